@@ -76,11 +76,11 @@ export class TimeLimit implements Clock {
 }
 
 /** Measures how long one call's time limit is paused. It passes everything on to the limit, if there is one. */
-export class HeldTime implements Clock {
+export class PausedTime implements Clock {
   readonly #clock: Clock | undefined;
   #holds = 0;
   #since = 0;
-  #heldMs = 0;
+  #pausedMs = 0;
 
   constructor(clock?: Clock) {
     this.#clock = clock;
@@ -88,7 +88,7 @@ export class HeldTime implements Clock {
 
   /** The time in which it was paused, in milliseconds. */
   get ms(): number {
-    return this.#heldMs + (this.#holds > 0 ? performance.now() - this.#since : 0);
+    return this.#pausedMs + (this.#holds > 0 ? performance.now() - this.#since : 0);
   }
 
   hold(): void {
@@ -100,7 +100,7 @@ export class HeldTime implements Clock {
   release(): void {
     this.#clock?.release();
     this.#holds -= 1;
-    if (this.#holds === 0) this.#heldMs += performance.now() - this.#since;
+    if (this.#holds === 0) this.#pausedMs += performance.now() - this.#since;
   }
 }
 

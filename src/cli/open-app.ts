@@ -77,13 +77,13 @@ export async function openApp(
 
 /** Without a daemon, this process shares the servers among the sessions. */
 async function appForMany(config: Config, settings: Settings, io: Io): Promise<App> {
-  const { HeldServers } = await import("../daemon/held/held-servers.ts");
+  const { SharedServers } = await import("../daemon/shared/shared-servers.ts");
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
-  const held = new HeldServers(log, logsOf(config, io, log));
-  const channels = (session: string) => held.channels(() => io.env, session, { endsWithCaller: true });
-  const own = { openChannel: channels("all"), sessionChannels: channels, ownServers: held };
+  const sharedServers = new SharedServers(log, logsOf(config, io, log));
+  const channels = (session: string) => sharedServers.channels(() => io.env, session, { endsWithCaller: true });
+  const own = { openChannel: channels("all"), sessionChannels: channels, ownServers: sharedServers };
   const app = await appOf(config, io, { ...settings, ...own });
-  held.toolsOf = (name) => app.catalog.toolNames(name);
+  sharedServers.toolsOf = (name) => app.catalog.toolNames(name);
   return app;
 }
 
@@ -141,7 +141,7 @@ function sharedChannels(
   let made: Promise<ChannelOpener> | undefined;
   const make = async () => {
     const [{ remoteChannels }, { DaemonClient }] = await Promise.all([
-      import("../daemon/held/remote-channels.ts"),
+      import("../daemon/shared/remote-channels.ts"),
       import("../daemon/client.ts"),
     ]);
     const client = () => new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnswered);

@@ -16,8 +16,6 @@ import { onAbort } from "../servers/abort.ts";
 import { inheritedNames } from "../servers/child-environment.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
-import type { HeldServers } from "./held/held-servers.ts";
-import { ServerSockets } from "./held/server-sockets.ts";
 import { noteHolder } from "./holder.ts";
 import { daemonLookMs, lastAnswerMs, lastMomentMs, maxDaemonLogBytes, minIdleMs, takeOverMs } from "./limits.ts";
 import {
@@ -35,12 +33,14 @@ import { DaemonPage, type LocalPage } from "./page.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { besides, type DaemonPaths, makePrivate, refuseForeign } from "./place.ts";
 import { entryMark, isOlder, leavingText, type Status, shellSession } from "./protocol.ts";
+import { ServerSockets } from "./shared/server-sockets.ts";
+import type { SharedServers } from "./shared/shared-servers.ts";
 import { type DaemonRequest, Listener } from "./transport/listen.ts";
 import { upgradeName } from "./transport/message-connection.ts";
 
 interface DaemonOptions {
   place: DaemonPaths;
-  held: HeldServers;
+  sharedServers: SharedServers;
   /** The environment of servers that the daemon starts now for a caller. */
   environment: CallerEnvironment;
   /** The working directory of servers that name none, unless the caller names one. */
@@ -143,7 +143,7 @@ class Daemon {
     this.#page = new DaemonPage(options.openPage);
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
-      held: options.held,
+      sharedServers: options.sharedServers,
       refuseDenied: (server, request) => app.pool.refuseRequest(server, request),
       whyLeaving: (asked) => this.#whyLeaving(asked),
       onUse: () => {
@@ -194,11 +194,11 @@ class Daemon {
    * `keepsPage`, because its person has changed the config with it, or is looking at it.
    */
   leave(why: string, { now = false, keepsPage = false } = {}): void {
-    const { held } = this.#options;
+    const { sharedServers } = this.#options;
     if (!keepsPage) void this.#page.close();
     if (now) {
       this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
-      void held.close();
+      void sharedServers.close();
     }
     if (this.#isLeaving) return;
     this.#isLeaving = true;
@@ -207,7 +207,7 @@ class Daemon {
     if (this.#page.isInUse) this.#moveAside();
     else this.#removeSocket();
     this.#lock.release();
-    held.moveAllOut();
+    sharedServers.moveAllOut();
     setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
@@ -340,11 +340,11 @@ class Daemon {
 
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
   #appFor(folder: string | undefined, session: string): App {
-    const { held, environment, cwd: ours } = this.#options;
+    const { sharedServers, environment, cwd: ours } = this.#options;
     const cwd = folder ?? ours;
     if (cwd === ours && session === shellSession) return this.#app;
     const key = JSON.stringify([cwd, session]);
-    const openChannel = held.channels(environment.now, session);
+    const openChannel = sharedServers.channels(environment.now, session);
     const other = this.#others.get(key) ?? this.#app.withOwnPool({ cwd, openChannel });
     this.#others.set(key, other);
     return other;
@@ -381,7 +381,7 @@ class Daemon {
 
   #status(): Status {
     const { config, pool } = this.#app;
-    const held = this.#options.held.facts();
+    const held = this.#options.sharedServers.facts();
     const running = held.map(({ server }) => [server, "ready"]);
     return {
       pid: process.pid,
@@ -410,10 +410,10 @@ class Daemon {
 
   /** The daemon does not end while one of its servers is to be kept alive for longer. */
   #idleMs(): number {
-    const { idleMs, held } = this.#options;
+    const { idleMs, sharedServers } = this.#options;
     if (idleMs !== undefined) return idleMs;
     const { pool } = this.#app;
-    const running = new Set(held.facts().map(({ server }) => server));
+    const running = new Set(sharedServers.facts().map(({ server }) => server));
     for (const [name, { state }] of pool.states()) if (state === "ready") running.add(name);
     const times = [...running]
       .map((name) => pool.servers.get(name)!)

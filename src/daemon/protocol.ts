@@ -9,7 +9,7 @@
  * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, with the
  *   tool's original name and the server's result.
  * - `GET /status` returns `Status`.
- * - `GET /servers` with the header `upgrade: claudikins-messages` connects to one held server. From the answer on, both sides send JSON
+ * - `GET /servers` with the header `upgrade: claudikins-messages` connects to one shared server. From the answer on, both sides send JSON
  *   texts, one per line. The first is `{"open": OpenRequest}`. The daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error,
  *   and then nothing was done. All further texts are messages of MCP. The daemon's last one is `{"end": PortEnd}`.
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
@@ -23,14 +23,14 @@
  * An error is `{"error", "code", "suggestion"?}`, with a code of `errors.ts` and a fitting HTTP status. Two codes say that
  * nothing was done, and that the caller must ask or start the next daemon: LEAVING (this daemon is ending) and OUTDATED (the
  * header `claudikins-version` names a newer version, so this daemon ends now). Two codes refuse to open a server: UNLIKE (the
- * daemon's config has another entry of this name) and UNHELD (the server is not running, and must not be started).
+ * daemon's config has another entry of this name) and NOT_RUNNING (the server is not running, and must not be started).
  */
 
 import type { ErrorCode } from "../base/errors.ts";
 import { sha256 } from "../base/sha256.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
-import type { HeldFacts } from "./held/held-servers.ts";
+import type { SharedFacts } from "./shared/shared-servers.ts";
 
 /** The session of calls that name none: all shells share it. */
 export const shellSession = "shell";
@@ -64,12 +64,12 @@ export interface Status {
   /** Why servers cannot be called now, by name, with the `entryMark` of the entry that failed. */
   problems: Record<string, { problem: string; entry: string }>;
   /** The running processes. */
-  held: HeldFacts[];
+  held: SharedFacts[];
   /** Whether the page of `claudikins ui` is open. The daemon does not end meanwhile. */
   page: boolean;
 }
 
-export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";
+export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "NOT_RUNNING";
 
 /** The message of both codes by which a daemon says that it is ending. */
 export const leavingText = "This daemon is shutting down: nothing was done";
@@ -94,7 +94,7 @@ export function httpStatusOf(code: ProblemCode): number {
     PROTOCOL_ERROR: 502,
     LEAVING: 503,
     UNLIKE: 409,
-    UNHELD: 404,
+    NOT_RUNNING: 404,
     CALL_TIMEOUT: 504,
   };
   return statuses[code] ?? 500;

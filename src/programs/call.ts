@@ -90,8 +90,8 @@ export function singleCall<Value extends CallValue>(
   const { tell, ...passed } = options;
   const { signal, clock } = passed;
   const listener = observersOf({ parts, tell });
-  return observedCall({ call: 1, request, signal, clock, listener }, (held) =>
-    make(callContext({ ...passed, clock: held, call: 1, listener }, tell !== undefined)),
+  return observedCall({ call: 1, request, signal, clock, listener }, (clock) =>
+    make(callContext({ ...passed, clock, call: 1, listener }, tell !== undefined)),
   );
 }
 

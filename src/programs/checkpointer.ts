@@ -345,10 +345,10 @@ export class ExecutionCheckpointer implements Checkpointer {
     const { id } = this.#options;
     const { writer, owner } = access;
     if (!isWanted) return this.#noted(writer.do("remove", id, {}));
-    const told = await outcomeJson(outcome);
+    const stored = await outcomeJson(outcome);
     const isOk = outcome.ok;
     const isNew = this.#access === undefined;
-    await this.#noted(writer.do("ended", id, isNew ? { ...told, isOk, ...this.#new, owner } : { ...told, isOk }));
+    await this.#noted(writer.do("ended", id, isNew ? { ...stored, isOk, ...this.#new, owner } : { ...stored, isOk }));
   }
 
   async #opened(): Promise<StoreAccess | undefined> {

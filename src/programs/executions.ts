@@ -65,8 +65,8 @@ export class Executions implements AsyncDisposable {
     const asked = request.limits;
     const stored: StoredRequest = { source, asked, limits, check, isForAgent, host, claim, starter, cwd };
     const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host });
-    const told = { id, startedAt, request: JSON.stringify(stored), recording };
-    const checkpointer = this.#checkpointer(told, parts, isBackground);
+    const identity = { id, startedAt, request: JSON.stringify(stored), recording };
+    const checkpointer = this.#checkpointer(identity, parts, isBackground);
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, async (signal) => {
       if (isBackground) await checkpointer.begun;
       return execute(
@@ -283,7 +283,7 @@ export class Executions implements AsyncDisposable {
   }
 
   #checkpointer(
-    told: Pick<CheckpointerOptions, "id" | "startedAt" | "request" | "recording">,
+    identity: Pick<CheckpointerOptions, "id" | "startedAt" | "request" | "recording">,
     parts: ExecutionParts,
     fromStart: boolean,
     taken?: Taken,
@@ -291,7 +291,7 @@ export class Executions implements AsyncDisposable {
     const { config, log } = this.#options;
     const { maxMb, totalMb } = parts.config.executions;
     return new ExecutionCheckpointer({
-      ...told,
+      ...identity,
       config,
       log,
       maxBytes: maxMb * megabyte,

@@ -1,27 +1,27 @@
 /** What happens to calls, as one stream of events. The receipt of a program is made from it, and by everything else that looks at calls. */
-import { type Clock, HeldTime } from "../base/time-limit.ts";
+import { type Clock, PausedTime } from "../base/time-limit.ts";
 import type { BindingValue, CallRequest } from "./contract.ts";
 import type { ErrorShape, SettleMessage } from "./messages.ts";
 
-interface Told {
+interface CallEventBase {
   /** Calls of an execution count from 1, in the order in which it made them. */
   call: number;
   request: CallRequest;
 }
 
-interface Ended extends Told {
+interface EndEventBase extends CallEventBase {
   /** Time in which a person was asked, in milliseconds. */
   waitedMs: number;
 }
 
 export type CallEvent<Value = BindingValue> =
-  | ({ type: "called" } & Told)
-  | ({ type: "returned"; value: Value } & Ended)
-  | ({ type: "failed"; error: ErrorShape } & Ended)
+  | ({ type: "called" } & CallEventBase)
+  | ({ type: "returned"; value: Value } & EndEventBase)
+  | ({ type: "failed"; error: ErrorShape } & EndEventBase)
   /** The execution ended first, for the `reason` of its signal. */
-  | ({ type: "cancelled"; reason: unknown } & Ended)
+  | ({ type: "cancelled"; reason: unknown } & EndEventBase)
   /** The call was answered before the execution was continued in this process. */
-  | ({ type: "restored"; answer: SettleMessage } & Told);
+  | ({ type: "restored"; answer: SettleMessage } & CallEventBase);
 
 /**
  * Gets every event of a call, in order. It delays the call, so it must be fast. The call waits for the promise of a listener that needs
@@ -36,7 +36,7 @@ export function tellAll<Event>(listeners: readonly CallListener<Event>[]): CallL
   };
 }
 
-interface Call<Value> extends Told {
+interface Call<Value> extends CallEventBase {
   signal: AbortSignal;
   /** Paused while a person is asked. */
   clock: Clock | undefined;
@@ -48,17 +48,17 @@ export async function observedCall<Value>(
   { call, request, signal, clock, listener }: Call<Value>,
   make: (clock: Clock) => Promise<Value>,
 ): Promise<Value> {
-  const held = new HeldTime(clock);
-  const told = { call, request };
-  const cancelled = () => ({ type: "cancelled", reason: signal.reason, ...told, waitedMs: held.ms }) as const;
-  await listener({ type: "called", ...told });
+  const paused = new PausedTime(clock);
+  const base = { call, request };
+  const cancelled = () => ({ type: "cancelled", reason: signal.reason, ...base, waitedMs: paused.ms }) as const;
+  await listener({ type: "called", ...base });
   try {
-    const value = await make(held);
-    await listener(signal.aborted ? cancelled() : { type: "returned", value, ...told, waitedMs: held.ms });
+    const value = await make(paused);
+    await listener(signal.aborted ? cancelled() : { type: "returned", value, ...base, waitedMs: paused.ms });
     return value;
   } catch (error) {
     // A call that was cancelled with the execution did not fail.
-    const failed = { type: "failed", error: errorShape(error), ...told, waitedMs: held.ms } as const;
+    const failed = { type: "failed", error: errorShape(error), ...base, waitedMs: paused.ms } as const;
     await listener(signal.aborted ? cancelled() : failed);
     throw error;
   }

@@ -24,8 +24,8 @@ export interface GuestError extends ErrorShape {
 
 export const outOfMemory = { name: "InternalError", message: "out of memory" };
 
-export function guestFailure(told: Partial<GuestError>): CodeFailure {
-  const error = { name: "Error", message: "", stack: "", ...told };
+export function guestFailure(thrown: Partial<GuestError>): CodeFailure {
+  const error = { name: "Error", message: "", stack: "", ...thrown };
   return { ok: false, reason: reasonOf(error), error };
 }
 
@@ -48,8 +48,8 @@ export function thrownFailure(thrown: unknown, stopped: FailureReason | undefine
   const { guest, cause } = thrown as { guest?: GuestError | null; cause?: GuestError };
   if (stopped !== undefined) return stoppedFailure(stopped, guest ?? cause);
   if (guest === null) return guestFailure(outOfMemory);
-  const told = [guest, cause].find((each) => each !== null && typeof each === "object");
-  if (told) return guestFailure(told);
+  const error = [guest, cause].find((each) => each !== null && typeof each === "object");
+  if (error) return guestFailure(error);
   if (thrown instanceof RangeError) return guestFailure({ name: "InternalError", message: "stack overflow" });
   return { ok: false, reason: "crashed", error: { name: "EngineError", message: "", stack: "" } };
 }

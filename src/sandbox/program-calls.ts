@@ -57,8 +57,8 @@ export class ProgramCalls {
     const { call } = request;
     const { signal } = this.#ending;
     try {
-      const value = await observedCall({ call, request, signal, clock, listener }, (held) =>
-        this.#value(request, held),
+      const value = await observedCall({ call, request, signal, clock, listener }, (clock) =>
+        this.#value(request, clock),
       );
       return { type: "settle", call, ...value };
     } catch (error) {

@@ -27,7 +27,7 @@ export class ProgramWorker {
   #worker: ReadyWorker | undefined;
   #parked: Parked | undefined;
   /** Messages for the program, until a worker has it. */
-  #held: ToWorker[] | undefined = [];
+  #waiting: ToWorker[] | undefined = [];
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
@@ -62,23 +62,23 @@ export class ProgramWorker {
   }
 
   send(message: ToWorker): void {
-    if (!this.#held) {
+    if (!this.#waiting) {
       this.#worker?.worker.postMessage(message);
       return;
     }
-    this.#held.push(message);
+    this.#waiting.push(message);
     if (this.#parked) void this.#resume(this.#parked);
   }
 
   /** Whether the program is in a worker that takes messages. */
   get isHere(): boolean {
-    return this.#held === undefined && this.#worker !== undefined;
+    return this.#waiting === undefined && this.#worker !== undefined;
   }
 
   /** Asks the worker to park the program, if it only waits and no timer of it fires within `nearMs`. */
   park(nearMs: number, isWhole: boolean): void {
     if (!this.isHere) return;
-    this.#held = [];
+    this.#waiting = [];
     this.#worker?.worker.postMessage({ type: "park", nearMs, isWhole } satisfies ToWorker);
   }
 
@@ -90,7 +90,7 @@ export class ProgramWorker {
     }
     this.#parked = saved;
     this.#leave(reusable);
-    if (this.#held && this.#held.length > 0) void this.#resume(saved);
+    if (this.#waiting && this.#waiting.length > 0) void this.#resume(saved);
     else if (wakeAt !== undefined) this.#wakeAt(wakeAt, saved);
   }
 
@@ -111,7 +111,7 @@ export class ProgramWorker {
     this.#parked = undefined;
     clearTimeout(this.#timer);
     // A worker that has not started the program yet may be in any state.
-    this.#leave(reusable && this.#held === undefined);
+    this.#leave(reusable && this.#waiting === undefined);
   }
 
   async #resume(parked: Parked): Promise<void> {
@@ -154,8 +154,8 @@ export class ProgramWorker {
   }
 
   #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const message of held) this.#worker?.worker.postMessage(message);
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const message of waiting) this.#worker?.worker.postMessage(message);
   }
 }

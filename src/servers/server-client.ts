@@ -152,9 +152,9 @@ export class ServerClient extends Client {
   async #once(request: ClientRequest, options: RequestOptions) {
     try {
       const result = await this.#send(request, { ...options, allowInputRequired: true });
-      const { held } = result;
-      if (!(held instanceof Untouched)) return result;
-      const { resultType, ...own } = held.value as Record<string, unknown>;
+      const { untouched } = result;
+      if (!(untouched instanceof Untouched)) return result;
+      const { resultType, ...own } = untouched.value as Record<string, unknown>;
       return resultType === "task" ? new CreatedTask(own) : own;
     } catch (error) {
       throw unwrapped(error);
@@ -217,7 +217,7 @@ export class ServerClient extends Client {
   /** The SDK would check the whole result, which takes long if it is large, and refuses the parts that stay JSON text. */
   protected override _onresponse(response: JSONRPCResponse | JSONRPCErrorResponse): void {
     if ("error" in response) super._onresponse(wrapped(response) as JSONRPCResponse);
-    else super._onresponse(this.era === "2026" && isComplete(response) ? held(response) : response);
+    else super._onresponse(this.era === "2026" && isComplete(response) ? untouched(response) : response);
   }
 
   protected override _outboundMetaEnvelope(): Readonly<Record<string, unknown>> | undefined {
@@ -237,8 +237,8 @@ function isComplete({ result }: JSONRPCResultResponse): boolean {
   return ["complete", "task"].includes(String(result["resultType"] ?? "complete"));
 }
 
-function held({ result, ...response }: JSONRPCResultResponse): JSONRPCResultResponse {
-  return { ...response, result: { ...emptyResult, held: new Untouched(result) } };
+function untouched({ result, ...response }: JSONRPCResultResponse): JSONRPCResultResponse {
+  return { ...response, result: { ...emptyResult, untouched: new Untouched(result) } };
 }
 
 function wrapped({ error, ...response }: JSONRPCErrorResponse): JSONRPCErrorResponse {

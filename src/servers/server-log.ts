@@ -69,7 +69,7 @@ export class ServerLog {
         if (message.method === "notifications/initialized") this.#ready(greeting);
       },
       received: (message) => {
-        if ("method" in message) this.#told(message);
+        if ("method" in message) this.#logMessage(message);
         else if (this.#isReady || !("result" in message)) return;
         else if (message.id === initializeId) greeting = message.result;
         else if (message.id === discoverId) this.#ready({ serverInfo: message.result._meta?.[serverInfoKey] });
@@ -119,7 +119,7 @@ export class ServerLog {
     this.#write("ready", `after ${ms} ms${says === "" ? "" : `: ${says}`}`);
   }
 
-  #told({ method, params }: { method: string; params?: unknown }): void {
+  #logMessage({ method, params }: { method: string; params?: unknown }): void {
     if (method !== "notifications/message") return;
     const said: Record<string, unknown> = Object(params);
     const level = typeof said["level"] === "string" ? oneLine(said["level"], 20) : "no level";

@@ -51,7 +51,7 @@ export async function resultOfTask(created: JsonObject, server: TaskServer, sign
         case "cancelled":
           throw new ProtocolError(ProtocolErrorCode.InternalError, "the server has cancelled its task");
         default:
-          questions.are(
+          questions.replace(
             task["status"] === "input_required" && isObject(task["inputRequests"]) ? task["inputRequests"] : {},
           );
       }
@@ -91,8 +91,8 @@ class Questions {
     this.#onFailure = onFailure;
   }
 
-  /** Begins with new questions, and withdraws questions that the server no longer asks. */
-  are(asked: JsonObject): void {
+  /** Starts new questions, and withdraws questions that the server no longer asks. */
+  replace(asked: JsonObject): void {
     for (const key of this.#open.keys()) if (!Object.hasOwn(asked, key)) this.#end(key);
     for (const [key, question] of Object.entries(asked)) {
       if (!isObject(question) || this.#open.has(key) || this.#answered.has(key)) continue;

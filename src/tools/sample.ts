@@ -12,17 +12,17 @@ export interface Sample {
 }
 
 export function sampleArguments(schema: JsonObject): Sample {
-  const told = { count: 0 };
-  const value = sampleOf(schema, { root: schema, depth: 0, name: "value", told });
+  const telling = { count: 0 };
+  const value = sampleOf(schema, { root: schema, depth: 0, name: "value", telling });
   const text = isObject(value) && Object.keys(value).length > 0 ? source(value) : "";
-  return { text, isTelling: told.count > 0 };
+  return { text, isTelling: telling.count > 0 };
 }
 
 interface Context {
   root: unknown;
   depth: number;
   /** How many values are from the schema's examples, formats or descriptions. */
-  told: { count: number };
+  telling: { count: number };
   /** The name of the property. It is also the sample for strings. */
   name: string;
 }
@@ -37,7 +37,7 @@ function sampleOf(schema: unknown, outer: Context): unknown {
   const { examples, enum: values } = schema;
   if ("const" in schema) return schema["const"];
   if (Array.isArray(examples) && examples.length > 0) {
-    outer.told.count += 1;
+    outer.telling.count += 1;
     return examples[0];
   }
   if (schema["default"] !== undefined) return schema["default"];
@@ -102,13 +102,13 @@ const formats: Record<string, string> = {
 };
 
 /** A value of the format, the description or the name; else the name itself, which tells nothing. */
-function stringSample({ format, description }: JsonObject, { name, told }: Context): string {
+function stringSample({ format, description }: JsonObject, { name, telling }: Context): string {
   const known =
     (typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined) ??
     exampleIn(description) ??
     (isDate(name, description) ? formats["date"] : undefined) ??
     (/url|uri/i.test(name) ? formats["uri"] : undefined);
-  if (known !== undefined) told.count += 1;
+  if (known !== undefined) telling.count += 1;
   return known ?? name;
 }
 

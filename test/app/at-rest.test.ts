@@ -7,8 +7,8 @@ import { silentLog } from "../../src/base/log.ts";
 import { RestTimer } from "../../src/base/rest-timer.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { CallerEnvironment, runDaemon } from "../../src/daemon/daemon.ts";
-import { HeldServers } from "../../src/daemon/held/held-servers.ts";
 import { placeAt } from "../../src/daemon/place.ts";
+import { SharedServers } from "../../src/daemon/shared/shared-servers.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { root } from "../support/claudikins.ts";
 import { ownFolder } from "../support/own-folder.ts";
@@ -173,21 +173,21 @@ test("the daemon rests before its first call and after each one", async () => {
   folder.write("claudikins.json", { mcpServers: { seen: fixture("seen", folder.path) } });
   const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
   const config = await loadConfig({ cwd: folder.path, env });
-  await using held = new HeldServers(silentLog, undefined);
+  await using sharedServers = new SharedServers(silentLog, undefined);
   const place = placeAt(join(folder.path, "d.sock"));
   const first = nextRest();
   await using app = new App(config, new Sandbox(), {
     env,
     cwd: folder.path,
     log: silentLog,
-    openChannel: held.channels(() => env, "test"),
+    openChannel: sharedServers.channels(() => env, "test"),
     restAfterMs: afterMs,
   });
   const over = new AbortController();
   const listening = Promise.withResolvers<void>();
   const ended = runDaemon(app, {
     place,
-    held,
+    sharedServers,
     environment: new CallerEnvironment(env),
     cwd: folder.path,
     madeOf: [],

@@ -5,9 +5,9 @@ import { dated, openLog } from "../../base/log.ts";
 import { loadConfig } from "../../config/load.ts";
 import { userConfigFile } from "../../config/locations.ts";
 import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
-import { HeldServers } from "../../daemon/held/held-servers.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
+import { SharedServers } from "../../daemon/shared/shared-servers.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
@@ -47,15 +47,15 @@ export default command({
     const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
     using _guard = guardSignals(log);
     const logs = logsOf(config, io, log);
-    await using held = new HeldServers(log, logs);
+    await using sharedServers = new SharedServers(log, logs);
     const environment = new CallerEnvironment(io.env);
-    const openChannel = held.channels(environment.now, shellSession);
+    const openChannel = sharedServers.channels(environment.now, shellSession);
     const recorder = await recorderOf(config, {}, io);
     await using app = await appOf(config, io, { cwd, logs, openChannel, waitsForApprovals: true, recorder });
-    held.toolsOf = (name) => app.catalog.toolNames(name);
+    sharedServers.toolsOf = (name) => app.catalog.toolNames(name);
     const result = await runDaemon(app, {
       place,
-      held,
+      sharedServers,
       cwd,
       environment,
       idleMs: args.idle,

@@ -72,12 +72,16 @@ export default command({
   },
 });
 
-interface Told extends Pick<Restored, "host" | "file" | "result"> {
+interface RestoredFile extends Pick<Restored, "host" | "file" | "result"> {
   diff: string | undefined;
   error: string | undefined;
 }
 
-async function tell({ host, file, result, diff, error }: Told, isDry: boolean, { stdout, stderr }: Io): Promise<void> {
+async function tell(
+  { host, file, result, diff, error }: RestoredFile,
+  isDry: boolean,
+  { stdout, stderr }: Io,
+): Promise<void> {
   if (error !== undefined) return stderr.write(`error: ${error}\n`);
   if (diff) await stdout.write(colouredDiff(diff));
   if (isDry && diff) return;

@@ -36,7 +36,7 @@ export class Listener {
 
   /**
    * Listens at the path of a socket. The socket, or the file with the name of the pipe, gets its name when it listens. It replaces an older
-  * one, so callers never find a socket that does not answer. Throws the error of the system.
+   * one, so callers never find a socket that does not answer. Throws the error of the system.
    */
   constructor(socket: string, answer: Answering) {
     this.#answer = answer;

@@ -26,11 +26,11 @@ export function missing(output: Output, around: Surroundings): string[] {
     ...missingProperties(around).filter(harms),
     ...missingProperties(around, true).filter((each) => isEnvelope(each, output, tree)),
   ];
-  const told = new Set<string>();
+  const warned = new Set<string>();
   return found.flatMap((each) => {
     const name = `${each.seen.tool}.${each.property}`;
-    if (told.has(name) || isDeclared(each, around)) return [];
-    told.add(name);
+    if (warned.has(name) || isDeclared(each, around)) return [];
+    warned.add(name);
     return [`line ${each.line}: ${each.property === "length" ? lengthText(each) : missingText(each)}`];
   });
 }

@@ -5,13 +5,13 @@ import { hasCalled } from "./calls.ts";
 import { host } from "./host.ts";
 import { named } from "./named.ts";
 
-const told = new Set<string>();
+const warned = new Set<string>();
 
 function warn(line: number, text: string): void {
   const message = `warning, line ${line}: ${text}`;
   // A program without data from tools may be testing the language itself.
-  if (told.has(message) || !hasCalled()) return;
-  told.add(message);
+  if (warned.has(message) || !hasCalled()) return;
+  warned.add(message);
   host.log("warn", message);
 }
 

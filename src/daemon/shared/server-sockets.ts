@@ -1,4 +1,4 @@
-/** The daemon's connections for messages. Over each one, another process uses one held server. */
+/** The daemon's connections for messages. Over each one, another process uses one shared server. */
 import {
   type JSONRPCMessage,
   type JSONRPCNotification,
@@ -13,14 +13,14 @@ import { messageJson } from "../../servers/decoding/large-json.ts";
 import { openingIn } from "../messages.ts";
 import { entryMark, leavingText, type ProblemCode } from "../protocol.ts";
 import type { MessageConnection, MessageHandler } from "../transport/message-connection.ts";
-import type { HeldServer, Port } from "./held-server.ts";
-import type { HeldServers } from "./held-servers.ts";
+import type { Port, SharedServer } from "./shared-server.ts";
+import type { SharedServers } from "./shared-servers.ts";
 
 interface ServerSocketsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
   /** Throws POLICY_DENIED for requests that the config denies. The other process has already asked for permissions. */
   refuseDenied: (server: string, request: { method: string; params?: unknown }) => void;
-  held: HeldServers;
+  sharedServers: SharedServers;
   /** Why the daemon takes no more users: it is ending, or the caller has a newer version. */
   whyLeaving: (asked: string) => "LEAVING" | "OUTDATED" | undefined;
   /** Called when a user has come or gone, and when a tool call begins or ends. */
@@ -29,7 +29,7 @@ interface ServerSocketsOptions {
 
 interface Socket {
   readonly connection: MessageConnection;
-  user?: { held: HeldServer; port: Port };
+  user?: { server: SharedServer; port: Port };
   /** Ids of tool calls that are not answered yet. */
   readonly calls: Set<unknown>;
   /** Nothing is read or answered any more. */
@@ -62,7 +62,7 @@ export class ServerSockets {
       close: () => {
         socket.isOver = true;
         this.#sockets.delete(socket);
-        socket.user?.held.detach(socket.user.port);
+        socket.user?.server.detach(socket.user.port);
         this.#options.onUse();
       },
     };
@@ -75,7 +75,7 @@ export class ServerSockets {
     else if ("method" in message) {
       // The config may have changed. Then the next daemon is asked, and this request has no effect.
       if (this.#options.whyLeaving(version) && socket.isOver) return;
-      const denial = this.#denialOf(user.held.name, message);
+      const denial = this.#denialOf(user.server.name, message);
       if (denial && "id" in message) socket.connection.send(JSON.stringify(denial));
       if (denial) return;
       if (message.method === "tools/call" && "id" in message) {
@@ -83,12 +83,12 @@ export class ServerSockets {
         this.#options.onUse();
       }
       if (message.method === "notifications/cancelled") calls.delete(message.params?.["requestId"]);
-      user.held.receive(user.port, message);
-    } else user.held.receive(user.port, message);
+      user.server.receive(user.port, message);
+    } else user.server.receive(user.port, message);
   }
 
   async #open(socket: Socket, message: unknown): Promise<void> {
-    const { servers, held, whyLeaving, onUse } = this.#options;
+    const { servers, sharedServers, whyLeaving, onUse } = this.#options;
     const opening = openingIn(message);
     if (!opening) return refuse(socket, "USAGE", "The first message must say which server to open");
     const leaving = whyLeaving(opening.version);
@@ -100,21 +100,22 @@ export class ServerSockets {
     // A server that the config closes is not even started.
     const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
     if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);
-    const isPrivate = await held.isPrivate(server as StdioServer);
+    const isPrivate = await sharedServers.isPrivate(server as StdioServer);
     if (socket.isOver) return;
     const wish = { ...opening, server: server as StdioServer, isPrivate };
-    if (opening.startsNothing && !held.find(wish)) return refuse(socket, "UNHELD", "The server is not running");
+    if (opening.startsNothing && !sharedServers.find(wish))
+      return refuse(socket, "NOT_RUNNING", "The server is not running");
     const port: Port = {
       session: opening.session,
       send: (each) => this.#send(socket, each),
       end: (how) => close(socket, { end: how }),
     };
-    const user = { held: held.attach(wish, port), port };
+    const user = { server: sharedServers.attach(wish, port), port };
     socket.user = user;
     onUse();
     try {
-      await user.held.started;
-      socket.connection.send(JSON.stringify({ opened: { pid: user.held.pid } }));
+      await user.server.started;
+      socket.connection.send(JSON.stringify({ opened: { pid: user.server.pid } }));
     } catch (error) {
       const { code, message: words, hint } = toClaudikinsError(error);
       refuse(socket, code, words, hint);

@@ -17,7 +17,7 @@ import type { Log } from "../../base/log.ts";
 import { version } from "../../base/version.ts";
 import type { Channel } from "../../servers/channel.ts";
 
-/** Connects one user to a held server. */
+/** Connects one user to a shared server. */
 export interface Port {
   /** The user's session. Several users may have the same one. */
   readonly session: string;
@@ -38,7 +38,7 @@ export interface PortEnd {
   kind: "failed" | "gone" | "moved";
 }
 
-interface HeldServerOptions {
+interface SharedServerOptions {
   name: string;
   /** The capabilities that all its users have. */
   capabilities: object;
@@ -77,8 +77,8 @@ const listen = "subscriptions/listen";
 
 const initializeId = 0;
 
-export class HeldServer {
-  readonly #options: HeldServerOptions;
+export class SharedServer {
+  readonly #options: SharedServerOptions;
   readonly #users = new Map<Port, User>();
   /** By the ids that the server sees. */
   readonly #pending = new Map<number, Pending>();
@@ -99,7 +99,7 @@ export class HeldServer {
   readonly started: Promise<void>;
   readonly since = Date.now();
 
-  constructor(options: HeldServerOptions) {
+  constructor(options: SharedServerOptions) {
     this.#options = options;
     this.started = this.#start();
     // Users that wait for the start get its error.

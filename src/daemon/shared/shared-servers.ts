@@ -7,8 +7,8 @@ import type { ChannelOpener, ChannelOptions } from "../../servers/channel.ts";
 import { openChannel } from "../../servers/open-channel.ts";
 import { redactorOf } from "../../servers/secrets.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
-import { HeldServer, type Port } from "./held-server.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
+import { type Port, SharedServer } from "./shared-server.ts";
 
 /** What a caller needs: a process that fits all of this. */
 interface Wanted {
@@ -27,7 +27,7 @@ interface Wanted {
 }
 
 /** A running process, as `daemon status` shows it. */
-export interface HeldFacts {
+export interface SharedFacts {
   server: string;
   pid: number | null;
   /** Milliseconds since 1970. */
@@ -38,10 +38,10 @@ export interface HeldFacts {
   private: boolean;
 }
 
-export class HeldServers implements AsyncDisposable {
+export class SharedServers implements AsyncDisposable {
   readonly #log: Log;
   readonly #logs: ChannelOptions["logs"];
-  readonly #held = new Map<string, HeldServer>();
+  readonly #servers = new Map<string, SharedServer>();
   /** The keys of servers that have sent a request to an agent. They are never shared between sessions again. */
   readonly #asking = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
@@ -60,15 +60,15 @@ export class HeldServers implements AsyncDisposable {
   }
 
   /** The running process that fits; undefined if there is none. */
-  find(wanted: Wanted): HeldServer | undefined {
-    return this.#held.get(this.#keyOf(wanted));
+  find(wanted: Wanted): SharedServer | undefined {
+    return this.#servers.get(this.#keyOf(wanted));
   }
 
   /** Starts the process if it is not running. */
-  attach(wanted: Wanted, port: Port): HeldServer {
-    const held = this.find(wanted) ?? this.#start(wanted);
-    held.attach(port);
-    return held;
+  attach(wanted: Wanted, port: Port): SharedServer {
+    const shared = this.find(wanted) ?? this.#start(wanted);
+    shared.attach(port);
+    return shared;
   }
 
   /**
@@ -88,21 +88,21 @@ export class HeldServers implements AsyncDisposable {
       const { cwd, capabilities } = options;
       const isPrivate = await this.isPrivate(server);
       const wanted = { server, cwd, env: environment(), capabilities, session, isPrivate, endsWithCaller };
-      const held = this.attach(wanted, port);
+      const shared = this.attach(wanted, port);
       const transport: SharedTransport = new SharedTransport({
-        started: held.started,
+        started: shared.started,
         send(message) {
-          held.receive(port, message);
+          shared.receive(port, message);
           return true;
         },
-        close: () => held.detach(port),
+        close: () => shared.detach(port),
       });
-      return sharedChannel(transport, () => held.pid);
+      return sharedChannel(transport, () => shared.pid);
     };
   }
 
-  facts(): HeldFacts[] {
-    return [...this.#held].map(([key, { name, pid, since, users }]) => ({
+  facts(): SharedFacts[] {
+    return [...this.#servers].map(([key, { name, pid, since, users }]) => ({
       server: name,
       pid: pid ?? null,
       since,
@@ -113,12 +113,12 @@ export class HeldServers implements AsyncDisposable {
 
   /** Makes all users reconnect elsewhere, as soon as they have no pending request. */
   moveAllOut(): void {
-    for (const held of this.#held.values()) held.moveAllOut();
+    for (const shared of this.#servers.values()) shared.moveAllOut();
   }
 
   /** Ends all processes. Resolves when they have ended. */
   async close(): Promise<void> {
-    for (const held of [...this.#held.values()]) this.#ending.add(held.close("claudikins is closing"));
+    for (const shared of [...this.#servers.values()]) this.#ending.add(shared.close("claudikins is closing"));
     await Promise.all(this.#ending);
   }
 
@@ -126,12 +126,12 @@ export class HeldServers implements AsyncDisposable {
     await this.close();
   }
 
-  #start(wanted: Wanted): HeldServer {
+  #start(wanted: Wanted): SharedServer {
     const { server, cwd, env, capabilities, isPrivate, endsWithCaller } = wanted;
     const redact = redactorOf(server);
     const options: ChannelOptions = { env, cwd, log: this.#log, logs: this.#logs, redact };
     let key = this.#keyOf(wanted);
-    const held = new HeldServer({
+    const shared = new SharedServer({
       name: server.name,
       capabilities,
       idleMs: server.keepAlive ? Number.POSITIVE_INFINITY : server.idleTimeoutMs,
@@ -142,19 +142,19 @@ export class HeldServers implements AsyncDisposable {
         this.#asking.add(commonKey(wanted));
         if (isPrivate) return;
         // The new key has the session, so that other sessions no longer find it.
-        this.#held.delete(key);
+        this.#servers.delete(key);
         key = this.#keyOf({ ...wanted, session: owner });
-        this.#held.set(key, held);
+        this.#servers.set(key, shared);
       },
       onEnd: () => {
-        if (this.#held.get(key) === held) this.#held.delete(key);
+        if (this.#servers.get(key) === shared) this.#servers.delete(key);
         // `close()` waits until the process is gone.
-        const ending = held.close("").finally(() => this.#ending.delete(ending));
+        const ending = shared.close("").finally(() => this.#ending.delete(ending));
         this.#ending.add(ending);
       },
     });
-    this.#held.set(key, held);
-    return held;
+    this.#servers.set(key, shared);
+    return shared;
   }
 
   #keyOf(wanted: Wanted): string {

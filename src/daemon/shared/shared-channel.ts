@@ -2,9 +2,9 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Channel } from "../../servers/channel.ts";
 import { NotWritten } from "../../servers/stdio.ts";
-import type { PortEnd } from "./held-server.ts";
+import type { PortEnd } from "./shared-server.ts";
 
-/** The other side of the transport: a connection to a daemon, or the held server itself. */
+/** The other side of the transport: a connection to a daemon, or the shared server itself. */
 interface Wire {
   /** Resolves when the server's process is started. Rejects if it cannot be started. */
   started: Promise<void>;

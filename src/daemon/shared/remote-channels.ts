@@ -14,8 +14,8 @@ import type { OpenRequest } from "../messages.ts";
 import { entryMark, isLeaving } from "../protocol.ts";
 import { connectToDaemon } from "../transport/connect.ts";
 import type { MessageConnection, MessageHandler } from "../transport/message-connection.ts";
-import type { PortEnd } from "./held-server.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
+import type { PortEnd } from "./shared-server.ts";
 
 export interface Sharing {
   /** Called when a server is needed. If it throws, this process starts the servers itself. */
@@ -66,7 +66,7 @@ async function open(
   if (!answer) return undefined;
   if ("error" in answer) {
     const { code, error, suggestion } = answer as Problem;
-    if (code === "UNLIKE" || code === "UNHELD" || isLeaving(code)) return undefined;
+    if (code === "UNLIKE" || code === "NOT_RUNNING" || isLeaving(code)) return undefined;
     return failedChannel(new ClaudikinsError(code as ErrorCode, error, { hint: suggestion }));
   }
   return (answer as { channel: Channel }).channel;
