@@ -41,9 +41,6 @@ export const upgradeFolder = inDataFolder("upgrade");
 /** The folder with the locks of processes that run stored executions. */
 export const ownersFolder = inDataFolder("owners");
 
-/** The folder with the audit log, for all projects of the user. */
-export const auditFolder = inDataFolder("audit");
-
 /** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
 export const logsFolder = inDataFolder("logs");
 

@@ -195,7 +195,7 @@ const executionsSchema = z.object({
   keepDays: z.int().min(1).max(365).default(defaultExecutions.keepDays),
   /** Size of a program that is saved. A larger one ends with its process. */
   maxMb: megabytes.default(defaultExecutions.maxMb),
-  /** Size of everything in the store of executions. Beyond it, no program is saved. */
+  /** Size of everything in the database. Beyond it, no program is saved. */
   totalMb: z.int().min(16).max(65_536).default(defaultExecutions.totalMb),
 });
 

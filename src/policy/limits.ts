@@ -1,6 +1,6 @@
 /** The limits of the policy: how often the user is asked, how much of a call is shown, and what the audit log keeps. */
 
-import { megabyte, minuteMs } from "../base/units.ts";
+import { minuteMs } from "../base/units.ts";
 
 // Asking
 
@@ -67,12 +67,3 @@ export const maxQuestionCodeChars = 300;
 
 /** Maximum length of one text of an event, in characters. Names come from servers. */
 export const maxAuditTextChars = 500;
-
-/** Bytes at the end of a file that are read first. A line is seldom longer. */
-export const auditEndBytes = 16_384;
-
-/** Size of a file after which the next one begins. Files are never removed. */
-export const maxAuditFileBytes = 4 * megabyte;
-
-/** Time that a decision waits for other processes that write to the log. */
-export const auditLockMs = 10_000;

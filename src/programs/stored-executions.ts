@@ -185,7 +185,7 @@ export class StoredExecutions {
       for (const row of store.old(before)) if (!(await this.isAlive(row))) await writer.do("remove", row.id, {});
       await writer.deleteOrphans((owner) => isOwnerAlive(ownersFolder(this.#options.env), owner));
     } catch (error) {
-      this.#options.log.debug(`Cannot tidy the store of executions: ${messageOf(error)}`);
+      this.#options.log.debug(`Cannot tidy the database: ${messageOf(error)}`);
     }
   }
 
@@ -194,7 +194,7 @@ export class StoredExecutions {
     try {
       for (const id of store.cancelled(owner)) this.#cancel(id);
     } catch (error) {
-      this.#options.log.debug(`Cannot read the store of executions: ${messageOf(error)}`);
+      this.#options.log.debug(`Cannot read the database: ${messageOf(error)}`);
     }
   }
 

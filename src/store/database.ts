@@ -1,6 +1,6 @@
 /**
- * The database of what outlives a process: executions that wait, the calls that they have open, and approvals. One SQLite file for
- * each user, which several processes use at once.
+ * The database of what outlives a process: executions that wait, the calls that they have open, approvals, the audit log, records and
+ * counts. One SQLite file for each user, which several processes use at once.
  */
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
@@ -113,6 +113,18 @@ const additions = {
      period TEXT,
      json TEXT NOT NULL
    ) STRICT`,
+  // The audit log. `sha256` is the hash of the line, which the next line has too.
+  audit: `CREATE TABLE audit (
+     place INTEGER PRIMARY KEY AUTOINCREMENT,
+     line TEXT NOT NULL,
+     sha256 TEXT NOT NULL
+   ) STRICT`,
+  auditIsNotChanged: `CREATE TRIGGER auditIsNotChanged BEFORE UPDATE ON audit BEGIN
+     SELECT RAISE(ABORT, 'lines of the audit log are only added');
+   END`,
+  auditIsNotCut: `CREATE TRIGGER auditIsNotCut BEFORE DELETE ON audit BEGIN
+     SELECT RAISE(ABORT, 'lines of the audit log are only added');
+   END`,
   // The files of earlier versions whose contents are here.
   takenOver: `CREATE TABLE takenOver (name TEXT PRIMARY KEY) STRICT`,
   pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN
@@ -153,7 +165,7 @@ export async function openDatabase(
     database?.close();
     if (error instanceof ClaudikinsError) throw error;
     // The message has no path, because code in the sandbox may read it.
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot open the store of executions: ${messageOf(error)}`, {
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot open the database: ${messageOf(error)}`, {
       hint: "Check that claudikins can write to its data folder.",
       cause: error,
     });
@@ -193,7 +205,7 @@ function migrate(database: Database): void {
     .transaction(() => {
       const version = versionOf(database);
       if (version > steps.length) {
-        throw writtenByNewer("the store of executions");
+        throw writtenByNewer("the database");
       }
       for (const step of steps.slice(version)) database.run(step);
       for (const addition of missing(database)) database.run(addition);

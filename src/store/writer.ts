@@ -63,7 +63,7 @@ export class StoreWriter {
   }
 
   #send<Output>(message: Unnumbered<ToStore>, transfer: ArrayBuffer[] = []): Promise<Output> {
-    if (this.#hasEnded && !this.#worker) return Promise.reject(new Error("the store of executions is closed"));
+    if (this.#hasEnded && !this.#worker) return Promise.reject(new Error("the database is closed"));
     const worker = this.#started();
     this.#lastId += 1;
     const id = this.#lastId;

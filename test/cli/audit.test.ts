@@ -1,11 +1,10 @@
 /** `claudikins audit`: the list and its filters, the check of the chain, and exports. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { sha256 } from "../../src/base/sha256.ts";
-import { auditFolder } from "../../src/config/locations.ts";
+import { storeFile } from "../../src/config/locations.ts";
 import type { AuditEvent, Decider } from "../../src/policy/audit/event.ts";
-import { auditing } from "../../src/policy/audit/log.ts";
+import { record } from "../../src/policy/audit/log.ts";
+import { auditTexts, tamper } from "../support/audit.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
@@ -14,7 +13,7 @@ setDefaultTimeout(60_000);
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-const log = auditFolder({ HOME: folder.path });
+const log = storeFile({ HOME: folder.path });
 const run = (...argv: string[]) => cli(["audit", ...argv], { cwd: folder.path });
 const entries = async (...argv: string[]) => {
   const { entries: found } = JSON.parse((await run(...argv, "--json")).stdout) as { entries: { entry: number }[] };
@@ -37,7 +36,7 @@ const events: [AuditEvent, number][] = [
 ];
 
 beforeAll(async () => {
-  for (const [event, at] of events) await auditing(log, (write) => write(event, by, at));
+  for (const [event, at] of events) await record(log, event, by, at);
 });
 
 describe("the list", () => {
@@ -65,7 +64,11 @@ describe("the list", () => {
 
 describe("export", () => {
   test("prints the lines of the log as they are", async () => {
-    expect((await run("export")).stdout).toBe(readFileSync(join(log, "000001.jsonl"), "utf8"));
+    expect((await run("export")).stdout).toBe(
+      auditTexts(log)
+        .map((text) => `${text}\n`)
+        .join(""),
+    );
   });
 
   test("prints CSV in which no name becomes a formula", async () => {
@@ -81,7 +84,7 @@ describe("export", () => {
 
 describe("verify", () => {
   test("says that the log holds, and knows earlier hashes", async () => {
-    const lines = readFileSync(join(log, "000001.jsonl"), "utf8").trimEnd().split("\n");
+    const lines = auditTexts(log);
     const { stdout, exitCode } = await run("verify", "--contains", sha256(lines[1]!));
     expect(stdout).toBe(
       `The log holds: 4 entries\nThe last hash is ${sha256(lines[3]!)}\nThe log contains ${sha256(lines[1]!)}\n`,
@@ -92,17 +95,15 @@ describe("verify", () => {
   });
 
   test("ends with exit code 1 after a change, and says where", async () => {
-    const file = join(log, "000001.jsonl");
-    const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replace('"tool":"close"', '"tool":"other"'));
+    tamper(log, `UPDATE audit SET line = replace(line, '"tool":"close"', '"tool":"other"') WHERE place = 2`);
     const { stdout, exitCode } = await run("verify");
-    expect(stdout).toStartWith("The log holds up to entry 2. 000001.jsonl: entry 2 was changed, or entry 3 was\n");
+    expect(stdout).toStartWith("The log holds up to entry 1: entry 2 was changed: it was stored with another hash\n");
     expect(exitCode).toBe(1);
     expect(JSON.parse((await run("verify", "--json")).stdout)).toMatchObject({
-      entries: 2,
-      problem: { file: "000001.jsonl" },
+      entries: 1,
+      problem: expect.any(String),
     });
-    writeFileSync(file, text);
+    tamper(log, `UPDATE audit SET line = replace(line, '"tool":"other"', '"tool":"close"') WHERE place = 2`);
   });
 });
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { trustFile } from "../../src/config/locations.ts";
+import { storeFile, trustFile } from "../../src/config/locations.ts";
 import type { AuditLine } from "../../src/policy/audit/event.ts";
 import { policyChanges, recordedChange } from "../../src/setup/settings/policy-changes.ts";
 import { ownFolder } from "../support/own-folder.ts";
@@ -122,16 +122,16 @@ describe("with a log that cannot be written, nothing is changed by", () => {
       EDITOR: scriptOf([process.execPath, folder.write("editor.ts", never)], join(folder.path, "editor.sh")),
     };
     if (argv.at(-1) === "--revoke") await run(["trust", "--yes"], { env });
-    const audit = join(folder.path, ".local/share/claudikins/audit");
-    rmSync(audit, { recursive: true, force: true });
-    folder.write(".local/share/claudikins/audit", "a file in the place of the folder");
+    const log = storeFile({ HOME: folder.path });
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(log + suffix, { force: true });
+    folder.write(".local/share/claudikins/executions.sqlite/in-the-way", "");
     const trust = trustFile({ HOME: folder.path });
     const agent = folder.write(".gemini/settings.json", { mcpServers: { seen: fixture("seen") } });
     const user = join(folder.path, ".config", "claudikins", "claudikins.json");
     const state = () => [file, trust, agent, user].map((path) => existsSync(path) && readFileSync(path, "utf8"));
     const before = state();
     const { exitCode, stderr } = await cli(argv, { cwd: folder.path, env });
-    expect(stderr).toMatch(/Cannot (write to|lock) the audit log/);
+    expect(stderr).toContain("Cannot open the database");
     expect(exitCode).toBe(2);
     expect(state()).toEqual(before);
   });

@@ -1,10 +1,8 @@
 /** The page in a real browser: every action, two browsers at once, hostile texts, the keyboard, and every width. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { auditFolder } from "../../src/config/locations.ts";
-import { fileNames } from "../../src/policy/audit/files.ts";
+import { auditLines } from "../support/audit.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { allHostile, obeyed } from "../support/hostile-text.ts";
 import { oauthFixture } from "../support/oauth.ts";
@@ -21,17 +19,6 @@ const github: SceneServer = {
     { name: "merge", description: "Merge a pull request.", annotations: { destructiveHint: true } },
   ],
 };
-
-/** The lines of the audit log. */
-function auditLines(env: Record<string, string>): object[] {
-  const folder = auditFolder(env);
-  return fileNames(folder).flatMap((name) =>
-    readFileSync(join(folder, name), "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line)),
-  );
-}
 
 describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`, () => {
   let browser: Browser;

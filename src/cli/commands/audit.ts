@@ -3,9 +3,10 @@
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
-import { auditFolder } from "../../config/locations.ts";
+import { storeFile } from "../../config/locations.ts";
+import { lineOf } from "../../policy/audit/chain.ts";
 import { type AuditLine, decisions, lineShape } from "../../policy/audit/event.ts";
-import { readLines } from "../../policy/audit/files.ts";
+import { reading } from "../../policy/audit/log.ts";
 import { verify as verifyLog } from "../../policy/audit/verify.ts";
 import { visible } from "../../policy/visible.ts";
 import { toolId } from "../../tools/model.ts";
@@ -38,9 +39,7 @@ export const list = command({
   ],
   json: record({ entries: listOf(lineShape) }),
   async run(args, io) {
-    const entries = linesOf(args, io)
-      .reverse()
-      .slice(0, args.limit ?? defaultRows);
+    const entries = (await linesOf(args, io)).reverse().slice(0, args.limit ?? defaultRows);
     const json = { entries };
     if (entries.length === 0) return { json, note: "The audit log has no such entries.\n" };
     const head = ["entry", "when", "decision", { text: "about" }, "by", "where"];
@@ -66,17 +65,18 @@ export const verify = command({
   json: record({
     entries: about("The number of entries up to the first problem", number),
     sha256: about("The hash of the last of these entries", text),
-    "problem?": record({ file: text, problem: text }),
+    "problem?": text,
     notes: texts,
     "contains?": yesOrNo,
   }),
   async run(args, { env }) {
-    const json = verifyLog(auditFolder(env), args.contains);
+    const json =
+      (await reading(storeFile(env), (log) => verifyLog(log, args.contains))) ?? verifyLog(undefined, args.contains);
     const { entries, sha256, problem, notes, contains } = json;
     const exitCode = problem || contains === false ? 1 : 0;
     const hash = `The last hash is ${sha256}\n`;
     const holds = problem
-      ? `The log holds up to entry ${entries}. ${problem.file}: ${problem.problem}\n`
+      ? `The log holds up to entry ${entries}: ${problem}\n`
       : `The log holds: ${counted(entries, "entry", "entries")}\n`;
     const found =
       contains === undefined ? "" : `The log ${contains ? "contains" : "does not contain"} ${args.contains}\n`;
@@ -123,7 +123,7 @@ const exported = command({
   },
   examples: ["claudikins audit export > audit.jsonl", "claudikins audit export --format csv --since 2026-01-01"],
   async run(args, io) {
-    const lines = linesOf(args, io);
+    const lines = await linesOf(args, io);
     if (args.format !== "csv") return { text: lines.map((line) => `${JSON.stringify(line)}\n`).join("") };
     const cells = Object.values(columns);
     const rows = lines.map((line) => cells.map((cellOf) => csvCell(String(cellOf(line) ?? ""))));
@@ -134,19 +134,23 @@ const exported = command({
 
 export { exported as export };
 
-function linesOf(
+async function linesOf(
   { since = 0, server, tool, execution, decision }: Values<typeof filterArgs>,
   { env }: Io,
-): AuditLine[] {
-  return [...readLines(auditFolder(env))].flatMap(({ line }) => {
-    if (!line || line.at < since) return [];
-    const isWanted =
-      (server === undefined || line.server === server) &&
-      (tool === undefined || (line.server !== undefined && toolId(line.server, line.tool ?? "") === tool)) &&
-      (execution === undefined || line.execution === execution) &&
-      (decision === undefined || line.decision === decision);
-    return isWanted ? [line] : [];
-  });
+): Promise<AuditLine[]> {
+  const isWanted = (line: AuditLine) =>
+    line.at >= since &&
+    (server === undefined || line.server === server) &&
+    (tool === undefined || (line.server !== undefined && toolId(line.server, line.tool ?? "") === tool)) &&
+    (execution === undefined || line.execution === execution) &&
+    (decision === undefined || line.decision === decision);
+  const wanted = await reading(storeFile(env), (log) =>
+    [...log.lines()].flatMap((stored) => {
+      const line = lineOf(stored.line);
+      return line && isWanted(line) ? [line] : [];
+    }),
+  );
+  return wanted ?? [];
 }
 
 function subjectOf({ server, tool, config = "", changes, why }: AuditLine): string {

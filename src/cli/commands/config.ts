@@ -7,7 +7,7 @@ import { about, oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { configAsText, findConfigFile, writeConfigFile } from "../../config/config-file.ts";
 import { readConfigFile } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
-import { auditFolder, userConfigFile } from "../../config/locations.ts";
+import { storeFile, userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
@@ -69,7 +69,7 @@ export const edit = command({
     const isTrusted = await isTrustedFile(before, io.env);
     const isNew = !existsSync(before.file);
     // The editor writes the file itself, so a log that cannot be written is noticed before.
-    await requireLog(auditFolder(io.env));
+    await requireLog(storeFile(io.env));
     if (isNew) {
       mkdirSync(dirname(before.file), { recursive: true, mode: 0o700 });
       writeConfigFile(before, empty);

@@ -5,7 +5,7 @@ import { about, list, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { type ConfigFile, configAsText, noSuchServer, openConfigFile } from "../../config/config-file.ts";
 import { removeMembers } from "../../config/edit/json.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import { auditFolder } from "../../config/locations.ts";
+import { storeFile } from "../../config/locations.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { requireLog } from "../../policy/audit/log.ts";
 import { logout, standings } from "../../setup/sign-in/sign-ins.ts";
@@ -44,7 +44,7 @@ export default command({
     for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
     const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
     // The removal is recorded, and nothing changes if it cannot be.
-    await requireLog(auditFolder(io.env));
+    await requireLog(storeFile(io.env));
     // Sign out before the entry is removed. An untrusted config could name any address or folder.
     const signedOut = isUsable ? await signOut(names, configFile, args, io) : new Map<string, boolean>();
     const text = removeMembers(configFile.text, ["mcpServers"], names, configFile.file);

@@ -19,7 +19,7 @@ export async function unreadableStores(env: Environment): Promise<string[]> {
     ["the list of changed files", () => new Journal(env).changes],
   ];
   const newer = checks.filter(([, read]) => isTooOld(read)).map(([what]) => what);
-  return (await isNewerDatabase(storeFile(env))) ? ["the store of executions", ...newer] : newer;
+  return (await isNewerDatabase(storeFile(env))) ? ["the database", ...newer] : newer;
 }
 
 /** Whether reading fails because this version is too old. Other failures have nothing to do with versions. */

@@ -5,7 +5,7 @@
 
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import type { Environment } from "../../config/environment.ts";
-import { auditFolder, ownersFolder, storeFile } from "../../config/locations.ts";
+import { ownersFolder, storeFile } from "../../config/locations.ts";
 import type { Approval, ApprovalFilter, Asking, Decision } from "../../store/approval.ts";
 import { ApprovalStore } from "../../store/approvals.ts";
 import { isOwnerAlive, Owner } from "../../store/owner.ts";
@@ -220,8 +220,7 @@ export class Approvals implements AsyncDisposable {
   }
 
   #make(change: Change, by = thisProcess()): Promise<Approval[]> {
-    const [file, log] = [storeFile(this.#env), auditFolder(this.#env)];
-    return this.#pending(changed({ change, file, log, by, now: this.#now() }));
+    return this.#pending(changed({ change, file: storeFile(this.#env), by, now: this.#now() }));
   }
 
   /** The end of this process waits for the work. */

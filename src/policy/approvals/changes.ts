@@ -1,16 +1,16 @@
 /**
- * Changes of approvals, which a worker makes: it may have to wait for other processes and for the disk. The audit log has every decision
- * before it counts.
+ * Changes of approvals, which a worker makes: it may have to wait for other processes and for the disk. A decision counts together with its
+ * line in the audit log.
  */
 import type { Database } from "bun:sqlite";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { OffThread } from "../../base/off-thread.ts";
 import type { Approval, Asking, Decision } from "../../store/approval.ts";
 import { ApprovalStore } from "../../store/approvals.ts";
-import { openDatabase } from "../../store/database.ts";
 import { argumentsDigest } from "../approval-queue.ts";
+import { addEvents } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
-import { auditing, type Write } from "../audit/log.ts";
+import { openLog } from "../audit/log.ts";
 import { approvalChangeMs, approvalPagesGivenBack } from "../limits.ts";
 
 export type Change =
@@ -26,9 +26,8 @@ export type Change =
 
 export interface ChangeJob {
   change: Change;
-  /** The database, and the folder of the audit log. */
+  /** The database. */
   file: string;
-  log: string;
   by: Decider;
   /** Milliseconds since 1970. */
   now: number;
@@ -53,17 +52,12 @@ export async function makeChange(job: ChangeJob): Promise<Changed> {
   return { rows: JSON.stringify(await rowsOf(job)) };
 }
 
-async function rowsOf({ change, file, log, by, now }: ChangeJob): Promise<Approval[]> {
-  if (change.type === "note") {
-    await auditing(log, (write) => write(change.event, by));
-    return [];
-  }
-  const database = await openDatabase(file, { isWriter: true });
+async function rowsOf({ change, file, by, now }: ChangeJob): Promise<Approval[]> {
+  const database = await openLog(file);
   const store = new ApprovalStore(database);
+  const add = (events: AuditEvent[]) => addEvents(database, events, by);
   try {
-    return await changedRows(change, store, now, (work) =>
-      auditing(log, (write) => store.atomically(() => recorded(work(), by, write))),
-    );
+    return changedRows(change, store, now, add);
   } finally {
     if (closing.has(change.type)) leaveNothing(database);
     store.close();
@@ -84,15 +78,19 @@ function leaveNothing(database: Database): void {
   }
 }
 
-/** Runs the work, and records what it has decided. */
-type Recording = (work: () => Approval[]) => Promise<Approval[]>;
-
-async function changedRows(
-  change: Exclude<Change, { type: "note" }>,
+/** Each decision and its line in the audit log are one transaction. */
+function changedRows(
+  change: Change,
   store: ApprovalStore,
   now: number,
-  recording: Recording,
-): Promise<Approval[]> {
+  add: (events: AuditEvent[]) => void,
+): Approval[] {
+  const recording = (decide: () => Approval[]) =>
+    store.atomically(() => {
+      const rows = decide();
+      add(eventsOf(rows));
+      return rows;
+    });
   switch (change.type) {
     case "ask": {
       store.prune(now);
@@ -110,6 +108,9 @@ async function changedRows(
     case "prune":
       store.prune(now);
       return [];
+    case "note":
+      store.atomically(() => add([change.event]));
+      return [];
   }
 }
 
@@ -122,14 +123,11 @@ function asked(asking: Asking, store: ApprovalStore): Approval {
   });
 }
 
-/** Writes an event for each row, all at once. Returns the rows. */
-function recorded(rows: Approval[], by: Decider, write: Write): Approval[] {
-  const events = rows.flatMap((row) => {
+function eventsOf(rows: readonly Approval[]): AuditEvent[] {
+  return rows.flatMap((row) => {
     const { state, scope } = row;
     return state === "open" ? [] : [{ decision: state, ...aboutRow(row), ...(scope ? { scope } : {}) }];
   });
-  if (events.length > 0) write(events, by);
-  return rows;
 }
 
 function aboutRow({

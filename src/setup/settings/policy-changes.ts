@@ -4,12 +4,12 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors
 import { isObject, type JsonObject, objectAt, valueAt } from "../../base/json-object.ts";
 import { parseJson } from "../../config/edit/json.ts";
 import type { Environment } from "../../config/environment.ts";
-import { auditFolder } from "../../config/locations.ts";
+import { storeFile } from "../../config/locations.ts";
 import { pathText, policyKeys } from "../../config/policy.ts";
 import { digestOf } from "../../config/trust/marks.ts";
 import { thisProcess } from "../../policy/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../policy/audit/event.ts";
-import { auditing, type Write } from "../../policy/audit/log.ts";
+import { record } from "../../policy/audit/log.ts";
 
 type Change = NonNullable<AuditEvent["changes"]>[number];
 
@@ -61,9 +61,8 @@ interface TextChange {
 }
 
 /**
- * Records what the change of a config file changes, and then makes it with `make`, while no other process writes to the log. If the log
- * cannot be written, nothing is changed. If `make` fails, the log says that the change was not made. Throws FILE_NOT_WRITABLE, and
- * what `make` throws.
+ * Records what the change of a config file changes, and then makes it with `make`. If the log cannot be written, nothing is changed. If
+ * `make` fails, the log says that the change was not made. Throws FILE_NOT_WRITABLE, and what `make` throws.
  */
 export async function recordedChange(
   change: TextChange,
@@ -73,27 +72,20 @@ export async function recordedChange(
 ): Promise<void> {
   const event = eventOf(change);
   if (!event) return make();
-  const { file } = change;
   const by = thisProcess(place);
-  let isRecorded = false;
-  const work = (write: Write) => {
-    write(event, by);
-    isRecorded = true;
-    try {
-      make();
-    } catch (error) {
-      write({ ...event, changes: event.changes.map(undone), why: `not made: ${messageOf(error)}` }, by);
-      throw error;
-    }
-  };
   try {
-    await auditing(auditFolder(env), work);
+    await record(storeFile(env), event, by);
   } catch (thrown) {
-    if (isRecorded) throw thrown;
     const { code, message, hint } = toClaudikinsError(thrown);
-    throw new ClaudikinsError(code, `${file} was not changed, because the change cannot be recorded: ${message}`, {
-      hint,
-    });
+    const what = `${change.file} was not changed, because the change cannot be recorded: ${message}`;
+    throw new ClaudikinsError(code, what, { hint });
+  }
+  try {
+    make();
+  } catch (error) {
+    const why = `not made: ${messageOf(error)}`;
+    await record(storeFile(env), { ...event, changes: event.changes.map(undone), why }, by);
+    throw error;
   }
 }
 
@@ -102,7 +94,7 @@ export async function recordMadeChange(change: TextChange, env: Environment): Pr
   const event = eventOf(change);
   if (!event) return;
   try {
-    await auditing(auditFolder(env), (write) => write(event, thisProcess("command")));
+    await record(storeFile(env), event, thisProcess("command"));
   } catch (thrown) {
     const { code, message, hint } = toClaudikinsError(thrown);
     const what = `${change.file} was changed, but the change is not in the audit log: ${message}`;

@@ -1,12 +1,13 @@
 /** Many approvals at once, and approvals with large arguments: no process is blocked by them, and nothing of them stays. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { auditFolder, storeFile } from "../../../src/config/locations.ts";
+import { readFileSync } from "node:fs";
+import { storeFile } from "../../../src/config/locations.ts";
 import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
-import { auditing } from "../../../src/policy/audit/log.ts";
+import { reading, record } from "../../../src/policy/audit/log.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { asking } from "../../store/approvals.ts";
+import { blockAudit, unblockAudit } from "../../support/audit.ts";
 import { LongestTurn } from "../../support/longest-turn.ts";
 import { no, Waiting, yes } from "./waiting.ts";
 
@@ -18,14 +19,13 @@ beforeEach(async () => {
   await waiting.open({ confirm: "always" });
 });
 
-const log = () => auditFolder(waiting.env);
+const file = () => storeFile(waiting.env);
 
-/** A log whose last file has nearly four megabytes, which the old code read for each decision. */
+/** A log of nearly four megabytes. */
 async function longLog(): Promise<void> {
-  mkdirSync(log(), { recursive: true });
   const by = { user: "ada", pid: 1, terminal: false };
   const why = "x".repeat(400);
-  await auditing(log(), (write) => write(Array(6_000).fill({ decision: "denied", why }), by));
+  await record(file(), Array(6_000).fill({ decision: "denied", why }), by);
 }
 
 /** Rows of other executions, which another process can continue. */
@@ -52,8 +52,9 @@ describe("five hundred approvals that expire together", () => {
     const lines = waiting.audit().filter(({ decision }) => decision === "expired");
     expect(lines).toHaveLength(500);
     expect(new Set(lines.map(({ at }) => at)).size).toBe(1);
-    expect(verify(log())).toMatchObject({ entries: 6_500, notes: [] });
-    expect(verify(log()).problem).toBeUndefined();
+    const verified = await reading(file(), verify);
+    expect(verified).toMatchObject({ entries: 6_500, notes: [] });
+    expect(verified).not.toHaveProperty("problem");
   });
 
   test("expire once if several processes look at the same moment", async () => {
@@ -177,15 +178,15 @@ describe("large arguments of a call that waits", () => {
   });
 });
 
-test("a log in a folder that cannot be written stops a decision, and the row stays open", async () => {
+test("a log that cannot be written stops a decision, and the row stays open", async () => {
   const running = waiting.call({});
   const [row] = await waiting.rows();
-  writeFileSync(log(), "a file in the place of the folder");
+  blockAudit(file());
   expect(waiting.elsewhere.decide(row!.id, yes)).rejects.toMatchObject({ code: "FILE_NOT_WRITABLE" });
   await waiting.elsewhere.decide(row!.id, yes).catch(() => {});
   expect(await waiting.states()).toEqual(["open"]);
   expect(waiting.got()).toEqual([]);
-  rmSync(log());
+  unblockAudit(file());
   await waiting.elsewhere.decide(row!.id, yes);
   expect(await running).toContain("did remove-it");
 });

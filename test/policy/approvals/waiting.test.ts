@@ -4,10 +4,12 @@ import { rmSync } from "node:fs";
 import { personAtTerminal } from "../../../src/cli/at-terminal.ts";
 import type { Io } from "../../../src/cli/io.ts";
 import type { Activity } from "../../../src/cli/progress.ts";
-import { auditFolder, storeFile } from "../../../src/config/locations.ts";
+import { storeFile } from "../../../src/config/locations.ts";
 import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
 import { asking } from "../../store/approvals.ts";
+import { blockAudit } from "../../support/audit.ts";
 import { eventually } from "../../support/eventually.ts";
+import { inStore } from "../../support/stored.ts";
 import { Person } from "../recorded.ts";
 import { no, session, Waiting, yes } from "./waiting.ts";
 
@@ -166,17 +168,18 @@ describe("a call that nobody can be asked about", () => {
 
   test("is not made if the decision cannot be recorded", async () => {
     await waiting.open(always);
-    waiting.project.write(".local/share/claudikins/audit", "a file in the place of the folder");
+    await waiting.elsewhere.open();
+    await inStore(waiting.env, (store) => store.open());
+    blockAudit(storeFile(waiting.env));
     await person("once");
-    expect(await waiting.call({})).toMatch(/^Cannot (?:lock|write to) the audit log/);
+    expect(await waiting.call({})).toBe("Cannot write to the audit log: blocked");
     expect(waiting.got()).toEqual([]);
-    rmSync(auditFolder(waiting.env));
   });
 
   test("fails if it cannot be stored", async () => {
     await waiting.open(always);
     waiting.project.write(".local/share/claudikins/executions.sqlite/in-the-way", "");
-    expect(await waiting.call({})).toStartWith("Cannot open the store of executions");
+    expect(await waiting.call({})).toStartWith("Cannot open the database");
     rmSync(storeFile(waiting.env), { recursive: true });
   });
 });

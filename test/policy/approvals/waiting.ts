@@ -1,8 +1,7 @@
 /** An app whose calls wait for decisions, and a second process that decides. */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import type { App } from "../../../src/app/app.ts";
-import { auditFolder, storeFile } from "../../../src/config/locations.ts";
+import { storeFile } from "../../../src/config/locations.ts";
 import type { MadeCall } from "../../../src/policy/approval-queue.ts";
 import { Approvals } from "../../../src/policy/approvals/approvals.ts";
 import type { AuditLine } from "../../../src/policy/audit/event.ts";
@@ -10,6 +9,7 @@ import type { Approval, Asking, Decision } from "../../../src/store/approval.ts"
 import { ApprovalStore } from "../../../src/store/approvals.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { ExecutionStore } from "../../../src/store/executions.ts";
+import { auditLines } from "../../support/audit.ts";
 import { Recorded } from "../recorded.ts";
 
 export const yes: Decision = { state: "approved", scope: "once", by: "command" };
@@ -39,7 +39,6 @@ export class Waiting extends Recorded {
     this.#elsewhere = undefined;
     await this.close();
     for (const suffix of ["", "-wal", "-shm"]) rmSync(storeFile(this.env) + suffix, { force: true });
-    rmSync(auditFolder(this.env), { recursive: true, force: true });
     return super.open(...args);
   }
 
@@ -94,14 +93,7 @@ export class Waiting extends Recorded {
   }
 
   audit(): AuditLine[] {
-    const folder = auditFolder(this.env);
-    const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
-    return files.flatMap((name) =>
-      readFileSync(join(folder, name), "utf8")
-        .trimEnd()
-        .split("\n")
-        .map((text) => JSON.parse(text) as AuditLine),
-    );
+    return auditLines(this.env);
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

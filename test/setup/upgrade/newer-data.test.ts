@@ -59,7 +59,7 @@ const file = (name: string, text: string) => {
 };
 
 describe("an older version neither uses nor replaces", () => {
-  test("the store of executions", async () => {
+  test("the database", async () => {
     const path = join(data, "executions.sqlite");
     (await openDatabase(path)).close();
     const database = new Database(path);
@@ -67,12 +67,12 @@ describe("an older version neither uses nor replaces", () => {
     database.run("CREATE TABLE future (x)");
     database.run("PRAGMA user_version = 99");
     database.close();
-    await expect(openDatabase(path)).rejects.toThrow(tooOld("the store of executions") as never);
+    await expect(openDatabase(path)).rejects.toThrow(tooOld("the database") as never);
     const after = new Database(path);
     expect(after.query("PRAGMA user_version").get()).toEqual({ user_version: 99 });
     expect(after.query("SELECT * FROM future").all()).toEqual([]);
     after.close();
-    expect(await unreadableStores(env())).toEqual(["the store of executions"]);
+    expect(await unreadableStores(env())).toEqual(["the database"]);
   });
 
   test("the registry", async () => {

@@ -1,0 +1,45 @@
+/** The lines of the audit log, as rows that are only added: triggers refuse every other change. */
+import type { Database } from "bun:sqlite";
+
+export interface StoredLine {
+  /** Places count from 1. */
+  place: number;
+  /** JSON. */
+  line: string;
+  /** The SHA-256 of the line when it was written, as hexadecimal. */
+  sha256: string;
+}
+
+export class AuditTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  add(line: string, sha256: string): void {
+    this.#database.query("INSERT INTO audit (line, sha256) VALUES (?, ?)").run(line, sha256);
+  }
+
+  /** The last line that is there. */
+  last(): StoredLine | undefined {
+    return (
+      this.#database.query<StoredLine, []>("SELECT place, line, sha256 FROM audit ORDER BY place DESC LIMIT 1").get() ??
+      undefined
+    );
+  }
+
+  /** The place of the last line that was ever written. SQLite keeps it apart from the lines. */
+  get lastPlace(): number {
+    const query = this.#database.query<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'audit'");
+    return query.get()?.seq ?? 0;
+  }
+
+  /** All lines, read one by one. */
+  lines(order: "oldest first" | "newest first" = "oldest first"): IterableIterator<StoredLine> {
+    const direction = order === "oldest first" ? "ASC" : "DESC";
+    return this.#database
+      .query<StoredLine, []>(`SELECT place, line, sha256 FROM audit ORDER BY place ${direction}`)
+      .iterate();
+  }
+}
