@@ -1,7 +1,7 @@
 /** Writes docs/cli.md, the reference of the command line, from the definitions of the commands. `bun run docs`. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Arg, Command, Entry, Group } from "../src/cli/command.ts";
+import type { Arg, Command, CommandEntry, Group } from "../src/cli/command.ts";
 import { everywhereArgs } from "../src/cli/command.ts";
 import { flagsOf, placesOf } from "../src/cli/command-line.ts";
 import { commands, sections } from "../src/cli/command-table.ts";
@@ -66,7 +66,7 @@ export async function cliPage(): Promise<string> {
   return parts.join("\n");
 }
 
-async function partsOf(entry: Entry | Group, path: string[]): Promise<string[]> {
+async function partsOf(entry: CommandEntry | Group, path: string[]): Promise<string[]> {
   if ("load" in entry) return entry.hidden ? [] : [commandPart((await entry.load()).default, path)];
   const inner = Object.entries(entry.commands).map(([name, each]) => partsOf(each, [...path, name]));
   return [`### claudikins ${path.join(" ")}\n\n${entry.description}\n`, ...(await Promise.all(inner)).flat()];

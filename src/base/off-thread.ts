@@ -18,16 +18,17 @@ interface JobOptions {
  * A worker's answer: the output of the job, or its error. Outputs should be flat objects: Bun moves their strings to
  * another thread, but copies strings of nested objects twice, which takes 140 ms for 22 million characters.
  */
-type Answer<Output> = Output | { thrown: Thrown };
+type Answer<Output> = Output | { thrown: ThrownError };
 
-interface Thrown {
+/** An error of another thread. */
+export interface ThrownError {
   message: string;
   /** The code of a ClaudikinsError. */
   code?: ErrorCode;
   hint?: string | undefined;
 }
 
-interface Job<Input, Output> extends JobOptions {
+interface ThreadJob<Input, Output> extends JobOptions {
   input: Input;
   resolve: (output: Output) => void;
   reject: (error: Error) => void;
@@ -42,7 +43,7 @@ interface IdleWorker {
 export class OffThread<Input, Output> {
   readonly #path: string;
   readonly #maxWorkers: number;
-  readonly #waiting: Job<Input, Output>[] = [];
+  readonly #waiting: ThreadJob<Input, Output>[] = [];
   readonly #idle: IdleWorker[] = [];
   #busy = 0;
 
@@ -73,7 +74,7 @@ export class OffThread<Input, Output> {
     this.#work(idle?.worker ?? startWorker(this.#path), job);
   }
 
-  #work(worker: Worker, job: Job<Input, Output>): void {
+  #work(worker: Worker, job: ThreadJob<Input, Output>): void {
     const { promise, resolve } = Promise.withResolvers<Answer<Output> | TookTooLong>();
     const timer = setTimeout(() => resolve(new TookTooLong(`no answer in ${job.limitMs} ms`)), job.limitMs);
     worker.ref();
@@ -117,15 +118,15 @@ export function startWorker(path: string, options?: WorkerOptions): Worker {
   return new Worker(new URL(Bun.isStandaloneExecutable ? path : `../${path}`, import.meta.url).href, options);
 }
 
-function hasThrown<Output>(answer: Answer<Output>): answer is { thrown: Thrown } {
+function hasThrown<Output>(answer: Answer<Output>): answer is { thrown: ThrownError } {
   return typeof answer === "object" && answer !== null && "thrown" in answer;
 }
 
-function errorFrom({ code, message, hint }: Thrown): Error {
+function errorFrom({ code, message, hint }: ThrownError): Error {
   return code === undefined ? new Error(message) : new ClaudikinsError(code, message, { hint });
 }
 
-function thrownBy(error: unknown): Thrown {
+function thrownBy(error: unknown): ThrownError {
   if (error instanceof ClaudikinsError) return { code: error.code, message: error.message, hint: error.hint };
   return { message: messageOf(error) };
 }

@@ -7,7 +7,7 @@ import { isIPv4 } from "node:net";
 import { maxPeerLooks } from "./limits.ts";
 
 /** One end of a connection. */
-export interface End {
+export interface ConnectionEnd {
   address: string;
   port: number;
 }
@@ -29,7 +29,7 @@ const established = "01";
  * the administrator, who can do everything as this user anyway. Where the system does not tell owners (macOS, Windows), every
  * connection is accepted, and only secrets protect what listens.
  */
-export async function problemOfPeer(peer: End | null, own: End): Promise<PeerProblem | undefined> {
+export async function problemOfPeer(peer: ConnectionEnd | null, own: ConnectionEnd): Promise<PeerProblem | undefined> {
   const us = process.getuid?.();
   if (process.platform !== "linux" || us === undefined) return undefined;
   let isListed = false;
@@ -63,7 +63,11 @@ function rowsOf(table: string): Promise<string | undefined> {
 }
 
 /** The user who has opened the connection from `peer` to `own`. Undefined if it is not listed. */
-function ownerIn([four = "", six = ""]: (string | undefined)[], peer: End, own: End): number | undefined {
+function ownerIn(
+  [four = "", six = ""]: (string | undefined)[],
+  peer: ConnectionEnd,
+  own: ConnectionEnd,
+): number | undefined {
   const [from, to] = [bytesOf(peer.address), bytesOf(own.address)];
   if (from.length !== to.length) return undefined;
   const row = rowWith(four, ends(from, peer.port, to, own.port));

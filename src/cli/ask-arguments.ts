@@ -1,7 +1,7 @@
 /** Asks for each parameter of a tool by its schema, for `call --interactive` and `run`. */
 
 import { isObject, type JsonObject } from "../base/json-object.ts";
-import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../programs/call-arguments.ts";
+import { ArgumentProblem, type ArgumentWord, argumentOf, formsOf, formsText } from "../programs/call-arguments.ts";
 import { argumentProblems } from "../tools/arguments/argument-problems.ts";
 import { requiredNames } from "../tools/json-schema.ts";
 import type { RegistryTool } from "../tools/model.ts";
@@ -12,9 +12,9 @@ import { ask } from "./prompt.ts";
 /** Asks for the parameters that are not given, required ones first. Throws CANCELLED. */
 export async function askArguments(
   { inputSchema }: Pick<RegistryTool, "inputSchema">,
-  given: readonly Given[],
+  given: readonly ArgumentWord[],
   io: Io,
-): Promise<Given[]> {
+): Promise<ArgumentWord[]> {
   const { parts } = formsOf(inputSchema, inputSchema);
   const properties = Object.assign(Object.create(null), ...parts.map((part) => part["properties"]).filter(isObject));
   const required = new Set(parts.flatMap((part) => [...requiredNames(part)]));
@@ -23,7 +23,7 @@ export async function askArguments(
   );
   const names = Object.keys(properties).filter((name) => !known.has(name));
   const inOrder = [...names.filter((name) => required.has(name)), ...names.filter((name) => !required.has(name))];
-  const answers: Given[] = [];
+  const answers: ArgumentWord[] = [];
   for (const name of inOrder) {
     const parameter = { name, schema: properties[name], isRequired: required.has(name), root: inputSchema };
     const value = await askOne(parameter, io);

@@ -20,7 +20,7 @@ import { isLeaving } from "../daemon/protocol.ts";
 import { addressOf } from "../daemon/transport/address.ts";
 import { request } from "../daemon/transport/exchange.ts";
 import { connectInNode } from "../daemon/transport/node-stream.ts";
-import type { Given } from "../programs/call-arguments.ts";
+import type { ArgumentWord } from "../programs/call-arguments.ts";
 import { childEnvironment } from "../servers/child-environment.ts";
 import { originOf } from "../tools/origin.ts";
 import { isMark, readGiven } from "./call-words.ts";
@@ -51,7 +51,7 @@ function toToolError(thrown: unknown): unknown {
 }
 
 /** Calls one tool. Resolves to the same value as in the sandbox. Rejects with a ToolError. */
-export async function call(server: string, tool: string, args: unknown, given?: Given[]): Promise<unknown> {
+export async function call(server: string, tool: string, args: unknown, given?: ArgumentWord[]): Promise<unknown> {
   const body = bodyOf(server, tool, args ?? {}, given);
   await turns.acquire(undefined);
   try {
@@ -98,7 +98,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-function bodyOf(server: string, tool: string, args: unknown, given: Given[] | undefined): string {
+function bodyOf(server: string, tool: string, args: unknown, given: ArgumentWord[] | undefined): string {
   if (!isObject(args)) {
     throw new ToolError(`${server}.${tool} takes one object with named arguments`, "INVALID_ARGUMENTS");
   }

@@ -4,10 +4,10 @@ import { grouped } from "../base/counted.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { type Binary, binaryOf, bytesOf } from "../base/media.ts";
-import type { Called } from "../programs/shell-call.ts";
+import type { ShellCallResult } from "../programs/shell-call.ts";
 import { wholeOf } from "../servers/decoding/large-json.ts";
 import { objectsOf, type ToolResult, toolValue } from "../servers/result.ts";
-import type { Answer } from "./command.ts";
+import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";
 import { valueText } from "./report.ts";
 import { binariesOf, type WrittenFile, writeBinaries, writeText, writeValue, writtenText } from "./result-files.ts";
@@ -21,7 +21,7 @@ export interface ResultForm {
 }
 
 /** Throws TOOL_FAILED, except with `raw`, and FILE_NOT_WRITABLE. */
-export function resultAnswer({ server, tool, result }: Called, form: ResultForm, io: Io): Answer {
+export function resultAnswer({ server, tool, result }: ShellCallResult, form: ResultForm, io: Io): CommandAnswer {
   const { output } = form;
   if (form.raw) return rawAnswer(result, output, io);
   const value = plainValue(result, `${server}.${tool}`);
@@ -42,7 +42,7 @@ function outputFiles(value: unknown, binaries: Binary[], output: string, cwd: st
   return binaries.length > 0 ? writeBinaries(binaries, output, cwd) : [writeValue(value, output, cwd)];
 }
 
-function rawAnswer(result: ToolResult, output: string | undefined, io: Io): Answer {
+function rawAnswer(result: ToolResult, output: string | undefined, io: Io): CommandAnswer {
   const exitCode = result["isError"] === true ? new ClaudikinsError("TOOL_FAILED", "").exitCode : 0;
   if (output !== undefined) {
     const file = writeText(`${JSON.stringify(result, null, 2)}\n`, "application/json", output, io.cwd);

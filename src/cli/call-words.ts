@@ -6,14 +6,14 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
 import { isObject } from "../base/json-object.ts";
-import { argumentForms, type Given, notAnArgument, shortened } from "../programs/call-arguments.ts";
+import { type ArgumentWord, argumentForms, notAnArgument, shortened } from "../programs/call-arguments.ts";
 import type { Io } from "./io.ts";
 
 export interface CallWords {
   target: string;
   /** The tool's name, if it is a separate word after the server. */
   tool?: string;
-  given: Given[];
+  given: ArgumentWord[];
   /** The mark of a hook text: see `tools/registry/hooks.ts`. */
   via?: string;
 }
@@ -37,7 +37,7 @@ export async function readCall(
 type Source = Pick<Io, "cwd"> & { stdin: Pick<Io["stdin"], "text"> };
 
 /** Reads arguments; marks are ignored. Throws USAGE, FILE_NOT_FOUND. */
-export async function readGiven(words: string[], args: string | undefined, io: Source): Promise<Given[]> {
+export async function readGiven(words: string[], args: string | undefined, io: Source): Promise<ArgumentWord[]> {
   const rest = words.filter((word) => !isMark(word));
   if ([...rest, args].filter((word) => word === "-").length > 1) {
     throw new ClaudikinsError("USAGE", "Standard input can be read only once, but - is given twice");
@@ -55,7 +55,7 @@ function isName(word: string): boolean {
   return word !== "-" && !/^[@{]/.test(word) && !word.includes("=");
 }
 
-async function givenBy(word: string, io: Source): Promise<Given> {
+async function givenBy(word: string, io: Source): Promise<ArgumentWord> {
   if (isName(word)) throw notAnArgument(word);
   const shown = shortened(word);
   const [, key, sign, value = ""] = /^(?!\{|@)(.+?)(:?=)(.*)$/s.exec(word) ?? [];
@@ -71,7 +71,7 @@ async function givenBy(word: string, io: Source): Promise<Given> {
 }
 
 /** All arguments as one JSON text, a file or standard input. `what` is its name in errors. */
-async function objectOf(text: string, what: string, io: Source): Promise<Given> {
+async function objectOf(text: string, what: string, io: Source): Promise<ArgumentWord> {
   const source = text === "-" ? "Standard input" : text.startsWith("@") ? text.slice(1) : what;
   const json = text === "-" ? await io.stdin.text() : text.startsWith("@") ? fileText(text.slice(1), text, io) : text;
   const object = parsed(json, source, argumentForms);

@@ -2,14 +2,14 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { ClaudikinsError } from "../base/errors.ts";
 import { didYouMean } from "../base/near-names.ts";
-import type { Arg, Args, CommandTable, Entry, everywhereArgs, Group, Values } from "./command.ts";
+import type { Arg, Args, ArgumentValues, CommandEntry, CommandTable, everywhereArgs, Group } from "./command.ts";
 
 /** A command line up to the words that belong to the command itself. */
 export interface CommandLine {
   /** The words that name the command, such as `auth login`. */
   path: string[];
   /** The named command. Undefined if the line ends before it, or names none. */
-  entry: Entry | undefined;
+  entry: CommandEntry | undefined;
   /** The group that `path` names, if it names a group. */
   group: Group | undefined;
   /** The commands that can follow `path`. */
@@ -122,7 +122,7 @@ export function readWords(words: readonly string[], args: Args): CommandWords {
 }
 
 /** Returns the values of the words after the command's name. Throws USAGE for the first mistake. */
-export function valuesOf<T extends Args>(words: readonly string[], args: T, commandName: string): Values<T> {
+export function valuesOf<T extends Args>(words: readonly string[], args: T, commandName: string): ArgumentValues<T> {
   const read = readWords(words, args);
   check(read, args, `For all flags and arguments: claudikins ${commandName} --help`);
   const places = placesOf(args).map(([name]) => name);

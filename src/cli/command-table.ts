@@ -1,5 +1,5 @@
 /** All commands with their one-line summaries. A command's file is loaded only when the command runs. */
-import type { Command, CommandTable, Entry } from "./command.ts";
+import type { Command, CommandEntry, CommandTable } from "./command.ts";
 
 export const commands: CommandTable = {
   serve: {
@@ -204,7 +204,7 @@ export function shownOf(table: CommandTable): [string, string][] {
 function parts<Name extends string>(
   load: () => Promise<Record<NoInfer<Name>, Command>>,
   summaries: Record<Name, string>,
-): Record<string, Entry> {
+): Record<string, CommandEntry> {
   return Object.fromEntries(
     Object.entries<string>(summaries).map(([name, summary]) => [
       name,

@@ -87,10 +87,10 @@ type Value<A extends Arg> = A extends { repeatable: true } | { several: true }
       : Parsed<A> | undefined;
 
 /** The values of a command line by argument and flag. A flag that is not given is undefined, or an empty list if repeatable. */
-export type Values<T extends Args> = { [Name in keyof T]: Value<T[Name]> };
+export type ArgumentValues<T extends Args> = { [Name in keyof T]: Value<T[Name]> };
 
 /** How a command ended. The runner writes it, so commands know neither `--json` nor exit codes. */
-export interface Answer {
+export interface CommandAnswer {
   /** The document that `--json` prints. */
   json?: unknown;
   /** For people, on stdout. */
@@ -115,11 +115,11 @@ export interface Command {
   /** Properties beside `error` in the JSON of a failure. */
   jsonFailure: Readonly<Record<string, Shape>>;
   /** Errors become exit codes by the table in errors.ts. `commands` are all commands. */
-  run(values: Values<Args>, io: Io, commands: CommandTable): Promise<Answer>;
+  run(values: ArgumentValues<Args>, io: Io, commands: CommandTable): Promise<CommandAnswer>;
 }
 
 /** A command in the table, loaded when it is needed. */
-export interface Entry {
+export interface CommandEntry {
   summary: string;
   load: () => Promise<{ default: Command }>;
   /** Left out of help and suggestions. */
@@ -130,12 +130,12 @@ export interface Entry {
 export interface Group {
   summary: string;
   description: string;
-  commands: Record<string, Entry>;
+  commands: Record<string, CommandEntry>;
   /** The command that runs if none is named. */
   default?: string;
 }
 
-export type CommandTable = Readonly<Record<string, Entry | Group>>;
+export type CommandTable = Readonly<Record<string, CommandEntry | Group>>;
 
 /** Flags of every command. `run.ts` applies them. */
 export const everywhereArgs = {
@@ -153,7 +153,11 @@ export function command<const T extends Args>(options: {
   examples: string[];
   json?: Shape;
   jsonFailure?: Readonly<Record<string, Shape>>;
-  run(values: Values<T> & Values<typeof jsonArgs>, io: Io, commands: CommandTable): Promise<Answer>;
+  run(
+    values: ArgumentValues<T> & ArgumentValues<typeof jsonArgs>,
+    io: Io,
+    commands: CommandTable,
+  ): Promise<CommandAnswer>;
 }): Command {
   const { json, jsonFailure = {}, run, ...texts } = options;
   const own: Args = options.args;

@@ -7,7 +7,7 @@ import { writeWhenChanged } from "../base/files.ts";
 import { withLock } from "../base/lock.ts";
 import { isLoopback } from "../base/loopback.ts";
 import type { FrontDoorOptions } from "../serve/http/front-door.ts";
-import { type Args, flag, option, repeatable, type Values } from "./command.ts";
+import { type Args, type ArgumentValues, flag, option, repeatable } from "./command.ts";
 import { countUpTo, parseAddress, timeUpTo } from "./flags.ts";
 import type { Io } from "./io.ts";
 import {
@@ -54,7 +54,7 @@ export const httpArgs = {
   grace: option("Time that running calls get to finish on shutdown (default 20s)", timeUpTo(maxGraceMs)),
 } as const satisfies Args;
 
-type Flags = Values<typeof httpArgs>;
+type Flags = ArgumentValues<typeof httpArgs>;
 
 export interface HttpChoice extends Omit<FrontDoorOptions, "log"> {
   graceMs: number;

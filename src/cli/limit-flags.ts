@@ -2,7 +2,7 @@
 
 import { ClaudikinsError } from "../base/errors.ts";
 import { maxTimeoutMs } from "../config/limits.ts";
-import { type Args, option, type Values } from "./command.ts";
+import { type Args, type ArgumentValues, option } from "./command.ts";
 import { countUpTo, timeUpTo } from "./flags.ts";
 
 /** A size in megabytes. */
@@ -31,7 +31,7 @@ export const limitArgs = {
 } as const satisfies Args;
 
 /** The given limits by their keys in the config. */
-export function limitsOf(flags: Values<typeof limitArgs>) {
+export function limitsOf(flags: ArgumentValues<typeof limitArgs>) {
   return {
     timeoutMs: flags.timeout,
     cpuMs: flags.cpu,

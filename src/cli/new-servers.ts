@@ -5,12 +5,12 @@ import { networkTypeOf } from "../config/address.ts";
 import { isPasted, readPasted } from "../setup/agents/supported/pasted.ts";
 import { type CatalogVariable, catalogEntry, findInCatalog, type NewServer } from "../setup/settings/add-server.ts";
 import type { CatalogServer } from "../tools/server-catalog.ts";
-import type { Answer } from "./command.ts";
+import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";
 import { ask } from "./prompt.ts";
 
 /** The flags that become a part of the entry. */
-export interface Details {
+export interface EntryDetails {
   env: Map<string, string | undefined>;
   headers: Map<string, string | undefined>;
   type: string | undefined;
@@ -25,17 +25,17 @@ export interface HowToAdd {
   registryFlags: string[];
   /** Whether `--registry` names registries, so that the catalog is not meant. */
   skipsCatalog: boolean;
-  findPublished(name: string, near: string[]): Promise<NewServer | { answer: Answer }>;
+  findPublished(name: string, near: string[]): Promise<NewServer | { answer: CommandAnswer }>;
 }
 
 /** Throws USAGE, CONFIG_INVALID, SERVER_NOT_FOUND, NEEDS_VARIABLE and the errors of registries. */
 export async function newServers(
   name: string | undefined,
   words: string[],
-  details: Details,
+  details: EntryDetails,
   how: HowToAdd,
   io: Io,
-): Promise<NewServer[] | { answer: Answer }> {
+): Promise<NewServer[] | { answer: CommandAnswer }> {
   const [first, ...rest] = words;
   if (name === undefined) {
     throw new ClaudikinsError("USAGE", "No server given", {
@@ -68,13 +68,13 @@ export async function newServers(
   return [{ name, entry, notes: [] }];
 }
 
-function addressEntry(url: string, rest: string[], details: Details): NewServer["entry"] {
+function addressEntry(url: string, rest: string[], details: EntryDetails): NewServer["entry"] {
   refuse(rest, { ...details, headers: new Map(), type: undefined }, "a URL");
   const headers = Object.fromEntries(details.headers);
   return { ...typeOf(details), url, ...(details.headers.size > 0 ? { headers } : {}) };
 }
 
-function commandEntry(command: string, args: string[], details: Details): NewServer["entry"] {
+function commandEntry(command: string, args: string[], details: EntryDetails): NewServer["entry"] {
   refuse([], { ...details, env: new Map() }, "a command");
   return {
     command,
@@ -90,10 +90,10 @@ function references(env: Iterable<[string, string | undefined]>): Record<string,
 
 async function namedServer(
   name: string,
-  details: Details,
+  details: EntryDetails,
   how: HowToAdd,
   io: Io,
-): Promise<NewServer[] | { answer: Answer }> {
+): Promise<NewServer[] | { answer: CommandAnswer }> {
   if (isAddress(name) && details.headers.size > 0) throw noName(name, "USAGE");
   refuse([], { ...details, env: new Map() }, "a server by its name");
   const found = how.skipsCatalog ? { near: [] } : await findInCatalog(name);
@@ -105,7 +105,7 @@ async function namedServer(
 
 async function catalogServer(
   server: CatalogServer,
-  { env: given }: Details,
+  { env: given }: EntryDetails,
   { isAsked, isChecked, as, registryFlags: [registryFlag] }: HowToAdd,
   io: Io,
 ): Promise<NewServer> {
@@ -152,7 +152,7 @@ function pastedServers(text: string, name: string | undefined, io: Io): NewServe
 }
 
 /** Refuses words and flags that do not apply to the added entry. */
-function refuse(words: string[], { env, headers, type }: Details, what: string): void {
+function refuse(words: string[], { env, headers, type }: EntryDetails, what: string): void {
   const flag = env.size > 0 ? "--env" : headers.size > 0 ? "--header" : type === undefined ? undefined : "--type";
   if (words[0] !== undefined) throw new ClaudikinsError("USAGE", `Unexpected argument "${words[0]}" after ${what}`);
   if (flag)
@@ -170,7 +170,7 @@ function isAddress(word: string): boolean {
   return /^(?:https?|wss?):\/\//i.test(word);
 }
 
-function typeOf({ type }: Details): { type?: string } {
+function typeOf({ type }: EntryDetails): { type?: string } {
   if (type === undefined) return {};
   if (networkTypeOf(type) !== undefined) return { type };
   throw new ClaudikinsError("USAGE", `--type takes http, sse or ws; got "${type}"`);

@@ -27,7 +27,7 @@ import { recorderOf } from "./trace-recorder.ts";
  */
 export type Sharing = "shell" | "host" | "running";
 
-export interface AppOptions extends Pick<AppSettings, "person" | "reload" | "trace" | "waitsForApprovals"> {
+export interface OpenAppOptions extends Pick<AppSettings, "person" | "reload" | "trace" | "waitsForApprovals"> {
   /** A sandbox that is already starting. */
   sandbox?: Sandbox;
   /** A registry folder instead of the config's. */
@@ -48,7 +48,16 @@ export interface AppOptions extends Pick<AppSettings, "person" | "reload" | "tra
 export async function openApp(
   io: Io,
   flags: ConfigFlags & DaemonFlags,
-  { sandbox, registry, sharing = "running", asks, isForMany = false, recording, whenLeft, ...more }: AppOptions = {},
+  {
+    sandbox,
+    registry,
+    sharing = "running",
+    asks,
+    isForMany = false,
+    recording,
+    whenLeft,
+    ...more
+  }: OpenAppOptions = {},
 ): Promise<App> {
   const config = await openConfig(flags, io, asks);
   // Remember the config's own folders before a flag replaces one for this call.

@@ -13,7 +13,7 @@ import {
 } from "../base/media.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import type { OutputFolders } from "../sandbox/host/outputs.ts";
-import type { Answer } from "./command.ts";
+import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";
 import { keepBinaries } from "./kept-binaries.ts";
 import { errorText, logText, outcomeError, receiptLine, valueText } from "./report.ts";
@@ -85,7 +85,7 @@ export interface OutcomeForm {
 }
 
 /** Writes files and what people read before the value. Returns the rest. Throws FILE_NOT_WRITABLE. */
-export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io): Promise<Answer> {
+export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io): Promise<CommandAnswer> {
   const failure = outcome.ok ? undefined : outcomeError(outcome, form.file);
   if (form.json && form.output === undefined) return { failure, beside: { outcome }, json: outcome };
   const displayed = outcome.display.flatMap(displayedBlocks);

@@ -2,7 +2,7 @@
 import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
 import { failureText, receiptText } from "../programs/outcome-text.ts";
 import type { LogEntry, Outcome, Receipt } from "../sandbox/contract.ts";
-import type { Answer } from "./command.ts";
+import type { CommandAnswer } from "./command.ts";
 import type { Io, Output } from "./io.ts";
 import { proseLines } from "./layout.ts";
 import { cyan, dim, red, yellow } from "./terminal-output.ts";
@@ -12,7 +12,7 @@ import { cyan, dim, red, yellow } from "./terminal-output.ts";
  * for every command; a command whose servers may take long to end does it before, and returns what remains.
  */
 export async function writeAnswer(
-  answer: Answer,
+  answer: CommandAnswer,
   json: boolean | undefined,
   { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
 ): Promise<{ exitCode: number }> {

@@ -4,7 +4,7 @@ import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../base
 import { checkLevel } from "../base/log.ts";
 import { nearNames } from "../base/near-names.ts";
 import { version } from "../base/version.ts";
-import type { Answer, CommandTable } from "./command.ts";
+import type { CommandAnswer, CommandTable } from "./command.ts";
 import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./command-line.ts";
 import { commands, shownOf } from "./command-table.ts";
 import { commandJson, commandsJson, commandText, groupText, overviewText } from "./help.ts";
@@ -49,7 +49,7 @@ function ioFor({ verbose }: CommandLine, io: Io): Io {
 
 const logLevel = ({ env }: Io) => env["CLAUDIKINS_LOG"];
 
-async function answerTo(line: CommandLine, io: Io): Promise<Answer> {
+async function answerTo(line: CommandLine, io: Io): Promise<CommandAnswer> {
   const { path, entry, rest, help, json } = line;
   if (line.version) return { text: `${version}\n` };
   if (line.unknown !== undefined) throw unknownWord(line.unknown, line);
@@ -64,7 +64,7 @@ async function answerTo(line: CommandLine, io: Io): Promise<Answer> {
 }
 
 /** The help of all commands or of a group. Without `--help`, the missing command is an error. */
-function groupHelp({ group, path, help }: CommandLine, { stdout, stderr }: Io): Answer {
+function groupHelp({ group, path, help }: CommandLine, { stdout, stderr }: Io): CommandAnswer {
   const text = (output: Output) => (group ? groupText(group, path, widthOf(output)) : overviewText(widthOf(output)));
   if (help) return { text: text(stdout) };
   return { note: text(stderr), exitCode: new ClaudikinsError("USAGE", "").exitCode };

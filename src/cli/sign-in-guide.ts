@@ -13,7 +13,7 @@ export interface GuideOptions {
   onSay?: () => void;
 }
 
-type Way = Parameters<Guide["send"]>[0];
+type SignInAttempt = Parameters<Guide["send"]>[0];
 
 export class TerminalGuide implements Guide {
   readonly #io: Io;
@@ -25,23 +25,23 @@ export class TerminalGuide implements Guide {
     this.#options = options;
   }
 
-  send(way: Way): void {
+  send(attempt: SignInAttempt): void {
     const { server, browser, json } = this.#options;
-    if (json) this.#sayJson({ signIn: { server, url: way.to.href, redirectUrl: way.back.href } });
+    if (json) this.#sayJson({ signIn: { server, url: attempt.to.href, redirectUrl: attempt.back.href } });
     if (!browser || !hasBrowser(this.#io.env)) {
-      this.#say(`To sign in to ${server}, open this address in a browser:\n\n  ${way.to.href}\n`);
-      this.#askForPaste(way);
+      this.#say(`To sign in to ${server}, open this address in a browser:\n\n  ${attempt.to.href}\n`);
+      this.#askForPaste(attempt);
       return;
     }
     this.#say(
-      `Opening your browser to sign in to ${server}. If it does not open, go to this address:\n\n  ${way.to.href}\n`,
+      `Opening your browser to sign in to ${server}. If it does not open, go to this address:\n\n  ${attempt.to.href}\n`,
     );
     // The browser may be on another machine. Piped input is not a pasted redirect.
-    if (this.#io.stdin.isTerminal) this.#listen(way);
-    void openBrowser(way.to, this.#io.env, way.ended).then((isOpen) => {
-      if (isOpen || way.ended.aborted) return;
+    if (this.#io.stdin.isTerminal) this.#listen(attempt);
+    void openBrowser(attempt.to, this.#io.env, attempt.ended).then((isOpen) => {
+      if (isOpen || attempt.ended.aborted) return;
       this.#say("No browser could be opened. Open the address above in a browser.");
-      this.#askForPaste(way);
+      this.#askForPaste(attempt);
     });
   }
 
@@ -51,21 +51,21 @@ export class TerminalGuide implements Guide {
     else this.#say(problem);
   }
 
-  #askForPaste(way: Way): void {
+  #askForPaste(attempt: SignInAttempt): void {
     this.#say(
-      `After the sign-in, the browser goes to ${way.back.href}.\nIf it runs on another machine and cannot load that page, copy the full address\nfrom the browser and paste it here.\n`,
+      `After the sign-in, the browser goes to ${attempt.back.href}.\nIf it runs on another machine and cannot load that page, copy the full address\nfrom the browser and paste it here.\n`,
     );
-    this.#listen(way);
+    this.#listen(attempt);
   }
 
-  #listen(way: Way): void {
+  #listen(attempt: SignInAttempt): void {
     if (this.#isReading) return;
     this.#isReading = true;
     // Without input, the browser may still redirect.
-    this.#read(way).catch(() => {});
+    this.#read(attempt).catch(() => {});
   }
 
-  async #read({ paste, ended }: Way): Promise<void> {
+  async #read({ paste, ended }: SignInAttempt): Promise<void> {
     for (;;) {
       const line = await this.#io.stdin.line({ signal: ended });
       if (line === undefined) return;

@@ -5,14 +5,14 @@ import { durationText } from "../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { shownLine } from "../base/visible-text.ts";
 import { abridgedJson } from "../serve/content/abridged-json.ts";
-import { Trace, type TraceEntry } from "../servers/trace.ts";
+import { MessageTrace, type TraceEntry } from "../servers/trace.ts";
 import type { Io } from "./io.ts";
 import { maxWireChars } from "./limits.ts";
 import { warningLabel } from "./palette.ts";
 import { cyan, dim, red } from "./terminal-output.ts";
 
 export class WireOutput implements AsyncDisposable {
-  readonly trace: Trace;
+  readonly trace: MessageTrace;
   readonly #io: Io;
   readonly #isShown: boolean;
   #file: number | undefined;
@@ -24,7 +24,7 @@ export class WireOutput implements AsyncDisposable {
     this.#isShown = isShown;
     if (file !== undefined) this.#file = opened(file);
     const startedAt = Date.now();
-    this.trace = new Trace((entry) => {
+    this.trace = new MessageTrace((entry) => {
       if (this.#isShown) this.#show(lineOf(entry));
       this.#write(entry, startedAt);
     });

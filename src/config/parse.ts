@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { misspelling } from "../base/near-names.ts";
 import { addressKeys, networkTypeOf } from "./address.ts";
 import { pathText } from "./policy.ts";
-import { fail, issueText, type Problem, shorten, syntaxText } from "./problems.ts";
+import { type ConfigProblem, fail, issueText, shorten, syntaxText } from "./problems.ts";
 import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
 
 export type ParsedConfig = Omit<z.infer<ReturnType<typeof configSchema>>, "mcpServers"> & {
@@ -66,7 +66,7 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
  * Returns how a server is reached: `addressKey` has the address of a network server. If an entry has both a command and an address,
  * `type` decides.
  */
-function wayTo(entry: Node): { addressKey?: string; problem?: Problem & { key: string } } {
+function wayTo(entry: Node): { addressKey?: string; problem?: ConfigProblem & { key: string } } {
   const type: unknown = findNodeAtLocation(entry, ["type"])?.value;
   const [addressKey, second] = addressKeys.filter((key) => findNodeAtLocation(entry, [key]));
   const hasCommand = findNodeAtLocation(entry, ["command"]) !== undefined;
@@ -103,8 +103,8 @@ function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean
  * Finds duplicate keys, and misspellings of our keys. `meant` has the paths of the keys that were probably meant. Other unknown
  * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy` and `llm`.
  */
-function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
-  const problems: Problem[] = [];
+function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } {
+  const problems: ConfigProblem[] = [];
   const meant = new Set<string>();
   const look = (node: Node | undefined, path: string[], known?: string[], noForeign = false) => {
     const seen = new Set<string>();

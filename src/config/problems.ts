@@ -3,14 +3,14 @@ import { type ParseError, printParseErrorCode, stripComments } from "jsonc-parse
 import type { z } from "zod";
 import { ClaudikinsError } from "../base/errors.ts";
 
-export interface Problem {
+export interface ConfigProblem {
   /** Index in the text. */
   offset: number;
   text: string;
 }
 
 /** Throws CONFIG_INVALID with all problems, in the order of the file. */
-export function fail(file: string, text: string, problems: Problem[]): never {
+export function fail(file: string, text: string, problems: ConfigProblem[]): never {
   const lines = problems
     .sort((a, b) => a.offset - b.offset)
     .map((problem) => `  ${file}:${position(text, problem.offset)}  ${problem.text}`);

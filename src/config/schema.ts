@@ -329,7 +329,7 @@ export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
 /** A stdio entry has a `command`, a network entry has a `url`. */
 export type ServerEntry = StdioEntry | NetworkEntry;
 export type RegistryEntry = z.infer<typeof registrySchema>;
-export type Limits = z.infer<typeof limitsSchema>;
+export type LimitsEntry = z.infer<typeof limitsSchema>;
 
 /** The known keys of each level. A key that resembles one of them is reported as misspelt. */
 export const knownKeys = {

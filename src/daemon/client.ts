@@ -9,7 +9,7 @@ import { type DaemonPaths, isNobody, notListening, placeOf, refuseForeign } from
 import { isLeaving, type ProblemCode } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
 
-export interface Problem {
+export interface DaemonProblem {
   error: string;
   code: ProblemCode;
   suggestion?: string;
@@ -40,7 +40,7 @@ export class DaemonClient {
   async post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
     const text = JSON.stringify(body);
     return this.reach(async () => {
-      const problem = (await this.#ask(path, text, signal)) as Partial<Problem> | undefined;
+      const problem = (await this.#ask(path, text, signal)) as Partial<DaemonProblem> | undefined;
       if (problem?.error === undefined || problem.code === undefined || isLeaving(problem.code)) return problem;
       throw new ClaudikinsError(problem.code as ErrorCode, problem.error, { hint: problem.suggestion });
     });
@@ -50,7 +50,7 @@ export class DaemonClient {
    * Repeats the attempt until a daemon takes it, and starts daemons in between. Undefined means that no daemon was running,
    * and a problem that the daemon was leaving: neither attempt had an effect.
    */
-  async reach<T extends object>(attempt: () => Promise<T | Partial<Problem> | undefined>): Promise<T> {
+  async reach<T extends object>(attempt: () => Promise<T | Partial<DaemonProblem> | undefined>): Promise<T> {
     for (const deadline = performance.now() + daemonStartMs; ; ) {
       const answer = await attempt();
       if (answer && !("code" in answer && isLeaving(answer.code))) return answer as T;

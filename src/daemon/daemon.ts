@@ -19,12 +19,12 @@ import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { noteHolder } from "./holder.ts";
 import { daemonLookMs, lastAnswerMs, lastMomentMs, maxDaemonLogBytes, minIdleMs, takeOverMs } from "./limits.ts";
 import {
-  type Answer,
   adoptionIn,
   answerOf,
   bodyIn,
-  type CallRequest,
   callIn,
+  type DaemonAnswer,
+  type DaemonCallRequest,
   executionIn,
   problem,
   valueAnswer,
@@ -35,7 +35,7 @@ import { besides, type DaemonPaths, makePrivate, refuseForeign } from "./place.t
 import { entryMark, isOlder, leavingText, type Status, shellSession } from "./protocol.ts";
 import { ServerSockets } from "./shared/server-sockets.ts";
 import type { SharedServers } from "./shared/shared-servers.ts";
-import { type DaemonRequest, Listener } from "./transport/listen.ts";
+import { type DaemonRequest, SocketListener } from "./transport/listen.ts";
 import { upgradeName } from "./transport/message-connection.ts";
 
 interface DaemonOptions {
@@ -114,7 +114,7 @@ class Daemon {
   /** Released as soon as another daemon may use the socket. */
   readonly #lock: Lock;
   readonly #options: DaemonOptions;
-  readonly #listener: Listener;
+  readonly #listener: SocketListener;
   readonly #sockets: ServerSockets;
   readonly #own: Stats;
   readonly #madeOf: string;
@@ -152,7 +152,7 @@ class Daemon {
       },
     });
     const { socket } = options.place;
-    this.#listener = new Listener(socket, (request) => this.#answer(request));
+    this.#listener = new SocketListener(socket, (request) => this.#answer(request));
     this.#own = statSync(socket);
     app.restTimer.restart();
     void app.executions().then((executions) => {
@@ -246,7 +246,7 @@ class Daemon {
     for (const app of [...this.#others.values(), this.#app]) await executions?.endOf(app);
   }
 
-  async #answer(request: DaemonRequest): Promise<Answer | undefined> {
+  async #answer(request: DaemonRequest): Promise<DaemonAnswer | undefined> {
     const { route, body, upgrade } = request;
     try {
       switch (route) {
@@ -281,7 +281,7 @@ class Daemon {
     }
   }
 
-  async #ui(request: DaemonRequest): Promise<Answer> {
+  async #ui(request: DaemonRequest): Promise<DaemonAnswer> {
     const { file } = (bodyIn(request.body) ?? {}) as { file?: unknown };
     const page = await this.#page.opened();
     // It may have begun to end while the page was opened.
@@ -291,7 +291,7 @@ class Daemon {
     return late;
   }
 
-  async #call(request: DaemonRequest): Promise<Answer> {
+  async #call(request: DaemonRequest): Promise<DaemonAnswer> {
     this.#running += 1;
     using _ = this.#app.restTimer.running();
     try {
@@ -308,7 +308,7 @@ class Daemon {
     }
   }
 
-  async #execute(request: DaemonRequest): Promise<Answer> {
+  async #execute(request: DaemonRequest): Promise<DaemonAnswer> {
     const { source, limits, check, ...caller } = executionIn(bodyIn(request.body));
     this.#lastCallAt = performance.now();
     const app = this.#appOf(caller);
@@ -328,12 +328,12 @@ class Daemon {
   }
 
   /** The answer to a request for work that another daemon must do. */
-  #refusal({ version: asked }: DaemonRequest): Answer | undefined {
+  #refusal({ version: asked }: DaemonRequest): DaemonAnswer | undefined {
     const code = this.#whyLeaving(asked);
     return code && problem(code, leavingText, "Retry with the next daemon.");
   }
 
-  #appOf({ cwd, session, env }: Pick<CallRequest, "cwd" | "session" | "env">): App {
+  #appOf({ cwd, session, env }: Pick<DaemonCallRequest, "cwd" | "session" | "env">): App {
     this.#options.environment.heard(env);
     return this.#appFor(cwd, session);
   }
@@ -372,7 +372,7 @@ class Daemon {
     }
   }
 
-  #stop({ body }: DaemonRequest): Answer {
+  #stop({ body }: DaemonRequest): DaemonAnswer {
     const { now } = (bodyIn(body) ?? {}) as { now?: unknown };
     const calls = this.#running + this.#sockets.running;
     this.leave("it was asked to stop", { now: now === true });

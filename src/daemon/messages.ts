@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
-import type { Given } from "../programs/call-arguments.ts";
+import type { ArgumentWord } from "../programs/call-arguments.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { httpStatusOf, type ProblemCode, shellSession } from "./protocol.ts";
@@ -10,7 +10,7 @@ import { httpStatusOf, type ProblemCode, shellSession } from "./protocol.ts";
 const text = z.string();
 const object = z.custom<JsonObject>(isObject);
 /** Words of a command line. */
-const given: z.ZodType<Given[]> = z.array(
+const given: z.ZodType<ArgumentWord[]> = z.array(
   z.union([
     z.object({ word: text, object }),
     z.object({ word: text, key: text, text }),
@@ -86,9 +86,9 @@ export function adoptionIn(body: unknown): string[] {
   return z.object({ executions: z.array(text) }).safeParse(body).data?.executions ?? [];
 }
 
-export type CallRequest = z.infer<typeof callRequest>;
+export type DaemonCallRequest = z.infer<typeof callRequest>;
 export type WrittenCall = z.infer<typeof writtenCall>;
-export type OpenRequest = z.infer<typeof openRequest>;
+export type OpenServerRequest = z.infer<typeof openRequest>;
 
 /** Undefined if the body is empty. Throws USAGE. */
 export function bodyIn(body: string): unknown {
@@ -98,7 +98,7 @@ export function bodyIn(body: string): unknown {
 }
 
 /** A call by a generated file, or one as it is written on a command line. Throws USAGE. */
-export function callIn(body: unknown): CallRequest | WrittenCall {
+export function callIn(body: unknown): DaemonCallRequest | WrittenCall {
   const isWritten = isObject(body) && "target" in body;
   const { success, data } = (isWritten ? writtenCall : callRequest).safeParse(body);
   if (success) return data;
@@ -109,27 +109,27 @@ export function callIn(body: unknown): CallRequest | WrittenCall {
 }
 
 /** The first message of a connection to a server, or undefined if it is another one. */
-export function openingIn(message: unknown): OpenRequest | undefined {
+export function openingIn(message: unknown): OpenServerRequest | undefined {
   return z.object({ open: openRequest }).safeParse(message).data?.open;
 }
 
 /** The answer to a request. */
-export interface Answer {
+export interface DaemonAnswer {
   status: number;
   json: string;
 }
 
-export function answerOf(value: object): Answer {
+export function answerOf(value: object): DaemonAnswer {
   return { status: 200, json: JSON.stringify(value) };
 }
 
 /** The answer to a request that has failed. */
-export function problem(code: ProblemCode, error: string, suggestion: string | undefined): Answer {
+export function problem(code: ProblemCode, error: string, suggestion: string | undefined): DaemonAnswer {
   return { status: httpStatusOf(code), json: JSON.stringify({ error, code, suggestion }) };
 }
 
 /** The answer to a call by a generated file. */
-export function valueAnswer(value: BindingValue): Answer {
+export function valueAnswer(value: BindingValue): DaemonAnswer {
   return { status: 200, json: `{"value":${jsonOf(value)}}` };
 }
 

@@ -3,7 +3,7 @@
  * and answer have a content-length. Processes of other versions of claudikins use it too: a running agent, generated files, and executables
  * that an upgrade has kept. The requests are defined in `messages.ts`.
  *
- * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, the value that code in the sandbox would get. `via` is the
+ * - `POST /call` with a `DaemonCallRequest` calls a tool: `{"value"}`, the value that code in the sandbox would get. `via` is the
  *   mark of the text from which the caller learned about it, see `tools/registry/hooks.ts`. `env` is the caller's environment, for servers
  *   that start now.
  * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, with the

@@ -14,7 +14,7 @@ export type Country = (typeof COUNTRIES)[number];
 export type Category = (typeof CATEGORIES)[number];
 export type TicketStatus = (typeof TICKET_STATUSES)[number];
 
-export interface Line {
+export interface OrderLine {
   sku: string;
   name: string;
   quantity: number;
@@ -38,7 +38,7 @@ export interface Order {
   currency: "EUR";
   /** The quantities of all lines. */
   items: number;
-  lines: Line[];
+  lines: OrderLine[];
   history: HistoryEntry[];
 }
 

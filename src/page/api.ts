@@ -15,7 +15,7 @@ import { isId } from "../programs/trace/id.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
-import type { State } from "./contract.ts";
+import type { PageState } from "./contract.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader } from "./executions.ts";
 import { bodyOf, decisionBody, type PolicyBody, pastedBody, policyBody, RefusedRequest, signInBody } from "./guard.ts";
@@ -52,7 +52,7 @@ export class PageApi {
     this.#savings = new SavingsReader(app.store);
   }
 
-  async state(): Promise<State> {
+  async state(): Promise<PageState> {
     const { app, credentials, running, env } = this.#options;
     await app.reload?.refresh();
     const { origin } = app.config;

@@ -5,7 +5,7 @@ import type { Approvals } from "../policy/approvals/approvals.ts";
 import type * as stored from "../store/approval.ts";
 import { runJob } from "../tools/work/run.ts";
 import { Cached, databaseStamp } from "./cached.ts";
-import type { Approval, Decided, Decision } from "./contract.ts";
+import type { Decided, PageApproval, PageDecision } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
 import {
   decidedShownMs,
@@ -19,8 +19,8 @@ import {
 export type Continued = (execution: string, config: string | null) => Promise<boolean>;
 
 interface Listed {
-  approvals: Approval[];
-  decided: Approval[];
+  approvals: PageApproval[];
+  decided: PageApproval[];
 }
 
 export class PageApprovals {
@@ -56,7 +56,7 @@ export class PageApprovals {
   }
 
   /** With all arguments as long as it is open, and with their beginning afterwards. Throws if it does not exist. */
-  async whole(id: string): Promise<Approval> {
+  async whole(id: string): Promise<PageApproval> {
     const found = shown(await this.#find(id));
     const json = await this.#approvals.argumentsOf(id);
     if (json === undefined) return found;
@@ -67,7 +67,7 @@ export class PageApprovals {
   }
 
   /** Decides an open approval. Throws if it was decided already, or if its time is over. */
-  async decide(id: string, decision: Decision): Promise<Decided> {
+  async decide(id: string, decision: PageDecision): Promise<Decided> {
     const [decided] = await this.#approvals.decide(id, storedDecision(decision));
     if (decided) {
       const isRunning =
@@ -84,7 +84,7 @@ export class PageApprovals {
   }
 }
 
-function storedDecision(decision: Decision): stored.Decision {
+function storedDecision(decision: PageDecision): stored.Decision {
   if (decision === "once" || decision === "session") return { state: "approved", scope: decision, by: "page" };
   return { state: "denied", by: "page", all: decision === "deny all" };
 }
@@ -113,7 +113,7 @@ function stateWords({ state, decidedBy }: stored.Approval): string {
   }
 }
 
-function shown(approval: stored.Approval): Approval {
+function shown(approval: stored.Approval): PageApproval {
   const { id, server, tool, why, changed, execution, line, code, config, askedAt, expiresAt } = approval;
   return {
     id,

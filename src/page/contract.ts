@@ -1,7 +1,7 @@
 /** What the page of `claudikins ui` and its server say to each other, as JSON, which leaves undefined values out. The browser imports only these types. */
 
 /** Everything that the page shows, without long texts and tools, which are asked for. Names and texts are as servers wrote them. */
-export interface State {
+export interface PageState {
   version: string;
   /** The config file; null for the demo. */
   config: string | null;
@@ -10,16 +10,16 @@ export interface State {
   /** Why the current config file is not in use. */
   problem?: string | undefined;
   /** Open approvals, oldest first, of all configs. */
-  approvals: Approval[];
+  approvals: PageApproval[];
   /** Approvals that were decided lately, newest first. */
-  decided: Approval[];
+  decided: PageApproval[];
   /** Executions that run or wait come before ended ones; each group has the newest first. */
-  executions: Execution[];
-  servers: Server[];
+  executions: PageExecution[];
+  servers: PageServerEntry[];
   savings: Savings;
 }
 
-export interface Approval {
+export interface PageApproval {
   id: string;
   server: string;
   tool: string;
@@ -47,7 +47,7 @@ export interface Approval {
 }
 
 /** `deny all` also denies everything else that the execution asks. */
-export type Decision = "once" | "session" | "deny" | "deny all";
+export type PageDecision = "once" | "session" | "deny" | "deny all";
 
 /** The answer to a decision. */
 export interface Decided {
@@ -56,7 +56,7 @@ export interface Decided {
   isRunning: boolean;
 }
 
-export interface Execution {
+export interface PageExecution {
   id: string;
   kind: "running" | "waiting" | "good" | "bad";
   /** Its state in a few words, the same as in the lists of commands. */
@@ -75,7 +75,7 @@ export interface Execution {
   isRecorded: boolean;
 }
 
-export interface Server {
+export interface PageServerEntry {
   name: string;
   transport: string;
   /** The program, or the host. */
@@ -90,10 +90,10 @@ export interface Server {
   toolsMark: string;
   protocol?: string | undefined;
   serverVersion?: string | undefined;
-  signIn?: SignIn | undefined;
+  signIn?: PageSignIn | undefined;
 }
 
-export interface SignIn {
+export interface PageSignIn {
   state: "signed in" | "expired" | "signed out";
   /** A sign-in that runs. */
   running?: { url: string; back: string; problem?: string | undefined } | undefined;
@@ -102,9 +102,9 @@ export interface SignIn {
 }
 
 /** Tools of one server and what the config says about them: `GET api/tools?server=NAME`. */
-export interface Tools {
+export interface PageTools {
   server: string;
-  tools: Tool[];
+  tools: PageTool[];
   /** Patterns of the config that deny tools and match none of the listed ones. */
   patterns: DeniedPattern[];
   /** The places in the config that list allowed tools: all others are denied, and not listed. */
@@ -125,7 +125,7 @@ export interface DeniedPattern {
 
 export type ConfirmMode = "never" | "destructive" | "always";
 
-export interface Tool {
+export interface PageTool {
   name: string;
   description: string;
   /** What the server says about the tool's effect. */
@@ -165,7 +165,7 @@ export interface ExecutionView {
 }
 
 /** The answer to a request that was refused. */
-export interface Refused {
+export interface PageRefusal {
   error: string;
   hint?: string | undefined;
 }

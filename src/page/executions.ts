@@ -11,7 +11,7 @@ import type { Summary } from "../programs/trace/record.ts";
 import { readSummaries } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { Cached, databaseStamp } from "./cached.ts";
-import type { Execution } from "./contract.ts";
+import type { PageExecution } from "./contract.ts";
 import { maxShownCodeChars, maxShownExecutions } from "./limits.ts";
 
 export class ExecutionsReader {
@@ -26,7 +26,7 @@ export class ExecutionsReader {
   }
 
   /** Executions that run or wait come first, then the newest. `asking` has the open approvals of all executions. */
-  async read(asking: readonly { id: string; execution: string }[]): Promise<Execution[]> {
+  async read(asking: readonly { id: string; execution: string }[]): Promise<PageExecution[]> {
     const stamp = databaseStamp(this.#app.store.file, performance.now());
     const recorded = await this.#recorded.get(stamp, () => this.#readRecorded());
     const stored = await this.#stored.get(stamp, () => this.#readStored());
@@ -65,7 +65,7 @@ export class ExecutionsReader {
   }
 }
 
-function shown({ id, state, door, startedAt, code, durationMs, summary }: ListedExecution): Execution {
+function shown({ id, state, door, startedAt, code, durationMs, summary }: ListedExecution): PageExecution {
   return {
     id,
     kind: kindOf(state),

@@ -1,7 +1,7 @@
 /** Checks the requests to the page: they come from the page itself, in the browser of the user of this process, and their bodies are as expected. */
 import { z } from "zod";
 import { parsedJson } from "../base/json-object.ts";
-import { type End, problemOfPeer } from "../base/peer-owner.ts";
+import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes } from "../config/policy.ts";
 import { maxPageBodyBytes } from "./limits.ts";
 
@@ -36,7 +36,7 @@ export function checkSender({ headers }: Request, host: string, isChange: boolea
 }
 
 /** Throws unless a program of this user has opened the connection. */
-export async function checkPeer(peer: End | null, own: End): Promise<void> {
+export async function checkPeer(peer: ConnectionEnd | null, own: ConnectionEnd): Promise<void> {
   const problem = await problemOfPeer(peer, own);
   if (problem) throw new RefusedRequest(403, problem.message, problem.hint);
 }

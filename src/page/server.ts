@@ -4,7 +4,7 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Log } from "../base/log.ts";
 import { RedirectFile } from "../base/redirect-file.ts";
 import type { PageApi } from "./api.ts";
-import type { Refused } from "./contract.ts";
+import type { PageRefusal } from "./contract.ts";
 import { bodyOf, checkHost, checkPeer, checkSender, cookieIn, RefusedRequest, sessionBody } from "./guard.ts";
 import { maxPageBodyBytes, pageLookMs } from "./limits.ts";
 import { Live } from "./live.ts";
@@ -199,7 +199,7 @@ export class PageServer {
 }
 
 function refused(status: number, error: string, hint: string | undefined): Response {
-  return Response.json({ error, hint } satisfies Refused, { status });
+  return Response.json({ error, hint } satisfies PageRefusal, { status });
 }
 
 function tracePage(html: string): Response {

@@ -10,7 +10,7 @@ import { networkServers, standings } from "../setup/sign-in/sign-ins.ts";
 import { inventory, type ServerFacts } from "../tools/catalog/inventory.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { firstSentence } from "../tools/signature.ts";
-import type { DeniedPattern, Server, SignIn, Tool, Tools } from "./contract.ts";
+import type { DeniedPattern, PageServerEntry, PageSignIn, PageTool, PageTools } from "./contract.ts";
 import { maxShownDescriptionChars } from "./limits.ts";
 
 /** What the daemon of the config knows of its servers. */
@@ -36,8 +36,8 @@ export function serversOf(
   app: App,
   credentials: CredentialStore,
   running: RunningServers | undefined,
-  signInOf: (server: string) => Pick<SignIn, "running" | "failed">,
-): Server[] {
+  signInOf: (server: string) => Pick<PageSignIn, "running" | "failed">,
+): PageServerEntry[] {
   const signIns = new Map(
     standings(networkServers(app.config), credentials).flatMap(({ server, state }) =>
       state === "signed in" || state === "expired" || state === "signed out" ? [[server, state] as const] : [],
@@ -68,7 +68,7 @@ function stateIn(
   { server, state }: ServerFacts,
   { catalog }: App,
   running: RunningServers | undefined,
-): Pick<Server, "state" | "stateText" | "problem"> {
+): Pick<PageServerEntry, "state" | "stateText" | "problem"> {
   if (catalog.isClosed(server) || state.state === "denied" || state.state === "disabled") {
     return { state: "denied", stateText: "denied" };
   }
@@ -79,7 +79,7 @@ function stateIn(
     return { state: state.state, stateText: stateText(state), problem: stateProblem(state) };
   }
   const { problem } = (Object.hasOwn(running!.problems, server) && running!.problems[server]) || {};
-  return { state: kind as Server["state"], stateText: words, problem };
+  return { state: kind as PageServerEntry["state"], stateText: words, problem };
 }
 
 export class ToolViews {
@@ -87,7 +87,7 @@ export class ToolViews {
   readonly #touched = new Map<string, Map<string, RegistryTool>>();
 
   /** Throws SERVER_NOT_FOUND. */
-  of(server: string, { catalog, pool, config }: App): Tools {
+  of(server: string, { catalog, pool, config }: App): PageTools {
     pool.state(server);
     const known = knownTools(server, catalog);
     const all = new Map([
@@ -125,7 +125,7 @@ function knownTools(server: string, catalog: App["catalog"]): RegistryTool[] | u
   return known?.tools;
 }
 
-function toolOf({ name, description, title, annotations }: RegistryTool, policy: ServerPolicy | undefined): Tool {
+function toolOf({ name, description, title, annotations }: RegistryTool, policy: ServerPolicy | undefined): PageTool {
   const denied = policy && denialOf(policy, name);
   const confirmation = policy && confirmationOf(policy, name);
   return {

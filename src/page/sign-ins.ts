@@ -4,13 +4,13 @@ import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { login, serverToSignInTo } from "../setup/sign-in/sign-ins.ts";
-import type { SignIn } from "./contract.ts";
+import type { PageSignIn } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
 import { pageSignInMs } from "./limits.ts";
 
 interface Running {
   /** Undefined until the server has said where to sign in. */
-  way?: { url: string; back: string; paste(text: string): string | undefined } | undefined;
+  attempt?: { url: string; back: string; paste(text: string): string | undefined } | undefined;
   problem?: string | undefined;
 }
 
@@ -20,9 +20,9 @@ export class PageSignIns {
   readonly #closing = new AbortController();
 
   /** The state of a server's sign-in, if one was started. */
-  of(server: string): Pick<SignIn, "running" | "failed"> {
-    const { way, problem } = this.#running.get(server) ?? {};
-    return { running: way && { url: way.url, back: way.back, problem }, failed: this.#failed.get(server) };
+  of(server: string): Pick<PageSignIn, "running" | "failed"> {
+    const { attempt, problem } = this.#running.get(server) ?? {};
+    return { running: attempt && { url: attempt.url, back: attempt.back, problem }, failed: this.#failed.get(server) };
   }
 
   get isRunning(): boolean {
@@ -43,7 +43,8 @@ export class PageSignIns {
     const guide = {
       send: ({ to, back, paste }: { to: URL; back: URL; paste(text: string): string | undefined }) => {
         // Only pages of the web are ever linked.
-        if (to.protocol === "https:" || to.protocol === "http:") running.way = { url: to.href, back: back.href, paste };
+        if (to.protocol === "https:" || to.protocol === "http:")
+          running.attempt = { url: to.href, back: back.href, paste };
         isReady.resolve();
       },
       stray: () => {
@@ -57,7 +58,7 @@ export class PageSignIns {
     );
     void done.then((error) => {
       this.#running.delete(name);
-      if (error && running.way) this.#failed.set(name, error.message);
+      if (error && running.attempt) this.#failed.set(name, error.message);
     });
     const failure = await Promise.race([isReady.promise, done]);
     if (failure) throw failure;
@@ -65,9 +66,9 @@ export class PageSignIns {
 
   /** Continues with the address that the browser shows after the sign-in. Throws if it belongs to another sign-in. */
   paste(name: string, address: string): void {
-    const { way } = this.#running.get(name) ?? {};
-    if (!way) throw new RefusedRequest(409, "No sign-in to this server is running", "Start the sign-in again.");
-    const problem = way.paste(address);
+    const { attempt } = this.#running.get(name) ?? {};
+    if (!attempt) throw new RefusedRequest(409, "No sign-in to this server is running", "Start the sign-in again.");
+    const problem = attempt.paste(address);
     if (problem !== undefined) throw new RefusedRequest(400, problem);
   }
 

@@ -12,20 +12,20 @@ export interface Starter {
 }
 
 /** An agent that asks. */
-export interface Asker {
+export interface RequestingAgent {
   /** Undefined for agents on stdio, which their user starts. They share what they start, with each other and with the command line. */
   starter: Starter | undefined;
   /** Whether a session is open, by the digest of its id. */
   isOpen(session: string): boolean;
 }
 
-export const agentOfUser: Asker = { starter: undefined, isOpen: () => false };
+export const agentOfUser: RequestingAgent = { starter: undefined, isOpen: () => false };
 
 /**
  * An execution of a session belongs to it alone while it is open. Afterwards, and in another process, it belongs to the client, whose
  * sessions may end at any time.
  */
-export function mayAsk({ starter: own, isOpen }: Asker, starter: Starter | undefined): boolean {
+export function mayAsk({ starter: own, isOpen }: RequestingAgent, starter: Starter | undefined): boolean {
   if (!own || !starter) return own === starter;
   if (own.client !== starter.client) return false;
   const { session } = starter;

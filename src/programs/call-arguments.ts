@@ -5,21 +5,21 @@ import { resolveReference, schemasOf } from "../tools/json-schema.ts";
 import { maxSchemaParts, maxShownArgumentChars } from "./limits.ts";
 
 /** One word of the command line before its type is known. `word` is the word as errors show it. */
-export type Given =
+export type ArgumentWord =
   | { word: string; key: string; text: string }
   | { word: string; key: string; json: unknown }
   | { word: string; object: JsonObject };
 
-export interface Arguments {
+export interface CallArguments {
   args: JsonObject;
   /** Why words do not fit the schema. */
   problems: string[];
 }
 
 /** Applies whole objects first, in their order. Arguments given by name replace theirs. */
-export function argumentsOf(given: readonly Given[], schema: JsonObject): Arguments {
+export function argumentsOf(given: readonly ArgumentWord[], schema: JsonObject): CallArguments {
   const args: JsonObject = Object.create(null);
-  const named = new Map<string, Named[]>();
+  const named = new Map<string, NamedWord[]>();
   for (const each of given) {
     if ("object" in each) Object.assign(args, each.object);
     else named.set(each.key, [...(named.get(each.key) ?? []), each]);
@@ -43,7 +43,7 @@ export function argumentOf(key: string, text: string, schema: JsonObject): unkno
   return valueFrom([{ word: text, key, text }], key, formsOf(property, schema));
 }
 
-type Named = Exclude<Given, { object: JsonObject }>;
+type NamedWord = Exclude<ArgumentWord, { object: JsonObject }>;
 
 /** A text does not fit the schema of its argument. */
 export class ArgumentProblem extends Error {}
@@ -126,7 +126,7 @@ function partsOf(schema: unknown, root: JsonObject): JsonObject[] {
 }
 
 /** A name that is given several times makes an array. */
-function valueFrom(all: Named[], key: string, forms: Forms): unknown {
+function valueFrom(all: NamedWord[], key: string, forms: Forms): unknown {
   const [first] = all;
   if (all.length === 1 && first) return "json" in first ? first.json : fromText(first.text, key, forms);
   if (forms.types.size > 0 && !forms.types.has("array")) {

@@ -14,10 +14,10 @@ export type ToolCallEvent =
   /** The call is about to leave. It waits for the listeners, and does not leave if one of them rejects. */
   | { type: "sent"; call: number; repeatable: boolean }
   | { type: "progress"; call: number; progress: Progress }
-  | ({ type: "answered"; call: number } & Answer);
+  | ({ type: "answered"; call: number } & AnsweredCall);
 
 /** A server's answer to a call of one of its known tools. */
-export interface Answer {
+export interface AnsweredCall {
   server: RegistryServer;
   tool: RegistryTool;
   args: object | undefined;

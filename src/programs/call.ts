@@ -15,7 +15,7 @@ import { argumentProblems } from "../tools/arguments/argument-problems.ts";
 import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { signature } from "../tools/signature.ts";
-import { argumentsOf, type Given } from "./call-arguments.ts";
+import { type ArgumentWord, argumentsOf, type CallArguments } from "./call-arguments.ts";
 import type { CallValue, ToolCallListener } from "./call-events.ts";
 import { observersOf } from "./call-observers.ts";
 import { maxNamedTools } from "./limits.ts";
@@ -47,12 +47,7 @@ export function callContext(
 /** A tool of a server, by its own name or its name in code, and its arguments. */
 interface WantedCall extends Pick<BindingCall, "namespace" | "name" | "args" | "argsJson"> {
   /** Makes the arguments from the tool's schema, and says why they cannot be made. Without it, the call has them. */
-  argumentsFor?: ((inputSchema: JsonObject) => Arguments) | undefined;
-}
-
-interface Arguments {
-  args: JsonObject;
-  problems: string[];
+  argumentsFor?: ((inputSchema: JsonObject) => CallArguments) | undefined;
 }
 
 /**
@@ -102,7 +97,7 @@ export function callOnce(
     tool,
     args,
     given,
-  }: { server: string; tool: string; args: JsonObject; given?: readonly Given[] | undefined },
+  }: { server: string; tool: string; args: JsonObject; given?: readonly ArgumentWord[] | undefined },
   parts: Parts,
   signal: AbortSignal,
   tell?: Tell,
@@ -166,7 +161,7 @@ async function checkArguments(
   { args: written, argsJson, argumentsFor }: WantedCall,
   { inputSchema }: RegistryTool,
   { config }: Parts,
-): Promise<Arguments> {
+): Promise<CallArguments> {
   const { args, problems } = argumentsFor?.(inputSchema) ?? { args: written, problems: [] };
   if (problems.length > 0 || config.check === "off") return { args, problems };
   return { args, problems: await argumentProblems(inputSchema, args, args === written ? argsJson : undefined) };

@@ -9,7 +9,7 @@ import type { Checkpointer, CopyTurn, OpenCall, SavedExecution } from "../sandbo
 import type { Outcome } from "../sandbox/contract.ts";
 import { bytesOf, type ProgramImage } from "../sandbox/image.ts";
 import type { SettleMessage } from "../sandbox/messages.ts";
-import type { Recorded } from "../sandbox/outcome-recorder.ts";
+import type { RecordedOutput } from "../sandbox/outcome-recorder.ts";
 import type { NewExecution } from "../store/jobs.ts";
 import type { StoreWriter } from "../store/writer.ts";
 import { type CopyTurns, copyTurn, WriteBudget } from "./copy-turns.ts";
@@ -40,7 +40,7 @@ interface Copy {
   bytes: number;
   head: (records: number) => Uint8Array;
   firstRecord: number;
-  recorded: readonly Recorded[];
+  recorded: readonly RecordedOutput[];
   /** Everything that was recorded until then. */
   recordedCount: number;
   calls: CallChanges | undefined;

@@ -1,7 +1,7 @@
 /** Runs programs: code → bindings → sandbox → outcome. */
 
 import { megabyte } from "../base/units.ts";
-import type { Limits } from "../config/schema.ts";
+import type { LimitsEntry } from "../config/schema.ts";
 import type { OpenCall } from "../sandbox/checkpointer.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { ExecuteOptions } from "../sandbox/program-run.ts";
@@ -21,7 +21,7 @@ export interface ExecuteRequest {
   id?: string | undefined;
   source: string;
   /** Replaces the config's. */
-  limits?: { [Name in keyof Limits]?: Limits[Name] | undefined } | undefined;
+  limits?: { [Name in keyof LimitsEntry]?: LimitsEntry[Name] | undefined } | undefined;
   /** Replaces the config's. */
   check?: CheckMode | undefined;
   signal?: AbortSignal | undefined;
@@ -126,13 +126,13 @@ export function limitsOf({ limits }: Pick<ExecuteRequest, "limits">, { config }:
   return limitsFrom(withChosen(config.limits, limits));
 }
 
-function withChosen(limits: Limits, chosen: ExecuteRequest["limits"] = {}): Limits {
+function withChosen(limits: LimitsEntry, chosen: ExecuteRequest["limits"] = {}): LimitsEntry {
   const given = Object.entries(chosen).filter(([, value]) => value !== undefined);
   return { ...limits, ...Object.fromEntries(given) };
 }
 
 /** The limits of the config in the units of the sandbox. */
-export function limitsFrom(configured: Limits): SandboxLimits {
+export function limitsFrom(configured: LimitsEntry): SandboxLimits {
   const { timeoutMs, cpuMs, memoryMb, stackKb, calls, callsInFlight } = configured;
   const bytes = (mb: number) => Math.round(mb * megabyte);
   return {

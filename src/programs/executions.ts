@@ -2,14 +2,15 @@
  * The executions of a process, and those in the store. An execution whose id was handed out can be asked for later: here, in another
  * process, or after its process has died.
  */
+
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { megabyte } from "../base/units.ts";
 import type { OpenCall } from "../sandbox/checkpointer.ts";
-import type { Outcome } from "../sandbox/contract.ts";
+import type { FailureReason, Outcome } from "../sandbox/contract.ts";
 import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { BriefExecution, StoredExecution } from "../store/executions.ts";
-import { type Asker, mayAsk } from "./asker.ts";
+import { mayAsk, type RequestingAgent } from "./asker.ts";
 import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
@@ -26,7 +27,6 @@ import {
 import { outcomeJson, outcomeOf } from "./stored-outcome.ts";
 import { readHead, readProgram } from "./stored-program.ts";
 import { newId } from "./trace/id.ts";
-import type { FailureReason } from "./trace/record.ts";
 
 export interface StartOptions {
   /** Keeps the execution from its start. Otherwise it is kept when it waits for long, or when its id is handed out. */
@@ -82,7 +82,7 @@ export class Executions implements AsyncDisposable {
    * Finds an execution of this config: one of this process, of another one, or one whose process has died, which is continued here.
    * `asker` is the agent that asks; without it, the user does. Throws EXECUTION_NOT_FOUND, EXECUTION_LOST.
    */
-  async follow(id: string, parts: ExecutionParts, asker?: Asker): Promise<FollowedExecution> {
+  async follow(id: string, parts: ExecutionParts, asker?: RequestingAgent): Promise<FollowedExecution> {
     const running = this.#running.get(id);
     if (running && asker && !mayAsk(asker, running.starter)) throw notFound(id);
     if (running) return running;

@@ -51,7 +51,7 @@ export class TraceRecorder {
     this.options = options;
   }
 
-  begin(recorded: Recorded): TraceRecording {
+  begin(recorded: RecordingOptions): TraceRecording {
     this.lastId = recorded.id;
     return new TraceRecording(recorded, this);
   }
@@ -78,7 +78,7 @@ export class TraceRecorder {
   };
 }
 
-export interface Recorded {
+export interface RecordingOptions {
   id: string;
   source: string;
   parts: Parts;
@@ -145,7 +145,7 @@ export class TraceRecording {
   #isRenumbered = true;
   #made: number;
 
-  constructor({ id, source, parts, isForAgent = false, host, timeline }: Recorded, recorder: TraceRecorder) {
+  constructor({ id, source, parts, isForAgent = false, host, timeline }: RecordingOptions, recorder: TraceRecorder) {
     this.id = id;
     this.#source = source;
     this.#door = doorOf(isForAgent);

@@ -2,13 +2,12 @@
 
 import { atMost } from "../base/time-limit.ts";
 import { continuesElsewhere } from "../policy/approval-queue.ts";
-import type { Outcome } from "../sandbox/contract.ts";
+import type { FailureReason, Outcome } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { Starter } from "./asker.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { ExecutionParts } from "./execute.ts";
 import { programSavingMs } from "./limits.ts";
-import type { FailureReason } from "./trace/record.ts";
 
 /** How far an execution is. */
 export type Progress =

@@ -61,7 +61,7 @@ function text(value: unknown, signature: string): string {
   });
 }
 
-interface Open {
+interface OpenSubscription {
   changed: Set<string>;
   /** Resolves on the next change, and when the subscription ends. Then it is replaced. */
   waiting: PromiseWithResolvers<void>;
@@ -73,7 +73,7 @@ interface Open {
  */
 export class CodeSubscriptions {
   readonly #pool: Pool;
-  readonly #open = new Map<number, Open>();
+  readonly #open = new Map<number, OpenSubscription>();
   #lastId = 0;
 
   constructor(pool: Pool) {
@@ -93,7 +93,7 @@ export class CodeSubscriptions {
     }
     this.#lastId += 1;
     const id = this.#lastId;
-    const open: Open = { changed: new Set(), waiting: Promise.withResolvers(), end: () => {} };
+    const open: OpenSubscription = { changed: new Set(), waiting: Promise.withResolvers(), end: () => {} };
     this.#open.set(id, open);
     const listener = (updated: string) => {
       if (open.changed.size < maxChangedResources) open.changed.add(updated);
@@ -132,7 +132,7 @@ export class CodeSubscriptions {
   }
 }
 
-function wake(open: Open): void {
+function wake(open: OpenSubscription): void {
   open.waiting.resolve();
   open.waiting = Promise.withResolvers();
 }

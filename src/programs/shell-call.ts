@@ -9,7 +9,7 @@ import type { ToolResult } from "../servers/result.ts";
 import { findTool, type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { callTool, singleCall } from "./call.ts";
-import { argumentsOf, type Given, notAnArgument } from "./call-arguments.ts";
+import { type ArgumentWord, argumentsOf, notAnArgument } from "./call-arguments.ts";
 import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { progressText } from "./progress-text.ts";
@@ -18,14 +18,14 @@ export interface ShellCall {
   /** `server.tool`, or the server alone if `tool` is given. */
   target: string;
   tool?: string | undefined;
-  given: Given[];
+  given: ArgumentWord[];
   /** Limit for the start of the server and the call together. Without it, the config's limit applies to the call alone. */
   timeoutMs?: number | undefined;
   /** The mark of the text that led the caller here, as in `tools/registry/hooks.ts`. */
   via?: string | undefined;
 }
 
-export interface Called {
+export interface ShellCallResult {
   server: string;
   /** The tool's own name. */
   tool: string;
@@ -39,7 +39,11 @@ export interface ShellCallOptions {
 }
 
 /** Calls a tool. Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, INVALID_ARGUMENTS, and what `pool.callTool` throws. */
-export async function call(wanted: ShellCall, parts: Parts, { signal, onProgress }: ShellCallOptions): Promise<Called> {
+export async function call(
+  wanted: ShellCall,
+  parts: Parts,
+  { signal, onProgress }: ShellCallOptions,
+): Promise<ShellCallResult> {
   const { timeoutMs, via = "" } = wanted;
   const hook = hookIn(via);
   if (hook && parts.config.hooks) parts.ledger.found(hookKey("shell", hook));

@@ -11,7 +11,7 @@ import { type BriefExecution, ExecutionStore, type StoredCall, type StoredExecut
 import { isOwnerAlive, Owner } from "../store/owner.ts";
 import type { Store } from "../store/store.ts";
 import { StoreWriter } from "../store/writer.ts";
-import { type Asker, mayAsk, type Starter } from "./asker.ts";
+import { mayAsk, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
 import { type Door, doorOf, type HostIdentity } from "./trace/record.ts";
@@ -132,7 +132,7 @@ export class StoredExecutions {
   }
 
   /** An execution of another agent counts as not found. Throws EXECUTION_NOT_FOUND. */
-  rowOf(id: string, store: ExecutionStore, asker?: Asker): StoredExecution {
+  rowOf(id: string, store: ExecutionStore, asker?: RequestingAgent): StoredExecution {
     const row = store.get(id);
     const isOurs = row?.config === this.#options.config;
     if (row && isOurs && (!asker || mayAsk(asker, (JSON.parse(row.request) as StoredRequest).starter))) return row;

@@ -4,12 +4,12 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import type { RestoredExecution, SavedExecution } from "../sandbox/checkpointer.ts";
 import type { PageBatch, ProgramImage } from "../sandbox/image.ts";
 import type { LogPart } from "../sandbox/messages.ts";
-import type { Recorded, RecorderState } from "../sandbox/outcome-recorder.ts";
+import type { RecordedOutput, RecorderState } from "../sandbox/outcome-recorder.ts";
 import { storedRecordChars } from "./limits.ts";
 import type { CallChanges, Noted, Timeline, TimelineHead } from "./recording.ts";
 
 /** An entry of a record: log lines, a part of a displayed value, or a call with its place in the timeline. */
-type Entry =
+type RecordEntry =
   | { logs: readonly LogPart[] }
   | { display: string; isMore: boolean }
   | { place: number; noted: Noted }
@@ -52,7 +52,10 @@ export function readHead(program: Uint8Array): StoredHead {
 }
 
 /** The entries for what was recorded. Long texts are split. */
-function* entriesOf(recorded: readonly Recorded[], timeline: CallChanges | undefined): Generator<[Entry, number]> {
+function* entriesOf(
+  recorded: readonly RecordedOutput[],
+  timeline: CallChanges | undefined,
+): Generator<[RecordEntry, number]> {
   for (const each of recorded) {
     if (typeof each !== "string") {
       yield [{ logs: each }, each.reduce((sum, { text }) => sum + text.length + 32, 0)];
@@ -69,10 +72,10 @@ function* entriesOf(recorded: readonly Recorded[], timeline: CallChanges | undef
 
 /** Makes records. Other events are handled between them. */
 export async function* recordsOf(
-  recorded: readonly Recorded[],
+  recorded: readonly RecordedOutput[],
   timeline: CallChanges | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let [entries, chars] = [[] as Entry[], 0];
+  let [entries, chars] = [[] as RecordEntry[], 0];
   for (const [entry, length] of entriesOf(recorded, timeline)) {
     entries.push(entry);
     chars += length;
@@ -87,13 +90,13 @@ export async function* recordsOf(
 /** Reads a program without its pages. Other events are handled between the records. */
 export async function readProgram(head: StoredHead, batches: readonly PageBatch[]): Promise<StoredProgram> {
   const { image, recorder, restMs, wakeAt, timeline } = head;
-  const recorded: Recorded[] = [];
+  const recorded: RecordedOutput[] = [];
   const noted: Noted[] = [];
   let display = "";
   for (const { sizes, bytes } of batches) {
     let at = 0;
     for (const size of sizes) {
-      for (const entry of deserialize(new Uint8Array(bytes, at, size)) as Entry[]) {
+      for (const entry of deserialize(new Uint8Array(bytes, at, size)) as RecordEntry[]) {
         if (entry === "new timeline") noted.length = 0;
         else if ("logs" in entry) recorded.push(entry.logs);
         else if ("noted" in entry) noted[entry.place] = entry.noted;

@@ -1,14 +1,14 @@
 /** Saves executions outside of the process that runs them, so that another process can continue them. */
 import type { Manifest, ProgramImage } from "./image.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
-import type { Recorded, RecorderState } from "./outcome-recorder.ts";
+import type { RecordedOutput, RecorderState } from "./outcome-recorder.ts";
 
 /** An execution that waits. */
 export interface SavedExecution {
   image: ProgramImage;
   recorder: RecorderState;
   /** Everything that was recorded so far, in order. More is added at the end later. */
-  recorded: readonly Recorded[];
+  recorded: readonly RecordedOutput[];
   /** The rest of its time limit in milliseconds. */
   restMs: number;
   /** When its first timer fires, in milliseconds since 1970. */

@@ -16,7 +16,7 @@ import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
-import { Pages, type Parts, type ProgramImage } from "./image.ts";
+import { Pages, type ProgramImage, type StateParts } from "./image.ts";
 import { displayedTooMuch, valueTooLarge } from "./limit-errors.ts";
 import { longTimerMs, maxDisplayedValues } from "./limits.ts";
 import { LogBuffer } from "./log-buffer.ts";
@@ -55,7 +55,7 @@ const atStart = () => ({
 });
 
 /** What an execution keeps outside the engine's memory: plain data. It is saved in parts, because most parts rarely change. */
-export interface ExecutionState extends ReturnType<typeof atStart> {
+export interface HostState extends ReturnType<typeof atStart> {
   /** The transpiled code. */
   code: string;
   gate: CallGate["state"];
@@ -80,7 +80,7 @@ export interface ExecutionOptions {
   /** The pages of its last image. */
   pages?: Pages;
   /** The state of an execution that was parked. */
-  saved?: ExecutionState | undefined;
+  saved?: HostState | undefined;
 }
 
 const codePart = 0;
@@ -88,8 +88,8 @@ const logsPart = 1;
 const restPart = 2;
 
 /** The state of an execution that was saved. */
-export function stateOf(parts: Parts): ExecutionState {
-  const rest = deserialize(parts.get(restPart)) as Omit<ExecutionState, "code" | "logs">;
+export function stateOf(parts: StateParts): HostState {
+  const rest = deserialize(parts.get(restPart)) as Omit<HostState, "code" | "logs">;
   return { ...rest, code: parts.get(codePart).toString(), logs: deserialize(parts.get(logsPart)) };
 }
 
@@ -219,7 +219,7 @@ export class Execution implements HostCalls {
     const { now } = this.#context;
     const image = this.#pages.next(isWhole);
     if (!this.#context.save(image)) return undefined;
-    const rest: Omit<ExecutionState, "code" | "logs"> = {
+    const rest: Omit<HostState, "code" | "logs"> = {
       ...this.#state,
       gate: this.#gate.state,
       calls: this.#calls.saved,

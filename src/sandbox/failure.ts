@@ -9,7 +9,7 @@ import { plainFailure } from "./limit-errors.ts";
 import { maxExplainedCodeChars } from "./limits.ts";
 import type { RecordedCalls } from "./seen-calls.ts";
 
-export interface About {
+export interface FailureContext {
   source: string;
   transpiled: Transpiled;
   limits: Limits;
@@ -17,7 +17,7 @@ export interface About {
   calls: readonly RecordedCalls[];
 }
 
-export async function describeFailure(failed: CodeFailure, about: About): Promise<OutcomeError> {
+export async function describeFailure(failed: CodeFailure, about: FailureContext): Promise<OutcomeError> {
   const { stack, floating, hint } = failed.error;
   const plain = plainFailure(failed.reason, failed.error, about.limits);
   const { plainOffset, originalPosition } = about.transpiled;
@@ -47,7 +47,7 @@ async function adviceFor(
   { reason, error: { missed = [], unawaited = [] } }: CodeFailure,
   { name, message, code, hint }: OutcomeError,
   at: number | undefined,
-  { transpiled, known, calls }: About,
+  { transpiled, known, calls }: FailureContext,
 ): Promise<Advice> {
   if (transpiled.plain.code.length > maxExplainedCodeChars) return {};
   const line = at === undefined ? undefined : (await transpiled.originalPosition(at)).line;

@@ -41,7 +41,7 @@ export interface ProgramImage {
   isAsleep: boolean;
 }
 
-interface Entry {
+interface PageEntry {
   version: number;
   size: number;
   hash: bigint;
@@ -49,7 +49,7 @@ interface Entry {
 
 /** The pages of the images of one program, as its worker remembers them. */
 export class Pages {
-  #entries = new Map<number, Entry>();
+  #entries = new Map<number, PageEntry>();
   readonly #seed: bigint;
   #version = 0;
 
@@ -66,22 +66,22 @@ export class Pages {
   /** Begins the next image. A whole one has all pages: use it if what was made before is not stored. */
   next(isWhole: boolean): NextImage {
     this.#version += 1;
-    const before = isWhole ? new Map<number, Entry>() : this.#entries;
+    const before = isWhole ? new Map<number, PageEntry>() : this.#entries;
     this.#entries = new Map();
     return new NextImage(before, this.#entries, this.#version, this.#seed);
   }
 }
 
 export class NextImage {
-  readonly #before: ReadonlyMap<number, Entry>;
-  readonly #entries: Map<number, Entry>;
+  readonly #before: ReadonlyMap<number, PageEntry>;
+  readonly #entries: Map<number, PageEntry>;
   readonly #version: number;
   readonly #seed: bigint;
   readonly #batches: PageBatch[] = [];
   #open: { page: number; bytes: Uint8Array }[] = [];
   #openBytes = 0;
 
-  constructor(before: ReadonlyMap<number, Entry>, entries: Map<number, Entry>, version: number, seed: bigint) {
+  constructor(before: ReadonlyMap<number, PageEntry>, entries: Map<number, PageEntry>, version: number, seed: bigint) {
     this.#before = before;
     this.#entries = entries;
     this.#version = version;
@@ -161,7 +161,7 @@ export function* pagesOf(batches: readonly PageBatch[]): Generator<{ page: numbe
 }
 
 /** The parts of the host's state among the pages, by their number. */
-export class Parts {
+export class StateParts {
   readonly #slices = new Map<number, Uint8Array[]>();
 
   add(page: number, content: Uint8Array): void {

@@ -4,16 +4,16 @@ import { largeJsonChars } from "../base/limits.ts";
 import { CheckError, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import type { LogEntry, OutcomeError } from "./contract.ts";
-import { type Ended, Execution, type ExecutionState, stateOf } from "./execution.ts";
-import { Pages, Parts, type ProgramImage, pagesOf } from "./image.ts";
+import { type Ended, Execution, type HostState, stateOf } from "./execution.ts";
+import { Pages, type ProgramImage, pagesOf, StateParts } from "./image.ts";
 import { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
 import { maxListedFindings } from "./limits.ts";
 import {
-  type Answer,
   type FromWorker,
+  type LookupAnswer,
+  type LookupQuestion,
   phase,
-  type Question,
   type ResumeMessage,
   type RunMessage,
   type SettleMessage,
@@ -30,7 +30,7 @@ export class Job {
   #execution: Execution | undefined;
   /** Undefined in a worker that has resumed the program. */
   #transpiled: Transpiled | undefined;
-  #answered: ((answers: Answer[]) => void) | undefined;
+  #answered: ((answers: LookupAnswer[]) => void) | undefined;
   /** A deadline that was moved before the code ran. */
   #deadline: number | undefined;
   #isKept: boolean;
@@ -58,7 +58,7 @@ export class Job {
   /** Continues a parked program. A rejection ends the worker, and with it the program as crashed. */
   async resume(image: ProgramImage): Promise<void> {
     const context = await this.#context;
-    const parts = new Parts();
+    const parts = new StateParts();
     for (const { page, content } of pagesOf(image.batches)) {
       if (page < 0) parts.add(page, content);
       else context.loadPage(content);
@@ -98,7 +98,7 @@ export class Job {
     this.#execution?.settle(message);
   }
 
-  answer(answers: Answer[]): void {
+  answer(answers: LookupAnswer[]): void {
     this.#answered?.(answers);
   }
 
@@ -149,7 +149,7 @@ export class Job {
     execution.start();
   }
 
-  #executionIn(context: ReusableContext, code: string, saved?: ExecutionState): Execution {
+  #executionIn(context: ReusableContext, code: string, saved?: HostState): Execution {
     const onEnd = (ended: Ended) => void this.#end(ended);
     const pages = this.#pages;
     return new Execution(context, {
@@ -198,8 +198,8 @@ export class Job {
     Atomics.store(new Int32Array(this.#run.state), 1, entered);
   }
 
-  #ask(questions: Question[]): Promise<Answer[]> {
-    const { promise, resolve } = Promise.withResolvers<Answer[]>();
+  #ask(questions: LookupQuestion[]): Promise<LookupAnswer[]> {
+    const { promise, resolve } = Promise.withResolvers<LookupAnswer[]>();
     this.#answered = resolve;
     this.#send({ type: "questions", questions });
     return promise;

@@ -1,20 +1,20 @@
 /** Schemas, signatures and suggestions of tools, fetched from the main thread when the check or the advice needs them. */
 import type { Bindings, KnownFunction, Namespace, Suggestion } from "./contract.ts";
 import { maxKnownSearchChars, maxKnownSearches, maxKnownTools, maxKnownToolsRounds } from "./limits.ts";
-import type { Answer, Question } from "./messages.ts";
+import type { LookupAnswer, LookupQuestion } from "./messages.ts";
 
 type Details = Pick<KnownFunction, "inputSchema" | "signature">;
 
 export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly namespaces: Namespace[];
-  readonly #ask: (questions: Question[]) => Promise<Answer[]>;
+  readonly #ask: (questions: LookupQuestion[]) => Promise<LookupAnswer[]>;
   /** By the question as JSON. A key without a value has been asked and is not answered yet. */
-  readonly #answers = new Map<string, Answer | undefined>();
+  readonly #answers = new Map<string, LookupAnswer | undefined>();
   readonly #asked = { tools: 0, searches: 0 };
-  #unsent: Question[] = [];
+  #unsent: LookupQuestion[] = [];
 
   /** The namespaces contain only names. */
-  constructor(namespaces: readonly Namespace[], ask: (questions: Question[]) => Promise<Answer[]>) {
+  constructor(namespaces: readonly Namespace[], ask: (questions: LookupQuestion[]) => Promise<LookupAnswer[]>) {
     this.#ask = ask;
     this.namespaces = namespaces.map((namespace) => this.#withDetails(namespace));
   }
@@ -39,7 +39,7 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
     (this.#answer({ words: words.slice(0, maxKnownSearchChars), limit }) as Suggestion[] | undefined) ?? [];
 
   /** The answer, if it is known; else undefined, and `resolved` asks the question after this run. */
-  #answer(question: Question): Answer | undefined {
+  #answer(question: LookupQuestion): LookupAnswer | undefined {
     const key = JSON.stringify(question);
     if (this.#answers.has(key)) return this.#answers.get(key);
     const isTooMany =
@@ -85,7 +85,7 @@ export function namesOf(namespace: Namespace): Namespace {
 }
 
 /** Answers the questions from the bindings, on the main thread. */
-export function answersTo(questions: readonly Question[], { namespaces, suggest }: Bindings): Answer[] {
+export function answersTo(questions: readonly LookupQuestion[], { namespaces, suggest }: Bindings): LookupAnswer[] {
   const byName = new Map(namespaces.map((namespace) => [namespace.name, namespace]));
   return questions.map((question) => {
     if ("words" in question) return suggest?.(question.words, question.limit) ?? [];

@@ -3,7 +3,7 @@ import { durationText } from "../base/duration.ts";
 import { megabyte } from "../base/units.ts";
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
 import { maxArgumentKeys, maxDisplayedValues, maxToolQuestions } from "./limits.ts";
-import type { ErrorShape, Failure } from "./messages.ts";
+import type { ErrorShape, WorkerFailure } from "./messages.ts";
 
 function toolError(code: string, message: string, hint: string): ErrorShape {
   return { name: "ToolError", code, message, hint };
@@ -97,23 +97,23 @@ export function stoppedProgram(
   reason: "cancelled" | "timeout" | "stack" | "crashed",
   limits: Limits,
   isReading = false,
-): Failure {
+): WorkerFailure {
   const error = plainFailure(reason, { name: "Error", message: "" }, limits);
   const words = isReading && reason === "timeout" ? tooNested(within(limits.timeoutMs)) : {};
   return { ok: false, reason, error: { ...error, ...words } };
 }
 
 /** The failure of a program that no parser reads in time. */
-export function unreadableProgram(ms: number): Failure {
+export function unreadableProgram(ms: number): WorkerFailure {
   return unreadable(within(ms));
 }
 
 /** The failure of a program that needs too much memory to be parsed. */
-export function wastefulProgram(mb: number): Failure {
+export function wastefulProgram(mb: number): WorkerFailure {
   return unreadable(`with ${mb} MB of memory`);
 }
 
-function unreadable(limit: string): Failure {
+function unreadable(limit: string): WorkerFailure {
   const error = { name: "SyntaxError", code: "CODE_UNREADABLE", stack: "", ...tooNested(limit) };
   return { ok: false, reason: "check", error };
 }

@@ -68,9 +68,9 @@ export interface DeadlineMessage {
 }
 
 /** A question of the check and the advice: for the details of a tool, or for tools that fit some words. */
-export type Question = { namespace: string; name: string } | { words: string; limit: number };
+export type LookupQuestion = { namespace: string; name: string } | { words: string; limit: number };
 
-export type Answer = Pick<KnownFunction, "inputSchema" | "signature"> | Suggestion[];
+export type LookupAnswer = Pick<KnownFunction, "inputSchema" | "signature"> | Suggestion[];
 
 export type ToWorker =
   | PrepareMessage
@@ -78,7 +78,7 @@ export type ToWorker =
   | ResumeMessage
   | SettleMessage
   | DeadlineMessage
-  | { type: "answers"; answers: Answer[] }
+  | { type: "answers"; answers: LookupAnswer[] }
   | { type: "stop" }
   | ParkMessage
   /** The parked program could not be saved: it goes on in this worker. */
@@ -145,7 +145,7 @@ export type FromWorker =
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
   | CallMessage
-  | { type: "questions"; questions: Question[] }
+  | { type: "questions"; questions: LookupQuestion[] }
   | EndedMessage
   | ExplainedMessage;
 
@@ -159,7 +159,7 @@ export type EndedMessage = {
   /** The first path below ./registry that was read. */
   registry?: string;
   explains: boolean;
-} & (SuccessShape | { failure: Failure });
+} & (SuccessShape | { failure: WorkerFailure });
 
 export interface SuccessShape {
   json?: string;
@@ -174,9 +174,9 @@ export interface ExplainedMessage {
   warnings?: LogEntry[];
 }
 
-export type WorkerResult = ({ ok: true } & SuccessShape) | Failure;
+export type WorkerResult = ({ ok: true } & SuccessShape) | WorkerFailure;
 
-export interface Failure {
+export interface WorkerFailure {
   ok: false;
   reason: FailureReason;
   error: OutcomeError;

@@ -43,13 +43,13 @@ const atStart = () => ({
 export type RecorderState = ReturnType<typeof atStart>;
 
 /** What the program has logged or displayed, as it came: log lines, or the JSON of a displayed value. It does not change. */
-export type Recorded = readonly LogPart[] | string;
+export type RecordedOutput = readonly LogPart[] | string;
 
 interface RecorderOptions {
   /** The id of the execution. */
   id: string;
   /** Recorded before the execution was saved. */
-  saved?: { recorder: RecorderState; recorded: readonly Recorded[] } | undefined;
+  saved?: { recorder: RecorderState; recorded: readonly RecordedOutput[] } | undefined;
   /** Whether the execution may be saved, so that what it logs and displays is also kept as it came. */
   isKept?: boolean;
 }
@@ -60,7 +60,7 @@ export class OutcomeRecorder {
   readonly #logs = new LogLines();
   readonly #display: unknown[] = [];
   #displayedChars = 0;
-  readonly #recorded: Recorded[] = [];
+  readonly #recorded: RecordedOutput[] = [];
   readonly #isKept: boolean;
   readonly #state: RecorderState;
   /** When calls were made, by `performance.now()`. */
@@ -83,7 +83,7 @@ export class OutcomeRecorder {
   }
 
   /** Everything that was logged and displayed so far. */
-  get recorded(): readonly Recorded[] {
+  get recorded(): readonly RecordedOutput[] {
     return this.#recorded;
   }
 

@@ -54,7 +54,7 @@ export interface Saved {
 }
 
 /** What the programs of a sandbox share. */
-export interface Shared {
+export interface SharedResources {
   workers: WorkerPool;
   places: Places;
   /** A program that waits for a person leaves its worker after this time. */
@@ -64,7 +64,7 @@ export interface Shared {
 }
 
 /** The result of a program, and whether its worker may run another one. */
-interface End {
+interface ProgramEnd {
   result: WorkerResult;
   reusable: boolean;
 }
@@ -73,7 +73,7 @@ export class ProgramRun {
   readonly #options: ExecuteOptions;
   readonly #saved: Saved | undefined;
   readonly #recorder: OutcomeRecorder;
-  readonly #shared: Shared;
+  readonly #shared: SharedResources;
   readonly #worker: ProgramWorker;
   readonly #calls: ProgramCalls;
   /** What the worker and this thread tell each other at once: see `stopReason` and `phase`. */
@@ -82,9 +82,9 @@ export class ProgramRun {
   readonly #place: ProgramPlace;
   /** Pauses the time limit, and lends the place of the program to others. */
   readonly #clock: Clock = { hold: () => this.#hold(), release: () => this.#release() };
-  readonly #end = Promise.withResolvers<End>();
+  readonly #end = Promise.withResolvers<ProgramEnd>();
   /** The end, while its explanation is awaited. */
-  #ended: End | undefined;
+  #ended: ProgramEnd | undefined;
   readonly #timers: Timer[] = [];
   #quietTimer: Timer | undefined;
   #isKept: boolean;
@@ -102,7 +102,7 @@ export class ProgramRun {
     source: string,
     { id, ...options }: ExecuteOptions & { id: string },
     recorder: OutcomeRecorder,
-    shared: Shared,
+    shared: SharedResources,
     saved?: Saved,
   ) {
     const { bindings, limits, mounts, check, checkpointer, listener } = options;

@@ -6,13 +6,13 @@ import { stoppedProgram } from "./limit-errors.ts";
 import { maxParkedBytes } from "./limits.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
 import { Places } from "./places.ts";
-import { type ExecuteOptions, ProgramRun, type Saved, type Shared } from "./program-run.ts";
+import { type ExecuteOptions, ProgramRun, type Saved, type SharedResources } from "./program-run.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 const guest: string = guestScript();
 
 export class Sandbox implements Disposable {
-  readonly #shared: Shared;
+  readonly #shared: SharedResources;
   readonly #running = new Map<string, ProgramRun>();
 
   /**

@@ -8,7 +8,7 @@ import { maxEmptySearchChars, maxSuspectedCodeChars, maxSuspectedNames, maxSuspe
 import type { RecordedCalls } from "./seen-calls.ts";
 
 /** What a program that succeeded gave. */
-export interface Output {
+export interface ProgramOutput {
   /** The value as JSON; undefined if there is none. */
   json: string | undefined;
   notes: Notes | undefined;
@@ -31,7 +31,7 @@ export interface Notes {
 const telling = ["undefined", "NaN"];
 const empty = /^(?:0|\[\]|\{\}|null|"")$|[:[,](?:0|\[\]|null|\{\})[,}\]]/;
 
-export function isSuspicious(code: string, { json, notes, logs, displayed, calls }: Output): boolean {
+export function isSuspicious(code: string, { json, notes, logs, displayed, calls }: ProgramOutput): boolean {
   if (code.length > maxSuspectedCodeChars) return false;
   const isSilent = json === undefined && logs.length === 0 && !displayed;
   // Without a call, only functions that never ran are worth a word.

@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
-import type { Asker } from "../programs/asker.ts";
+import type { RequestingAgent } from "../programs/asker.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
 import type { HostRequest } from "./host-request.ts";
 import { taskAfterMs } from "./limits.ts";
@@ -36,7 +36,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
 
 export class CodeSession {
   /** The agent. */
-  readonly asker: Asker;
+  readonly asker: RequestingAgent;
   readonly #surface: Surface;
   #count: SessionCount;
   /** The app that is counted in: once the config is trusted, the unlocked one. */
@@ -45,7 +45,7 @@ export class CodeSession {
   readonly #mentionedServers = new Set<string>();
   #mentionedProblem: string | undefined;
 
-  constructor(app: App, surface: Surface, asker: Asker, count?: SessionCount) {
+  constructor(app: App, surface: Surface, asker: RequestingAgent, count?: SessionCount) {
     this.asker = asker;
     this.#app = app;
     this.#surface = surface;

@@ -26,7 +26,7 @@ interface EverydayTool {
 }
 
 /** The text shown for each tool: its call, perhaps with its result. */
-export type Calls = ReadonlyMap<EverydayTool, string>;
+export type CallTexts = ReadonlyMap<EverydayTool, string>;
 
 /** The tools of these servers' entries that programs called most, sorted by server and name. Recent calls count more. */
 export async function usedTools({ ledger, catalog, config }: App, servers: readonly string[]): Promise<EverydayTool[]> {
@@ -120,7 +120,7 @@ function within(call: string, result: string | undefined, otherwise = call): str
  * The calls of as many tools as fit, in the order of the tools. The tools of the greatest worth are kept. Each call has the outline of its
  * result if that is known and read: without it, a model prints the result first.
  */
-export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls) => boolean): Calls {
+export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: CallTexts) => boolean): CallTexts {
   const shown = new Set<EverydayTool>();
   const calls = () => new Map(tools.flatMap((tool) => (shown.has(tool) ? [[tool, tool.least]] : [])));
   for (const tool of byWorth(tools)) {
@@ -131,7 +131,7 @@ export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: Calls
 }
 
 /** The calls with the outlines of as many further results as fit, and then with as many whole results. */
-export function withResults(calls: Calls, fits: (calls: Calls) => boolean): Calls {
+export function withResults(calls: CallTexts, fits: (calls: CallTexts) => boolean): CallTexts {
   let longer = calls;
   for (const length of ["outlined", "whole"] as const) {
     for (const tool of byWorth([...calls.keys()])) {

@@ -9,7 +9,7 @@ import { stateText } from "../servers/state.ts";
 import { aboutServer } from "../tools/catalog/config-entry.ts";
 import type { RegistryServer } from "../tools/model.ts";
 import { firstSentence, signature } from "../tools/signature.ts";
-import { type Calls, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
+import { type CallTexts, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
 import { firstSteps } from "./first-steps.ts";
 import {
   maxDescriptionTokens,
@@ -30,7 +30,7 @@ const locked =
 
 const closed = "The user's policy allows no tool of the configured MCP servers.";
 
-interface Entry {
+interface ServerLine {
   server: string;
   /** The name as it is shown. */
   name: string;
@@ -74,16 +74,16 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
   const labels = entries.map(({ label }) => label);
   if (!fits(listText(labels))) {
     // Calls take half of the room at most, so that many servers are named too.
-    const textOf = (calls: Calls) => (calls.size === 0 ? "" : `\n${noSearch}: ${[...calls.values()].join("; ")}`);
+    const textOf = (calls: CallTexts) => (calls.size === 0 ? "" : `\n${noSearch}: ${[...calls.values()].join("; ")}`);
     const text = textOf(fittingCalls(used, (calls) => fits(head + textOf(calls).repeat(2))));
     return inOneLine(entries, (names) => fits(names + text)) + text;
   }
-  const textOf = (lines: string[], calls: Calls, named: ReadonlySet<Entry> = new Set()) =>
+  const textOf = (lines: string[], calls: CallTexts, named: ReadonlySet<ServerLine> = new Set()) =>
     listText(
       lines.map((line, at) => withCalls(line, entries[at]!, calls, named.has(entries[at]!))),
       calls.size > 0,
     );
-  const fit = (lines: string[], calls: Calls, named?: ReadonlySet<Entry>) =>
+  const fit = (lines: string[], calls: CallTexts, named?: ReadonlySet<ServerLine>) =>
     fits(textOf(lines, calls, named), [...calls.values()].join("; "));
   const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
   const described = withWords(entries, (lines) => fit(lines, usedCalls));
@@ -97,7 +97,7 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
   );
   const lines = withSignatures(others, described, (longer) => fit(longer, calls));
   // Names are guessed if a list of calls looks complete.
-  const named = new Set<Entry>();
+  const named = new Set<ServerLine>();
   for (const entry of entries) {
     named.add(entry);
     if (!fit(lines, calls, named)) named.delete(entry);
@@ -116,7 +116,7 @@ async function recognisedServers(
 }
 
 /** A server's line with the calls of its tools, and the number of the others or their names. */
-function withCalls(line: string, entry: Entry, calls: Calls, isNamed: boolean): string {
+function withCalls(line: string, entry: ServerLine, calls: CallTexts, isNamed: boolean): string {
   const { server, name, label } = entry;
   const own = [...calls].filter(([tool]) => tool.server === server);
   if (own.length === 0) return line;
@@ -131,7 +131,7 @@ function withCalls(line: string, entry: Entry, calls: Calls, isNamed: boolean): 
 }
 
 /** `+2 more: read_graph, delete_entities`. Undefined if there are none, or the tools are not known. */
-function othersOf({ known }: Entry, shown: ReadonlySet<string>, isNamed: boolean): [string] | undefined {
+function othersOf({ known }: ServerLine, shown: ReadonlySet<string>, isNamed: boolean): [string] | undefined {
   const others = known?.tools.filter(({ name }) => !shown.has(name)) ?? [];
   if (others.length === 0) return undefined;
   const names = isNamed ? `: ${others.map(({ name }) => oneLine(name, maxInstructionsNameChars)).join(", ")}` : "";
@@ -143,7 +143,7 @@ function listText(lines: string[], hasCalls = false): string {
 }
 
 /** Lists names, with the numbers of tools if they fit. Servers that do not fit are counted. */
-function inOneLine(entries: Entry[], fits: (text: string) => boolean): string {
+function inOneLine(entries: ServerLine[], fits: (text: string) => boolean): string {
   const labels = `${head}\n${entries.map(({ label }) => label).join(", ")}`;
   if (fits(labels)) return labels;
   const first = (count: number) => {
@@ -157,7 +157,7 @@ function inOneLine(entries: Entry[], fits: (text: string) => boolean): string {
 }
 
 /** Describes each server within the same number of tokens, the largest that fits. */
-function withWords(entries: Entry[], fit: (lines: string[]) => boolean): string[] {
+function withWords(entries: ServerLine[], fit: (lines: string[]) => boolean): string[] {
   for (let share = maxDescriptionTokens; share >= minDescriptionTokens; share--) {
     const labels = entries.map((entry) => describedLabel(entry, share));
     if (fit(labels)) return labels;
@@ -165,7 +165,7 @@ function withWords(entries: Entry[], fit: (lines: string[]) => boolean): string[
   return entries.map(({ label }) => label);
 }
 
-function describedLabel({ label, pieces, separator }: Entry, share: number): string {
+function describedLabel({ label, pieces, separator }: ServerLine, share: number): string {
   let [count, tokens] = [0, 0];
   for (const piece of pieces) {
     tokens += piece.tokens;
@@ -197,7 +197,7 @@ function withSignatures(
   return lines;
 }
 
-function entryOf(name: string, app: App, usualDescription: string | undefined, twin: string | undefined): Entry {
+function entryOf(name: string, app: App, usualDescription: string | undefined, twin: string | undefined): ServerLine {
   const known = app.catalog.find(name);
   const fault = app.pool.fault(name);
   const isDown = isNow(fault);

@@ -1,7 +1,7 @@
 /** One MCP session of the revisions up to 2025-11-25: our two or three tools, or all tools of the servers in direct mode. */
 import type { Server } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
-import { type Asker, agentOfUser } from "../programs/asker.ts";
+import { agentOfUser, type RequestingAgent } from "../programs/asker.ts";
 import { CodeServer } from "./code-server.ts";
 import { CodeSession } from "./code-session.ts";
 import { sessionRequests } from "./host.ts";
@@ -17,7 +17,7 @@ export function createSession(
   app: App,
   closing: AbortSignal,
   surface: Surface | undefined,
-  { asker = agentOfUser, count }: { asker?: Asker; count?: SessionCount | undefined } = {},
+  { asker = agentOfUser, count }: { asker?: RequestingAgent; count?: SessionCount | undefined } = {},
 ): Server {
   app.restTimer.restart();
   if (!surface) return createDirectSession(app, closing);

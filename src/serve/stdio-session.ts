@@ -30,14 +30,14 @@ export interface Begun {
 }
 
 /** The parts of a session in code mode before the SDK is loaded. Empty in direct mode. */
-interface Beginning {
+interface SessionStart {
   surface?: Surface | undefined;
   count?: SessionCount | undefined;
   begun?: Begun | undefined;
 }
 
 /** Serves until `over` aborts, which also happens when the connection is closed from inside. */
-export async function serveSession(app: App, beginning: Beginning, over: AbortController): Promise<void> {
+export async function serveSession(app: App, beginning: SessionStart, over: AbortController): Promise<void> {
   const { surface, count, begun } = beginning;
   // The server is made for the first message, and sees it too.
   const first: JSONRPCMessage[] = [];

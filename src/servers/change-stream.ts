@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { messageOf } from "../base/errors.ts";
 import { subscriptionMs } from "./limits.ts";
-import type { Listed, Notice } from "./notices.ts";
+import type { ListName, Notice } from "./notices.ts";
 import type { Send } from "./request.ts";
 import type { ServerClient } from "./server-client.ts";
 
@@ -115,12 +115,12 @@ export class ChangeStream {
   }
 }
 
-function changingLists(client: ServerClient): Listed[] {
+function changingLists(client: ServerClient): ListName[] {
   const capabilities = client.getServerCapabilities() ?? {};
   return (["tools", "resources", "prompts"] as const).filter((what) => capabilities[what]?.listChanged);
 }
 
-function filterOf(lists: readonly Listed[]): SubscriptionFilter {
+function filterOf(lists: readonly ListName[]): SubscriptionFilter {
   return {
     ...(lists.includes("tools") ? { toolsListChanged: true } : {}),
     ...(lists.includes("resources") ? { resourcesListChanged: true } : {}),

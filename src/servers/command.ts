@@ -6,30 +6,30 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { win32 } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
 
-export interface Started {
+export interface ResolvedCommand {
   file: string;
   args: string[];
   /** The arguments are already escaped. */
   windowsVerbatimArguments: boolean;
 }
 
-export interface Surroundings {
+export interface CommandEnvironment {
   /** The environment of the process. Its PATH and PATHEXT are searched. */
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   platform: NodeJS.Platform;
-  files?: Files;
+  files?: FileAccess;
 }
 
 /** Access to files; tests replace it. */
-export interface Files {
+export interface FileAccess {
   isFile(path: string): boolean;
   /** The first characters of a file. Empty if it cannot be read. */
   beginning(path: string): string;
 }
 
 /** A missing command is returned unchanged. Throws CONFIG_INVALID for arguments that no batch file can take. */
-export function resolveCommand(command: string, args: string[], surroundings: Surroundings): Started {
+export function resolveCommand(command: string, args: string[], surroundings: CommandEnvironment): ResolvedCommand {
   if (surroundings.platform !== "win32") return plain(command, args);
   const file = findOnWindows(command, surroundings);
   if (file === undefined) return plain(command, args);
@@ -43,11 +43,11 @@ export function resolveCommand(command: string, args: string[], surroundings: Su
 }
 
 /** The shell of the operating system, with a line that it runs. */
-export function shellCommand(line: string, surroundings: Surroundings): Started {
+export function shellCommand(line: string, surroundings: CommandEnvironment): ResolvedCommand {
   return surroundings.platform === "win32" ? lineForCmd(line, surroundings) : plain("/bin/sh", ["-c", line]);
 }
 
-function plain(file: string, args: string[]): Started {
+function plain(file: string, args: string[]): ResolvedCommand {
   return { file, args, windowsVerbatimArguments: false };
 }
 
@@ -58,7 +58,7 @@ const isProgram = (file: string) => /\.(?:exe|com)$/i.test(file);
  * Unlike cmd.exe, this does not search the working directory for a bare name: a project folder must not replace the user's
  * `npx.cmd` by its own. `./server` names a file there.
  */
-function findOnWindows(command: string, { env, cwd, files = realFiles }: Surroundings): string | undefined {
+function findOnWindows(command: string, { env, cwd, files = realFiles }: CommandEnvironment): string | undefined {
   const endings = (variable(env, "PATHEXT") || ".COM;.EXE;.BAT;.CMD").split(";").filter(Boolean);
   // A file without an extension is a script for another shell, such as the `npx` beside `npx.cmd`.
   const all = win32.extname(command) === "" ? [...endings, ""] : ["", ...endings];
@@ -75,7 +75,7 @@ function findOnWindows(command: string, { env, cwd, files = realFiles }: Surroun
 }
 
 /** Windows ignores the case of variables: `Path`. */
-function variable(env: Surroundings["env"], name: string): string | undefined {
+function variable(env: CommandEnvironment["env"], name: string): string | undefined {
   return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
 }
 
@@ -88,11 +88,11 @@ function interpreterOf(beginning: string): string[] {
   return rest[0] === "-S" ? rest.slice(1) : rest;
 }
 
-function throughCmd(file: string, args: string[], surroundings: Surroundings): Started {
+function throughCmd(file: string, args: string[], surroundings: CommandEnvironment): ResolvedCommand {
   return lineForCmd([file, ...args].map((text, index) => quoted(text, index)).join(" "), surroundings);
 }
 
-function lineForCmd(line: string, { env }: Surroundings): Started {
+function lineForCmd(line: string, { env }: CommandEnvironment): ResolvedCommand {
   const system = variable(env, "SYSTEMROOT");
   const cmd =
     variable(env, "COMSPEC") ?? (system === undefined ? "cmd.exe" : win32.join(system, "System32", "cmd.exe"));
@@ -118,7 +118,7 @@ function quoted(text: string, index: number): string {
   return `"${inside}"`;
 }
 
-const realFiles: Files = {
+const realFiles: FileAccess = {
   isFile(path) {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   },

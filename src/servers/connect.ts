@@ -12,22 +12,22 @@ import { ChangeStream, withOlderRequests } from "./change-stream.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import { handshake } from "./handshake.ts";
 import { NetworkFailure } from "./network-failure.ts";
-import { type Listed, listenTo, type Notice } from "./notices.ts";
+import { type ListName, listenTo, type Notice } from "./notices.ts";
 import { openChannel } from "./open-channel.ts";
 import { withParameterHeaders } from "./parameter-headers.ts";
 import { Readiness } from "./readiness.ts";
 import { type Request, type RequestOptions, type Send, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
-import { type Beginning, type Era, ServerClient, type ServerIdentity } from "./server-client.ts";
+import { type Era, type OpeningRequest, ServerClient, type ServerIdentity } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { cancelledStart, needsVariable, startFailure, unreachable } from "./start-failure.ts";
-import type { Trace } from "./trace.ts";
+import type { MessageTrace } from "./trace.ts";
 import { WatchedProcess, WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
 
 /** A capability of a server, as the protocol names it, or its extension for skills. */
-export type Offer = Listed | "completions" | "logging" | "skills";
+export type ServerCapability = ListName | "completions" | "logging" | "skills";
 
 /** An initialized MCP session with a server. */
 export interface Connection {
@@ -35,7 +35,7 @@ export interface Connection {
   readonly era: Era;
   readonly identity: ServerIdentity | undefined;
   /** Whether the server announced the capability. Without it, requests for it are errors. */
-  offers(what: Offer): boolean;
+  offers(what: ServerCapability): boolean;
   /** Whether the server announces changes of resources. */
   canSubscribe(): boolean;
   /**
@@ -72,7 +72,7 @@ interface ConnectOptions extends ChannelOptions {
   /** Called when the server announces a change, or logs. */
   onNotice?: (notice: Notice) => void;
   /** Records all messages. */
-  trace?: Trace | undefined;
+  trace?: MessageTrace | undefined;
 }
 
 /**
@@ -109,7 +109,7 @@ async function channelTo(
   }
 }
 
-interface Given {
+interface ConnectContext {
   server: ServerConfig;
   options: ConnectOptions;
   requests: ServerRequests;
@@ -122,7 +122,7 @@ interface Given {
 
 /** The steps from a channel to a connection, and what they share. */
 class Opening {
-  readonly #given: Given;
+  readonly #given: ConnectContext;
   readonly #channel: Channel;
   /** The transport that the client uses, around the traced one. */
   readonly #transport: WatchedTransport;
@@ -134,7 +134,7 @@ class Opening {
   /** Why the connection is closed from here. */
   #closedFor: string | undefined;
 
-  constructor(given: Given) {
+  constructor(given: ConnectContext) {
     const { server, options, requests, channel } = given;
     this.#given = given;
     this.#readiness = readinessOf(() => this.#client, requests, server, options.log);
@@ -185,7 +185,7 @@ class Opening {
     return unlessAborted(client, AbortSignal.any([late, signal]), this.#what);
   }
 
-  #newClient(beginning: Beginning): ServerClient {
+  #newClient(beginning: OpeningRequest): ServerClient {
     const { server, options, requests } = this.#given;
     const client = new ServerClient(requests.capabilities, beginning);
     requests.attach(client);

@@ -1,12 +1,12 @@
 /** The first requests of a connection: which era of the protocol the server speaks. */
 import { ProtocolError } from "@modelcontextprotocol/client";
-import type { Beginning, Era, ServerClient } from "./server-client.ts";
+import type { Era, OpeningRequest, ServerClient } from "./server-client.ts";
 import { isEcho, networkFailureIn } from "./start-failure.ts";
 import type { WatchedTransport } from "./watched-transport.ts";
 
 interface HandshakeOptions {
   transport: WatchedTransport;
-  newClient: (beginning: Beginning) => ServerClient;
+  newClient: (beginning: OpeningRequest) => ServerClient;
   timeoutMs: number;
   signal: AbortSignal;
   /** The era that the server spoke last time. */

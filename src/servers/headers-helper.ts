@@ -5,7 +5,7 @@
 import { httpForm } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
 import type { Authorizer } from "./endpoint.ts";
-import { type HelpedServer, printedHeaders, type RunOptions } from "./headers-program.ts";
+import { type HeadersProgramOptions, type HelpedServer, printedHeaders } from "./headers-program.ts";
 import { headersFailureMs, headersFreshMs } from "./limits.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { learnSecrets } from "./secrets.ts";
@@ -24,20 +24,20 @@ interface Answer {
 /** The headers of one server, for all its connections. */
 export class HeadersHelper {
   readonly #server: HelpedServer;
-  readonly #options: RunOptions;
+  readonly #options: HeadersProgramOptions;
   #answer: Answer | undefined;
   #running: Promise<Answer> | undefined;
   /** By HTTP status: until when new headers would be refused as well. A single tool may be forbidden, while the others work. */
   readonly #refusedUntil = new Map<number, number>();
   #failure: { error: unknown; until: number } | undefined;
 
-  constructor(server: HelpedServer, options: RunOptions) {
+  constructor(server: HelpedServer, options: HeadersProgramOptions) {
     this.#server = server;
     this.#options = options;
   }
 
   /** For a server without a `headersHelper`, undefined. */
-  static of(server: NetworkServer, options: RunOptions): HeadersHelper | undefined {
+  static of(server: NetworkServer, options: HeadersProgramOptions): HeadersHelper | undefined {
     const { headersHelper } = server;
     return headersHelper === undefined ? undefined : new HeadersHelper({ ...server, headersHelper }, options);
   }

@@ -11,7 +11,7 @@ import { ProcessGroup } from "./process-group.ts";
 
 export type HelpedServer = NetworkServer & { headersHelper: string };
 
-export interface RunOptions {
+export interface HeadersProgramOptions {
   /** All of it is passed on, as Claude Code does: such programs read tokens and sockets of the user. */
   env: Environment;
   warn?: ((message: string) => void) | undefined;
@@ -20,7 +20,10 @@ export interface RunOptions {
 }
 
 /** Throws NetworkFailure. */
-export async function printedHeaders(server: HelpedServer, options: RunOptions): Promise<Record<string, string>> {
+export async function printedHeaders(
+  server: HelpedServer,
+  options: HeadersProgramOptions,
+): Promise<Record<string, string>> {
   const group = started(server, options);
   const late = AbortSignal.timeout(headersRunMs);
   const stop = () => group.signal("SIGKILL");
@@ -44,7 +47,7 @@ export async function printedHeaders(server: HelpedServer, options: RunOptions):
   }
 }
 
-function started(server: HelpedServer, { env, warn }: RunOptions): ProcessGroup {
+function started(server: HelpedServer, { env, warn }: HeadersProgramOptions): ProcessGroup {
   const cwd = server.cwd ?? process.cwd();
   const own = { CLAUDE_CODE_MCP_SERVER_NAME: server.name, CLAUDE_CODE_MCP_SERVER_URL: server.url };
   const all = Object.entries({ ...env, ...own }).filter((pair): pair is [string, string] => pair[1] !== undefined);

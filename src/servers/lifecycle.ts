@@ -13,7 +13,7 @@ import { ConnectionLost, ServerFailure, SignedOut } from "./server-failure.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
 
 /** Opens a connection. `onClose` gets the reason of its end, and whether the server still works. */
-export type Open = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;
+export type ConnectionOpener = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;
 
 interface UseOptions {
   /** The name of the action in error messages: `demo.get_order`. */
@@ -39,7 +39,7 @@ export const backoffTimes: BackoffTimes = { firstMs: 250, maxMs: 60_000, circuit
 
 export class Lifecycle {
   readonly #config: ServerConfig;
-  readonly #open: Open;
+  readonly #open: ConnectionOpener;
   readonly #times: BackoffTimes;
   readonly #semaphore: Semaphore;
   #state: ServerState = { state: "idle" };
@@ -59,7 +59,7 @@ export class Lifecycle {
   /** The end of the last process. The next one starts after it. */
   #ending: Promise<void> | undefined;
 
-  constructor(config: ServerConfig, open: Open, times: BackoffTimes = backoffTimes) {
+  constructor(config: ServerConfig, open: ConnectionOpener, times: BackoffTimes = backoffTimes) {
     this.#config = config;
     this.#open = open;
     this.#times = times;

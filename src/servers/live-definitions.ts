@@ -19,7 +19,7 @@ interface Heard extends ListedTools {
   changes: number;
 }
 
-interface Servers {
+interface LiveServers {
   entries: ReadonlyMap<string, ServerConfig>;
   list: (server: string) => Promise<ListedTools>;
   /** The server's last connection. */
@@ -27,14 +27,14 @@ interface Servers {
 }
 
 export class LiveDefinitions {
-  readonly #servers: Servers;
+  readonly #servers: LiveServers;
   readonly #listings = new Listings<Heard>();
   /** The last answer of each server. */
   readonly #last = new Map<string, Heard>();
   /** The number of changes that each server has announced. */
   readonly #changes = new Map<string, number>();
 
-  constructor(servers: Servers) {
+  constructor(servers: LiveServers) {
     this.#servers = servers;
   }
 

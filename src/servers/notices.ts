@@ -6,30 +6,30 @@ import { oneLine } from "../base/visible-text.ts";
 import { maxNoticeChars, maxUpdatedUriChars } from "./limits.ts";
 
 /** A kind of list that servers have, as the protocol names it. */
-export type Listed = "tools" | "resources" | "prompts";
+export type ListName = "tools" | "resources" | "prompts";
 
 export type Notice =
   /** A list of the server has changed. */
-  | { what: Listed }
+  | { what: ListName }
   /** A resource has changed. */
   | { uri: string }
   /** A log message, unchecked. */
   | { message: JsonObject };
 
-const listChanges: ReadonlyMap<string, Listed> = new Map([
+const listChanges: ReadonlyMap<string, ListName> = new Map([
   ["notifications/tools/list_changed", "tools"],
   ["notifications/resources/list_changed", "resources"],
   ["notifications/prompts/list_changed", "prompts"],
 ]);
 
-interface Source {
+interface NoticeSource {
   server: string;
   log: Log;
   redact: (text: string) => string;
 }
 
 /** Call this before the client connects: some servers do not wait for the end of `initialize`. */
-export function listenTo(client: Client, source: Source, onNotice: (notice: Notice) => void): void {
+export function listenTo(client: Client, source: NoticeSource, onNotice: (notice: Notice) => void): void {
   client.fallbackNotificationHandler = async ({ method, params = {} }) => {
     const what = listChanges.get(method);
     const uri = params["uri"];
@@ -48,7 +48,7 @@ export function listenTo(client: Client, source: Source, onNotice: (notice: Noti
 }
 
 /** Logs the message as one line with the server's name. */
-function logMessage({ server, log, redact }: Source, params: Record<string, unknown>): void {
+function logMessage({ server, log, redact }: NoticeSource, params: Record<string, unknown>): void {
   const line = `${server}${logText(params, redact, maxNoticeChars)}`;
   const { level } = params;
   if (level === "debug") log.debug(line);
@@ -57,7 +57,11 @@ function logMessage({ server, log, redact }: Source, params: Record<string, unkn
 }
 
 /** The logger's name, if any, and the message: ` (part): words`. */
-export function logText({ logger, data }: Record<string, unknown>, redact: Source["redact"], maxChars: number): string {
+export function logText(
+  { logger, data }: Record<string, unknown>,
+  redact: NoticeSource["redact"],
+  maxChars: number,
+): string {
   // Redacted before it is cut, because half a secret would not be recognised.
   const words = redact(wordsOf(data).slice(0, 100 * maxNoticeChars));
   const part = typeof logger === "string" && logger !== "" ? ` (${oneLine(redact(logger), 50)})` : "";

@@ -9,14 +9,14 @@ import type { MadeCall } from "../policy/approval-queue.ts";
 import { closingLine } from "../policy/decision.ts";
 import { Gate, type QueueChoice } from "../policy/gate.ts";
 import type { Asker } from "../policy/questions.ts";
-import type { Connection, Offer } from "./connect.ts";
+import type { Connection, ServerCapability } from "./connect.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import { logLevelMs } from "./limits.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
 import { type ListedTools, LiveDefinitions } from "./live-definitions.ts";
-import type { Listed, Notice } from "./notices.ts";
-import { Refusals } from "./refusals.ts";
+import type { ListName, Notice } from "./notices.ts";
+import { AuthRefusals } from "./refusals.ts";
 import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
@@ -51,7 +51,7 @@ export interface CallOptions {
 }
 
 /** Called when a list of a server has changed. */
-type ListListener = (server: string, what: Listed) => void;
+type ListListener = (server: string, what: ListName) => void;
 
 /** Called with a log message of a server: `level`, `data` and perhaps `logger`, unchecked. */
 export type LogListener = (server: string, message: JsonObject) => void;
@@ -69,7 +69,7 @@ export class Pool implements AsyncDisposable {
   #host: Host;
   /** Questions that a person is asked now. */
   #asking = 0;
-  readonly #refusals = new Refusals();
+  readonly #refusals = new AuthRefusals();
   readonly #gate: Gate;
   readonly #definitions: LiveDefinitions;
   readonly #log: Log;
@@ -253,7 +253,7 @@ export class Pool implements AsyncDisposable {
   }
 
   /** Whether the server announced the capability. Undefined if it was never connected. */
-  offers(server: string, what: Offer): boolean | undefined {
+  offers(server: string, what: ServerCapability): boolean | undefined {
     return this.#connections.last(server)?.offers(what);
   }
 
@@ -416,7 +416,7 @@ export class Pool implements AsyncDisposable {
     onConnection?: (connection: Connection) => void,
   ): Promise<T[]> {
     const what = `${method} of ${server}`;
-    const offer = method.split("/")[0] as Offer;
+    const offer = method.split("/")[0] as ServerCapability;
     // Listing tools is always allowed, because the list is not shown.
     if (offer !== "tools") this.#gate.permitOther(server, offer);
     const ask = (params: JsonObject) =>
@@ -428,7 +428,7 @@ export class Pool implements AsyncDisposable {
     return allPages({ server, method, ask, read, isEnough });
   }
 
-  async #offered(server: string, offer: Offer, request: Request, what: string, options: CallOptions) {
+  async #offered(server: string, offer: ServerCapability, request: Request, what: string, options: CallOptions) {
     this.#gate.permitOther(server, offer);
     return this.#use(server, what, options, async (send, connection) => {
       if (connection.offers(offer)) return send(request);

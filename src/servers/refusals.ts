@@ -6,7 +6,7 @@ import { onlyText, type ToolResult } from "./result.ts";
 const refused =
   /\b(?:HTTP|status(?: code)?|error|code)\W{0,3}(?:401|403)\b|\b(?:401|403)\W{1,3}(?:unauthori[sz]ed|forbidden)|\bunauthori[sz]ed\b|\bbad credentials\b|\binvalid (?:api[ -]?key|access token|token)\b/i;
 
-export class Refusals {
+export class AuthRefusals {
   readonly #inARow = new Map<string, number>();
 
   /** Notes the result of a call. */

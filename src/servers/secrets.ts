@@ -204,7 +204,7 @@ const forms: readonly [RegExp, string][] = [
  */
 export function masked<T>(message: T, redact: Redact): T {
   const text = (value: string) => forms.reduce((known, [form, shown]) => known.replace(form, shown), redact(value));
-  const visit = (node: unknown, place: Place): unknown => {
+  const visit = (node: unknown, place: SecretContext): unknown => {
     if (typeof node === "string") return place === "secret" ? hidden : text(node);
     if (typeof node === "number") return place === "secret" ? hidden : node;
     if (Array.isArray(node)) return node.map((child) => visit(child, place));
@@ -217,9 +217,9 @@ export function masked<T>(message: T, redact: Redact): T {
 }
 
 /** Whether a value is below a name of a secret, in the arguments of a tool, or neither. */
-type Place = "secret" | "arguments" | "elsewhere";
+type SecretContext = "secret" | "arguments" | "elsewhere";
 
-function placeOf(key: string, child: unknown, around: Place): Place {
+function placeOf(key: string, child: unknown, around: SecretContext): SecretContext {
   if (around === "secret") return "secret";
   const isSecret = speaksOfSecret(key) && !harmlessNames.has(key);
   // A schema describes properties with such names, and a number may be a count. In arguments, it is the secret itself.

@@ -32,7 +32,7 @@ import { withTasks } from "./tasks-extension.ts";
 export type Era = "2025" | "2026";
 
 /** The first request: `initialize` or `server/discover`. With "newer first", the SDK sends `initialize` after a refusal. */
-export type Beginning = "older" | "newer" | "newer first";
+export type OpeningRequest = "older" | "newer" | "newer first";
 
 const modes = { older: "legacy", newer: { pin: "2026-07-28" }, "newer first": "auto" } as const;
 
@@ -55,7 +55,7 @@ type Answerer = (
   asked: { id: RequestId; key: string; signal: AbortSignal; origin: AbortSignal | undefined },
 ) => Promise<Result>;
 
-interface AskOptions extends RequestOptions {
+interface ClientRequestOptions extends RequestOptions {
   /** The signal of the agent's request that this is done for. */
   origin?: AbortSignal | undefined;
   /** Called when the server has answered with a task, and with each state of it. */
@@ -102,7 +102,7 @@ export class ServerClient extends Client {
   /** Answers the questions of servers of 2026-07-28. */
   answerer: Answerer | undefined;
 
-  constructor(capabilities: ClientCapabilities, beginning: Beginning = "older") {
+  constructor(capabilities: ClientCapabilities, beginning: OpeningRequest = "older") {
     const versionNegotiation = { mode: modes[beginning], probe: { timeoutMs: discoverMs } };
     super({ name: "claudikins", version }, { capabilities, versionNegotiation });
   }
@@ -123,7 +123,7 @@ export class ServerClient extends Client {
    * answered here, and the request is sent again with the answer. The SDK would not say which request a question belongs to.
    * A task is followed until it has ended.
    */
-  async ask(request: ClientRequest, { origin, onTask, ...options }: AskOptions) {
+  async ask(request: ClientRequest, { origin, onTask, ...options }: ClientRequestOptions) {
     let asked = request;
     for (let round = 1; ; round++) {
       const result = await this.#once(asked, options);
@@ -164,7 +164,7 @@ export class ServerClient extends Client {
   async #followed(
     task: JsonObject,
     { timeout, signal = new AbortController().signal }: RequestOptions,
-    { origin, onTask }: Pick<AskOptions, "origin" | "onTask">,
+    { origin, onTask }: Pick<ClientRequestOptions, "origin" | "onTask">,
   ): Promise<JsonObject> {
     const server: TaskServer = {
       send: async (method, params, signal) => {

@@ -10,20 +10,20 @@ import type { Connection } from "./connect.ts";
 import { foreseenFailure } from "./foreseen.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
-import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
+import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
 import type { Responder } from "./responder.ts";
 import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
 import type { Era } from "./server-client.ts";
 import type { BrokenState } from "./state.ts";
-import type { Trace } from "./trace.ts";
+import type { MessageTrace } from "./trace.ts";
 
 export interface ConnectionOptions extends Omit<ChannelOptions, "redact"> {
   backoff?: BackoffTimes | undefined;
   /** Opens channels to servers that are shared with other processes. */
   openChannel?: ChannelOpener | undefined;
   /** Records all messages. */
-  trace?: Trace | undefined;
+  trace?: MessageTrace | undefined;
   /** Returns what earlier connections said about a server. */
   stored?: ((server: string) => StoredServer | undefined) | undefined;
 }
@@ -43,7 +43,7 @@ export interface Host {
 }
 
 /** Learns of new and lost connections, and of notices. */
-interface Listener {
+interface ConnectionListener {
   connected(server: string, connection: Connection): void;
   lost(server: string): void;
   notice(server: string, notice: Notice): void;
@@ -54,7 +54,7 @@ export class ServerConnections {
   readonly #options: ConnectionOptions;
   /** Returns the host of new connections. */
   readonly #host: () => Host;
-  readonly #listener: Listener;
+  readonly #listener: ConnectionListener;
   #lives = new Map<string, Lifecycle>();
   /** Connections of changed entries. They close after their running calls. */
   readonly #retired = new Set<Lifecycle>();
@@ -71,7 +71,7 @@ export class ServerConnections {
     servers: ReadonlyMap<string, ServerConfig>,
     options: ConnectionOptions,
     host: () => Host,
-    listener: Listener,
+    listener: ConnectionListener,
   ) {
     this.#servers = servers;
     this.#options = options;
@@ -152,7 +152,7 @@ export class ServerConnections {
     return new Lifecycle(server, (onClose) => this.#open(server, onClose), this.#options.backoff);
   }
 
-  async #open(server: ServerConfig, onClose: Parameters<Open>[0]): Promise<Connection> {
+  async #open(server: ServerConfig, onClose: Parameters<ConnectionOpener>[0]): Promise<Connection> {
     this.#closing.signal.throwIfAborted();
     // The SDK is loaded when the first server is needed.
     const { connect } = await import("./connect.ts");

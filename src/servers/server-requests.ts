@@ -120,7 +120,7 @@ export class ServerRequests {
     { id, key, signal, origin }: { id: RequestId; key?: string; signal: AbortSignal; origin?: AbortSignal | undefined },
   ): Promise<Result> {
     const answer = this.#answers.get(method);
-    if (!answer) throw new Refusal(ErrorCode.MethodNotFound, noSuchMethod(method));
+    if (!answer) throw new RequestRefusal(ErrorCode.MethodNotFound, noSuchMethod(method));
     try {
       this.#check(method, params);
       return await this.#limited(id, method !== "roots/list", (open) =>
@@ -138,14 +138,15 @@ export class ServerRequests {
 
   #check(method: string, params: Params): void {
     if (this.#open.size >= maxOpenServerRequests) {
-      throw new Refusal(
+      throw new RequestRefusal(
         ErrorCode.InvalidRequest,
         `claudikins: this server already has ${maxOpenServerRequests} open requests`,
       );
     }
     const chars = maxChars.get(method) ?? 10_000;
     const isShort = isWithin(params, { values: maxServerRequestValues, chars, depth: maxServerRequestDepth });
-    if (!isShort) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to pass on`);
+    if (!isShort)
+      throw new RequestRefusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to pass on`);
   }
 
   /** Ends the request when its time is over, when it is cancelled, and with the calls for which a person is asked. */
@@ -218,7 +219,7 @@ export class ServerRequests {
   #addressOf(request: ElicitRequest["params"], url: unknown): { url?: string; elicitationId?: string; note?: string } {
     if (request.mode !== "url") return {};
     const page = pageAddress(url);
-    if (page.problem !== undefined) throw new Refusal(ErrorCode.InvalidParams, `claudikins: ${page.problem}`);
+    if (page.problem !== undefined) throw new RequestRefusal(ErrorCode.InvalidParams, `claudikins: ${page.problem}`);
     return {
       url: page.href,
       elicitationId: pageIdOf(this.#server, request.elicitationId),
@@ -236,10 +237,11 @@ export class ServerRequests {
     try {
       return await ask({ server: this.#server, ...waiting });
     } catch (error) {
-      if (waiting.signal.aborted) throw new Refusal(ErrorCode.InternalError, "claudikins: this request was cancelled");
+      if (waiting.signal.aborted)
+        throw new RequestRefusal(ErrorCode.InternalError, "claudikins: this request was cancelled");
       const code = (error as { code?: unknown }).code;
       const words = messageOf(error).replace(/^(?:MCP error -?\d+: )+/, "");
-      throw new Refusal(
+      throw new RequestRefusal(
         Number.isSafeInteger(code) ? Number(code) : ErrorCode.InternalError,
         words.slice(0, maxResponderErrorChars),
       );
@@ -277,7 +279,7 @@ export function noSuchMethod(method: string): string {
 }
 
 /** An error whose code and message are sent to the server. */
-class Refusal extends Error {
+class RequestRefusal extends Error {
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -286,8 +288,8 @@ class Refusal extends Error {
   }
 }
 
-function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal {
-  return new Refusal(code, `claudikins: the host does not support ${what}`);
+function refused(what: string, code: number = ErrorCode.MethodNotFound): RequestRefusal {
+  return new RequestRefusal(code, `claudikins: the host does not support ${what}`);
 }
 
 /** The capabilities for which the responder has a method. claudikins fills in defaults of forms. */
@@ -312,7 +314,7 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, code: number, problem:
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
   const { path = [], message = "unexpected shape" } = error.issues[0] ?? {};
-  throw new Refusal(
+  throw new RequestRefusal(
     code,
     `claudikins: ${problem}: ${path.join(".") || "it"}: ${message}`.slice(0, maxResponderErrorChars),
   );

@@ -29,7 +29,7 @@ export async function resultOfTask(created: JsonObject, server: TaskServer, sign
   if (typeof taskId !== "string") throw new SdkError(SdkErrorCode.InvalidResult, "the server's task has no taskId");
   const failed = new AbortController();
   const over = AbortSignal.any([signal, failed.signal]);
-  const questions = new Questions(taskId, server, over, (error) => failed.abort(error));
+  const questions = new TaskQuestions(taskId, server, over, (error) => failed.abort(error));
   try {
     let task = created;
     for (let failures = 0; ; ) {
@@ -76,7 +76,7 @@ function errorIn(error: unknown): ProtocolError {
 }
 
 /** The questions of one task. Each is answered once, as soon as its answer is there. */
-class Questions {
+class TaskQuestions {
   readonly #open = new Map<string, AbortController>();
   readonly #answered = new Set<string>();
   readonly #taskId: string;

@@ -25,7 +25,7 @@ type Target = (entry: TraceEntry) => void;
 /** A request: its method, time, sender and id. */
 type PendingRequests = Map<string, { method: string; at: number }>;
 
-export class Trace {
+export class MessageTrace {
   readonly #target: Target;
   readonly #startedAt = performance.now();
   readonly #unshown: (() => TraceEntry)[] = [];

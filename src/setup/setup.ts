@@ -6,7 +6,7 @@ import { about, either, named, number, oneOf, problem, record, text, type ValueO
 import type { Config } from "../config/load.ts";
 import { inRegistry, isInOwnRegistry } from "../tools/catalog/registries.ts";
 import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
-import { generate, type Parts } from "../tools/generate.ts";
+import { type GenerateParts, generate } from "../tools/generate.ts";
 import { writeBridge } from "../tools/registry/bridge.ts";
 import { writeGlobals } from "../tools/registry/globals/globals-file.ts";
 import { differencesOf, makeExecutable, notExecutable } from "../tools/registry/store.ts";
@@ -14,7 +14,7 @@ import { type AgentFile, install } from "./agents/skill-files.ts";
 
 /** `to do` is what a run without `--dry-run` would do. */
 const result = oneOf("done", "unchanged", "to do", "failed");
-export type Result = ValueOf<typeof result>;
+export type StepResult = ValueOf<typeof result>;
 
 const path = { path: text, result, "problem?": problem };
 
@@ -30,7 +30,7 @@ export const stepShape = named(
     ),
   ),
 );
-export type Step = ValueOf<typeof stepShape>;
+export type SetupStep = ValueOf<typeof stepShape>;
 
 interface SetupOptions {
   dryRun: boolean;
@@ -43,14 +43,14 @@ interface SetupOptions {
 }
 
 /** A step that fails is reported and stops only the steps that need it. */
-export async function setUp(parts: Parts, options: SetupOptions): Promise<Step[]> {
+export async function setUp(parts: GenerateParts, options: SetupOptions): Promise<SetupStep[]> {
   const folders = makeFolders(parts.catalog.config, options);
   const hasRegistry = folders.every((step) => step.name !== "registry" || step.result !== "failed");
   const tools = options.withServers && hasRegistry ? await learnTools(parts, options) : [];
   return [...folders, ...tools, ...allowStarts(parts.catalog, options), ...writeSkills(options)];
 }
 
-function taken(dryRun: boolean, act: () => void): { result: Result; problem?: Problem } {
+function taken(dryRun: boolean, act: () => void): { result: StepResult; problem?: Problem } {
   if (dryRun) return { result: "to do" };
   try {
     act();
@@ -60,7 +60,7 @@ function taken(dryRun: boolean, act: () => void): { result: Result; problem?: Pr
   }
 }
 
-function makeFolders(config: Config, { dryRun }: SetupOptions): Extract<Step, { step: "folder" }>[] {
+function makeFolders(config: Config, { dryRun }: SetupOptions): Extract<SetupStep, { step: "folder" }>[] {
   return (["registry", "workspace"] as const).map((name) => {
     const path = config.folders[name];
     const outcome = existsSync(path) ? ({ result: "unchanged" } as const) : taken(dryRun, () => makeFolder(path));
@@ -82,10 +82,10 @@ export function serversToAsk(catalog: ToolCatalog): string[] {
   });
 }
 
-async function learnTools(parts: Parts, { dryRun, signal, onServer }: SetupOptions): Promise<Step[]> {
+async function learnTools(parts: GenerateParts, { dryRun, signal, onServer }: SetupOptions): Promise<SetupStep[]> {
   const { catalog } = parts;
   const names = serversToAsk(catalog);
-  if (dryRun) return names.map((server): Step => ({ step: "tools", server, result: "to do" }));
+  if (dryRun) return names.map((server): SetupStep => ({ step: "tools", server, result: "to do" }));
   if (names.length === 0) {
     const { config, index } = catalog;
     const { registry } = config.folders;
@@ -96,21 +96,21 @@ async function learnTools(parts: Parts, { dryRun, signal, onServer }: SetupOptio
     return [];
   }
   const { servers } = await generate(parts, { only: names, signal, onServer });
-  return servers.map(({ server, tools, problem }): Step => {
+  return servers.map(({ server, tools, problem }): SetupStep => {
     const outcome = problem ? ({ result: "failed", problem } as const) : ({ result: "done", tools } as const);
     return { step: "tools", server, ...outcome };
   });
 }
 
-function allowStarts({ config, index }: ToolCatalog, { dryRun }: SetupOptions): Step[] {
+function allowStarts({ config, index }: ToolCatalog, { dryRun }: SetupOptions): SetupStep[] {
   const { registry } = config.folders;
   return notExecutable(registry, inRegistry(config, registry, index.servers)).map((path) => {
     return { step: "executable", path, ...taken(dryRun, () => makeExecutable(path)) };
   });
 }
 
-function writeSkills({ skillFiles, dryRun }: SetupOptions): Step[] {
-  return install(skillFiles, { force: false, dryRun }).map(({ path, result, error }): Step => {
+function writeSkills({ skillFiles, dryRun }: SetupOptions): SetupStep[] {
+  return install(skillFiles, { force: false, dryRun }).map(({ path, result, error }): SetupStep => {
     if (error) return { step: "skill", path, result: "failed", problem: problemOf(error) };
     return { step: "skill", path, result: result === "unchanged" ? result : dryRun ? "to do" : "done" };
   });

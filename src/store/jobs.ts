@@ -2,7 +2,7 @@
  * What the store's thread does for the main thread. Jobs are flat objects: Bun moves their strings to another thread without copying them.
  * Jobs for one execution are done in the order in which they were given, except that pages and records are written when there is time.
  */
-import type { ErrorCode } from "../base/errors.ts";
+import type { ThrownError } from "../base/off-thread.ts";
 import type { Batch } from "./pages.ts";
 
 /** The stored fields of a new execution. */
@@ -22,7 +22,7 @@ interface NewCall {
 }
 
 /** A job for one execution, by its name, with its answer. */
-export interface Jobs {
+export interface StoreJobs {
   /** Stores a new execution. Throws FILE_NOT_WRITABLE if more than `roomBytes` are stored. */
   add: { input: NewExecution & { owner: string; roomBytes: number }; output: undefined };
   /** Begins to save an execution that may be new. */
@@ -76,10 +76,10 @@ export interface Jobs {
   outcome: { input: object; output: { outcome: string | undefined; value: string | undefined } };
 }
 
-export type JobName = keyof Jobs;
+export type JobName = keyof StoreJobs;
 
 export type Job<Name extends JobName = JobName> = {
-  [Each in Name]: { id: number; job: Each; execution: string } & Jobs[Each]["input"];
+  [Each in Name]: { id: number; job: Each; execution: string } & StoreJobs[Each]["input"];
 }[Name];
 
 /** `open` comes first, and `close` last. `orphans` are asked for to delete the pages of executions that no process is saving. */
@@ -90,12 +90,5 @@ export type ToStore =
   | { id: number; job: "purge"; execution: string }
   | { id: number; job: "close" };
 
-export interface Thrown {
-  message: string;
-  /** The code of a ClaudikinsError. */
-  code?: ErrorCode;
-  hint?: string | undefined;
-}
-
 /** The answer to a job: its output, or the properties of its output beside `isFlat`. */
-export type FromStore = { id: number } & ({ value: unknown } | { isFlat: true } | { thrown: Thrown });
+export type FromStore = { id: number } & ({ value: unknown } | { isFlat: true } | { thrown: ThrownError });

@@ -5,10 +5,11 @@
 import type { Database } from "bun:sqlite";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { largeJsonChars } from "../base/limits.ts";
+import type { ThrownError } from "../base/off-thread.ts";
 import { openDatabase } from "./database.ts";
 import { ExecutionStore, type StoredCall } from "./executions.ts";
 import { storeIsFull } from "./full.ts";
-import type { FromStore, Job, Jobs, NewExecution, Thrown, ToStore } from "./jobs.ts";
+import type { FromStore, Job, NewExecution, StoreJobs, ToStore } from "./jobs.ts";
 import { answerSliceBytes, maxPagesGivenBack, maxRewrittenBytes } from "./limits.ts";
 import { PageStore, pageOfAnswer, pageOfRecord } from "./pages.ts";
 
@@ -187,7 +188,7 @@ export class StoreThread {
     else if (job === "message" || job === "answer" || job === "outcome")
       this.#reply({ ...(output as object), id, isFlat: true });
     else if (job === "image" || job === "records") {
-      const batches = output as Jobs["image"]["output"];
+      const batches = output as StoreJobs["image"]["output"];
       this.#reply(
         { id, value: batches },
         batches.map(({ bytes }) => bytes),
@@ -406,13 +407,13 @@ function callOf({
 }
 
 /** Takes the value out of a large outcome, so that the thread that needs it need not parse it. */
-function splitOutcome(outcome: string | undefined): Jobs["outcome"]["output"] {
+function splitOutcome(outcome: string | undefined): StoreJobs["outcome"]["output"] {
   if (outcome === undefined || outcome.length <= largeJsonChars) return { outcome, value: undefined };
   const { value, ...rest } = JSON.parse(outcome) as { value?: unknown };
   return { outcome: JSON.stringify(rest), value: JSON.stringify(value) };
 }
 
-function thrownBy(error: unknown): Thrown {
+function thrownBy(error: unknown): ThrownError {
   if (error instanceof ClaudikinsError) return { code: error.code, message: error.message, hint: error.hint };
   return { message: messageOf(error) };
 }

@@ -3,11 +3,11 @@
  * program nor a slow disk blocks the main thread. The thread starts with the first job, and ends when it has had none for a while.
  */
 import { ClaudikinsError } from "../base/errors.ts";
-import { startWorker } from "../base/off-thread.ts";
-import type { FromStore, JobName, Jobs, Thrown, ToStore } from "./jobs.ts";
+import { startWorker, type ThrownError } from "../base/off-thread.ts";
+import type { FromStore, JobName, StoreJobs, ToStore } from "./jobs.ts";
 import { writerIdleMs } from "./limits.ts";
 
-interface Waiting {
+interface PendingJob {
   resolve: (output: never) => void;
   reject: (error: Error) => void;
 }
@@ -17,7 +17,7 @@ type Unnumbered<Message> = Message extends unknown ? Omit<Message, "id"> : never
 
 export class StoreWriter {
   readonly #file: string;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingJob>();
   #worker: Worker | undefined;
   #lastId = 0;
   #timer: Timer | undefined;
@@ -32,9 +32,9 @@ export class StoreWriter {
   do<Name extends JobName>(
     job: Name,
     execution: string,
-    input: Jobs[Name]["input"],
+    input: StoreJobs[Name]["input"],
     transfer: ArrayBuffer[] = [],
-  ): Promise<Jobs[Name]["output"]> {
+  ): Promise<StoreJobs[Name]["output"]> {
     return this.#send({ ...input, job, execution } as unknown as Unnumbered<ToStore>, transfer);
   }
 
@@ -116,6 +116,6 @@ export class StoreWriter {
   }
 }
 
-function errorFrom({ code, message, hint }: Thrown): Error {
+function errorFrom({ code, message, hint }: ThrownError): Error {
   return code === undefined ? new Error(message) : new ClaudikinsError(code, message, { hint });
 }

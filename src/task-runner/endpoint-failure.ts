@@ -7,7 +7,7 @@ import type { Llm } from "../config/llm.ts";
 import { noAnswer } from "../servers/network-failure.ts";
 import type { Redact } from "../servers/secrets.ts";
 
-export interface Failure {
+export interface EndpointFailure {
   error: ClaudikinsError;
   /** Whether another try may succeed. */
   isPassing: boolean;
@@ -19,10 +19,10 @@ export interface Failure {
 
 type ApiError = InstanceType<typeof OpenAI.APIError>;
 
-const lasting = (error: ClaudikinsError): Failure => ({ error, isPassing: false });
+const lasting = (error: ClaudikinsError): EndpointFailure => ({ error, isPassing: false });
 
 /** The failure for what the client has thrown. */
-export function failureOf(thrown: unknown, llm: Llm, redact: Redact): Failure {
+export function failureOf(thrown: unknown, llm: Llm, redact: Redact): EndpointFailure {
   if (!(thrown instanceof OpenAI.APIError)) return oddAnswer(llm, "its answer is not JSON");
   if (thrown.cause instanceof ClaudikinsError) return lasting(thrown.cause);
   if (thrown.status !== undefined) return statusFailure(thrown, llm, redact);
@@ -31,18 +31,18 @@ export function failureOf(thrown: unknown, llm: Llm, redact: Redact): Failure {
 }
 
 /** The failure if the endpoint answers, but not as a chat completions endpoint does. */
-export function oddAnswer(llm: Llm, what: string): Failure {
+export function oddAnswer(llm: Llm, what: string): EndpointFailure {
   return lasting(unavailable(llm, what, 'Correct "llm.baseUrl": most likely its path.'));
 }
 
-export function timedOut(llm: Llm): Failure {
+export function timedOut(llm: Llm): EndpointFailure {
   return lasting(
     unavailable(llm, `no answer within ${durationText(llm.timeoutMs)}`, 'Try again, or raise "llm.timeoutMs".'),
   );
 }
 
 /** The failure for an error status. It includes one sentence of the answer, without secrets. */
-function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): Failure {
+function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): EndpointFailure {
   const { status = 0, code } = thrown;
   const said = sentenceOf(thrown.error, redact);
   const because = said === "" ? "" : `: ${said}`;
@@ -113,7 +113,7 @@ function sentenceOf(body: unknown, redact: Redact): string {
   return safe.length > 200 ? `${safe.slice(0, 199)}…` : safe;
 }
 
-function pauseOf({ headers }: ApiError): Pick<Failure, "retryAfterMs"> {
+function pauseOf({ headers }: ApiError): Pick<EndpointFailure, "retryAfterMs"> {
   const exact = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
   if (exact >= 0) return { retryAfterMs: exact };
   const text = headers?.get("retry-after")?.trim() ?? "";

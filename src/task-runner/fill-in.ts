@@ -17,10 +17,10 @@ type NeedsInput = NonNullable<TaskFailed["needs_input"]>;
 
 type FilledIn = { args: JsonObject } | { needs: NeedsInput; why: string };
 
-type Asking = Pick<TaskOptions, "task" | "askForMissing"> & { signal: AbortSignal };
+type FillInOptions = Pick<TaskOptions, "task" | "askForMissing"> & { signal: AbortSignal };
 
 /** Throws MODEL_ANSWER_INVALID, INVALID_ARGUMENTS, CANCELLED if the user declines, and what the model throws. */
-export async function fillIn(wanted: ServerTool, asking: Asking, model: AskedModel): Promise<FilledIn> {
+export async function fillIn(wanted: ServerTool, asking: FillInOptions, model: AskedModel): Promise<FilledIn> {
   const { inputSchema } = wanted.tool;
   const count = Object.keys(objectAt(inputSchema, ["properties"])).length;
   return model.step({ level: "arguments", options: count }, async (step) => {
@@ -91,7 +91,7 @@ async function completed(
   { server, tool }: ServerTool,
   known: JsonObject,
   missing: string[],
-  { askForMissing, signal }: Asking,
+  { askForMissing, signal }: FillInOptions,
   step: TaskStep,
 ): Promise<FilledIn> {
   const id = toolId(server.name, tool.name);

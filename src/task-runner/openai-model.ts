@@ -12,7 +12,7 @@ import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { maxCompletionBytes } from "../servers/limits.ts";
 import { boundedText } from "../servers/response-body.ts";
 import { redactorOf } from "../servers/secrets.ts";
-import { type Failure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
+import { type EndpointFailure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
 import { maxEndpointPauseMs, maxRequestTries, thinkingTokens } from "./limits.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 
@@ -59,23 +59,23 @@ export function openAiModel(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions
   async function complete(request: ModelRequest, signal: AbortSignal): Promise<ChatCompletion> {
     const key = `${llm.baseUrl} ${llm.model}`;
     const known = learned.get(key) ?? beginning(llm);
-    let ways = known;
+    let dialect = known;
     for (let tries = 1; ; ) {
       const startedAt = performance.now();
-      const sent = await send(request, ways, signal);
+      const sent = await send(request, dialect, signal);
       const isAnswer = "choices" in sent;
       log.debug(`${name} ${isAnswer ? "answered" : "failed"} after ${Math.round(performance.now() - startedAt)} ms`);
       if (isAnswer) {
-        const usesSchema = ways.format === "schema";
+        const usesSchema = dialect.format === "schema";
         const isOdd = known.knowsSchemas && !usesSchema;
-        learned.set(key, isOdd ? { ...ways, format: "schema" } : { ...ways, knowsSchemas: usesSchema });
+        learned.set(key, isOdd ? { ...dialect, format: "schema" } : { ...dialect, knowsSchemas: usesSchema });
         return sent;
       }
       const { error, isPassing, refused, retryAfterMs } = sent;
       if (refused !== undefined) {
-        const simpler = without(refused, ways);
+        const simpler = without(refused, dialect);
         if (!simpler) throw error;
-        ways = simpler;
+        dialect = simpler;
         continue;
       }
       const pauseMs = retryAfterMs ?? firstPauseMs * 2 ** (tries - 1) * (0.8 + 0.4 * Math.random());
@@ -88,12 +88,16 @@ export function openAiModel(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions
     }
   }
 
-  async function send(request: ModelRequest, ways: Learned, signal: AbortSignal): Promise<ChatCompletion | Failure> {
+  async function send(
+    request: ModelRequest,
+    dialect: Learned,
+    signal: AbortSignal,
+  ): Promise<ChatCompletion | EndpointFailure> {
     const timeout = AbortSignal.timeout(llm.timeoutMs);
     try {
       signal.throwIfAborted();
       const options = { signal: AbortSignal.any([signal, timeout]) };
-      const completion = await client.chat.completions.create(bodyOf(request, ways, llm), options);
+      const completion = await client.chat.completions.create(bodyOf(request, dialect, llm), options);
       return isCompletion(completion) ? completion : oddAnswer(llm, "the response is not a chat completion");
     } catch (thrown) {
       if (signal.aborted) throw cancelled();
@@ -188,8 +192,8 @@ function beginning({ format, effort, hasCompletionLimit }: Llm): Learned {
   };
 }
 
-function bodyOf(request: ModelRequest, ways: Learned, llm: Llm): ChatCompletionCreateParamsNonStreaming {
-  const { format, limit } = ways;
+function bodyOf(request: ModelRequest, dialect: Learned, llm: Llm): ChatCompletionCreateParamsNonStreaming {
+  const { format, limit } = dialect;
   const { schema, isStrict: strict = false, schemaName: name, maxTokens } = request;
   const system = format === "schema" && strict ? request.system : inWords(request);
   const json_schema = { name, schema: schema as Record<string, unknown>, strict };
@@ -205,21 +209,22 @@ function bodyOf(request: ModelRequest, ways: Learned, llm: Llm): ChatCompletionC
       { role: "user", content: request.prompt },
     ],
     [limit]: maxTokens + thinkingTokens,
-    ...(ways.temperature ? { temperature: 0 } : {}),
-    ...(ways.effort ? { reasoning_effort: llm.effort ?? null } : {}),
+    ...(dialect.temperature ? { temperature: 0 } : {}),
+    ...(dialect.effort ? { reasoning_effort: llm.effort ?? null } : {}),
     ...formats[format],
   };
 }
 
 /** The features without the refused one. If the endpoint does not name it, the format of the answer is relaxed. */
-function without(refused: string, ways: Learned): Learned | undefined {
-  const other = ways.limit === "max_tokens" ? "max_completion_tokens" : "max_tokens";
-  if (/reasoning/i.test(refused) && ways.effort) return { ...ways, effort: false };
-  if (/temperature/i.test(refused) && ways.temperature) return { ...ways, temperature: false };
-  if (new RegExp(`\\b${ways.limit}\\b`).test(refused) && ways.limit === "max_tokens") return { ...ways, limit: other };
-  if (ways.format === "schema") return { ...ways, format: "json" };
-  if (ways.format === "json") return { ...ways, format: "words" };
-  if (ways.effort || ways.temperature) return { ...ways, effort: false, temperature: false };
+function without(refused: string, dialect: Learned): Learned | undefined {
+  const other = dialect.limit === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+  if (/reasoning/i.test(refused) && dialect.effort) return { ...dialect, effort: false };
+  if (/temperature/i.test(refused) && dialect.temperature) return { ...dialect, temperature: false };
+  if (new RegExp(`\\b${dialect.limit}\\b`).test(refused) && dialect.limit === "max_tokens")
+    return { ...dialect, limit: other };
+  if (dialect.format === "schema") return { ...dialect, format: "json" };
+  if (dialect.format === "json") return { ...dialect, format: "words" };
+  if (dialect.effort || dialect.temperature) return { ...dialect, effort: false, temperature: false };
   return undefined;
 }
 

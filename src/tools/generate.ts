@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { removeFile, removeIfEmpty, writeWhenChanged } from "../base/files.ts";
 import { about, list, named, number, oneOf, problem, record, text, texts, type ValueOf } from "../base/json-shape.ts";
 import type { Pool } from "../servers/pool.ts";
-import { type AskOptions, askAll } from "./catalog/ask-all.ts";
+import { type AskAllOptions, askAll } from "./catalog/ask-all.ts";
 import { inRegistry, isInOwnRegistry } from "./catalog/registries.ts";
 import type { ToolCatalog } from "./catalog/tool-catalog.ts";
 import { observedLockName } from "./observed/store.ts";
@@ -58,12 +58,12 @@ export const checkShape = named(
 );
 export type RegistryCheck = ValueOf<typeof checkShape>;
 
-export interface Parts {
+export interface GenerateParts {
   catalog: ToolCatalog;
   pool: Pool;
 }
 
-export interface GenerateOptions extends AskOptions {
+export interface GenerateOptions extends AskAllOptions {
   /** Servers to generate. The others are not changed. */
   only?: readonly string[] | undefined;
   /** Remove generated files that belong to no server. */
@@ -74,7 +74,10 @@ export interface GenerateOptions extends AskOptions {
  * Writes the files of each server when it answers, and the index at the end. If it is interrupted, the old index and only
  * complete files remain. Throws FILE_NOT_WRITABLE if the index cannot be written.
  */
-export async function generate({ catalog, pool }: Parts, options: GenerateOptions = {}): Promise<GenerateReport> {
+export async function generate(
+  { catalog, pool }: GenerateParts,
+  options: GenerateOptions = {},
+): Promise<GenerateReport> {
   const { only, clean, signal } = options;
   const { registry } = catalog.config.folders;
   // First, so that removed servers do not occupy names of new ones.
@@ -136,7 +139,10 @@ function isInRepository(folder: string): boolean {
  * A server that fails is reported, and its files are not compared. The user's own servers beside a project are left out: the result is the
  * same for everybody who works on the project.
  */
-export async function checkRegistry({ catalog, pool }: Parts, options: GenerateOptions = {}): Promise<RegistryCheck> {
+export async function checkRegistry(
+  { catalog, pool }: GenerateParts,
+  options: GenerateOptions = {},
+): Promise<RegistryCheck> {
   const { only, clean, signal } = options;
   const { config } = catalog;
   const { registry } = config.folders;

@@ -41,14 +41,14 @@ export function toIdentifier(name: string): string {
   return isIdentifier(cleaned) ? cleaned : `_${cleaned}`;
 }
 
-export interface Named {
+export interface JsNamed {
   name: string;
   /** Undefined if another name has it: then only the original name can be used. */
   jsName: string | undefined;
 }
 
 interface NamingResult {
-  names: Named[];
+  names: JsNamed[];
   /** Groups of names that would get the same identifier. */
   collisions: { jsName: string; names: string[] }[];
 }

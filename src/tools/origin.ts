@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { writeWhenChanged } from "../base/files.ts";
 import { sha256 } from "../base/sha256.ts";
 
-export interface Origin {
+export interface RegistryOrigin {
   /** The config file; null for the demo. */
   config: string | null;
   /** The command that starts this claudikins. */
@@ -21,7 +21,7 @@ function filesOf(dataFolder: string, registry: string): [string, string] {
   return [join(dataFolder, "registries", `${name}.json`), join(dataFolder, "executable.json")];
 }
 
-export function noteOrigin(dataFolder: string, registry: string, { config, command, version }: Origin): void {
+export function noteOrigin(dataFolder: string, registry: string, { config, command, version }: RegistryOrigin): void {
   const [own, other] = filesOf(dataFolder, registry);
   const write = (file: string, note: object) => writeWhenChanged(file, `${JSON.stringify(note, null, 2)}\n`);
   try {
@@ -33,7 +33,7 @@ export function noteOrigin(dataFolder: string, registry: string, { config, comma
 }
 
 /** The record; empty if there is none. */
-export function originOf(dataFolder: string, registry: string): Partial<Origin> {
+export function originOf(dataFolder: string, registry: string): Partial<RegistryOrigin> {
   for (const file of filesOf(dataFolder, registry)) {
     try {
       return JSON.parse(readFileSync(file, "utf8"));

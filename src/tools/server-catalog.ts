@@ -10,7 +10,7 @@ import { maxFolderLevels, maxLauncherBytes, maxManifestBytes, minKnownTools } fr
 export type { CatalogResult, CatalogResults, CatalogServer };
 
 /** How a server is started, in a config or in the catalog. */
-export interface Way {
+export interface Launch {
   command?: string | undefined;
   args?: readonly string[] | undefined;
   url?: string | undefined;
@@ -32,7 +32,8 @@ export function catalogServers(): readonly CatalogServer[] {
 /** Finds a server by name, alias, package (with or without a version), program, image or address; else similar names. */
 export function findInCatalog(name: string): CatalogAnswer {
   const wanted = name.trim().toLowerCase();
-  const server = byName().get(wanted) ?? byWay().get(withoutVersion(wanted)) ?? byHost().get(hostOf(wanted) ?? wanted);
+  const server =
+    byName().get(wanted) ?? byLaunch().get(withoutVersion(wanted)) ?? byHost().get(hostOf(wanted) ?? wanted);
   if (server) return { server };
   // A misspelled alias suggests the server's name.
   const near = nearNames(wanted, byName().keys(), 8).map((each) => byName().get(each)!.name);
@@ -40,23 +41,23 @@ export function findInCatalog(name: string): CatalogAnswer {
 }
 
 /** The server that an entry starts or reaches, whatever its key; undefined if it is not in the catalog. */
-export function recognise(way: Way): CatalogServer | undefined {
-  for (const url of addressesOf(way)) {
+export function recognise(launch: Launch): CatalogServer | undefined {
+  for (const url of addressesOf(launch)) {
     const found = byHost().get(hostOf(url) ?? "");
     if (found) return found;
   }
-  for (const program of programsOf(way)) {
-    const found = byWay().get(program);
+  for (const program of programsOf(launch)) {
+    const found = byLaunch().get(program);
     if (found) return found;
   }
-  return byWay().get(packageStarted(way) ?? "");
+  return byLaunch().get(packageStarted(launch) ?? "");
 }
 
 /** What the tools of an entry return. Undefined for servers whose package was not run. */
-export function resultsOf(way: Way): CatalogResults | undefined {
-  if (isDemo(way)) return demoResults;
-  const results = recognise(way)?.results;
-  const isSame = results && [...programsOf(way), packageStarted(way)].includes(results.package.toLowerCase());
+export function resultsOf(launch: Launch): CatalogResults | undefined {
+  if (isDemo(launch)) return demoResults;
+  const results = recognise(launch)?.results;
+  const isSame = results && [...programsOf(launch), packageStarted(launch)].includes(results.package.toLowerCase());
   return isSame ? results : undefined;
 }
 
@@ -74,13 +75,13 @@ export function recogniseByTools(tools: readonly string[]): CatalogServer | unde
 }
 
 /** Whether the entry starts the demo server of the executable. */
-function isDemo({ command = "", args = [] }: Way): boolean {
+function isDemo({ command = "", args = [] }: Launch): boolean {
   return programName(command) === "claudikins" && args[0] === "demo";
 }
 
 /** The package of the first path in the entry, for servers that run from a local folder. */
-function packageStarted(way: Way): string | undefined {
-  const { command, args = [], cwd, env } = unwrapped(way);
+function packageStarted(launch: Launch): string | undefined {
+  const { command, args = [], cwd, env } = unwrapped(launch);
   if (command === undefined) return undefined;
   const program = programName(command);
   // `uv --directory <path> run server`.
@@ -107,21 +108,21 @@ const wrappers: Record<string, RegExp> = {
 };
 
 /** The program behind the wrappers: `program …` for `env NAME=value program …` and for `sh -c "program …"`. */
-function unwrapped(way: Way): Way {
-  const { command = "", args = [] } = way;
+function unwrapped(launch: Launch): Launch {
+  const { command = "", args = [] } = launch;
   const program = programName(command);
   if (/^(?:ba|z|da|k|fi)?sh$/.test(program)) {
     const at = args.findIndex((arg) => /^-\w*c$/.test(arg));
     // Several commands, or variables, are not read.
     const script = at === -1 ? undefined : args[at + 1];
     const words = script !== undefined && !/[;&|<>`$\n]/.test(script) ? wordsOf(script) : [];
-    return words.length === 0 ? way : unwrapped({ ...way, command: words[0], args: words.slice(1) });
+    return words.length === 0 ? launch : unwrapped({ ...launch, command: words[0], args: words.slice(1) });
   }
   const options = Object.hasOwn(wrappers, program) ? wrappers[program] : undefined;
-  if (!options) return way;
+  if (!options) return launch;
   const isOption = (arg: string) => /^(?:-|\w+=|\/\w$)/.test(arg);
   const first = args.findIndex((arg, at) => !isOption(arg) && !options.test(args[at - 1] ?? "none"));
-  return first === -1 ? way : unwrapped({ ...way, command: args[first], args: args.slice(first + 1) });
+  return first === -1 ? launch : unwrapped({ ...launch, command: args[first], args: args.slice(first + 1) });
 }
 
 /** The words of a command line, without their quotes. */
@@ -132,16 +133,16 @@ function wordsOf(line: string): string[] {
 }
 
 const byName = once(() => indexed((server) => [server.name, ...server.aliases.map((alias) => alias.toLowerCase())]));
-const byWay = once(() => indexed((server) => waysOf(server).flatMap(programsOf)));
+const byLaunch = once(() => indexed((server) => launchesOf(server).flatMap(programsOf)));
 const byHost = once(() =>
   indexed((server) =>
-    waysOf(server)
+    launchesOf(server)
       .flatMap(addressesOf)
       .flatMap((url) => hostOf(url) ?? []),
   ),
 );
 
-function waysOf({ server, alternatives = [] }: CatalogServer): Way[] {
+function launchesOf({ server, alternatives = [] }: CatalogServer): Launch[] {
   return [server, ...alternatives.map((alternative) => alternative.server)];
 }
 
@@ -176,8 +177,8 @@ function isContainerProgram(program: string): boolean {
 }
 
 /** What an entry starts, in lower case: a package without its version, an image without its tag, or the program. */
-function programsOf(way: Way): string[] {
-  const { command, args = [] } = unwrapped(way);
+function programsOf(launch: Launch): string[] {
+  const { command, args = [] } = unwrapped(launch);
   if (command === undefined) return [];
   const program = programName(command);
   if (isContainerProgram(program)) return args.map(withoutVersion).filter((arg) => arg.includes("/"));
@@ -219,7 +220,7 @@ function withoutVersion(name: string): string {
 }
 
 /** The addresses in an entry: its own, and those in arguments of programs such as `mcp-remote`. */
-function addressesOf({ url, args = [] }: Way): string[] {
+function addressesOf({ url, args = [] }: Launch): string[] {
   if (url !== undefined) return [url];
   return args.some((arg) => withoutVersion(arg) === "mcp-remote") ? args.filter((arg) => /^https?:\/\//.test(arg)) : [];
 }

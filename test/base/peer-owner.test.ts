@@ -1,7 +1,7 @@
 /** The owner of a connection is found by both of its ends, in the tables of IPv4 and IPv6, and never guessed. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { type End, problemOfPeer } from "../../src/base/peer-owner.ts";
+import { type ConnectionEnd, problemOfPeer } from "../../src/base/peer-owner.ts";
 
 setDefaultTimeout(60_000);
 
@@ -15,7 +15,11 @@ afterAll(() => {
 });
 
 /** Both ends of a new connection to this process. */
-async function connected(listening: string, to: string, from: string): Promise<{ peer: End; own: End }> {
+async function connected(
+  listening: string,
+  to: string,
+  from: string,
+): Promise<{ peer: ConnectionEnd; own: ConnectionEnd }> {
   const accepted = Promise.withResolvers<Socket>();
   const server = createServer(accepted.resolve);
   servers.push(server);
@@ -45,17 +49,25 @@ describe.skipIf(!isLinux)("on Linux, a connection of this user is known", () => 
 });
 
 describe.skipIf(!isLinux)("on Linux, a connection is refused", () => {
-  let known: { peer: End; own: End };
+  let known: { peer: ConnectionEnd; own: ConnectionEnd };
   beforeAll(async () => {
     known = await connected("127.0.0.1", "127.0.0.1", "127.0.0.2");
   });
 
   test.each([
     ["if its peer is not told", () => null, () => known.own],
-    ["from another port", ({ address, port }: End) => ({ address, port: port ^ 1 }), () => known.own],
-    ["from another address", ({ port }: End) => ({ address: "127.0.0.1", port }), () => known.own],
-    ["to another port", (peer: End) => peer, ({ address, port }: End) => ({ address, port: port ^ 1 })],
-    ["to another address", (peer: End) => peer, ({ port }: End) => ({ address: "127.0.0.9", port })],
+    ["from another port", ({ address, port }: ConnectionEnd) => ({ address, port: port ^ 1 }), () => known.own],
+    ["from another address", ({ port }: ConnectionEnd) => ({ address: "127.0.0.1", port }), () => known.own],
+    [
+      "to another port",
+      (peer: ConnectionEnd) => peer,
+      ({ address, port }: ConnectionEnd) => ({ address, port: port ^ 1 }),
+    ],
+    [
+      "to another address",
+      (peer: ConnectionEnd) => peer,
+      ({ port }: ConnectionEnd) => ({ address: "127.0.0.9", port }),
+    ],
     ["from our own end", () => known.own, () => known.own],
   ])("%s", async (_, peer, own) => {
     const problem = await problemOfPeer(peer(known.peer), own(known.own));

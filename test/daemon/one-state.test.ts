@@ -1,7 +1,7 @@
 /** One execution has one state and one origin on every surface: `trace`, `executions`, their JSON, and the page of a real daemon. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import type { State } from "../../src/page/contract.ts";
+import type { PageState } from "../../src/page/contract.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
@@ -38,9 +38,9 @@ const json = async (...argv: string[]) => JSON.parse(await text(...argv, "--json
 const code = `const { count } = await counting.act({ name: "merge" }); return "done after " + count`;
 
 /** The executions as the page of the daemon has them. */
-async function onPage(): Promise<State["executions"]> {
+async function onPage(): Promise<PageState["executions"]> {
   const page = await Page.open((await json("ui")).url);
-  return ((await (await page.get("api/state")).json()) as State).executions;
+  return ((await (await page.get("api/state")).json()) as PageState).executions;
 }
 
 /** Expects the same waiting execution, and no other, on every surface. */

@@ -10,7 +10,7 @@ import { isNobody } from "../../src/daemon/place.ts";
 import { type BunStream, socketHandler } from "../../src/daemon/transport/bun-stream.ts";
 import { connectToDaemon, requestDaemon } from "../../src/daemon/transport/connect.ts";
 import { HttpReader, httpText } from "../../src/daemon/transport/http.ts";
-import { Listener } from "../../src/daemon/transport/listen.ts";
+import { SocketListener } from "../../src/daemon/transport/listen.ts";
 import { MessageConnection } from "../../src/daemon/transport/message-connection.ts";
 import { maxMessageBytes } from "../../src/servers/limits.ts";
 import { eventually } from "../support/eventually.ts";
@@ -18,7 +18,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 let folder: TemporaryFolder;
 let socket: string;
-let listener: Listener;
+let listener: SocketListener;
 const events: string[] = [];
 
 beforeEach(() => {
@@ -33,8 +33,8 @@ afterEach(() => {
 });
 
 /** Answers each request with what it is, `/wait` never, and returns each message, except that `"close"` closes the connection. */
-function newListener(at = socket): Listener {
-  return new Listener(at, async ({ route, version, body, signal, upgrade }) => {
+function newListener(at = socket): SocketListener {
+  return new SocketListener(at, async ({ route, version, body, signal, upgrade }) => {
     if (route === "GET /wait") {
       signal.addEventListener("abort", () => events.push("aborted"));
       return new Promise(() => {});

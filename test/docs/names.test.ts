@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError, type ErrorCode } from "../../src/base/errors.ts";
-import type { Args, Entry, Group } from "../../src/cli/command.ts";
+import type { Args, CommandEntry, Group } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { knownKeys } from "../../src/config/schema.ts";
@@ -24,8 +24,8 @@ function wordsOf(line: string): string[] {
 /** Describes the mistake in a documented command line. Returns undefined for a valid one. */
 async function problemOf(line: string): Promise<string | undefined> {
   let words = wordsOf(line).map((word) => word.replace(/[).,;]+$/, ""));
-  let among: Record<string, Entry | Group> = commands;
-  let found: Entry | Group | undefined;
+  let among: Record<string, CommandEntry | Group> = commands;
+  let found: CommandEntry | Group | undefined;
   while (words[0] !== undefined && !words[0].startsWith("-") && !(found && "load" in found)) {
     const [word = ""] = words;
     // COMMAND stands for any command.
@@ -68,7 +68,7 @@ describe.each(allPages.filter(({ path }) => path !== "docs/benchmarks.md"))("$pa
   });
 });
 
-function entriesOf(among: Record<string, Entry | Group>): Entry[] {
+function entriesOf(among: Record<string, CommandEntry | Group>): CommandEntry[] {
   return Object.values(among).flatMap((each) => ("commands" in each ? entriesOf(each.commands) : [each]));
 }
 

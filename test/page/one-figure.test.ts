@@ -1,6 +1,6 @@
 /** The page and `claudikins stats` say the same of one ledger. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { State } from "../../src/page/contract.ts";
+import type { PageState } from "../../src/page/contract.ts";
 import type { Statistics } from "../../src/programs/ledger/statistics.ts";
 import { cli } from "../cli/in-memory.ts";
 import { Page } from "../support/page.ts";
@@ -17,9 +17,9 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-async function onPage(): Promise<State["savings"]> {
+async function onPage(): Promise<PageState["savings"]> {
   const page = await Page.open(scene.url);
-  return ((await (await page.get("api/state")).json()) as State).savings;
+  return ((await (await page.get("api/state")).json()) as PageState).savings;
 }
 
 async function stats(...argv: string[]): Promise<Statistics> {

@@ -1,17 +1,17 @@
 /** Words of a command line, converted to the types of a tool's schema. */
 import { describe, expect, test } from "bun:test";
-import { argumentsOf, type Given } from "../../src/programs/call-arguments.ts";
+import { type ArgumentWord, argumentsOf } from "../../src/programs/call-arguments.ts";
 import { argumentProblems } from "../../src/tools/arguments/argument-problems.ts";
 
-const text = (pair: string): Given => {
+const text = (pair: string): ArgumentWord => {
   const at = pair.indexOf("=");
   return { word: pair, key: pair.slice(0, at), text: pair.slice(at + 1) };
 };
-const json = (key: string, value: unknown): Given => ({ word: `${key}:=…`, key, json: value });
-const object = (value: Record<string, unknown>): Given => ({ word: "{…}", object: value });
+const json = (key: string, value: unknown): ArgumentWord => ({ word: `${key}:=…`, key, json: value });
+const object = (value: Record<string, unknown>): ArgumentWord => ({ word: "{…}", object: value });
 
 /** The arguments, or their problems. */
-function made(given: Given[], schema: Record<string, unknown>): unknown {
+function made(given: ArgumentWord[], schema: Record<string, unknown>): unknown {
   const { args, problems } = argumentsOf(given, schema);
   return problems.length > 0 ? problems : args;
 }

@@ -14,7 +14,7 @@ import { takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../../src/sandbox/engine/wasm.ts";
 import { stateOf } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
-import { Parts, pagesOf } from "../../src/sandbox/image.ts";
+import { pagesOf, StateParts } from "../../src/sandbox/image.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
 import { StoreWriter } from "../../src/store/writer.ts";
@@ -94,7 +94,7 @@ test("the host's part of a program has the shape of the format", async () => {
   const records = await writer.do("records", execution.id, { ...manifest, records: head.records });
   const pages = await writer.do("image", execution.id, manifest);
   await writer.close();
-  const parts = new Parts();
+  const parts = new StateParts();
   for (const { page, content } of pagesOf(wholeImage(head, pages).batches)) if (page < 0) parts.add(page, content);
   const { execution: saved } = await readProgram(head, records);
   const { recorded, ...rest } = saved;

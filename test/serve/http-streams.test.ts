@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { EventLog } from "../../src/serve/http/event-stream.ts";
-import { Refusal } from "../../src/serve/http/refusal.ts";
+import { HttpRefusal } from "../../src/serve/http/refusal.ts";
 import { SessionTransport, type TransportOptions } from "../../src/serve/http/transport.ts";
 import { eventually } from "../support/eventually.ts";
 import { eventsOf } from "../support/http-serve.ts";
@@ -67,7 +67,7 @@ async function serve(more: Partial<TransportOptions> = {}) {
       if (request.method === "GET") return transport.listen(request.headers.get("last-event-id"), () => {});
       return transport.post({ messages: [(await request.json()) as never], isBatch: false }, () => {});
     },
-    error: (error) => (error instanceof Refusal ? error.response() : new Response(null, { status: 500 })),
+    error: (error) => (error instanceof HttpRefusal ? error.response() : new Response(null, { status: 500 })),
   });
   close = async () => {
     await server.close();

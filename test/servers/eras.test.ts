@@ -1,6 +1,6 @@
 /** Servers of both eras of the protocol in one pool. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { Trace } from "../../src/servers/trace.ts";
+import { MessageTrace } from "../../src/servers/trace.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownPool } from "../support/own-pool.ts";
 import { failureOf, plainValue, type ServerEntry } from "../support/pool.ts";
@@ -159,7 +159,7 @@ describe("a server of 2026-07-28", () => {
 
 test("a server that refuses initialize is asked once more, in the newer era, and its first refusal is the error", async () => {
   const sent: string[] = [];
-  const trace = new Trace(({ direction, kind, method }) => {
+  const trace = new MessageTrace(({ direction, kind, method }) => {
     if (direction === "sent" && kind === "request") sent.push(method);
   });
   own.open({ modern: fixture("by-hand", "refuses", own.mark) }, { trace });

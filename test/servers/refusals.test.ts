@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
-import { Refusals } from "../../src/servers/refusals.ts";
+import { AuthRefusals } from "../../src/servers/refusals.ts";
 import { stateProblem } from "../../src/servers/state.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
@@ -14,7 +14,7 @@ setDefaultTimeout(60_000);
 
 describe("a failure counts as refused", () => {
   const seen = (text: string, isError = true) => {
-    const refusals = new Refusals();
+    const refusals = new AuthRefusals();
     for (let count = 0; count < 2; count++) refusals.see("a", { isError, content: [{ type: "text", text }] });
     return refusals.of("a");
   };

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import type { Transport } from "@modelcontextprotocol/client";
 import type { Pool } from "../../src/servers/pool.ts";
 import { masked, redactorOf } from "../../src/servers/secrets.ts";
-import { Trace, type TraceEntry } from "../../src/servers/trace.ts";
+import { MessageTrace, type TraceEntry } from "../../src/servers/trace.ts";
 import { eventually } from "../support/eventually.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surroundings } from "../support/pool.ts";
@@ -31,7 +31,7 @@ afterEach(async () => {
 /** A pool with the server "shop" whose messages are traced. */
 function open(entry: ServerEntry) {
   const seen: TraceEntry[] = [];
-  const trace = new Trace((line) => seen.push(line));
+  const trace = new MessageTrace((line) => seen.push(line));
   const opened = openPool({ shop: entry }, { ...surroundings(folder.path), trace });
   pool = opened;
   const lines = () => {
@@ -116,7 +116,7 @@ test("results are the same with a trace", async () => {
 
 test("a message that is nested deeper than the stack is still traced", async () => {
   const seen: TraceEntry[] = [];
-  const trace = new Trace((entry) => seen.push(entry));
+  const trace = new MessageTrace((entry) => seen.push(entry));
   let deep: unknown = "x";
   for (let depth = 0; depth < 200_000; depth++) deep = [deep];
   const inner: Transport = { start: async () => {}, send: async () => {}, close: async () => {} };
@@ -134,7 +134,7 @@ test("a traced transport passes on every event", async () => {
     close: async () => inner.onclose?.(),
     setProtocolVersion: (version) => void told.push(version),
   };
-  const seen = new Trace(() => {}).over(inner, "shop", (text) => text);
+  const seen = new MessageTrace(() => {}).over(inner, "shop", (text) => text);
   seen.onclose = () => void told.push("closed");
   seen.onerror = (error) => void told.push(error.message);
   seen.onmessage = (message, extra) => void told.push(message, extra);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { privateFacts, textOf } from "../../scripts/session/picture.ts";
 import { runSession } from "../../scripts/session/session.ts";
 import { columns, steps } from "../../scripts/session/steps.ts";
-import type { Entry, Group } from "../../src/cli/command.ts";
+import type { CommandEntry, Group } from "../../src/cli/command.ts";
 import { valuesOf } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { browserNote, chromiumPath, openBrowser, openPage } from "../support/browser.ts";
@@ -65,7 +65,7 @@ test("the picture shows the commands of the script, which exist with their flags
     const script = `claudikins() { printf '%s\\0' "$@"; }\n${command}`;
     const { stdout } = await runProgram(["sh", "-c", script]);
     const [name = "", ...args] = stdout.split("\0").slice(0, -1);
-    const entry: Entry | Group | undefined = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    const entry: CommandEntry | Group | undefined = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (!entry || !("load" in entry)) throw new Error(`there is no command ${name}`);
     const { default: loaded } = await entry.load();
     expect(() => valuesOf(args, loaded.args, name)).not.toThrow();

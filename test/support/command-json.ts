@@ -1,7 +1,7 @@
 /** Compares the output of a command with `--json` with the shape in its help; undeclared keys are errors. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { failureShape } from "../../src/base/json-shape.ts";
-import type { Command, Entry, Group } from "../../src/cli/command.ts";
+import type { Command, CommandEntry, Group } from "../../src/cli/command.ts";
 import { readCommandLine, withDefault } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import type { CliResult } from "../cli/in-memory.ts";
@@ -9,7 +9,10 @@ import type { CliResult } from "../cli/in-memory.ts";
 /** Every command with the words that call it. */
 export const entries = entriesOf(commands, []);
 
-function entriesOf(among: Record<string, Entry | Group>, path: string[]): { path: string; entry: Entry }[] {
+function entriesOf(
+  among: Record<string, CommandEntry | Group>,
+  path: string[],
+): { path: string; entry: CommandEntry }[] {
   return Object.entries(among).flatMap(([name, entry]) =>
     "commands" in entry ? entriesOf(entry.commands, [...path, name]) : [{ path: [...path, name].join(" "), entry }],
   );

@@ -12,13 +12,13 @@ import { haveSecrets } from "../../setup/agents/secrets.ts";
 import { type Checked, checkNew, type NewServer } from "../../setup/settings/add-server.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
 import { privateReason, sessionOf } from "../../tools/catalog/session-of.ts";
-import { type Answer, command, flag, option, place, repeatable, several } from "../command.ts";
+import { type CommandAnswer, command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
 import { foundShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
 import type { Io } from "../io.ts";
 import { firstStartMs } from "../limits.ts";
-import { type Details, type HowToAdd, newServers } from "../new-servers.ts";
+import { type EntryDetails, type HowToAdd, newServers } from "../new-servers.ts";
 import { appOf } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
@@ -107,7 +107,7 @@ export default command({
     const isTrusted = await isTrustedFile(configFile, io.env);
     const isChecked = !args["no-check"];
     const force = args.force === true;
-    const details: Details = {
+    const details: EntryDetails = {
       env: parsePairs(args.env, "--env", { form: /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/, shown: "NAME=value" }),
       headers: parsePairs(args.header, "--header", { form: /^([^\s:]+)\s*:\s*([\s\S]*)$/, shown: "'Name: value'" }),
       type: args.type,
@@ -151,7 +151,7 @@ async function add(
   configFile: ConfigFile,
   { isChecked, isTrusted, isNamed }: Record<"isChecked" | "isTrusted" | "isNamed", boolean>,
   io: Io,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const { file } = configFile;
   const text = servers.reduce((done, { name, entry }) => withServer(configFile, done, name, entry), configFile.text);
   const config = await configAsText(configFile, text, io.env);
@@ -197,7 +197,11 @@ async function add(
   };
 }
 
-async function search(words: string, args: RegistryFlags & { name?: string | undefined }, io: Io): Promise<Answer> {
+async function search(
+  words: string,
+  args: RegistryFlags & { name?: string | undefined },
+  io: Io,
+): Promise<CommandAnswer> {
   const [other] = [args.name, ...givenFlags({ ...args, registry: [] })].filter((each) => each !== undefined);
   if (other !== undefined) {
     throw new ClaudikinsError("USAGE", `${JSON.stringify(other)} cannot be used with --search`, {

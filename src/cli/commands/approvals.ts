@@ -28,7 +28,7 @@ import { configText } from "../../programs/trace/record-text.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../../store/approval.ts";
 import { toolId } from "../../tools/model.ts";
-import { type Answer, command, flag, option, place, several } from "../command.ts";
+import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continued.ts";
 import { oneWordOf } from "../flags.ts";
@@ -298,7 +298,12 @@ async function askPerson(approvals: Approvals, rows: readonly Approval[], scope:
 }
 
 /** Throws APPROVAL_NOT_FOUND if nothing was decided. */
-async function decide(approvals: Approvals, rows: readonly Approval[], decision: Decision, io: Io): Promise<Answer> {
+async function decide(
+  approvals: Approvals,
+  rows: readonly Approval[],
+  decision: Decision,
+  io: Io,
+): Promise<CommandAnswer> {
   const byId = new Map<string, Approval>();
   const late: string[] = [];
   for (const { id } of rows) {

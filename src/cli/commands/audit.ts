@@ -10,7 +10,7 @@ import { reading } from "../../policy/audit/log.ts";
 import { verify as verifyLog } from "../../policy/audit/verify.ts";
 import { visible } from "../../policy/visible.ts";
 import { toolId } from "../../tools/model.ts";
-import { command, option, type Values } from "../command.ts";
+import { type ArgumentValues, command, option } from "../command.ts";
 import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
@@ -135,7 +135,7 @@ const exported = command({
 export { exported as export };
 
 async function linesOf(
-  { since = 0, server, tool, execution, decision }: Values<typeof filterArgs>,
+  { since = 0, server, tool, execution, decision }: ArgumentValues<typeof filterArgs>,
   { env }: Io,
 ): Promise<AuditLine[]> {
   const isWanted = (line: AuditLine) =>

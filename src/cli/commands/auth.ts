@@ -14,7 +14,7 @@ import {
   type LoginReport,
   loginShape,
   networkServers,
-  type Standing,
+  type ServerAuthStatus,
   serversThatWait,
   serverToSignInTo,
   login as signIn,
@@ -181,14 +181,14 @@ export const status = command({
   },
 });
 
-function failureOf({ server, state }: Standing): ClaudikinsError | undefined {
+function failureOf({ server, state }: ServerAuthStatus): ClaudikinsError | undefined {
   if (state === "signed in") return undefined;
   const message =
     state === "expired" ? `Your sign-in to "${server}" has expired` : `You are not signed in to "${server}"`;
   return new ClaudikinsError("AUTH_REQUIRED", message, { hint: `Sign in: ${loginCommand(server)}` });
 }
 
-function row(standing: Standing): Cell[] {
+function row(standing: ServerAuthStatus): Cell[] {
   const { account, state } = standing;
   const server = account === undefined ? standing.server : `${standing.server} (${account})`;
   if (state === "expired") return [server, stateCell(state), `${waitText(Date.now() - standing.expiresAt)} ago`, "-"];

@@ -4,7 +4,7 @@ import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { anything, exactly, record, text } from "../../base/json-shape.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
-import type { Called, ShellCall } from "../../programs/shell-call.ts";
+import type { ShellCall, ShellCallResult } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
@@ -76,11 +76,11 @@ function isWatched(flags: Flags, { env }: Io): boolean {
 }
 
 /** Makes the call in the daemon, or here if there can be no daemon. */
-async function callInDaemon(wanted: ShellCall, flags: Flags, io: Io): Promise<Called> {
+async function callInDaemon(wanted: ShellCall, flags: Flags, io: Io): Promise<ShellCallResult> {
   const { client, caller } = await daemonOf(flags, io);
   try {
     const body: WrittenCall = { ...wanted, ...caller };
-    return (await client.post("/call", body, io.interrupted)) as Called;
+    return (await client.post("/call", body, io.interrupted)) as ShellCallResult;
   } catch (error) {
     const { code } = toClaudikinsError(error);
     // Without a usable daemon, this command starts the servers itself.
@@ -90,7 +90,7 @@ async function callInDaemon(wanted: ShellCall, flags: Flags, io: Io): Promise<Ca
 }
 
 /** Makes the call in this process, with servers of the daemon if it may be used. */
-async function callHere(wanted: ShellCall, flags: Flags, io: Io): Promise<Called> {
+async function callHere(wanted: ShellCall, flags: Flags, io: Io): Promise<ShellCallResult> {
   const [{ call }, { openApp }, { personAtTerminal }] = await modulesOfCalls();
   await using wire = await openWire(flags, io);
   await using app = await openApp(io, flags, {

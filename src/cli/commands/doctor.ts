@@ -10,7 +10,7 @@ import { credentialsFile } from "../../config/locations.ts";
 import { command, flag } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";
 import { diagnose } from "../doctor/diagnose.ts";
-import { exitCodeOf, type Finding, type FindingState, findingShape, type Scene } from "../doctor/finding.ts";
+import { type CheckContext, exitCodeOf, type Finding, type FindingState, findingShape } from "../doctor/finding.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
@@ -47,7 +47,7 @@ export default command({
 });
 
 interface OpenedScene extends AsyncDisposable {
-  scene: Scene;
+  scene: CheckContext;
   /** Undefined if the config cannot be read. */
   app: App | undefined;
 }
@@ -65,7 +65,7 @@ export async function openScene(
   } catch (thrown) {
     configError = toClaudikinsError(thrown);
   }
-  const scene: Scene = {
+  const scene: CheckContext = {
     env: io.env,
     cwd: io.cwd,
     platform: process.platform,

@@ -16,7 +16,7 @@ import {
   reportShape,
 } from "../../tools/generate.ts";
 import { isIdentifier } from "../../tools/names.ts";
-import { type Answer, command, flag, option, repeatable } from "../command.ts";
+import { type CommandAnswer, command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
@@ -72,7 +72,7 @@ export default command({
 });
 
 /** The table, errors, warnings and removed files are notes; the text is the folder. */
-function genAnswer(report: GenerateReport, io: Io): Answer {
+function genAnswer(report: GenerateReport, io: Io): CommandAnswer {
   const { folder, servers, pruned, cleaned = [] } = report;
   const rows = servers.map(({ server, tools, durationMs, written, removed, problem }) => [
     server,
@@ -109,7 +109,7 @@ function genAnswer(report: GenerateReport, io: Io): Answer {
 }
 
 /** The table and errors are notes; the text is each file that gen would write or remove. */
-function checkAnswer(report: RegistryCheck, io: Io): Answer {
+function checkAnswer(report: RegistryCheck, io: Io): CommandAnswer {
   const { folder, servers, differences } = report;
   const rows = servers.map((server) => [
     server.server,

@@ -8,6 +8,7 @@ import { neededExecutable } from "../../setup/upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
+import { contextOf } from "../init/context.ts";
 import { diffsOf, dryTexts } from "../init/dry-run.ts";
 import { surveyed } from "../init/questions.ts";
 import {
@@ -21,8 +22,7 @@ import {
   sumText,
   warningsText,
 } from "../init/report.ts";
-import { settingOf } from "../init/setting.ts";
-import { type Started, settleFailed, startServers } from "../init/start-servers.ts";
+import { type StartedPlan, settleFailed, startServers } from "../init/start-servers.ts";
 import { writeChanges } from "../init/write-changes.ts";
 import { defaultStartsMs, maxStartsMs } from "../limits.ts";
 import { errorText } from "../report.ts";
@@ -69,9 +69,9 @@ export default command({
   json: initShape,
   jsonFailure: { "init?": initShape },
   async run(args, io) {
-    const setting = settingOf(args, io);
-    const { isDry, named, show, say } = setting;
-    const survey = await surveyed(args, setting);
+    const context = contextOf(args, io);
+    const { isDry, named, show, say } = context;
+    const survey = await surveyed(args, context);
     if (isDry) await show(seenText(survey));
     await say(absentText(survey.found, named));
     const plans = await Promise.all(survey.inventories.map((each) => planSwitch(each, { env: io.env, named })));
@@ -82,9 +82,9 @@ export default command({
       withinMs: args.timeout ?? defaultStartsMs,
       apps,
     };
-    const started: Started[] = [];
+    const started: StartedPlan[] = [];
     for (const plan of plans) {
-      const start = await startServers(plan, starting, setting);
+      const start = await startServers(plan, starting, context);
       started.push(start);
       if (start.rows.length === 0) continue;
       if (plans.length > 1) await show(`\n${plan.inventory.configFile.file}\n`);
@@ -93,15 +93,15 @@ export default command({
     const rowsOfAll = () => started.flatMap(({ rows }) => rows);
     await say(sumText(rowsOfAll(), plans[0]!.config.surfaceTokens) + warningsText(rowsOfAll()));
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
-    await settleFailed(started, setting);
+    await settleFailed(started, context);
     const settled = started.map(({ plan }) => plan);
     const entries = settled.flatMap(({ inventory }) => inventory.servers.map(({ entry }) => entry));
     await say(notesText(rowsOfAll(), survey.found, settled, withheldNames(io.env, entries)));
 
     const isRewiring = settled.some((plan) => plan.plans.length > 0);
     const needed = isRewiring ? await neededExecutable(io.env, io.interrupted) : undefined;
-    const diffs = isDry ? diffsOf(settled, survey, setting.surroundings) : undefined;
-    const written = diffs ? [] : await writeChanges(started, needed, setting);
+    const diffs = isDry ? diffsOf(settled, survey, context.surroundings) : undefined;
+    const written = diffs ? [] : await writeChanges(started, needed, context);
     const failure = failureOf(survey, settled, written);
     const json = initJson({ survey, plans: settled, rows: rowsOfAll(), written, isDry, needed, diffs });
     const { text, note } = diffs ? dryTexts(survey, diffs.filter(Boolean), needed) : { text: "", note: "" };

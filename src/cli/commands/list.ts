@@ -22,7 +22,7 @@ import {
   withSessions,
 } from "../../tools/catalog/inventory.ts";
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../tools/catalog/list-tools.ts";
-import { type Answer, command, flag, place, several } from "../command.ts";
+import { type CommandAnswer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
@@ -89,7 +89,7 @@ export default command({
   },
 });
 
-async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Promise<Answer> {
+async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Promise<CommandAnswer> {
   await using app = await openApp(io, flags);
   const { origin, servers: configured } = app.config;
   const own = ownIn(app.config);
@@ -139,7 +139,7 @@ interface ToolFlags extends ConfigFlags {
 }
 
 /** Fails if a named server cannot be asked. Throws SERVER_NOT_FOUND. */
-async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise<Answer> {
+async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise<CommandAnswer> {
   await using app = await openApp(io, flags);
   const listing = listTools(servers, app.catalog, io.interrupted);
   const { tools, missing } = await saying(io.stderr, "Fetching the tools of the servers", listing);

@@ -22,7 +22,7 @@ import { logsFolder } from "../../config/locations.ts";
 import { type LogLine, writtenLine } from "../../servers/logs/line.ts";
 import { configOwner, logFile } from "../../servers/logs/place.ts";
 import { findLogs, follow, LogEnd, linesIn, readLog, removeLogs } from "../../servers/logs/read-logs.ts";
-import { type Answer, command, flag, option, place } from "../command.ts";
+import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -179,7 +179,7 @@ async function logOf(
   });
 }
 
-async function listed(place: LogsOfConfig, args: Args, io: Io): Promise<Answer> {
+async function listed(place: LogsOfConfig, args: Args, io: Io): Promise<CommandAnswer> {
   const configured = (await configOf(args, io))?.servers;
   const every = args.all ? findLogs(place.folder) : logsOf(place);
   // A server that could not be added, or was removed, has left its log behind.
@@ -207,7 +207,7 @@ async function listed(place: LogsOfConfig, args: Args, io: Io): Promise<Answer> 
 }
 
 /** Throws FILE_NOT_WRITABLE. */
-async function clear(place: LogsOfConfig, server?: string): Promise<Answer> {
+async function clear(place: LogsOfConfig, server?: string): Promise<CommandAnswer> {
   const found = logsOf(place).filter((log) => server === undefined || log.server === server);
   const paths = found.map(({ path }) => path);
   await removeLogs(place.folder, paths);
@@ -221,7 +221,7 @@ export async function followLog(
   path: string,
   { first, next }: Record<"first" | "next", (text: string) => string>,
   { stdout, interrupted }: Io,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const end = new LogEnd(path);
   await stdout.write(first(end.next()));
   for await (const text of follow(end, interrupted)) {

@@ -21,7 +21,7 @@ import {
   taskReceiptText,
 } from "../../task-runner/model.ts";
 import { personAtTerminal } from "../at-terminal.ts";
-import { type Answer, command, flag, option, place, several } from "../command.ts";
+import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
 import { configArgs, daemonArgs } from "../config-flags.ts";
 import { duration } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -154,7 +154,7 @@ function failureOf(outcome: TaskOutcome): ClaudikinsError | undefined {
   return new ClaudikinsError(type as ErrorCode, message, { hint: suggestion });
 }
 
-async function taskAnswer(outcome: TaskOutcome, folders: OutputFolders, { stderr }: Io): Promise<Answer> {
+async function taskAnswer(outcome: TaskOutcome, folders: OutputFolders, { stderr }: Io): Promise<CommandAnswer> {
   const note = `${dim(taskReceiptText(outcome))}\n`;
   const failure = failureOf(outcome);
   if (failure) return { failure, note: errorText(failure, stderr) + note };

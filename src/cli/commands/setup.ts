@@ -5,7 +5,7 @@ import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { list, record, yesOrNo } from "../../base/json-shape.ts";
 import { type AgentFile, install } from "../../setup/agents/skill-files.ts";
-import { type Step, serversToAsk, setUp, stepShape } from "../../setup/setup.ts";
+import { type SetupStep, serversToAsk, setUp, stepShape } from "../../setup/setup.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { diagnose } from "../doctor/diagnose.ts";
@@ -49,7 +49,7 @@ export default command({
       exitCode,
     };
 
-    async function work(app: App): Promise<Step[]> {
+    async function work(app: App): Promise<SetupStep[]> {
       const dryRun = args["dry-run"] === true;
       const total = withServers && !dryRun ? serversToAsk(app.catalog).length : 0;
       return countingServers(args.json ? undefined : io.stderr, total, (onServer) =>
@@ -76,7 +76,7 @@ async function chosenSkillFiles(
 }
 
 /** Adds a finding for each server whose tools could not be fetched. */
-function withFailures(findings: Finding[], steps: Step[], app: App | undefined): Finding[] {
+function withFailures(findings: Finding[], steps: SetupStep[], app: App | undefined): Finding[] {
   const failures = steps.flatMap((step): Finding[] => {
     const server = step.step === "tools" ? app?.config.servers.get(step.server) : undefined;
     return server && step.step === "tools" && step.problem ? [failed(server, step.problem)] : [];
@@ -86,12 +86,12 @@ function withFailures(findings: Finding[], steps: Step[], app: App | undefined):
 }
 
 /** The exit code of the first failed step that is not about a server. */
-function codeOfSteps(steps: Step[]): number {
+function codeOfSteps(steps: SetupStep[]): number {
   const [problem] = steps.flatMap((step) => (step.step === "tools" ? [] : (step.problem ?? [])));
   return problem ? new ClaudikinsError(problem.code, problem.message).exitCode : 0;
 }
 
-function stepsText(steps: Step[]): string {
+function stepsText(steps: SetupStep[]): string {
   const isDry = steps.some(({ result }) => result === "to do");
   const changes = steps.filter(({ result }) => result !== "unchanged");
   if (changes.length === 0) return "Nothing to do.\n";
@@ -101,7 +101,7 @@ function stepsText(steps: Step[]): string {
   return [...lines, ...(started.length > 0 ? [programs] : [])].map((line) => `${line}\n`).join("");
 }
 
-function lineOf(step: Step): string {
+function lineOf(step: SetupStep): string {
   const isDry = step.result === "to do";
   switch (step.step) {
     case "folder":

@@ -8,13 +8,13 @@ import {
   allAgentFiles,
   type FileChange,
   remove as removeFiles,
-  type Scope,
+  type SkillScope,
   stateOf,
   install as writeFiles,
 } from "../../setup/agents/skill-files.ts";
 import { agents, agentsHere, chosenAgents } from "../../setup/agents/supported/agents.ts";
 import type { Agent, Surroundings } from "../../setup/agents/supported/model.ts";
-import { type Answer, command, flag, option, repeatable, type Values } from "../command.ts";
+import { type ArgumentValues, type CommandAnswer, command, flag, option, repeatable } from "../command.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
 import { stateCell } from "../palette.ts";
@@ -158,7 +158,7 @@ export function surroundingsOf({ env, cwd }: Io): Surroundings {
 }
 
 /** Throws USAGE. */
-function scopeOf(args: Values<typeof whereArgs>): Scope {
+function scopeOf(args: ArgumentValues<typeof whereArgs>): SkillScope {
   if (args.user && args.project) throw new ClaudikinsError("USAGE", "Use --user or --project, not both");
   return args.project ? "project" : "user";
 }
@@ -186,7 +186,7 @@ export function usualAgents(surroundings: Surroundings): readonly Agent[] {
 export function filesFor(
   agents: readonly Agent[],
   kinds: readonly AgentFile["kind"][],
-  scope: Scope,
+  scope: SkillScope,
   { surroundings, named }: { surroundings: Surroundings; named: boolean },
 ): AgentFile[] {
   const files = agentFiles(agents, scope, kinds, surroundings);
@@ -200,11 +200,11 @@ export function filesFor(
   return files;
 }
 
-function optionsOf(args: Values<typeof changeArgs>) {
+function optionsOf(args: ArgumentValues<typeof changeArgs>) {
   return { force: args.force === true, dryRun: args["dry-run"] === true };
 }
 
-function changesAnswer(changes: FileChange[], { "dry-run": isDry }: Values<typeof changeArgs>): Answer {
+function changesAnswer(changes: FileChange[], { "dry-run": isDry }: ArgumentValues<typeof changeArgs>): CommandAnswer {
   const files = changes.map(({ kind, path, hosts, result, from, to, error }) => ({
     kind,
     path,

@@ -7,18 +7,18 @@ import { about, either, exactly, record, texts } from "../../base/json-shape.ts"
 import { didYouMean } from "../../base/near-names.ts";
 import { storeFile } from "../../config/locations.ts";
 import {
-  type Comparison,
   type Figures,
   type PeriodFigures,
   type Statistics,
   statisticsKeys,
   statisticsOf,
+  type TokenComparison,
   tokenizer,
 } from "../../programs/ledger/statistics.ts";
 import { readCounts, resetLedger } from "../../programs/ledger/store.ts";
 import { defaultDays, ledgerKeptDays } from "../../programs/limits.ts";
 import { Store } from "../../store/store.ts";
-import { type Answer, command, flag, option } from "../command.ts";
+import { type CommandAnswer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
 import { type Canvas, chart, wrapped } from "../layout.ts";
@@ -68,7 +68,7 @@ export default command({
   },
 });
 
-async function reset(store: Store, args: Record<string, unknown>): Promise<Answer> {
+async function reset(store: Store, args: Record<string, unknown>): Promise<CommandAnswer> {
   const other = ["days", "all", "server", "hooks"].find((name) => args[name] !== undefined);
   if (other !== undefined) {
     throw new ClaudikinsError("USAGE", `--reset deletes the whole ledger: it cannot be used with --${other}`);
@@ -126,7 +126,7 @@ function countsText(figures: Figures, server?: string): string {
 }
 
 function comparisonText({ tokens }: Figures, { columns }: Canvas): string {
-  const row = (name: string, { without, with: had }: Comparison) => [name, grouped(without), grouped(had)];
+  const row = (name: string, { without, with: had }: TokenComparison) => [name, grouped(without), grouped(had)];
   const rows = [
     row("definitions", tokens.definitions),
     row("arguments / code", tokens.code),

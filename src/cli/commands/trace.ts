@@ -25,7 +25,7 @@ import { configText } from "../../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { Store } from "../../store/store.ts";
-import { type Answer, command, flag, option, place } from "../command.ts";
+import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
 import { countUpTo } from "../flags.ts";
@@ -200,7 +200,7 @@ function listed(
   most: number,
   isAll: boolean,
   { stdout: { columns } }: Io,
-): Answer {
+): CommandAnswer {
   const all = joined(open, own).slice(0, most);
   const json = {
     open: all.filter(isOpen).map(({ id, startedAt, door, state }) => ({ id, at: startedAt, door, ...state })),
@@ -233,7 +233,7 @@ function listed(
 }
 
 /** Throws FILE_NOT_WRITABLE. */
-async function clear(executions: Executions, wanted: string | undefined, store: Store): Promise<Answer> {
+async function clear(executions: Executions, wanted: string | undefined, store: Store): Promise<CommandAnswer> {
   const cleared = wanted === undefined ? executions.own.map(({ id }) => id) : [idOf(wanted, executions)];
   await removeRecords(store, cleared);
   return {

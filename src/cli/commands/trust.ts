@@ -14,7 +14,7 @@ import { ownServersBeside } from "../../config/user-config.ts";
 import { linesOf } from "../../setup/trust/lines.ts";
 import { changesOf, ownLines, questionText } from "../../setup/trust/question.ts";
 import { endTrust, trustConfig } from "../../setup/trust/trust-config.ts";
-import { type Answer, command, flag, place } from "../command.ts";
+import { type CommandAnswer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
@@ -87,7 +87,7 @@ async function trust(
   file: string | undefined,
   { json, yes }: { json: boolean; yes: boolean },
   io: Io,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   if (file === undefined) {
     const own = { config: userConfigFile(io.env), trusted: true, state: "your own", lines: [] };
     return { json: own, text: "No project config is in use here. Your own config needs no trust.\n" };
@@ -148,7 +148,7 @@ function jsonLines(request: TrustRequest): object[] {
   }));
 }
 
-function listed({ env, stdout }: Io): Answer {
+function listed({ env, stdout }: Io): CommandAnswer {
   const trusted = [...readTrust(env)].flatMap(([config, [last]]) =>
     last ? [{ config, servers: Object.keys(last.marks.servers), trustedAt: last.at }] : [],
   );
@@ -161,7 +161,7 @@ function listed({ env, stdout }: Io): Answer {
   return { json: { trusted }, text: table(["config", { text: "servers" }, "trusted"], rows, stdout.columns) };
 }
 
-async function revoke(file: string | undefined, io: Io): Promise<Answer> {
+async function revoke(file: string | undefined, io: Io): Promise<CommandAnswer> {
   if (file === undefined) return { json: { revoked: [] }, text: "No project config is in use here.\n" };
   const key = trustKey(file);
   if (!(await endTrust(file, io.env))) return { json: { revoked: [] }, text: `${key} was not trusted.\n` };

@@ -1,5 +1,6 @@
 /** `claudikins ui`: opens the local page, which the daemon serves. */
 import { about, record, text, yesOrNo } from "../../base/json-shape.ts";
+import type { Invitation } from "../../page/server.ts";
 import { hasBrowser, needsFile, openBrowser, openFile } from "../browser.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
@@ -29,13 +30,6 @@ export default command({
     return { json: { url: url.href, opened: false }, text: `${url.href}\n`, note: withoutBrowser(port) };
   },
 });
-
-interface Invitation {
-  port: number;
-  path: string;
-  token: string;
-  file?: string;
-}
 
 const openedText = "The page is open in your browser.\n";
 

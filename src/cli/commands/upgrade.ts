@@ -16,7 +16,7 @@ import { runningServes } from "../../setup/upgrade/processes.ts";
 import { cleanUp, findVersion, isReplaceable, upgrade } from "../../setup/upgrade/upgrade.ts";
 import { compareVersions, isVersion } from "../../setup/upgrade/versions.ts";
 import type { WaitingPrograms } from "../../store/executions.ts";
-import { type Answer, command, flag, option } from "../command.ts";
+import { type CommandAnswer, command, flag, option } from "../command.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 
@@ -101,7 +101,7 @@ interface About {
   to: string;
 }
 
-function upToDate(about: About, order: number): Answer {
+function upToDate(about: About, order: number): CommandAnswer {
   const text =
     order === 0
       ? `claudikins ${version} is already installed.\n`
@@ -152,7 +152,7 @@ async function replace(
     about,
   }: { installation: Parameters<typeof upgrade>[0]["installation"]; to: string; about: About },
   io: Io,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const { env, interrupted: signal, stderr } = io;
   const agents = await runningServes(installation.path, env, signal);
   const onStep = (step: string) => void (stderr.isTerminal && stderr.write(`${step}\n`));

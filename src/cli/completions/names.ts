@@ -34,13 +34,13 @@ export interface CompletionContext {
   flags: ReadonlyMap<string, string>;
 }
 
-type Surroundings = Pick<Io, "env" | "cwd">;
+export type CompletionIo = Pick<Io, "env" | "cwd">;
 
 /** Returns the names of one kind. Throws what loading the config and the registry throws. */
 export async function namesOf(
   kind: Exclude<Completion, "file" | "folder">,
   place: CompletionContext,
-  surroundings: Surroundings,
+  surroundings: CompletionIo,
 ): Promise<Candidate[]> {
   switch (kind) {
     case "server":
@@ -91,12 +91,12 @@ export async function namesOf(
   }
 }
 
-function configOf({ flags }: CompletionContext, { env, cwd }: Surroundings) {
+function configOf({ flags }: CompletionContext, { env, cwd }: CompletionIo) {
   return loadConfig({ flag: flags.get("config"), cwd, env });
 }
 
 /** The configured servers in the registry, without denied tools. */
-async function known(place: CompletionContext, surroundings: Surroundings): Promise<RegistryServer[]> {
+async function known(place: CompletionContext, surroundings: CompletionIo): Promise<RegistryServer[]> {
   const config = await configOf(place, surroundings);
   const { servers } = config;
   return storedServers(config)
@@ -105,7 +105,7 @@ async function known(place: CompletionContext, surroundings: Surroundings): Prom
 }
 
 /** The executions of all configs in the store. */
-async function keptExecutions({ env }: Surroundings): Promise<Candidate[]> {
+async function keptExecutions({ env }: CompletionIo): Promise<Candidate[]> {
   const file = storeFile(env);
   if (!existsSync(file)) return [];
   const { openDatabase } = await import("../../store/database.ts");
@@ -123,7 +123,7 @@ async function keptExecutions({ env }: Surroundings): Promise<Candidate[]> {
 }
 
 /** The calls of all configs that wait for approval. */
-async function waitingCalls({ env }: Surroundings): Promise<Candidate[]> {
+async function waitingCalls({ env }: CompletionIo): Promise<Candidate[]> {
   if (!existsSync(storeFile(env))) return [];
   const { Approvals } = await import("../../policy/approvals/approvals.ts");
   await using approvals = new Approvals({ env });

@@ -1,16 +1,13 @@
 /** What can follow on an unfinished command line: commands, flags, values and arguments. */
 import type { Arg, Args, Command, CommandTable } from "../command.ts";
 import { placesOf, readCommandLine, readWords } from "../command-line.ts";
-import type { Io } from "../io.ts";
-import { type Candidate, type CompletionContext, namesOf } from "./names.ts";
+import { type Candidate, type CompletionContext, type CompletionIo, namesOf } from "./names.ts";
 
 export interface Offer {
   candidates: Candidate[];
   /** The shell completes paths itself; for `--flag=`, what follows the equals sign. */
   paths?: "files" | "folders";
 }
-
-type Surroundings = Pick<Io, "env" | "cwd">;
 
 const nothing: Offer = { candidates: [] };
 
@@ -19,7 +16,7 @@ export async function offer(
   words: string[],
   current: string,
   commands: CommandTable,
-  surroundings: Surroundings,
+  surroundings: CompletionIo,
 ): Promise<Offer> {
   const { entry, table, unknown, rest, help } = readCommandLine(words, commands);
   if (unknown !== undefined) return nothing;
@@ -39,7 +36,7 @@ async function ofCommand(
   { args }: Command,
   words: string[],
   current: string,
-  surroundings: Surroundings,
+  surroundings: CompletionIo,
 ): Promise<Offer> {
   const { positionals, flags, awaited, isTerminated } = readWords(words, args);
   const given = new Map(flags.map(({ name, written, value = "" }) => [name ?? written, value]));
@@ -69,7 +66,7 @@ function flagsOf(args: Args, given: ReadonlyMap<string, string>): Candidate[] {
   return [...flags, helpFlag];
 }
 
-async function valuesOf(arg: Arg, place: CompletionContext, surroundings: Surroundings): Promise<Offer> {
+async function valuesOf(arg: Arg, place: CompletionContext, surroundings: CompletionIo): Promise<Offer> {
   const { choices = [], complete } = arg;
   const candidates: Candidate[] = choices.map((value) => ({ value }));
   if (complete === undefined) return { candidates };

@@ -11,13 +11,13 @@ import { parseFile } from "../../config/edit/editor.ts";
 import { hashOf } from "../../config/file-text.ts";
 import { programsOnPath, realOf } from "../../config/locations.ts";
 import { type FoundFile, findServers } from "../../setup/agents/find-servers.ts";
-import { type Change, Journal } from "../../setup/agents/journal.ts";
+import { Journal, type JournalEntry } from "../../setup/agents/journal.ts";
 import { agents, agentsHere } from "../../setup/agents/supported/agents.ts";
 import { claudikinsName, commandLineOf } from "../../setup/agents/supported/claudikins-entry.ts";
 import type { Agent, InstalledPlugin } from "../../setup/agents/supported/model.ts";
 import { lastingCommand } from "../../setup/upgrade/lasting.ts";
 import { ownProgram, versionOf } from "./executable.ts";
-import { type Finding, findingsOf, type Scene } from "./finding.ts";
+import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("hosts");
 
@@ -29,13 +29,13 @@ interface Looked {
   findings: Finding[];
 }
 
-export async function agentFindings(scene: Scene): Promise<Finding[]> {
+export async function agentFindings(scene: CheckContext): Promise<Finding[]> {
   const looked = await Promise.all(agents.map((agent) => look(agent, scene)));
   const findings = looked.flatMap((each) => each.findings);
   return [...findings, ...noneWired(looked, scene), ...journalFindings(scene)];
 }
 
-async function look(agent: Agent, scene: Scene): Promise<Looked> {
+async function look(agent: Agent, scene: CheckContext): Promise<Looked> {
   const { files, problems } = await findServers([agent], { ...scene, project: true });
   const unreadable = problems.map(({ file, error }) => ({
     ...failure(`host.${agent.name}.file`, error),
@@ -117,7 +117,7 @@ function serversOf({ servers }: FoundFile): string[] {
 }
 
 /** Warns if no agent has claudikins, unless another finding says so already. */
-function noneWired(looked: Looked[], scene: Scene): Finding[] {
+function noneWired(looked: Looked[], scene: CheckContext): Finding[] {
   if (looked.some(({ isWired, findings }) => isWired || findings.some(({ state }) => state !== "ok"))) return [];
   const first = looked.find(({ isHere }) => isHere)?.agent ?? agentsHere(scene)[0];
   if (first) {
@@ -129,8 +129,8 @@ function noneWired(looked: Looked[], scene: Scene): Finding[] {
   return [warning("hosts.none", "No agent was found on this machine", repair)];
 }
 
-function journalFindings({ env }: Scene): Finding[] {
-  let changes: Change[];
+function journalFindings({ env }: CheckContext): Finding[] {
+  let changes: JournalEntry[];
   try {
     changes = new Journal(env).changes;
   } catch (thrown) {
@@ -158,12 +158,12 @@ function hashAt(path: string): string | undefined {
 }
 
 /** One finding for each entry of claudikins. */
-function entryFindings(found: FoundFile, scene: Scene): Promise<Finding>[] {
+function entryFindings(found: FoundFile, scene: CheckContext): Promise<Finding>[] {
   const document = parseFile(found.content.text, found.file);
   return found.own.map(({ section, name }) => findingOf(found, objectAt(document, [...section, name]), scene));
 }
 
-async function findingOf({ agent, file }: FoundFile, raw: JsonObject, scene: Scene): Promise<Finding> {
+async function findingOf({ agent, file }: FoundFile, raw: JsonObject, scene: CheckContext): Promise<Finding> {
   const id = `host.${agent.name}${file.folder !== undefined ? ".project" : ""}`;
   const shown = `${agent.title} (${file.path})`;
   const repair = `In ${file.path}, set the command to: ${lastingCommand(scene.env, "serve").join(" ")}`;

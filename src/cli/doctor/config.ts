@@ -7,11 +7,11 @@ import { shellWord } from "../../base/shell-word.ts";
 import { openConfigFile } from "../../config/config-file.ts";
 import { type Config, ownServersOf } from "../../config/load.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
-import { type Finding, findingsOf, type Scene } from "./finding.ts";
+import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("config");
 
-export function configFindings(scene: Scene): Finding[] {
+export function configFindings(scene: CheckContext): Finding[] {
   const { app, configError } = scene;
   if (!app) return [failure("config.file", configError)];
   const { config } = app;
@@ -68,7 +68,7 @@ function missingForModel({ llm }: Config): Finding[] {
   return [warning("llm.variables", text, llm.needs.map((variable) => `export ${variable}=…`).join("; "))];
 }
 
-function exposedSecrets(file: string, { llm }: Config, { configFlag, cwd, env }: Scene): Finding[] {
+function exposedSecrets(file: string, { llm }: Config, { configFlag, cwd, env }: CheckContext): Finding[] {
   const { entries, kind, content } = openConfigFile({ flag: configFlag, cwd, env });
   const isKeyWritten = llm?.apiKey !== undefined && llm.variable === undefined;
   if (!isKeyWritten && !haveSecrets([...entries.values()])) return [];

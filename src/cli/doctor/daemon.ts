@@ -8,13 +8,13 @@ import { holderOf } from "../../daemon/holder.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { allPlaces, type DaemonPaths, placeOf } from "../../daemon/place.ts";
 import { isOlder, type Status } from "../../daemon/protocol.ts";
-import { type Finding, findingsOf, type Scene } from "./finding.ts";
+import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("daemon");
 
 const isWindows = process.platform === "win32";
 
-export async function daemonFindings({ env }: Scene): Promise<Finding[]> {
+export async function daemonFindings({ env }: CheckContext): Promise<Finding[]> {
   const folder = dirname(placeOf(undefined, env).lock);
   if (!existsSync(folder)) return [ok("daemon.none", "No daemon has run yet; generated files start one on demand")];
   const wrong = folderFindings(folder);

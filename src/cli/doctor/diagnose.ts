@@ -4,7 +4,7 @@ import { agentFindings } from "./agents.ts";
 import { configFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
 import { executableFindings } from "./executable.ts";
-import { type Area, areas, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 import { folderFindings } from "./folders.ts";
 import { registryFindings } from "./registry.ts";
 import { failedServers, serverFindings } from "./servers.ts";
@@ -15,7 +15,7 @@ import { writableSettingsFindings } from "./writable-settings.ts";
 
 type Found = Finding[] | Promise<Finding[]>;
 
-const checks: [Area, (scene: Scene) => Found][] = [
+const checks: [Area, (scene: CheckContext) => Found][] = [
   ["executable", executableFindings],
   ["config", configFindings],
   ["hosts", agentFindings],
@@ -24,7 +24,7 @@ const checks: [Area, (scene: Scene) => Found][] = [
 ];
 
 /** The checks that run only if the config can be read. */
-const checksOfConfig: [Area, (app: Parts, scene: Scene) => Found][] = [
+const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => Found][] = [
   ["servers", sessionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
@@ -32,7 +32,7 @@ const checksOfConfig: [Area, (app: Parts, scene: Scene) => Found][] = [
 ];
 
 /** The findings in the order of the areas. A check that throws becomes a finding. */
-export async function diagnose(scene: Scene): Promise<Finding[]> {
+export async function diagnose(scene: CheckContext): Promise<Finding[]> {
   const { app } = scene;
   const servers = app ? tried("servers", scene, () => serverFindings(app, scene)) : Promise.resolve([]);
   const found = await Promise.all([
@@ -49,7 +49,7 @@ export async function diagnose(scene: Scene): Promise<Finding[]> {
   return withOwnIds(areas.flatMap((area) => found.flat().filter((finding) => finding.area === area)));
 }
 
-async function tried(area: Area, { signal }: Scene, check: () => Found): Promise<Finding[]> {
+async function tried(area: Area, { signal }: CheckContext, check: () => Found): Promise<Finding[]> {
   try {
     return await check();
   } catch (thrown) {

@@ -10,7 +10,7 @@ import { claudikinsName } from "../../setup/agents/supported/claudikins-entry.ts
 import { readSeen } from "../../setup/upgrade/hint.ts";
 import { compareVersions } from "../../setup/upgrade/versions.ts";
 import { versionAnswerMs } from "../limits.ts";
-import { type Finding, findingsOf, type Scene } from "./finding.ts";
+import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 import { unreadableStores } from "./unreadable-stores.ts";
 
 const { ok, warning, problem } = findingsOf("executable");
@@ -18,7 +18,7 @@ const { ok, warning, problem } = findingsOf("executable");
 /** The executable, or the main file of the source. */
 export const ownProgram: string = selfCommand().at(-1) ?? "";
 
-export async function executableFindings(scene: Scene): Promise<Finding[]> {
+export async function executableFindings(scene: CheckContext): Promise<Finding[]> {
   const how = Bun.isStandaloneExecutable ? "" : ", from source";
   const runtime = `Bun ${Bun.version}, ${process.platform} ${process.arch}`;
   return [
@@ -44,7 +44,7 @@ async function tooOldFor(env: Environment): Promise<Finding[]> {
   return [problem("executable.data", text, "VERSION_TOO_OLD", "claudikins upgrade")];
 }
 
-async function onPath({ env, signal }: Scene): Promise<Finding[]> {
+async function onPath({ env, signal }: CheckContext): Promise<Finding[]> {
   const [first, ...others] = programsOnPath(claudikinsName, env);
   if (first === undefined) {
     const why = "agents' project files, skills and shells cannot find it";
@@ -66,7 +66,7 @@ async function onPath({ env, signal }: Scene): Promise<Finding[]> {
 }
 
 /** Checks CLAUDIKINS_EXECUTABLE, which generated files use first. */
-function namedByVariable({ env }: Scene): Finding[] {
+function namedByVariable({ env }: CheckContext): Finding[] {
   const named = env["CLAUDIKINS_EXECUTABLE"];
   if (!named || isProgram(named)) return [];
   const unset = inShell("unset CLAUDIKINS_EXECUTABLE", "Remove-Item Env:CLAUDIKINS_EXECUTABLE");

@@ -45,17 +45,17 @@ export const findingShape = named(
 export type Finding = ValueOf<typeof findingShape>;
 
 /** The parts that checks need, if the config can be read. */
-export interface Parts {
+export interface CheckParts {
   config: Config;
   catalog: ToolCatalog;
 }
 
 /** The context of the checks. */
-export interface Scene extends Surroundings {
+export interface CheckContext extends Surroundings {
   /** `--config`. */
   configFlag: string | undefined;
   /** Undefined if the config cannot be read; `configError` has the reason. */
-  app: Parts | undefined;
+  app: CheckParts | undefined;
   configError: ClaudikinsError | undefined;
   /** The file of tokens. */
   credentialsFile: string;

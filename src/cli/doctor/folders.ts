@@ -8,11 +8,11 @@ import { inShell, shellWord } from "../../base/shell-word.ts";
 import { megabyte } from "../../base/units.ts";
 import { sharedWorkspace, userDataFolder } from "../../config/locations.ts";
 import { minFreeBytes } from "../limits.ts";
-import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("folders");
 
-export function folderFindings({ config }: Parts, { env }: Scene): Finding[] {
+export function folderFindings({ config }: CheckParts, { env }: CheckContext): Finding[] {
   const { registry, workspace, bases } = config.folders;
   const data = userDataFolder(env);
   return [

@@ -13,7 +13,7 @@ import { originOf } from "../../tools/origin.ts";
 import { bridgeDifferences } from "../../tools/registry/bridge.ts";
 import { differencesOf, globalsDifference, notExecutable } from "../../tools/registry/store.ts";
 import { ownProgram, versionOf } from "./executable.ts";
-import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("registry");
 
@@ -21,8 +21,8 @@ const gen = "claudikins gen";
 
 /** `failed` are the servers that could not be asked: fetching their tools again would fail as well. */
 export async function registryFindings(
-  app: Parts,
-  scene: Scene,
+  app: CheckParts,
+  scene: CheckContext,
   failed: ReadonlySet<string> = new Set(),
 ): Promise<Finding[]> {
   const { catalog, config } = app;
@@ -55,7 +55,7 @@ function isAskable({ name, needs }: ServerConfig, failed: ReadonlySet<string>): 
   return needs.length === 0 && !failed.has(name);
 }
 
-function serverFindings(app: Parts, servers: RegistryServer[], failed: ReadonlySet<string>): Finding[] {
+function serverFindings(app: CheckParts, servers: RegistryServer[], failed: ReadonlySet<string>): Finding[] {
   const { config, catalog } = app;
   const { index } = catalog;
   const canBeAsked = (name: string) => isAskable(config.servers.get(name)!, failed);
@@ -106,7 +106,7 @@ function rightsFindings(folder: string, servers: RegistryServer[]): Finding[] {
 }
 
 /** Checks the recorded command that generated files start if claudikins is not on the PATH. */
-function commandFindings(folder: string, { env }: Scene): Finding[] {
+function commandFindings(folder: string, { env }: CheckContext): Finding[] {
   const [program] = stringsIn(originOf(userDataFolder(env), folder).command);
   if (program !== undefined && existsSync(program)) return [];
   const onPath = programsOnPath(claudikinsName, env)[0];
@@ -122,7 +122,7 @@ function commandFindings(folder: string, { env }: Scene): Finding[] {
 const firstNodes = ["22.18.0", "23.6.0"];
 
 /** Generated files run with Bun, a recent Node.js, or claudikins itself, which contains Bun. */
-async function runtimeFinding({ env, signal }: Scene): Promise<Finding> {
+async function runtimeFinding({ env, signal }: CheckContext): Promise<Finding> {
   const id = "registry.runtime";
   const programs = ["bun", "node"].flatMap((name) => {
     const [path] = programsOnPath(name, env);

@@ -7,14 +7,14 @@ import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { Pool } from "../../servers/pool.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
-import { wayOf } from "../../setup/sign-in/sign-ins.ts";
+import { authMethodOf } from "../../setup/sign-in/sign-ins.ts";
 import { askAll } from "../../tools/catalog/ask-all.ts";
 import { slowStartShare } from "../limits.ts";
-import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("servers");
 
-export async function serverFindings(app: Parts, scene: Scene): Promise<Finding[]> {
+export async function serverFindings(app: CheckParts, scene: CheckContext): Promise<Finding[]> {
   if (!scene.withServers) return [];
   const { config } = app;
   // The check of the config reports missing variables.
@@ -85,7 +85,7 @@ export function failed(server: ServerConfig, { code, message, hint }: Problem): 
 }
 
 function isForPeople(server: NetworkServer): boolean {
-  return wayOf(server) === "sign-in" && !asksNobody(server);
+  return authMethodOf(server) === "sign-in" && !asksNobody(server);
 }
 
 function asksNobody({ oauth }: NetworkServer): boolean {
@@ -93,7 +93,7 @@ function asksNobody({ oauth }: NetworkServer): boolean {
 }
 
 /** An empty path if there are no sign-ins, so that not even a lock file is created. */
-function fileInUse(servers: ServerConfig[], { credentialsFile }: Scene): string | undefined {
+function fileInUse(servers: ServerConfig[], { credentialsFile }: CheckContext): string | undefined {
   const isUsed = servers.some((server) => server.url !== undefined && asksNobody(server));
   return isUsed || existsSync(credentialsFile) ? credentialsFile : undefined;
 }

@@ -4,13 +4,13 @@ import { waitText } from "../../base/duration.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { CredentialStore } from "../../servers/auth/credentials.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
-import { networkServers, type Standing, standings } from "../../setup/sign-in/sign-ins.ts";
+import { networkServers, type ServerAuthStatus, standings } from "../../setup/sign-in/sign-ins.ts";
 import { signInEndsSoonMs } from "../limits.ts";
-import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("sign-ins");
 
-export function signInFindings(app: Parts, { credentialsFile }: Scene): Finding[] {
+export function signInFindings(app: CheckParts, { credentialsFile }: CheckContext): Finding[] {
   let isDamaged = false;
   const credentials = new CredentialStore(credentialsFile, () => {
     isDamaged = true;
@@ -20,7 +20,7 @@ export function signInFindings(app: Parts, { credentialsFile }: Scene): Finding[
   return [...file, ...found];
 }
 
-function findingOf(standing: Standing): Finding[] {
+function findingOf(standing: ServerAuthStatus): Finding[] {
   const { server } = standing;
   const id = `sign-in.${server}`;
   if (standing.state === "expired") {

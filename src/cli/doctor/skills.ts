@@ -1,11 +1,11 @@
 /** Doctor check of the skill and the sections in agents' files: whether they are of this version, and whether a plugin has the skill as well. */
-import { type AgentFile, allAgentFiles, type Scope, stateOf } from "../../setup/agents/skill-files.ts";
+import { type AgentFile, allAgentFiles, type SkillScope, stateOf } from "../../setup/agents/skill-files.ts";
 import { agents, agentsHere } from "../../setup/agents/supported/agents.ts";
-import { type Finding, findingsOf, type Scene } from "./finding.ts";
+import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning } = findingsOf("skills");
 
-export function skillFindings(scene: Scene): Finding[] {
+export function skillFindings(scene: CheckContext): Finding[] {
   const found = allAgentFiles(scene).flatMap((file) => {
     const findings = findingOf(file);
     return findings.length > 0 ? [...findings, ...loadedTwice(file, scene)] : [];
@@ -15,7 +15,7 @@ export function skillFindings(scene: Scene): Finding[] {
     : [ok("skills.none", "No agent has the skill. To install it: claudikins skill install")];
 }
 
-function findingOf(file: AgentFile & { scope: Scope }): Finding[] {
+function findingOf(file: AgentFile & { scope: SkillScope }): Finding[] {
   const id = `${file.kind}.${file.scope}.${file.hosts[0]}`;
   const isSection = file.kind === "section";
   const what = isSection ? "The claudikins section" : "The skill";
@@ -42,7 +42,7 @@ function findingOf(file: AgentFile & { scope: Scope }): Finding[] {
 }
 
 /** Reports the agents whose plugin brings the skill as well. A project's skill is also there for people without the plugin. */
-function loadedTwice({ kind, scope, path, hosts }: AgentFile & { scope: Scope }, scene: Scene): Finding[] {
+function loadedTwice({ kind, scope, path, hosts }: AgentFile & { scope: SkillScope }, scene: CheckContext): Finding[] {
   if (kind !== "skill" || scope === "project") return [];
   const readers = agents.filter(({ name }) => hosts.includes(name));
   const others = agentsHere(scene).filter((agent) => readers.includes(agent) && !agent.plugin?.(scene));

@@ -5,16 +5,21 @@ import type { ServerConfig } from "../../config/load.ts";
 import { homeOf, realOf, userConfigFile, userDataFolder } from "../../config/locations.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
 import { agents } from "../../setup/agents/supported/agents.ts";
-import { type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { warning } = findingsOf("servers");
 
-export function writableSettingsFindings(app: Parts, scene: Scene): Finding[] {
+export function writableSettingsFindings(app: CheckParts, scene: CheckContext): Finding[] {
   const rules = rulesOf(app, scene);
   return [...app.config.servers.values()].flatMap((server) => findingFor(server, rules, app, scene));
 }
 
-function findingFor(server: ServerConfig, rules: ReadonlyMap<string, string>, app: Parts, scene: Scene): Finding[] {
+function findingFor(
+  server: ServerConfig,
+  rules: ReadonlyMap<string, string>,
+  app: CheckParts,
+  scene: CheckContext,
+): Finding[] {
   if (server.url !== undefined || app.catalog.isClosed(server.name) || !mayWrite(server.name, app)) return [];
   const places = placesGiven(server, scene);
   const reached = [...rules].filter(([path]) => places.some((place) => isWithin(path, place)));
@@ -28,13 +33,13 @@ function findingFor(server: ServerConfig, rules: ReadonlyMap<string, string>, ap
 }
 
 /** Whether the server may write: false only if all its callable tools are known and read-only. */
-function mayWrite(name: string, app: Parts): boolean {
+function mayWrite(name: string, app: CheckParts): boolean {
   const known = app.catalog.find(name);
   return !known || known.tools.some(({ annotations }) => annotations?.["readOnlyHint"] !== true);
 }
 
 /** Descriptions of the files, by their real paths. */
-function rulesOf({ config }: Parts, scene: Scene): Map<string, string> {
+function rulesOf({ config }: CheckParts, scene: CheckContext): Map<string, string> {
   const { registry, workspace } = config.folders;
   const rules = new Map<string, string>();
   const add = (what: string, path: string) => {
@@ -52,7 +57,10 @@ function rulesOf({ config }: Parts, scene: Scene): Map<string, string> {
 }
 
 /** The paths in the server's arguments and variables. A server can usually write to the paths that it is given. */
-function placesGiven(server: Extract<ServerConfig, { command: string }>, { env, serverFolder }: Scene): string[] {
+function placesGiven(
+  server: Extract<ServerConfig, { command: string }>,
+  { env, serverFolder }: CheckContext,
+): string[] {
   const base = server.cwd ?? serverFolder;
   const texts = [...server.args, ...Object.values(server.env)].flatMap((text) => [text, ...text.split(/[,;:=]/)]);
   const places = texts.flatMap((text) => {

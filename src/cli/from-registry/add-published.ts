@@ -7,18 +7,18 @@ import { type ConfigFile, configAsText, withServer } from "../../config/config-f
 import type { Config } from "../../config/load.ts";
 import { unlessAborted } from "../../servers/abort.ts";
 import { checkAddress, entryOf } from "../../setup/registries/entry.ts";
-import type { Found } from "../../setup/registries/lookup.ts";
+import type { RegistryMatch } from "../../setup/registries/lookup.ts";
 import { type Registry, titleOf } from "../../setup/registries/registries.ts";
-import { Refused, shownTemplate, type Wanted } from "../../setup/registries/templates.ts";
-import type { Kind, Way } from "../../setup/registries/way.ts";
-import { wantedOfWay, waysOf } from "../../setup/registries/ways.ts";
+import { RegistryRefusal, shownTemplate, type Wanted } from "../../setup/registries/templates.ts";
+import type { Variant, VariantKind } from "../../setup/registries/variant.ts";
+import { variantsOf, wantedOfVariant } from "../../setup/registries/variants.ts";
 import { type NewServer, notInCatalog } from "../../setup/settings/add-server.ts";
-import type { Answer } from "../command.ts";
+import type { CommandAnswer } from "../command.ts";
 import type { Io } from "../io.ts";
 import { canAsk, choose, confirm } from "../prompt.ts";
 import { needsPerson, unclear, unseen } from "./consent.ts";
 import {
-  type Chosen,
+  type ChosenServer,
   findServer,
   isPublishedName,
   registriesFor,
@@ -30,16 +30,16 @@ import {
 import type { foundShape, RegistryFlags } from "./flags.ts";
 import { agreesToFolders } from "./mounted-folders.ts";
 import { type Review, reviewJson, reviewText } from "./review.ts";
-import { allValues, type Given, knownValues } from "./values.ts";
+import { allValues, type GivenValues, knownValues } from "./values.ts";
 
 /** What the command line says, and what the config allows. */
-export interface Setting {
+export interface AddContext {
   args: RegistryFlags & { json?: boolean | undefined };
   /** Similar names in the catalog. */
   near: readonly string[];
   configFile: ConfigFile;
   /** The values of `--env`. */
-  env: Given["env"];
+  env: GivenValues["env"];
   /** Whether the server will be started, and its values asked for. */
   isChecked: boolean;
   /** Throws USAGE if the key is taken. */
@@ -50,7 +50,11 @@ export interface Setting {
  * Returns the server that the name or the words mean, or the answer of a command that may not add it. Throws SERVER_NOT_FOUND, USAGE,
  * NEEDS_VARIABLE, CANCELLED and the errors of registries.
  */
-export async function addPublished(text: string, setting: Setting, io: Io): Promise<NewServer | { answer: Answer }> {
+export async function addPublished(
+  text: string,
+  setting: AddContext,
+  io: Io,
+): Promise<NewServer | { answer: CommandAnswer }> {
   const wish = wishOf(text);
   const registries = await registriesFor({ flags: setting.args.registry, isExplicit: isPublishedName(wish) }, io);
   if (registries.length === 0) throw notInCatalog(text, setting.near, await withoutRegistries(text, io));
@@ -63,7 +67,7 @@ export async function addPublished(text: string, setting: Setting, io: Io): Prom
   try {
     return await reviewed(found, wish, { ...setting, isAsked }, io);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RegistryRefusal)) throw error;
     throw new ClaudikinsError("USAGE", `${found.server.name} cannot be added: ${error.message}`);
   }
 }
@@ -73,35 +77,35 @@ async function notAdded(
   failure: ClaudikinsError,
   beside: object,
   notes: readonly string[],
-  { args }: Pick<Setting, "args">,
+  { args }: Pick<AddContext, "args">,
   io: Io,
-): Promise<{ answer: Answer }> {
+): Promise<{ answer: CommandAnswer }> {
   if (args.json) return { answer: { failure, beside } };
   await io.stderr.write(notes.join(""));
   throw failure;
 }
 
 async function reviewed(
-  found: Chosen,
+  found: ChosenServer,
   wish: Wish,
-  { args, configFile, env, isChecked, checkFree, isAsked }: Setting & { isAsked: boolean },
+  { args, configFile, env, isChecked, checkFree, isAsked }: AddContext & { isAsked: boolean },
   io: Io,
-): Promise<NewServer | { answer: Answer }> {
+): Promise<NewServer | { answer: CommandAnswer }> {
   const { server, registry } = found;
   const { via, yes = false, json = false } = args;
   if (server.status === "deleted") throw deleted(found);
-  const { ways, refused } = await usableWays(found, io);
-  const way = await chosenWay(found, ways, refused, { via, yes, isAsked, isChecked }, io);
+  const { variants, refused } = await usableVariants(found, io);
+  const variant = await chosenVariant(found, variants, refused, { via, yes, isAsked, isChecked }, io);
   const name = args.as ?? keyFor(server.name);
   checkFree(name);
-  const wanted = wantedOfWay(way);
+  const wanted = wantedOfVariant(variant);
   const known = knownValues(wanted, { set: args.set, env, fromEnvironment: !yes }, io);
-  const extra = extraVariables(way, wanted, env);
+  const extra = extraVariables(variant, wanted, env);
   const config = await configWith(name, configFile, io);
   const policy = config.servers.get(name)?.policy;
   const notes = [...found.notes, ...ignoredNotes(config, configFile)];
-  const review: Review = { server, registry, way, ways, refused, values: known, name, policy };
-  const tooLittle = yes ? (unclear(found, wish) ?? unseen(found, way, known)) : needsPerson(found);
+  const review: Review = { server, registry, variant, variants, refused, values: known, name, policy };
+  const tooLittle = yes ? (unclear(found, wish) ?? unseen(found, variant, known)) : needsPerson(found);
   if (tooLittle && !isAsked) {
     if (!json) await io.stdout.write(reviewText(review));
     return notAdded(tooLittle, { review: reviewJson(review) }, notes, { args }, io);
@@ -115,8 +119,8 @@ async function reviewed(
   const takesSecrets = configFile.kind === "user";
   const values = await allValues(wanted, known, { isAsked, takesSecrets, lenient: !isChecked && !yes }, io);
   if (!(await agreesToFolders(wanted, values, io))) throw new ClaudikinsError("CANCELLED", "Nothing was added");
-  const entry = entryOf(way, values);
-  if ("url" in way) await checkAddress(String(entry["url"]), registry);
+  const entry = entryOf(variant, values);
+  if ("url" in variant) await checkAddress(String(entry["url"]), registry);
   return { name, entry: { ...entry, ...(extra.length > 0 ? { env: withMore(entry["env"], extra) } : {}) }, notes: [] };
 }
 
@@ -133,9 +137,9 @@ function ignoredNotes({ registries }: Config, { kind, file }: ConfigFile): strin
 }
 
 /** Variables of `--env` that the server does not name. Throws USAGE where the server could not get them. */
-function extraVariables(way: Way, wanted: readonly Wanted[], env: Given["env"]): [string, string][] {
+function extraVariables(variant: Variant, wanted: readonly Wanted[], env: GivenValues["env"]): [string, string][] {
   const extra = [...env].filter(([key]) => !wanted.some(({ name, isVariable }) => isVariable && name === key));
-  if (extra[0] && ("url" in way || way.kind === "oci")) {
+  if (extra[0] && ("url" in variant || variant.kind === "oci")) {
     const names = wanted.map(({ name }) => name).join(", ") || "none";
     throw new ClaudikinsError("USAGE", `${extra[0][0]} is not a variable of the server`, {
       hint: `Its values: ${names}`,
@@ -149,12 +153,12 @@ function withMore(env: unknown, extra: [string, string][]): JsonObject {
 }
 
 /** A server in a list. */
-export function foundJson({ server, registry }: Found): ValueOf<typeof foundShape> {
+export function foundJson({ server, registry }: RegistryMatch): ValueOf<typeof foundShape> {
   const { name, title, description, version, status } = server;
   return { name, ...(title === undefined ? {} : { title }), description, version, status, registry: registry.url };
 }
 
-function deleted({ server, registry }: Chosen): ClaudikinsError {
+function deleted({ server, registry }: ChosenServer): ClaudikinsError {
   const why = server.statusMessage === undefined ? "" : `: ${server.statusMessage}`;
   return new ClaudikinsError(
     "SERVER_NOT_FOUND",
@@ -165,20 +169,20 @@ function deleted({ server, registry }: Chosen): ClaudikinsError {
   );
 }
 
-/** The ways whose addresses the registry may name. Throws SERVER_NOT_FOUND if there is none. */
-async function usableWays(
-  { server, registry }: Chosen,
+/** The variants whose addresses the registry may name. Throws SERVER_NOT_FOUND if there is none. */
+async function usableVariants(
+  { server, registry }: ChosenServer,
   { interrupted }: Pick<Io, "interrupted">,
-): Promise<{ ways: Way[]; refused: string[] }> {
-  const { ways: all, refused: others } = waysOf(server);
-  const checks = Promise.all(all.map((way) => ("url" in way ? addressProblem(way, registry) : undefined)));
+): Promise<{ variants: Variant[]; refused: string[] }> {
+  const { variants: all, refused: others } = variantsOf(server);
+  const checks = Promise.all(all.map((variant) => ("url" in variant ? addressProblem(variant, registry) : undefined)));
   const problems = await unlessAborted(checks, interrupted, "the command");
-  const ways = all.filter((_, at) => problems[at] === undefined);
+  const variants = all.filter((_, at) => problems[at] === undefined);
   const refused = [
     ...others,
     ...problems.flatMap((problem) => (problem === undefined ? [] : [`its address: ${problem}`])),
   ];
-  if (ways.length > 0) return { ways, refused };
+  if (variants.length > 0) return { variants, refused };
   const where = server.websiteUrl ?? server.repository?.url;
   const what = refused.length === 0 ? "its description names no package and no address" : refused.join("; ");
   throw new ClaudikinsError("SERVER_NOT_FOUND", `${server.name} ${server.version} cannot be added: ${what}`, {
@@ -192,7 +196,7 @@ async function usableWays(
 }
 
 async function addressProblem(
-  { url }: Extract<Way, { url: unknown }>,
+  { url }: Extract<Variant, { url: unknown }>,
   registry: Registry,
 ): Promise<string | undefined> {
   const [only, second] = url;
@@ -201,7 +205,7 @@ async function addressProblem(
     await checkAddress(only, registry);
     return undefined;
   } catch (error) {
-    if (error instanceof Refused) return error.message;
+    if (error instanceof RegistryRefusal) return error.message;
     throw error;
   }
 }
@@ -214,31 +218,38 @@ const homes = {
   docker: "Docker (https://docs.docker.com)",
 };
 
-/** The way that `--via` names, that the user chooses, or the first that works here. Throws USAGE, SERVER_UNAVAILABLE and CANCELLED. */
-async function chosenWay(
-  { server }: Chosen,
-  ways: readonly Way[],
+/** The variant of `--via`, the user's choice, or the first one that works here. Throws USAGE, SERVER_UNAVAILABLE and CANCELLED. */
+async function chosenVariant(
+  { server }: ChosenServer,
+  variants: readonly Variant[],
   refused: readonly string[],
-  { via, yes, isAsked, isChecked }: { via: Kind | undefined; yes: boolean; isAsked: boolean; isChecked: boolean },
+  {
+    via,
+    yes,
+    isAsked,
+    isChecked,
+  }: { via: VariantKind | undefined; yes: boolean; isAsked: boolean; isChecked: boolean },
   io: Io,
-): Promise<Way> {
-  const wanted = via === undefined ? ways : ways.filter(({ kind }) => kind === via);
+): Promise<Variant> {
+  const wanted = via === undefined ? variants : variants.filter(({ kind }) => kind === via);
   if (wanted.length === 0) {
     const why = refused.find((reason) => reason.includes(`${via} `));
     throw new ClaudikinsError(
       "USAGE",
       `${server.name} cannot be used by --via ${via}${why === undefined ? "" : `: ${why}`}`,
       {
-        hint: `Its ways: ${[...new Set(ways.map(({ kind }) => kind))].join(", ")}`,
+        hint: `Its ways: ${[...new Set(variants.map(({ kind }) => kind))].join(", ")}`,
       },
     );
   }
-  const here = wanted.filter((way) => "url" in way || Bun.which(way.runtime, { PATH: io.env["PATH"] ?? "" }) !== null);
+  const here = wanted.filter(
+    (variant) => "url" in variant || Bun.which(variant.runtime, { PATH: io.env["PATH"] ?? "" }) !== null,
+  );
   // An entry that is not started may be for another machine.
   const usable = here.length > 0 || isChecked ? here : wanted;
   const [first, second] = usable;
   if (!first) {
-    const runtimes = [...new Set(wanted.flatMap((way) => ("url" in way ? [] : [way.runtime])))];
+    const runtimes = [...new Set(wanted.flatMap((variant) => ("url" in variant ? [] : [variant.runtime])))];
     throw new ClaudikinsError(
       "SERVER_UNAVAILABLE",
       `${server.name} needs ${runtimes.join(" or ")}, which is not in your PATH`,
@@ -248,12 +259,12 @@ async function chosenWay(
     );
   }
   if (!second || yes || !isAsked || via !== undefined) return first;
-  return usable[await choose(io, `${server.name} can be used in several ways:`, usable.map(wayLine))]!;
+  return usable[await choose(io, `${server.name} can be used in several ways:`, usable.map(variantLine))]!;
 }
 
-function wayLine(way: Way): string {
-  if (!("url" in way)) return `${way.kind}: start ${way.spec} with ${way.runtime}`;
-  return `${way.kind}: connect to ${shownTemplate(way.url)}`;
+function variantLine(variant: Variant): string {
+  if (!("url" in variant)) return `${variant.kind}: start ${variant.spec} with ${variant.runtime}`;
+  return `${variant.kind}: connect to ${shownTemplate(variant.url)}`;
 }
 
 /** A short key: `io.github.owner/weather-mcp-server` becomes `weather`, and `com.stripe/mcp` becomes `stripe`. */

@@ -1,13 +1,13 @@
 /** When a server from a registry may be added without asking a person: the errors that say why not. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { visible } from "../../policy/visible.ts";
-import type { Values } from "../../setup/registries/templates.ts";
+import type { TemplateValues } from "../../setup/registries/templates.ts";
 import { mustBeSeen } from "../../setup/registries/unseen.ts";
-import type { Way } from "../../setup/registries/way.ts";
-import type { Chosen, Wish } from "./find-server.ts";
+import type { Variant } from "../../setup/registries/variant.ts";
+import type { ChosenServer, Wish } from "./find-server.ts";
 
 /** The error if `--yes` is not about one exact version, or a registry is in doubt. */
-export function unclear({ server, unsure }: Chosen, { version, isFullName }: Wish): ClaudikinsError | undefined {
+export function unclear({ server, unsure }: ChosenServer, { version, isFullName }: Wish): ClaudikinsError | undefined {
   if (!isFullName || version === undefined) {
     return new ClaudikinsError("USAGE", "--yes needs the exact name and version of the server", {
       hint: `For the version shown: claudikins add ${server.name}@${server.version} --yes`,
@@ -25,8 +25,8 @@ export function unclear({ server, unsure }: Chosen, { version, isFullName }: Wis
 }
 
 /** The error if `--yes` would accept what a person should see. */
-export function unseen({ server }: Chosen, way: Way, known: Values): ClaudikinsError | undefined {
-  const facts = mustBeSeen(server, way, known);
+export function unseen({ server }: ChosenServer, variant: Variant, known: TemplateValues): ClaudikinsError | undefined {
+  const facts = mustBeSeen(server, variant, known);
   if (facts.length === 0) return undefined;
   const lines = facts.map((fact) => `\n  ${visible(fact)}`).join("");
   return new ClaudikinsError("POLICY_DENIED", `--yes is not enough for what a person should see:${lines}`, {
@@ -34,7 +34,7 @@ export function unseen({ server }: Chosen, way: Way, known: Values): ClaudikinsE
   });
 }
 
-export function needsPerson({ server }: Chosen): ClaudikinsError {
+export function needsPerson({ server }: ChosenServer): ClaudikinsError {
   return new ClaudikinsError(
     "POLICY_DENIED",
     "Only a person can add a server from a registry, and this command has no terminal",

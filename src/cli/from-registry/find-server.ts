@@ -6,9 +6,9 @@ import { didYouMean, nearNames } from "../../base/near-names.ts";
 import { userConfigFile } from "../../config/locations.ts";
 import {
   type Failed,
-  type Found,
   findInRegistries,
-  type Search,
+  type RegistryMatch,
+  type RegistrySearch,
   searchRegistries,
 } from "../../setup/registries/lookup.ts";
 import { fullName, type PublishedServer, serverVersion } from "../../setup/registries/published.ts";
@@ -64,7 +64,7 @@ export function isPublishedName({ words, isFullName }: Wish): boolean {
   return isFullName && /^[^/]+\.[^/]+\//.test(words);
 }
 
-export interface Chosen {
+export interface ChosenServer {
   server: PublishedServer;
   registry: Registry;
   notes: string[];
@@ -73,7 +73,7 @@ export interface Chosen {
 }
 
 export interface Several {
-  several: Found[];
+  several: RegistryMatch[];
   notes: string[];
 }
 
@@ -86,7 +86,7 @@ export async function findServer(
   registries: readonly Registry[],
   { near, isAsked }: { near: readonly string[]; isAsked: boolean },
   io: Io,
-): Promise<Chosen | Several> {
+): Promise<ChosenServer | Several> {
   if (wish.isFullName) {
     const found = await exact(wish, registries, io);
     if (found) return found;
@@ -102,7 +102,11 @@ export async function findServer(
 }
 
 /** For a full name that does not exist, other servers of its publisher, or servers with its own name, may be meant. */
-async function searchFor({ words, isFullName }: Wish, registries: readonly Registry[], io: Io): Promise<Search> {
+async function searchFor(
+  { words, isFullName }: Wish,
+  registries: readonly Registry[],
+  io: Io,
+): Promise<RegistrySearch> {
   const slash = words.indexOf("/");
   const parts = isFullName ? [[words.slice(0, slash + 1)], [words.slice(slash + 1)]] : [words.split(/\s+/)];
   const searches = parts.map((part) => searchRegistries(registries, part, io.interrupted));
@@ -110,7 +114,11 @@ async function searchFor({ words, isFullName }: Wish, registries: readonly Regis
   return { ...first!, found: [...first!.found, ...(second?.found ?? [])] };
 }
 
-async function exact({ words, version }: Wish, registries: readonly Registry[], io: Io): Promise<Chosen | undefined> {
+async function exact(
+  { words, version }: Wish,
+  registries: readonly Registry[],
+  io: Io,
+): Promise<ChosenServer | undefined> {
   const lookup = findInRegistries(registries, { name: words, version }, io.interrupted);
   const { server, registry, failed, unsure, also } = await asking(registries, io, lookup);
   if (!server || !registry) {
@@ -130,7 +138,7 @@ async function exact({ words, version }: Wish, registries: readonly Registry[], 
   };
 }
 
-async function chooseOne({ words }: Wish, found: readonly Found[], io: Io): Promise<Found> {
+async function chooseOne({ words }: Wish, found: readonly RegistryMatch[], io: Io): Promise<RegistryMatch> {
   const [only, second] = found;
   if (only && !second) return only;
   const listed = found.slice(0, maxListedMatches);
@@ -144,13 +152,13 @@ async function chooseOne({ words }: Wish, found: readonly Found[], io: Io): Prom
 }
 
 /** One server on one line. */
-export function lineOf({ server: { name, version, description, status }, registry }: Found): string {
+export function lineOf({ server: { name, version, description, status }, registry }: RegistryMatch): string {
   const mark = status === "deprecated" ? " (deprecated)" : "";
   return `${name}@${version}${mark}: ${description || "no description"} [${registry.name}]`;
 }
 
 /** The error for several matches without a person who can choose. */
-export function severalError({ words }: Wish, several: readonly Found[]): ClaudikinsError {
+export function severalError({ words }: Wish, several: readonly RegistryMatch[]): ClaudikinsError {
   const listed = several.slice(0, maxListedMatches).map((each) => `  ${lineOf(each)}\n`);
   const more = several.length - listed.length;
   const rest = more > 0 ? `  and ${more} more\n` : "";
@@ -163,7 +171,7 @@ export function severalError({ words }: Wish, several: readonly Found[]): Claudi
 function notFound(
   wish: Wish,
   registries: readonly Registry[],
-  { found, failed }: Search,
+  { found, failed }: RegistrySearch,
   near: readonly string[],
 ): ClaudikinsError {
   const asked = registries.filter((registry) => !failed.some((each) => each.registry === registry));

@@ -1,7 +1,7 @@
 /** The flags and the JSON of `claudikins add` that are about registries. Help texts load this file, so it imports little. */
 import { about, exactly, list, oneOf, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
-import { kinds } from "../../setup/registries/way.ts";
-import { type Args, flag, option, repeatable, type Values } from "../command.ts";
+import { kinds } from "../../setup/registries/variant.ts";
+import { type Args, type ArgumentValues, flag, option, repeatable } from "../command.ts";
 import { oneWordOf } from "../flags.ts";
 
 export const registryArgs = {
@@ -27,7 +27,7 @@ export const registryArgs = {
   yes: flag("Add a server from a registry without asking; without a terminal, give its exact version", { short: "y" }),
 } as const satisfies Args;
 
-export type RegistryFlags = Values<typeof registryArgs>;
+export type RegistryFlags = ArgumentValues<typeof registryArgs>;
 
 /** The given flags that only apply to a server from a registry. */
 export function givenFlags({ registry, set, via, as, yes }: RegistryFlags): string[] {

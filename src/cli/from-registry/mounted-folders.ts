@@ -2,12 +2,12 @@
 import { expand } from "../../config/expand.ts";
 import { visible } from "../../policy/visible.ts";
 import { isOfSystem } from "../../setup/registries/mounts.ts";
-import type { Values, Wanted } from "../../setup/registries/templates.ts";
+import type { TemplateValues, Wanted } from "../../setup/registries/templates.ts";
 import type { Io } from "../io.ts";
 import { canAsk, confirm } from "../prompt.ts";
 
 /** Whether the user agrees, or there is nothing to agree to. Throws CANCELLED. */
-export async function agreesToFolders(wanted: readonly Wanted[], values: Values, io: Io): Promise<boolean> {
+export async function agreesToFolders(wanted: readonly Wanted[], values: TemplateValues, io: Io): Promise<boolean> {
   const folders = wanted
     .filter(({ isTyped, isInMount }) => isTyped && isInMount)
     .flatMap(({ name }) => values.get(name) ?? []);

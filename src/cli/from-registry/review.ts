@@ -7,27 +7,34 @@ import { visible } from "../../policy/visible.ts";
 import { entryOf } from "../../setup/registries/entry.ts";
 import type { PublishedServer } from "../../setup/registries/published.ts";
 import type { Registry } from "../../setup/registries/registries.ts";
-import { shownTemplate, type Values, type Wanted } from "../../setup/registries/templates.ts";
-import type { Way } from "../../setup/registries/way.ts";
-import { wantedOfWay } from "../../setup/registries/ways.ts";
+import { shownTemplate, type TemplateValues, type Wanted } from "../../setup/registries/templates.ts";
+import type { Variant } from "../../setup/registries/variant.ts";
+import { wantedOfVariant } from "../../setup/registries/variants.ts";
 import { warningLabel } from "../palette.ts";
 import type { reviewShape } from "./flags.ts";
 
 export interface Review {
   server: PublishedServer;
   registry: Registry;
-  way: Way;
-  /** All usable ways. */
-  ways: readonly Way[];
+  variant: Variant;
+  /** All usable variants. */
+  variants: readonly Variant[];
   refused: readonly string[];
   /** The values that are known so far. */
-  values: Values;
+  values: TemplateValues;
   /** The key in the config. */
   name: string;
   policy: ServerPolicy | undefined;
 }
 
-export function reviewJson({ server, registry, way, ways, refused, values }: Review): ValueOf<typeof reviewShape> {
+export function reviewJson({
+  server,
+  registry,
+  variant,
+  variants,
+  refused,
+  values,
+}: Review): ValueOf<typeof reviewShape> {
   const { name, version, title, description, status, statusMessage, publishedOn, repository, websiteUrl } = server;
   const optional = { title, statusMessage, publishedOn, repository: repository?.url, website: websiteUrl };
   return {
@@ -37,11 +44,14 @@ export function reviewJson({ server, registry, way, ways, refused, values }: Rev
     registry: registry.url,
     status,
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
-    via: way.kind,
-    ...("url" in way
-      ? { url: addressText(way), sets: way.headers.map((header) => `${header.name}: ${shownTemplate(header.value)}`) }
-      : { command: commandOf(way, values), sets: setBy(way) }),
-    needs: wantedOfWay(way).map((each) => ({
+    via: variant.kind,
+    ...("url" in variant
+      ? {
+          url: addressText(variant),
+          sets: variant.headers.map((header) => `${header.name}: ${shownTemplate(header.value)}`),
+        }
+      : { command: commandOf(variant, values), sets: setBy(variant) }),
+    needs: wantedOfVariant(variant).map((each) => ({
       name: each.name,
       required: each.isRequired,
       secret: each.isSecret,
@@ -50,18 +60,18 @@ export function reviewJson({ server, registry, way, ways, refused, values }: Rev
       ...(each.choices === undefined ? {} : { choices: [...each.choices] }),
       ...(isFromEnvironment(each, values) ? { fromEnvironment: true as const } : {}),
     })),
-    warnings: [...way.warnings],
-    others: ways.filter((each) => each !== way).map((each) => each.kind),
+    warnings: [...variant.warnings],
+    others: variants.filter((each) => each !== variant).map((each) => each.kind),
     refused: [...refused],
   };
 }
 
 /** Ends with an empty line. Texts of the registry are escaped, so that they cannot imitate our lines. */
 export function reviewText(review: Review): string {
-  const { server, registry, way, ways, refused, name, policy } = review;
+  const { server, registry, variant, variants, refused, name, policy } = review;
   const { description, title, version, status, statusMessage, publishedOn, repository, websiteUrl } = server;
   const namespace = server.name.slice(0, server.name.indexOf("/"));
-  const others = ways.filter((each) => each !== way).map((each) => each.kind);
+  const others = variants.filter((each) => each !== variant).map((each) => each.kind);
   const facts: [string, string | undefined][] = [
     ["", [title, description].filter(Boolean).join(": ") || "It has no description."],
     [
@@ -78,19 +88,19 @@ export function reviewText(review: Review): string {
       fact === undefined ? [] : [`  ${label === "" ? "" : `${label}: `}${visible(fact)}`],
     ),
     "",
-    ...("url" in way
+    ...("url" in variant
       ? [
           "It connects to:",
-          `  ${visible(addressText(way))} (${way.kind === "sse" ? "HTTP with SSE" : "streamable HTTP"})`,
-          ...way.headers.map(({ name: header, value }) => `  ${visible(`${header}: ${shownTemplate(value)}`)}`),
+          `  ${visible(addressText(variant))} (${variant.kind === "sse" ? "HTTP with SSE" : "streamable HTTP"})`,
+          ...variant.headers.map(({ name: header, value }) => `  ${visible(`${header}: ${shownTemplate(value)}`)}`),
           "What agents pass to its tools leaves your machine.",
         ]
       : [
           "It runs this program on your machine, with all of your rights, your files and the network:",
-          `  ${visible(commandOf(way, review.values).map(shownWord).join(" "))}`,
-          ...setBy(way).map((line) => `  with ${visible(line)}`),
+          `  ${visible(commandOf(variant, review.values).map(shownWord).join(" "))}`,
+          ...setBy(variant).map((line) => `  with ${visible(line)}`),
         ]),
-    ...way.warnings.map((warning) => `${warningLabel} ${visible(warning)}`),
+    ...variant.warnings.map((warning) => `${warningLabel} ${visible(warning)}`),
     "",
     ...needsLines(review),
     `In your config it is called ${visible(name)}. ${policyText(policy)}`,
@@ -102,7 +112,7 @@ export function reviewText(review: Review): string {
 }
 
 /** The variables of a program that the registry sets, at least in part. */
-function setBy({ env }: Exclude<Way, { url: unknown }>): string[] {
+function setBy({ env }: Exclude<Variant, { url: unknown }>): string[] {
   return env
     .filter(({ value }) => value.some((part) => typeof part === "string"))
     .map(({ name, value }) => `${name}=${shownTemplate(value)}`);
@@ -114,13 +124,13 @@ function statusText(status: PublishedServer["status"], message: string | undefin
   return status === "deleted" ? `DELETED${why}` : undefined;
 }
 
-function needsLines({ way, values }: Review): string[] {
-  const wanted = wantedOfWay(way);
+function needsLines({ variant, values }: Review): string[] {
+  const wanted = wantedOfVariant(variant);
   if (wanted.length === 0) return [];
   return ["It takes these values:", ...wanted.map((each) => `  ${visible(needLine(each, values))}`), ""];
 }
 
-function needLine(wanted: Wanted, values: Values): string {
+function needLine(wanted: Wanted, values: TemplateValues): string {
   const { name, isRequired, isSecret, description, default: usual, choices } = wanted;
   const parts = [
     isRequired ? "required" : "optional",
@@ -140,7 +150,7 @@ function needLine(wanted: Wanted, values: Values): string {
 }
 
 /** Whether the value is a reference to the variable of the same name. */
-function isFromEnvironment({ name }: Wanted, values: Values): boolean {
+function isFromEnvironment({ name }: Wanted, values: TemplateValues): boolean {
   return values.get(name)?.[0] === `\${${name}}`;
 }
 
@@ -153,19 +163,19 @@ function policyText(policy: ServerPolicy | undefined): string {
   return `Rules for its tools: ${visible([...new Set(lines)].join("; "))}.`;
 }
 
-function addressText(way: Extract<Way, { url: unknown }>): string {
-  return shownTemplate(way.url);
+function addressText(variant: Extract<Variant, { url: unknown }>): string {
+  return shownTemplate(variant.url);
 }
 
 /** The command line as far as it is known. Secrets and missing values are shown by their names. */
-function commandOf(way: Exclude<Way, { url: unknown }>, values: Values): string[] {
+function commandOf(variant: Exclude<Variant, { url: unknown }>, values: TemplateValues): string[] {
   const shown = new Map(
-    wantedOfWay(way).map(({ name, isSecret, isRequired, default: usual }): [string, string[]] => {
+    wantedOfVariant(variant).map(({ name, isSecret, isRequired, default: usual }): [string, string[]] => {
       const known = isSecret ? undefined : values.get(name);
       return [name, known ? [...known] : isRequired || isSecret ? [`<${name}>`] : usual === undefined ? [] : [usual]];
     }),
   );
-  const { command, args } = entryOf(way, shown) as { command: string; args: string[] };
+  const { command, args } = entryOf(variant, shown) as { command: string; args: string[] };
   return [command, ...args];
 }
 

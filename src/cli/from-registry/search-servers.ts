@@ -2,7 +2,7 @@
 import { ClaudikinsError, problemOf } from "../../base/errors.ts";
 import type { ValueOf } from "../../base/json-shape.ts";
 import { searchRegistries } from "../../setup/registries/lookup.ts";
-import type { Answer } from "../command.ts";
+import type { CommandAnswer } from "../command.ts";
 import type { Io } from "../io.ts";
 import { maxFoundServers } from "../limits.ts";
 import { table } from "../table.ts";
@@ -11,7 +11,7 @@ import { asking, failureNotes, registriesFor } from "./find-server.ts";
 import type { foundShape } from "./flags.ts";
 
 /** Throws USAGE, SERVER_NOT_FOUND, and the error of a registry if no registry has answered and the catalog has nothing. */
-export async function searchServers(text: string, flags: readonly string[], io: Io): Promise<Answer> {
+export async function searchServers(text: string, flags: readonly string[], io: Io): Promise<CommandAnswer> {
   const words = text.trim().split(/\s+/).filter(Boolean);
   if (words.length === 0) throw new ClaudikinsError("USAGE", "--search takes words");
   const registries = await registriesFor({ flags, isExplicit: true }, io);

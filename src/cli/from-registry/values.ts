@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { homeOf } from "../../config/locations.ts";
-import { badValue, type Values, valueProblem, type Wanted } from "../../setup/registries/templates.ts";
+import { badValue, type TemplateValues, valueProblem, type Wanted } from "../../setup/registries/templates.ts";
 import type { Io } from "../io.ts";
 import { ask, confirm } from "../prompt.ts";
 
-export interface Given {
+export interface GivenValues {
   /** `--set name=value`, in the order of the command line. */
   set: readonly string[];
   /** `--env NAME=value`; without a value, a reference to the variable in the environment. */
@@ -17,7 +17,7 @@ export interface Given {
 }
 
 /** The values that are known without a question. Throws USAGE. */
-export function knownValues(wanted: readonly Wanted[], given: Given, io: Io): Map<string, string[]> {
+export function knownValues(wanted: readonly Wanted[], given: GivenValues, io: Io): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const [name, list] of setValues(given.set, wanted)) values.set(name, list);
   for (const each of wanted) {
@@ -77,7 +77,7 @@ function checked(wanted: Wanted, text: string, { cwd, env }: Pick<Io, "cwd" | "e
   return path;
 }
 
-export interface Asking {
+export interface ValueOptions {
   /** Whether the user can be asked. */
   isAsked: boolean;
   /** Whether a typed secret may be written into the config. */
@@ -89,10 +89,10 @@ export interface Asking {
 /** Asks for the rest, and takes the defaults of what is not asked. Throws NEEDS_VARIABLE and CANCELLED. */
 export async function allValues(
   wanted: readonly Wanted[],
-  known: Values,
-  { isAsked, takesSecrets, lenient }: Asking,
+  known: TemplateValues,
+  { isAsked, takesSecrets, lenient }: ValueOptions,
   io: Io,
-): Promise<Values> {
+): Promise<TemplateValues> {
   const values = new Map([...known].map(([name, list]) => [name, [...list]]));
   const open = wanted.filter(({ name }) => !values.has(name));
   const asks = ({ isSecret }: Wanted) => isAsked && !lenient && (takesSecrets || !isSecret);

@@ -15,7 +15,7 @@ import { filled } from "../../setup/settings/add-server.ts";
 import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ask, choose } from "../prompt.ts";
-import type { Setting } from "./setting.ts";
+import type { InitContext } from "./context.ts";
 
 interface Flags {
   env: string[];
@@ -27,7 +27,7 @@ interface Flags {
 }
 
 /** Finds the servers, and settles which of several gets a name and which values variables get. Throws USAGE and SERVER_NOT_FOUND. */
-export async function surveyed(flags: Flags, { io, asks, isDry, named, surroundings }: Setting): Promise<Survey> {
+export async function surveyed(flags: Flags, { io, asks, isDry, named, surroundings }: InitContext): Promise<Survey> {
   const pairs = parsePairs(flags.env, "--env", { form: /^([A-Za-z_]\w*)=([\s\S]+)$/, shown: "NAME=value" });
   const given = new Map([...pairs].map(([name, value = ""]) => [name, value]));
   const survey = await takeSurvey(chosenAgents(flags.host), {
@@ -129,17 +129,17 @@ export function conflictLines(conflicts: readonly Conflict[]): string {
 /** One line per choice: its origin and what it starts. If that looks the same, the line shows the settings that differ. */
 export function choiceTexts({ choices }: Conflict, mask: Redact): string[] {
   const short = choices.map(({ entry }) => mask(entryText(entry)));
-  const isUnique = (way: string) => short.filter((other) => other === way).length === 1;
+  const isUnique = (label: string) => short.filter((other) => other === label).length === 1;
   const differing = differingSettings(choices.filter((_, place) => !isUnique(short[place] ?? "")));
-  const ways = choices.map(({ entry }, place) => {
-    const way = short[place] ?? "";
-    return isUnique(way) ? way : mask(entryText(entry, differing));
+  const labels = choices.map(({ entry }, place) => {
+    const label = short[place] ?? "";
+    return isUnique(label) ? label : mask(entryText(entry, differing));
   });
   return choices.map(({ from }, place) => {
     const where = from.map(({ host, folder }) => (folder === undefined ? host : `${host} (${folder})`));
-    const way = ways[place] ?? "";
-    const looksTheSame = ways.filter((other) => other === way).length > 1;
-    return `${[...new Set(where)].join(", ")}: ${way}${looksTheSame ? "; a hidden value differs" : ""}`;
+    const label = labels[place] ?? "";
+    const looksTheSame = labels.filter((other) => other === label).length > 1;
+    return `${[...new Set(where)].join(", ")}: ${label}${looksTheSame ? "; a hidden value differs" : ""}`;
   });
 }
 
@@ -148,7 +148,7 @@ const headersHelper = "headersHelper";
 /** What the entry starts or reaches, with the names of its variables and headers, and the values of these settings. */
 function entryText(entry: PortableEntry, shown: ReadonlySet<string> = new Set()): string {
   const { command, args, url, serverUrl, httpUrl } = entry;
-  const way =
+  const label =
     command === undefined ? String(url ?? serverUrl ?? httpUrl) : [command, ...((args as string[]) ?? [])].join(" ");
   const settings = settingsOf(entry);
   const named = Object.keys({ ...(entry["env"] as object), ...(entry["headers"] as object) });
@@ -159,7 +159,7 @@ function entryText(entry: PortableEntry, shown: ReadonlySet<string> = new Set())
     // The line of a helper may contain a secret anywhere.
     return `${name}=${speaksOfSecret(name) || name === headersHelper ? "***" : settings.get(name)}`;
   });
-  return texts.length === 0 ? way : `${way} (with ${texts.join(", ")})`;
+  return texts.length === 0 ? label : `${label} (with ${texts.join(", ")})`;
 }
 
 /** The names of the settings in which the choices differ. */

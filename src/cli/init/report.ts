@@ -18,8 +18,8 @@ import {
 import type { ConfigFile, PortableEntry } from "../../config/config-file.ts";
 import type { ServerConfig } from "../../config/load.ts";
 import type { Applied } from "../../setup/agents/apply.ts";
-import type { Found, FoundFile } from "../../setup/agents/find-servers.ts";
-import type { Inventory, Origin } from "../../setup/agents/merge.ts";
+import type { FoundFile, FoundFiles } from "../../setup/agents/find-servers.ts";
+import type { EntryOrigin, Inventory } from "../../setup/agents/merge.ts";
 import { maskOf } from "../../setup/agents/secrets.ts";
 import { agents } from "../../setup/agents/supported/agents.ts";
 import { type Supplied, suppliedText } from "../../setup/agents/supported/model.ts";
@@ -51,7 +51,7 @@ const rowShape = record({
   "problem?": problem,
   "left?": about("It did not start, so it stays in its agent's settings and the config does not get it", exactly(true)),
 });
-export type Row = ValueOf<typeof rowShape>;
+export type ServerRow = ValueOf<typeof rowShape>;
 
 export const initShape = record({
   config: record(config),
@@ -80,8 +80,8 @@ export type Measured = { tools: number; names: string[]; tokens: number } | { to
 export function rowsOf(
   { inventory, config }: SwitchPlan,
   measured: ReadonlyMap<string, Measured>,
-  sessions: Sessions,
-): Row[] {
+  sessions: ServerSessions,
+): ServerRow[] {
   const { configFile, servers } = inventory;
   return servers.map(({ name, entry, from, notes, supplied, isThere }) => {
     const session = sessions.get(name);
@@ -109,12 +109,12 @@ export function rowsOf(
 }
 
 /** How agents share each server that is not disabled. `isMixed`: the entry lets them share a state. */
-export type Sessions = ReadonlyMap<string, { session: "shared" | "private"; isMixed: boolean }>;
+export type ServerSessions = ReadonlyMap<string, { session: "shared" | "private"; isMixed: boolean }>;
 
 const mixedText = `its entry says "session": "shared", but it ${privateReason}: agents that work at the same time mix it up. Remove the key, and each gets a process of its own`;
 
 /** What agents that work at the same time should know. */
-function privateText(rows: readonly Row[]): string[] {
+function privateText(rows: readonly ServerRow[]): string[] {
   const names = rows.filter(({ session, left }) => session === "private" && !left).map(({ server }) => server);
   if (names.length === 0) return [];
   const keep = names.length === 1 ? privateReason : privateReason.replace("keeps", "keep").replace("its", "their");
@@ -130,13 +130,13 @@ function wayOf({ variable }: Supplied, { kind }: ConfigFile): string {
 }
 
 /** A server that only some projects had is available in all of them once it is in the user's config. */
-function widerScope(from: Origin[]): string[] {
+function widerScope(from: EntryOrigin[]): string[] {
   const folders = from.flatMap(({ folder }) => folder ?? []);
   if (folders.length < from.length) return [];
   return [`it was available only in ${folders.join(" and ")} and is now available in every folder`];
 }
 
-function originJson({ host, file, folder }: Origin): Row["from"][number] {
+function originJson({ host, file, folder }: EntryOrigin): ServerRow["from"][number] {
   return { host, file, ...(folder === undefined ? {} : { project: folder }) };
 }
 
@@ -185,14 +185,14 @@ function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], isDry: bo
 }
 
 /** Names the agents that the user wants to change and that are not there. */
-export function absentText({ files }: Found, named: ReadonlySet<string>): string {
+export function absentText({ files }: FoundFiles, named: ReadonlySet<string>): string {
   return agents
     .filter(({ name }) => named.has(name) && !files.some(({ agent }) => agent.name === name))
     .map(({ title }) => `note: ${title} is not on this machine: its settings folder does not exist\n`)
     .join("");
 }
 
-export function inventoryTable(rows: Row[], columns: number | undefined): string {
+export function inventoryTable(rows: ServerRow[], columns: number | undefined): string {
   const head = ["server", { text: "from" }, "transport", "needs", { number: "tools" }, { number: "tokens (about)" }];
   return table(
     head,
@@ -209,7 +209,7 @@ export function inventoryTable(rows: Row[], columns: number | undefined): string
 }
 
 /** The tokens of all definitions, without and with claudikins. */
-export function sumText(rows: Row[], surfaceTokens: number): string {
+export function sumText(rows: ServerRow[], surfaceTokens: number): string {
   const measured = rows.filter(({ tokens }) => tokens !== undefined);
   if (measured.length === 0) return "";
   const sum = (key: "tools" | "tokens") => grouped(measured.reduce((all, row) => all + (row[key] ?? 0), 0));
@@ -230,14 +230,14 @@ export function seenText({ found }: Survey): string {
 }
 
 /** The servers that did not answer, and why. */
-export function warningsText(rows: readonly Row[]): string {
+export function warningsText(rows: readonly ServerRow[]): string {
   return linesText(rows.flatMap(({ problem }) => (problem ? [`${warningLabel} ${problem.message}`] : [])));
 }
 
 /** `withheld` are the names of variables that servers no longer get. */
 export function notesText(
-  rows: readonly Row[],
-  found: Found,
+  rows: readonly ServerRow[],
+  found: FoundFiles,
   plans: readonly SwitchPlan[],
   withheld: readonly string[],
 ): string {
@@ -296,7 +296,7 @@ export function failureOf(
 export interface Done {
   survey: Survey;
   plans: readonly SwitchPlan[];
-  rows: Row[];
+  rows: ServerRow[];
   written: Applied[];
   isDry: boolean;
   needed: Needed | undefined;

@@ -13,18 +13,18 @@ import { definitionText } from "../../tools/model.ts";
 import { appOf } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
 import { confirm } from "../prompt.ts";
-import { type Measured, type Row, rowsOf, type Sessions } from "./report.ts";
-import type { Setting } from "./setting.ts";
+import type { InitContext } from "./context.ts";
+import { type Measured, rowsOf, type ServerRow, type ServerSessions } from "./report.ts";
 
 /** A plan and the servers of it that were started. */
-export interface Started {
+export interface StartedPlan {
   plan: SwitchPlan;
   app: App;
   measured: ReadonlyMap<string, Measured>;
-  rows: Row[];
+  rows: ServerRow[];
 }
 
-export interface StartOptions {
+export interface StartServersOptions {
   /** False with `--no-start`. */
   isWanted: boolean;
   /** With `--project`. */
@@ -36,19 +36,23 @@ export interface StartOptions {
 }
 
 /** Servers that a repository shares are not started by a dry run or with an untrusted config. */
-export async function startServers(plan: SwitchPlan, options: StartOptions, setting: Setting): Promise<Started> {
-  const { io, isDry } = setting;
+export async function startServers(
+  plan: SwitchPlan,
+  options: StartServersOptions,
+  context: InitContext,
+): Promise<StartedPlan> {
+  const { io, isDry } = context;
   const { configFile } = plan.inventory;
-  const ways = { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) };
-  const app = options.apps.use(await appOf(plan.config, io, ways));
+  const settings = { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) };
+  const app = options.apps.use(await appOf(plan.config, io, settings));
   app.catalog.ignoreChanges();
   const isShared = options.withProject && configFile.kind === "project";
   const isStarted = options.isWanted && (!isShared || (!isDry && (await isTrustedFile(configFile, io.env))));
-  const measured = isStarted ? await measuredBy(app, plan, options.withinMs, setting) : new Map<string, Measured>();
+  const measured = isStarted ? await measuredBy(app, plan, options.withinMs, context) : new Map<string, Measured>();
   return { plan, app, measured, rows: rowsOf(plan, measured, await sessionsOf(plan, measured)) };
 }
 
-async function sessionsOf({ config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Promise<Sessions> {
+async function sessionsOf({ config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Promise<ServerSessions> {
   const servers = [...config.servers].map(async ([name, server]) => {
     const answer = measured.get(name);
     const tools = answer && "names" in answer ? answer.names : [];
@@ -63,7 +67,7 @@ async function measuredBy(
   { catalog }: App,
   { config, inventory }: SwitchPlan,
   withinMs: number,
-  { io, isJson }: Setting,
+  { io, isJson }: InitContext,
 ): Promise<Map<string, Measured>> {
   const names = inventory.servers.flatMap(({ name }) => (config.servers.get(name)?.needs.length === 0 ? [name] : []));
   const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(withinMs)]);
@@ -95,13 +99,13 @@ function tooSlow(name: string): Problem {
  * A server that does not start here may still work where it is, so a person who can be asked decides whether it stays there. Without
  * a person it is imported like the others. One that is in the config already does not count. Plans again what changes.
  */
-export async function settleFailed(started: readonly Started[], setting: Setting): Promise<void> {
+export async function settleFailed(started: readonly StartedPlan[], context: InitContext): Promise<void> {
   const failed = started.flatMap(({ rows }) => rows.filter((row) => row.problem && row.new));
-  if (failed.length === 0 || setting.isAgreed || !setting.asks) return;
+  if (failed.length === 0 || context.isAgreed || !context.asks) return;
   const failedNames = failed.map(({ server }) => server).join(", ");
-  await setting.say(`\n${counted(failed.length, "server")} did not start: ${failedNames}\n`);
+  await context.say(`\n${counted(failed.length, "server")} did not start: ${failedNames}\n`);
   const question = "Import what did not start as well? Otherwise it stays in your agents' settings.";
-  if (await confirm(setting.io, question)) return;
+  if (await confirm(context.io, question)) return;
   for (const start of started) {
     const { inventory } = start.plan;
     const names = new Set(start.rows.filter((row) => failed.includes(row)).map(({ server }) => server));
@@ -111,6 +115,6 @@ export async function settleFailed(started: readonly Started[], setting: Setting
     }
     // The notes are about servers that the config gets.
     start.rows = start.rows.map((row) => (names.has(row.server) ? { ...row, notes: undefined, left: true } : row));
-    start.plan = await planSwitch(inventory, { env: setting.io.env, named: setting.named });
+    start.plan = await planSwitch(inventory, { env: context.io.env, named: context.named });
   }
 }

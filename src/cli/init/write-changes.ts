@@ -8,20 +8,20 @@ import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trus
 import { installLasting, type Needed } from "../../setup/upgrade/lasting.ts";
 import { warningLabel } from "../palette.ts";
 import { confirm } from "../prompt.ts";
-import type { Setting } from "./setting.ts";
-import type { Started } from "./start-servers.ts";
+import type { InitContext } from "./context.ts";
+import type { StartedPlan } from "./start-servers.ts";
 
 /**
  * Returns the result for each settings file, or an empty list if the user does not agree. `needed` is installed first. Throws
  * FILE_NOT_WRITABLE for a config.
  */
 export async function writeChanges(
-  started: readonly Started[],
+  started: readonly StartedPlan[],
   needed: Needed | undefined,
-  setting: Setting,
+  context: InitContext,
 ): Promise<Applied[]> {
-  const { io, say } = setting;
-  for (const one of started) await writeConfig(one, setting);
+  const { io, say } = context;
+  for (const one of started) await writeConfig(one, context);
   remember(
     started.map(({ plan }) => plan.inventory),
     io.env,
@@ -31,7 +31,7 @@ export async function writeChanges(
     await say("No agent's settings need to change.\n");
     return [];
   }
-  if (!setting.isAgreed && !(setting.asks && (await agrees(changed, needed, setting)))) {
+  if (!context.isAgreed && !(context.asks && (await agrees(changed, needed, context)))) {
     await say("\nYour agents' settings were not changed. To change them: claudikins init --apply\n");
     return [];
   }
@@ -44,7 +44,7 @@ export async function writeChanges(
     applied.push(
       ...(await apply(plans, {
         command: commandFor(inventory.configFile, io.env),
-        surroundings: setting.surroundings,
+        surroundings: context.surroundings,
         signal: io.interrupted,
       })),
     );
@@ -65,7 +65,7 @@ export async function writeChanges(
 async function agrees(
   plans: readonly SwitchPlan[],
   needed: Needed | undefined,
-  { io, say }: Setting,
+  { io, say }: InitContext,
 ): Promise<boolean> {
   const files = plans.flatMap((plan) =>
     plan.plans.map(({ found: { agent, file } }) => `  ${agent.title}: ${file.path}\n`),
@@ -75,7 +75,7 @@ async function agrees(
   return confirm(io, "Change them? claudikins restore brings the originals back.");
 }
 
-async function writeConfig({ plan, app, measured }: Started, { io, say }: Setting): Promise<void> {
+async function writeConfig({ plan, app, measured }: StartedPlan, { io, say }: InitContext): Promise<void> {
   const { inventory, isNew, configText } = plan;
   const { configFile, servers } = inventory;
   const isTrusted = await isTrustedFile(configFile, io.env);

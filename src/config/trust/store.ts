@@ -12,7 +12,7 @@ import { trustFile } from "../locations.ts";
 import { isCovered, type Marks } from "./marks.ts";
 
 /** One effect of a config, as it was shown to the user. */
-export interface Line {
+export interface TrustLine {
   /** The name of a server, or `policy`, `model` and so on. */
   part: string;
   label: string;
@@ -26,7 +26,7 @@ export interface Trusted {
   /** Digest of the whole text, for the fastest comparison. */
   text: string;
   marks: Marks;
-  lines: Line[];
+  lines: TrustLine[];
   /** Milliseconds since 1970. */
   at: number;
 }

@@ -8,16 +8,16 @@ import type { Channel, ChannelOpener } from "../../servers/channel.ts";
 import { childEnvironment } from "../../servers/child-environment.ts";
 import { InOrder, receive } from "../../servers/decoding/receive.ts";
 import { openChannel } from "../../servers/open-channel.ts";
-import type { DaemonClient, Problem } from "../client.ts";
+import type { DaemonClient, DaemonProblem } from "../client.ts";
 import { heldAnswerMs } from "../limits.ts";
-import type { OpenRequest } from "../messages.ts";
+import type { OpenServerRequest } from "../messages.ts";
 import { entryMark, isLeaving } from "../protocol.ts";
 import { connectToDaemon } from "../transport/connect.ts";
 import type { MessageConnection, MessageHandler } from "../transport/message-connection.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 import type { PortEnd } from "./shared-server.ts";
 
-export interface Sharing {
+export interface RemoteChannelOptions {
   /** Called when a server is needed. If it throws, this process starts the servers itself. */
   client: () => DaemonClient;
   session: string;
@@ -28,7 +28,7 @@ export interface Sharing {
 }
 
 /** Only servers on this machine are shared through a daemon: servers on the network serve many users anyway. */
-export function remoteChannels(sharing: Sharing): ChannelOpener {
+export function remoteChannels(sharing: RemoteChannelOptions): ChannelOpener {
   return async (server, options) => {
     if (server.url !== undefined) return openChannel(server, options);
     try {
@@ -46,11 +46,11 @@ export function remoteChannels(sharing: Sharing): ChannelOpener {
 async function open(
   server: StdioServer,
   { cwd, env, capabilities, signal }: Parameters<ChannelOpener>[1],
-  { client: clientOf, startsNothing, session, endsWithCaller }: Sharing,
+  { client: clientOf, startsNothing, session, endsWithCaller }: RemoteChannelOptions,
 ): Promise<Channel | undefined> {
   const client = clientOf();
   client.refuseForeign();
-  const opening: OpenRequest = {
+  const opening: OpenServerRequest = {
     version,
     server: server.name,
     entry: entryMark(server),
@@ -65,7 +65,7 @@ async function open(
   const answer = startsNothing ? await attempt() : await client.reach(attempt);
   if (!answer) return undefined;
   if ("error" in answer) {
-    const { code, error, suggestion } = answer as Problem;
+    const { code, error, suggestion } = answer as DaemonProblem;
     if (code === "UNLIKE" || code === "NOT_RUNNING" || isLeaving(code)) return undefined;
     return failedChannel(new ClaudikinsError(code as ErrorCode, error, { hint: suggestion }));
   }
@@ -83,10 +83,10 @@ function failedChannel(failure: ClaudikinsError): Channel {
 /** Undefined if no daemon is listening. Rejects if it does not answer, or is of a version that does not know such connections. */
 async function opened(
   path: string,
-  opening: OpenRequest,
+  opening: OpenServerRequest,
   signal: AbortSignal,
-): Promise<{ channel: Channel } | Problem | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ channel: Channel } | Problem>();
+): Promise<{ channel: Channel } | DaemonProblem | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ channel: Channel } | DaemonProblem>();
   promise.catch(() => {});
   const patience = AbortSignal.any([signal, AbortSignal.timeout(heldAnswerMs)]);
   let connection: MessageConnection | undefined;
@@ -135,7 +135,7 @@ function fromDaemon(bytes: Buffer): FromDaemon | undefined | Promise<FromDaemon 
   return isOwn ? (JSON.parse(bytes.toString()) as FromDaemon) : receive(bytes);
 }
 
-type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: Problem } | { opened: { pid?: number } };
+type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: DaemonProblem } | { opened: { pid?: number } };
 
 /** It is unknown what the server has done meanwhile. The next daemon starts it again. */
 const gone: PortEnd = { how: "the claudikins daemon that ran it has ended", lastWords: [], kind: "gone" };

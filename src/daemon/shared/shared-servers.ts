@@ -11,7 +11,7 @@ import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 import { type Port, SharedServer } from "./shared-server.ts";
 
 /** What a caller needs: a process that fits all of this. */
-interface Wanted {
+interface WantedProcess {
   server: StdioServer;
   /** The working directory of a server that names none. */
   cwd: string;
@@ -60,12 +60,12 @@ export class SharedServers implements AsyncDisposable {
   }
 
   /** The running process that fits; undefined if there is none. */
-  find(wanted: Wanted): SharedServer | undefined {
+  find(wanted: WantedProcess): SharedServer | undefined {
     return this.#servers.get(this.#keyOf(wanted));
   }
 
   /** Starts the process if it is not running. */
-  attach(wanted: Wanted, port: Port): SharedServer {
+  attach(wanted: WantedProcess, port: Port): SharedServer {
     const shared = this.find(wanted) ?? this.#start(wanted);
     shared.attach(port);
     return shared;
@@ -126,7 +126,7 @@ export class SharedServers implements AsyncDisposable {
     await this.close();
   }
 
-  #start(wanted: Wanted): SharedServer {
+  #start(wanted: WantedProcess): SharedServer {
     const { server, cwd, env, capabilities, isPrivate, endsWithCaller } = wanted;
     const redact = redactorOf(server);
     const options: ChannelOptions = { env, cwd, log: this.#log, logs: this.#logs, redact };
@@ -157,13 +157,13 @@ export class SharedServers implements AsyncDisposable {
     return shared;
   }
 
-  #keyOf(wanted: Wanted): string {
+  #keyOf(wanted: WantedProcess): string {
     const isOfSession = wanted.isPrivate || this.#asking.has(commonKey(wanted));
     return JSON.stringify([commonKey(wanted), isOfSession ? wanted.session : null]);
   }
 }
 
 /** Equal for callers that a server cannot tell apart. */
-function commonKey({ server, cwd, capabilities }: Wanted): string {
+function commonKey({ server, cwd, capabilities }: WantedProcess): string {
   return JSON.stringify([server.name, server.cwd ?? cwd, capabilities]);
 }

@@ -2,11 +2,11 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { addressOf } from "./address.ts";
 import { connect } from "./bun-stream.ts";
-import { exchange, type RequestOptions, request } from "./exchange.ts";
+import { type DaemonRequestOptions, exchange, request } from "./exchange.ts";
 import { MessageConnection, type MessageHandler, upgradeName } from "./message-connection.ts";
 
 /** The JSON of the daemon's answer. Rejects as `request` does, and with errors of the system: nothing was sent if `isNobody` of the error. */
-export async function requestDaemon(socket: string, route: string, options: RequestOptions): Promise<unknown> {
+export async function requestDaemon(socket: string, route: string, options: DaemonRequestOptions): Promise<unknown> {
   options.signal?.throwIfAborted();
   return request(await connect(addressOf(socket), options.signal), route, options);
 }

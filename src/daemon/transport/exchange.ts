@@ -12,7 +12,7 @@ export interface Stream {
   destroy(): void;
 }
 
-export interface RequestOptions {
+export interface DaemonRequestOptions {
   body?: string;
   /** A daemon of an older version than this ends. */
   version?: string | undefined;
@@ -23,7 +23,7 @@ export interface RequestOptions {
  * Waits for the daemon's answer without a time limit, and returns its JSON. Closes the connection, because the daemon may close one that is
  * kept just as it is used. Rejects with the reason of the signal.
  */
-export async function request(stream: Stream, route: string, options: RequestOptions): Promise<unknown> {
+export async function request(stream: Stream, route: string, options: DaemonRequestOptions): Promise<unknown> {
   const { version, body = "", signal } = options;
   const headers = { connection: "close", ...(version === undefined ? {} : { "claudikins-version": version }) };
   const answer = await exchange(stream, route, headers, body, signal);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { maxMessageBytes } from "../../servers/limits.ts";
-import { type Answer, problem } from "../messages.ts";
+import { type DaemonAnswer, problem } from "../messages.ts";
 import { newPipeName } from "./address.ts";
 import { type BunStream, socketHandler } from "./bun-stream.ts";
 import { type HttpMessage, HttpReader, httpText } from "./http.ts";
@@ -26,9 +26,9 @@ export interface DaemonRequest {
 }
 
 /** Undefined if the request was upgraded. */
-type Answering = (request: DaemonRequest) => Promise<Answer | undefined>;
+type Answering = (request: DaemonRequest) => Promise<DaemonAnswer | undefined>;
 
-export class Listener {
+export class SocketListener {
   readonly #answer: Answering;
   readonly #server: { stop(closesConnections: boolean): void };
   readonly #requests = new Set<BunStream>();
@@ -108,7 +108,7 @@ export class Listener {
   }
 }
 
-function end(stream: BunStream, { status, json }: Answer): void {
+function end(stream: BunStream, { status, json }: DaemonAnswer): void {
   const headers = { "content-type": "application/json", connection: "close" };
   stream.write(httpText(`HTTP/1.1 ${status} ${status < 400 ? "OK" : "Refused"}`, headers, json));
   stream.end();

@@ -1,5 +1,5 @@
 /** Generates 2,400 orders of 2025 with their lines, and with the history that fits their age. */
-import type { Customer, HistoryEntry, Line, Order, OrderStatus, Product, Segment } from "../model.ts";
+import type { Customer, HistoryEntry, Order, OrderLine, OrderStatus, Product, Segment } from "../model.ts";
 import type { Random } from "../random.ts";
 import { DAY_MS, HOUR_MS, isoTime, NOW_MS, orderTimes } from "./calendar.ts";
 
@@ -44,8 +44,8 @@ export function generateOrders(random: Random, customers: readonly Customer[], p
   });
 }
 
-function basket(random: Random, shelf: readonly Product[], segment: Segment): Line[] {
-  const bySku = new Map<string, Line>();
+function basket(random: Random, shelf: readonly Product[], segment: Segment): OrderLine[] {
+  const bySku = new Map<string, OrderLine>();
   for (let n = random.int(...LINES[segment]); n > 0; n -= 1) {
     const { sku, name, price_cents } = random.pick(shelf);
     bySku.set(sku, { sku, name, quantity: random.int(...QUANTITY[segment]), unit_cents: price_cents });

@@ -1,11 +1,11 @@
 /** The frame of the page: its head, the views and messages. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { State } from "../contract.ts";
+import type { PageState } from "../contract.ts";
 import { Approvals } from "./approvals.tsx";
 import { Executions } from "./executions.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
-import { type Notice, NoticeBar, NoticeContext, noticeOf } from "./notice.tsx";
+import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
 import { SavingsView } from "./savings.tsx";
 import { Servers } from "./servers.tsx";
 import { Key, Text } from "./text.tsx";
@@ -16,10 +16,10 @@ type View = keyof typeof views;
 type End = "no session" | "ended";
 
 export function App() {
-  const [state, setState] = useState<State>();
+  const [state, setState] = useState<PageState>();
   const [end, setEnd] = useState<End>();
   const [view, setView] = useState<View>("now");
-  const [notice, setNotice] = useState<Notice>();
+  const [notice, setNotice] = useState<PageNotice>();
   const keys = useKeys((place) => {
     const wanted = Object.keys(views)[place] as View | undefined;
     if (wanted) setView(wanted);

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
-import type { Approval, Decided, Decision, State } from "../contract.ts";
+import type { Decided, PageApproval, PageDecision, PageState } from "../contract.ts";
 import { movedCardMs } from "../limits.ts";
 import { Age, useNow } from "./age.tsx";
 import { get, post } from "./client.ts";
@@ -13,16 +13,16 @@ import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
 import { Key, ScrolledText, Text, ToolName, visibleLines } from "./text.tsx";
 
-const said: Record<Decision, string> = {
+const said: Record<PageDecision, string> = {
   once: "Approved once",
   session: "Approved for the session",
   deny: "Denied",
   "deny all": "Denied, with everything else that this execution asks",
 };
 
-const keys: Record<string, Decision> = { a: "once", s: "session", d: "deny" };
+const keys: Record<string, PageDecision> = { a: "once", s: "session", d: "deny" };
 
-export function Approvals({ state, hasKeys }: { state: State; hasKeys: boolean }) {
+export function Approvals({ state, hasKeys }: { state: PageState; hasKeys: boolean }) {
   const { approvals, decided } = state;
   const ids = approvals.map(({ id }) => id);
   const roving = useRoving(ids);
@@ -76,7 +76,7 @@ export function Approvals({ state, hasKeys }: { state: State; hasKeys: boolean }
 }
 
 interface CardProps {
-  approval: Approval;
+  approval: PageApproval;
   ownConfig: string | null;
   hasKeys: boolean;
   item: ReturnType<ReturnType<typeof useRoving>["item"]>;
@@ -88,7 +88,7 @@ function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
   const notices = useNotices();
   const { isRunning, decide } = useDecision(approval);
   const now = useNow();
-  const click = (decision: Decision) => {
+  const click = (decision: PageDecision) => {
     if (hasMoved()) notices.say("The list has just moved. Press again.");
     else decide(decision);
   };
@@ -131,17 +131,17 @@ function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
 }
 
 /** Decides an approval, and says what that means for its execution. */
-function useDecision({ id, server, tool, execution }: Approval) {
+function useDecision({ id, server, tool, execution }: PageApproval) {
   const notices = useNotices();
   const { isRunning, run } = useAction();
-  const send = async (decision: Decision) => {
+  const send = async (decision: PageDecision) => {
     const { isRunning: goesOn } = await post<Decided>(`approvals/${id}`, { decision });
     const hint = goesOn
       ? undefined
       : `No process runs its execution. To continue it: claudikins executions wait ${execution}`;
     notices.say(`${said[decision]}: ${server}.${tool}`, hint);
   };
-  const decide = (decision: Decision) => {
+  const decide = (decision: PageDecision) => {
     if (!isRunning) void run(() => send(decision));
   };
   return { isRunning, decide };
@@ -156,7 +156,7 @@ function Changed({ parts }: { parts: string[] }) {
   );
 }
 
-function Actions({ isDisabled, onClick }: { isDisabled: boolean; onClick(decision: Decision): void }) {
+function Actions({ isDisabled, onClick }: { isDisabled: boolean; onClick(decision: PageDecision): void }) {
   return (
     <div class="actions">
       <button type="button" class="primary" disabled={isDisabled} onClick={() => onClick("once")}>
@@ -176,13 +176,13 @@ function Actions({ isDisabled, onClick }: { isDisabled: boolean; onClick(decisio
 }
 
 /** The whole arguments, whatever their size. Longer ones than in lists are fetched at once. */
-function Arguments({ approval: { id, args, argsChars } }: { approval: Approval }) {
+function Arguments({ approval: { id, args, argsChars } }: { approval: PageApproval }) {
   const isShort = args.length === argsChars;
   const [whole, setWhole] = useState<string>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     if (isShort) return;
-    get<Approval>(`approvals/${id}`).then(
+    get<PageApproval>(`approvals/${id}`).then(
       (found) => {
         if (found.args.length === found.argsChars) setWhole(found.args);
         else setProblem("the call no longer waits, and the rest is not kept");
@@ -210,7 +210,7 @@ function Arguments({ approval: { id, args, argsChars } }: { approval: Approval }
 
 const places = { agent: "in the agent", terminal: "at the terminal", page: "on this page", command: "by command" };
 
-function DecidedList({ decided }: { decided: Approval[] }) {
+function DecidedList({ decided }: { decided: PageApproval[] }) {
   return (
     <details class="decided">
       <summary>{counted(decided.length, "decision")} in the last hour</summary>

@@ -1,8 +1,8 @@
 /** Requests to the daemon. */
-import type { Refused } from "../contract.ts";
+import type { PageRefusal } from "../contract.ts";
 
 /** The answer was a refusal. Status 401 means that there is no session. */
-export class Failure extends Error {
+export class RequestFailure extends Error {
   readonly status: number;
   readonly hint: string | undefined;
 
@@ -13,15 +13,15 @@ export class Failure extends Error {
   }
 }
 
-/** The server's path to an API. Throws Failure; status 0 means that no answer came. */
+/** The server's path to an API. Throws RequestFailure; status 0 means that no answer came. */
 async function ask<T>(path: string, init: RequestInit): Promise<T> {
   const answer = await fetch(`api/${path}`, { ...init, cache: "no-store", redirect: "error" }).catch(() => undefined);
-  if (!answer) throw new Failure(0, "The daemon does not answer", "It may have ended. Run claudikins ui again.");
+  if (!answer) throw new RequestFailure(0, "The daemon does not answer", "It may have ended. Run claudikins ui again.");
   if (answer.status === 204) return undefined as T;
   const body: unknown = await answer.json().catch(() => undefined);
   if (answer.ok) return body as T;
-  const { error = `The daemon answered with status ${answer.status}`, hint } = (body ?? {}) as Partial<Refused>;
-  throw new Failure(answer.status, error, hint);
+  const { error = `The daemon answered with status ${answer.status}`, hint } = (body ?? {}) as Partial<PageRefusal>;
+  throw new RequestFailure(answer.status, error, hint);
 }
 
 export const get = <T>(path: string): Promise<T> => ask<T>(path, {});

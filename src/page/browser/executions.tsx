@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
-import type { Execution } from "../contract.ts";
+import type { PageExecution } from "../contract.ts";
 import { Age, useNow } from "./age.tsx";
 import { post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
@@ -11,7 +11,7 @@ import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
 import { Text } from "./text.tsx";
 
-export function Executions({ executions }: { executions: Execution[] }) {
+export function Executions({ executions }: { executions: PageExecution[] }) {
   const roving = useRoving(executions.map(({ id }) => id));
   return (
     <Panel id="executions" title="Executions">
@@ -31,7 +31,7 @@ export function Executions({ executions }: { executions: Execution[] }) {
 }
 
 interface RowProps {
-  execution: Execution;
+  execution: PageExecution;
   item: ReturnType<ReturnType<typeof useRoving>["item"]>;
 }
 
@@ -107,7 +107,7 @@ function Cancel({ id, tabIndex }: { id: string; tabIndex: number }) {
   );
 }
 
-function Duration({ execution: { isOver, startedAt, durationMs } }: { execution: Execution }) {
+function Duration({ execution: { isOver, startedAt, durationMs } }: { execution: PageExecution }) {
   const now = useNow();
   if (durationMs !== undefined) return <>{durationText(durationMs)}</>;
   return <>{isOver ? "" : durationText(now - startedAt)}</>;

@@ -1,15 +1,15 @@
 /** Follows the state of the daemon: by events while the page is visible, and by a request now and then while it is hidden. */
-import type { State } from "../contract.ts";
+import type { PageState } from "../contract.ts";
 import { hiddenLookMs, maxUnansweredRequests, reconnectMs } from "../limits.ts";
-import { Failure, get } from "./client.ts";
+import { get, RequestFailure } from "./client.ts";
 
-export interface Listener {
-  onState(state: State): void;
+export interface StateListener {
+  onState(state: PageState): void;
   /** There is no session, or the daemon has ended. The page follows nothing any more. */
   onEnd(why: "no session" | "ended"): void;
 }
 
-export function follow({ onState, onEnd }: Listener): () => void {
+export function follow({ onState, onEnd }: StateListener): () => void {
   let stream: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
@@ -34,12 +34,12 @@ export function follow({ onState, onEnd }: Listener): () => void {
   /** A request tells more about a failure than a stream. */
   const request = async () => {
     try {
-      const state = await get<State>("state");
+      const state = await get<PageState>("state");
       failures = 0;
       if (!isOver) onState(state);
       return true;
     } catch (error) {
-      if (error instanceof Failure && error.status === 401) end("no session");
+      if (error instanceof RequestFailure && error.status === 401) end("no session");
       else if (++failures >= maxUnansweredRequests) end("ended");
       return false;
     }
@@ -49,7 +49,7 @@ export function follow({ onState, onEnd }: Listener): () => void {
     stream = new EventSource("api/events");
     stream.onmessage = ({ data }) => {
       failures = 0;
-      onState(JSON.parse(data) as State);
+      onState(JSON.parse(data) as PageState);
     };
     stream.addEventListener("end", () => end("ended"));
     stream.onerror = () => {

@@ -1,7 +1,7 @@
 /** Starts the page: exchanges the token of the address for a session, and removes it from the address and the history. */
 import { render } from "preact";
 import { App, NoSession } from "./app.tsx";
-import { Failure, post } from "./client.ts";
+import { post, RequestFailure } from "./client.ts";
 
 const token = location.hash.slice(1);
 history.replaceState(null, "", location.pathname);
@@ -14,6 +14,6 @@ async function start(): Promise<void> {
 }
 
 start().catch((error: unknown) => {
-  const { message, hint } = error instanceof Failure ? error : { message: String(error), hint: undefined };
+  const { message, hint } = error instanceof RequestFailure ? error : { message: String(error), hint: undefined };
   render(<NoSession why={{ problem: message, hint }} />, root);
 });

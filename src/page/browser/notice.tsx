@@ -1,10 +1,10 @@
 /** Says what was done and what failed. */
 import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
-import { Failure } from "./client.ts";
+import { RequestFailure } from "./client.ts";
 import { Text } from "./text.tsx";
 
-export interface Notice {
+export interface PageNotice {
   text: string;
   hint?: string | undefined;
   isFailure: boolean;
@@ -36,13 +36,13 @@ export function useAction() {
   return { isRunning, run };
 }
 
-export function noticeOf(error: unknown): Notice {
-  const { message, hint } = error instanceof Failure ? error : { message: String(error), hint: undefined };
+export function noticeOf(error: unknown): PageNotice {
+  const { message, hint } = error instanceof RequestFailure ? error : { message: String(error), hint: undefined };
   return { text: message, hint, isFailure: true };
 }
 
 /** Screen readers read it aloud. It stays until the next one, or until it is closed. */
-export function NoticeBar({ notice, onClose }: { notice: Notice | undefined; onClose(): void }) {
+export function NoticeBar({ notice, onClose }: { notice: PageNotice | undefined; onClose(): void }) {
   return (
     <div class="notices" role="status" aria-live="polite">
       {notice && (

@@ -1,14 +1,14 @@
 /** The servers of the config: their state, their sign-in, and the tools of the chosen one. */
 import { useState } from "preact/hooks";
 import { counted } from "../../base/counted.ts";
-import type { Server, State } from "../contract.ts";
+import type { PageServerEntry, PageState } from "../contract.ts";
 import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
 import { SignInPanel } from "./sign-in.tsx";
 import { Text } from "./text.tsx";
 import { ToolList } from "./tools.tsx";
 
-export function Servers({ state }: { state: State }) {
+export function Servers({ state }: { state: PageState }) {
   const { servers } = state;
   const names = servers.map(({ name }) => name);
   const roving = useRoving(names);
@@ -57,7 +57,7 @@ export function Servers({ state }: { state: State }) {
   );
 }
 
-const kinds: Partial<Record<Server["state"], string>> = {
+const kinds: Partial<Record<PageServerEntry["state"], string>> = {
   ready: "good",
   starting: "running",
   needs: "waiting",
@@ -65,9 +65,9 @@ const kinds: Partial<Record<Server["state"], string>> = {
   broken: "bad",
 };
 
-const kindOf = ({ state }: Server) => kinds[state] ?? "idle";
+const kindOf = ({ state }: PageServerEntry) => kinds[state] ?? "idle";
 
-function Details({ server }: { server: Server }) {
+function Details({ server }: { server: PageServerEntry }) {
   const { name, transport, where, description, problem, protocol, serverVersion, signIn, denied, toolsMark } = server;
   return (
     <Panel id="server" title={<Text>{name}</Text>}>

@@ -1,17 +1,17 @@
 /** Signing in to a server: the link to its authorization page, and a field for the redirect of browsers on other machines. */
 import { useState } from "preact/hooks";
-import type { Server, SignIn } from "../contract.ts";
+import type { PageServerEntry, PageSignIn } from "../contract.ts";
 import { post } from "./client.ts";
 import { useAction } from "./notice.tsx";
 import { Text } from "./text.tsx";
 
-const words: Record<SignIn["state"], string> = {
+const words: Record<PageSignIn["state"], string> = {
   "signed in": "You are signed in.",
   expired: "Your sign-in has expired.",
   "signed out": "You are not signed in. The server may not need it.",
 };
 
-export function SignInPanel({ server, signIn }: { server: Server; signIn: SignIn }) {
+export function SignInPanel({ server, signIn }: { server: PageServerEntry; signIn: PageSignIn }) {
   const { name } = server;
   const { state, running, failed } = signIn;
   const { isRunning: isStarting, run } = useAction();
@@ -35,7 +35,7 @@ export function SignInPanel({ server, signIn }: { server: Server; signIn: SignIn
   );
 }
 
-function Running({ server, url, back, problem }: { server: string } & NonNullable<SignIn["running"]>) {
+function Running({ server, url, back, problem }: { server: string } & NonNullable<PageSignIn["running"]>) {
   const { run } = useAction();
   const [address, setAddress] = useState("");
   const paste = async () => {

@@ -1,7 +1,7 @@
 /** The tools of one server: which may be called, and when a person is asked. Changes are written to the config. */
 import { useEffect, useState } from "preact/hooks";
 import { grouped } from "../../base/counted.ts";
-import type { ConfirmMode, DeniedPattern, Server, Tool, Tools } from "../contract.ts";
+import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../contract.ts";
 import { shownToolsStep } from "../limits.ts";
 import { get, post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
@@ -14,7 +14,7 @@ const modeWords: Record<ConfirmMode, string> = {
   always: "always ask",
 };
 
-const effectWords: Record<Tool["effect"], string> = {
+const effectWords: Record<PageTool["effect"], string> = {
   unstated: "says nothing",
   reads: "reads",
   changes: "changes",
@@ -22,7 +22,7 @@ const effectWords: Record<Tool["effect"], string> = {
 };
 
 /** Why the tools of a server are not known, and what makes them known. What is wrong with it stands above. */
-const unknownTools: Partial<Record<Server["state"], string>> = {
+const unknownTools: Partial<Record<PageServerEntry["state"], string>> = {
   broken: "Its tools are not known, because it could not be started or reached. They are listed once that is repaired.",
   needs: "Its tools are not known, because it cannot be started without these variables.",
   "signed out": "Its tools are not known. They are listed once you have signed in.",
@@ -32,7 +32,7 @@ const unknownTools: Partial<Record<Server["state"], string>> = {
 type Change = { access: "allowed" | "denied" } | { confirm: ConfirmMode };
 
 /** `mark` changes when the tools or their policy have changed, perhaps on another page. */
-export function ToolList({ server, state, mark }: { server: string; state: Server["state"]; mark: string }) {
+export function ToolList({ server, state, mark }: { server: string; state: PageServerEntry["state"]; mark: string }) {
   const { found, isSaving, change } = useTools(server, mark);
   const [filter, setFilter] = useState("");
   const [most, setMost] = useState(shownToolsStep);
@@ -76,10 +76,10 @@ export function ToolList({ server, state, mark }: { server: string; state: Serve
 function useTools(server: string, mark: string) {
   const notices = useNotices();
   const { isRunning: isSaving, run } = useAction();
-  const [found, setFound] = useState<Tools>();
+  const [found, setFound] = useState<PageTools>();
   useEffect(() => {
     let isWanted = true;
-    get<Tools>(`tools?server=${encodeURIComponent(server)}`).then(
+    get<PageTools>(`tools?server=${encodeURIComponent(server)}`).then(
       (tools) => isWanted && setFound(tools),
       (error: unknown) => isWanted && notices.fail(error),
     );
@@ -88,14 +88,14 @@ function useTools(server: string, mark: string) {
     };
   }, [server, mark]);
   const save = async (tool: string, what: Change) => {
-    setFound(await post<Tools>("policy", { server, tool, ...what }));
+    setFound(await post<PageTools>("policy", { server, tool, ...what }));
     notices.say(`Saved in the config: ${server}.${tool} ${changeWords(what)}`);
   };
   return { found, isSaving, change: (tool: string, what: Change) => void run(() => save(tool, what)) };
 }
 
 /** Whether a tool has all words of the filter. */
-function fits(filter: string): (tool: Tool) => boolean {
+function fits(filter: string): (tool: PageTool) => boolean {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return ({ name, description }) => {
     const text = `${name} ${description}`.toLowerCase();
@@ -128,7 +128,7 @@ function changeWords(what: Change): string {
 }
 
 interface RowsProps {
-  tools: Tool[];
+  tools: PageTool[];
   isDisabled: boolean;
   onChange(tool: string, what: Change): void;
 }

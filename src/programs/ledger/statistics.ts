@@ -26,7 +26,7 @@ const comparisonShape = named(
     record({ without: number, with: number }),
   ),
 );
-export type Comparison = ValueOf<typeof comparisonShape>;
+export type TokenComparison = ValueOf<typeof comparisonShape>;
 
 const figures = {
   sessions: number,
@@ -136,7 +136,7 @@ function figuresOf(counts: Counts): Figures {
     results: { without: estimated(sum((use) => use.takenChars)), with: estimated(sums.returnedChars) },
     searches: { without: 0, with: estimated(sums.queryChars + sums.foundChars) },
   };
-  const all = (side: keyof Comparison) => Object.values(parts).reduce((total, part) => total + part[side], 0);
+  const all = (side: keyof TokenComparison) => Object.values(parts).reduce((total, part) => total + part[side], 0);
   return {
     sessions: sums.sessions,
     executions: sums.executions,

@@ -1,14 +1,14 @@
 /** Computes which calls ran concurrently, and which of many to show. */
 import type { ExecutionRecord, RecordedCall } from "./record.ts";
 
-export interface Step {
+export interface OpenCallCount {
   atMs: number;
   /** Number of running calls from then on. */
   open: number;
 }
 
 /** The number of running calls at each time that it changed, in order. */
-export function openCalls(calls: readonly RecordedCall[]): Step[] {
+export function openCalls(calls: readonly RecordedCall[]): OpenCallCount[] {
   const changes = new Map<number, number>();
   const add = (atMs: number, by: number) => changes.set(atMs, (changes.get(atMs) ?? 0) + by);
   for (const { startMs, endMs } of calls) {

@@ -2,8 +2,9 @@
 
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
+import type { FailureReason } from "../../sandbox/contract.ts";
 import { mostAtOnce } from "./overlap.ts";
-import type { ExecutionRecord, FailureReason, RecordedCall, Summary } from "./record.ts";
+import type { ExecutionRecord, RecordedCall, Summary } from "./record.ts";
 
 const reasonTexts: Record<string, string> = {
   threw: "failed",

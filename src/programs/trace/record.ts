@@ -27,7 +27,6 @@ export function doorOf(isForAgent: boolean): Door {
 
 /** Why a program failed. */
 export const failureReason = oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed");
-export type FailureReason = ValueOf<typeof failureReason>;
 
 const summary = {
   version: exactly(1),

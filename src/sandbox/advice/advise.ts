@@ -35,12 +35,12 @@ const explanations: Explanation[] = [
 /** Explanations that keep the message and the place of a misuse. */
 const furtherExplanations: Explanation[] = [environment, otherTool, absentProperty];
 
-interface Known {
+interface AdviceContext {
   known: KnownTools;
   calls: readonly RecordedCalls[];
 }
 
-export function advise(error: Failing, code: Tree, { known, calls }: Known): Advice {
+export function advise(error: Failing, code: Tree, { known, calls }: AdviceContext): Advice {
   const around = surroundingsOf(code, known, calls);
   const first = (all: Explanation[]) =>
     all

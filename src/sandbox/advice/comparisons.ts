@@ -6,7 +6,7 @@ import { isMember, isWithin, methodName, type Node, propertyName } from "../ast/
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import { maxChoices } from "../limits.ts";
-import type { Output } from "../suspicion.ts";
+import type { ProgramOutput } from "../suspicion.ts";
 import { mayNotHaveRun } from "./guards.ts";
 import { areTexts } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -15,7 +15,7 @@ import type { Surroundings } from "./surroundings.ts";
  * Certain if the values differ from the string only in their spelling, or if the server declares the choices, the string
  * is none of them, and the program found nothing.
  */
-export function neverTrue({ json = "", logs }: Output, around: Surroundings): string[] {
+export function neverTrue({ json = "", logs }: ProgramOutput, around: Surroundings): string[] {
   const { tree, values } = around;
   const isEmpty = logs.length === 0 && /^(?:|0|\[\]|\{\}|null|""|\{"\w+":(?:0|\[\])\})$/.test(json);
   const all = tree.nodes.flatMap(comparisonsIn);

@@ -3,7 +3,7 @@ import { isCall, isFunction, isMember, isWithin, methodName, type Node, property
 import type { Tree } from "../ast/tree.ts";
 import type { Failing } from "./surroundings.ts";
 
-export interface Fault {
+export interface FaultyExpression {
   node: Node;
   /** Whether the expression was undefined, or something else than expected. */
   is: "undefined" | "other";
@@ -12,7 +12,7 @@ export interface Fault {
   at?: number;
 }
 
-export function faultOf({ message, name, at }: Failing, tree: Tree): Fault | undefined {
+export function faultOf({ message, name, at }: Failing, tree: Tree): FaultyExpression | undefined {
   if (at === undefined || name !== "TypeError") return undefined;
   const [, verb, property, nothing = "undefined"] =
     /^cannot (read|set) property(?: '(.*)')? of (undefined|null)$/.exec(message) ?? [];
@@ -24,7 +24,7 @@ export function faultOf({ message, name, at }: Failing, tree: Tree): Fault | und
 }
 
 /** The engine tells the position after the object. */
-function memberOf(at: number, tree: Tree, verb: string, nothing: string): Fault | undefined {
+function memberOf(at: number, tree: Tree, verb: string, nothing: string): FaultyExpression | undefined {
   const member = tree.all("MemberExpression").findLast((node) => node.object.end <= at && at <= node.property.start);
   if (!member) return undefined;
   const { object } = member;
@@ -36,7 +36,7 @@ function memberOf(at: number, tree: Tree, verb: string, nothing: string): Fault 
   return { node: object, is: "undefined", message };
 }
 
-function called(at: number, tree: Tree): Fault | undefined {
+function called(at: number, tree: Tree): FaultyExpression | undefined {
   const callee = callOpenedAt(at, tree)?.callee;
   return callee && { node: callee, is: "other", message: `${shownExpression(callee, tree)} is not a function` };
 }
@@ -47,7 +47,7 @@ function callOpenedAt(at: number, tree: Tree) {
   return call && /^[\s(]*(?:\?\.)?$/.test(tree.code.slice(call.callee.end, at)) ? call : undefined;
 }
 
-function iterated(at: number, tree: Tree, nothing: string | undefined): Fault | undefined {
+function iterated(at: number, tree: Tree, nothing: string | undefined): FaultyExpression | undefined {
   const around = functionAt(at, tree);
   const here = tree.nodes
     .flatMap((node) => iteratedBy(node, at))
@@ -72,7 +72,7 @@ function iteratedBy(node: Node, at: number): Node[] {
 }
 
 /** `Object.entries(undefined)`, or a pattern that destructures undefined. */
-function converted(at: number, tree: Tree): Fault | undefined {
+function converted(at: number, tree: Tree): FaultyExpression | undefined {
   const call = callOpenedAt(at, tree);
   const given = methodName(call, "Object") === undefined ? undefined : call?.arguments[0];
   if (given) {

@@ -11,10 +11,10 @@ import {
   type Node,
 } from "../ast/nodes.ts";
 import type { Binding, Tree } from "../ast/tree.ts";
-import type { Output } from "../suspicion.ts";
+import type { ProgramOutput } from "../suspicion.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-export function lostWork({ notes }: Output, { tree }: Surroundings): string[] {
+export function lostWork({ notes }: ProgramOutput, { tree }: Surroundings): string[] {
   if (!notes?.late) return [];
   return tree.all("ExpressionStatement").flatMap(({ expression }) => {
     const call = bare(expression);

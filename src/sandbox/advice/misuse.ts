@@ -4,7 +4,7 @@ import { isCalled, knownNamespace } from "../ast/tool-calls.ts";
 import { insteadOfTool, objectName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import { causeOf } from "./causes.ts";
-import { type Fault, faultOf, shownExpression } from "./fault.ts";
+import { type FaultyExpression, faultOf, shownExpression } from "./fault.ts";
 import { methodInstead } from "./methods.ts";
 import { areTexts, keysOf, shapeOf } from "./shapes.ts";
 import { type Advice, type Failing, lines, type Surroundings } from "./surroundings.ts";
@@ -57,7 +57,7 @@ function ofGlobal(node: Node, { tree, namespaces }: Surroundings): string | unde
 }
 
 /** `orders.append(o)`: what the object was, and which method does the same. */
-function methodOf({ node, is }: Fault, { tree, values }: Surroundings): string | undefined {
+function methodOf({ node, is }: FaultyExpression, { tree, values }: Surroundings): string | undefined {
   if (!isMember(node)) return undefined;
   const seen = values.of(node.object);
   const known = seen && !seen.promised && seen.values.length > 0 ? seen.values : undefined;

@@ -14,7 +14,7 @@ import {
   propertyName,
 } from "../ast/nodes.ts";
 import { calledTool, type Scope } from "../ast/tool-calls.ts";
-import type { Source, Step, Tree } from "../ast/tree.ts";
+import type { PathStep, Source, Tree } from "../ast/tree.ts";
 import { elements, follow, iterated, joined, part, property, type Seen } from "./seen.ts";
 import { truthOf } from "./truth.ts";
 
@@ -178,7 +178,7 @@ export class SeenValues {
   }
 
   /** `const [a, b] = await Promise.all([demo.x(), demo.y()])`: each variable has the value at its index. */
-  #destructured(node: Expression, path: Step[]): Seen | undefined {
+  #destructured(node: Expression, path: PathStep[]): Seen | undefined {
     const [first, ...rest] = path;
     const all = node.type === "AwaitExpression" ? node.argument : undefined;
     const list = methodName(all, "Promise") === "all" ? (all as CallExpression).arguments[0] : undefined;

@@ -1,6 +1,6 @@
 /** Values of tools that were seen, and their parts. */
 import { isObject } from "../../base/json-object.ts";
-import type { Step } from "../ast/tree.ts";
+import type { PathStep } from "../ast/tree.ts";
 import { maxSeenValues } from "../limits.ts";
 
 /** The values that an expression had. */
@@ -62,7 +62,7 @@ export function property(seen: Seen, name: string): Seen | undefined {
       );
 }
 
-export function follow(seen: Seen | undefined, path: Step[]): Seen | undefined {
+export function follow(seen: Seen | undefined, path: PathStep[]): Seen | undefined {
   let now = seen;
   for (const step of path) {
     if (!now || now.promised) return undefined;

@@ -4,19 +4,19 @@ import type { Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
 import { maxWarnings } from "../limits.ts";
-import type { Output } from "../suspicion.ts";
+import type { ProgramOutput } from "../suspicion.ts";
 import { neverTrue } from "./comparisons.ts";
 import { lostWork } from "./lost-work.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 import { circular, mapAsObject, missing, nanCauses } from "./wrong-output.ts";
 
 /** The warnings as lines of the log. */
-export async function warn(output: Output, plain: Tree, known: KnownTools): Promise<LogEntry[]> {
+export async function warn(output: ProgramOutput, plain: Tree, known: KnownTools): Promise<LogEntry[]> {
   const warnings = await known.resolved(() => warningsFor(output, surroundingsOf(plain, known, output.calls)));
   return warnings.map((text) => ({ level: "warn", text }));
 }
 
-function warningsFor(output: Output, around: Surroundings): string[] {
+function warningsFor(output: ProgramOutput, around: Surroundings): string[] {
   const all =
     output.calls.length === 0
       ? nothingRan(output, around)
@@ -37,7 +37,7 @@ function warningsFor(output: Output, around: Surroundings): string[] {
 }
 
 /** Every call of a tool had arguments that the tool does not take, and the output does not say what it takes. */
-function calledWrongly({ calls, json = "", logs }: Output): string[] {
+function calledWrongly({ calls, json = "", logs }: ProgramOutput): string[] {
   const output = [json, ...logs.map(({ text }) => text)];
   const shows = (text: string) =>
     output.some((each) => each.includes(text) || each.includes(JSON.stringify(text).slice(1, -1)));
@@ -50,7 +50,7 @@ function calledWrongly({ calls, json = "", logs }: Output): string[] {
 }
 
 /** `demo.list_orders({}).orders`: no promise has that property. The guest saw it being read. */
-function unawaited({ notes }: Output, { tree }: Surroundings): string[] {
+function unawaited({ notes }: ProgramOutput, { tree }: Surroundings): string[] {
   return (notes?.unawaited ?? []).map(({ tool, key }) => {
     const read = tree.all("MemberExpression").find((node) => propertyName(node) === key);
     const where = read ? `line ${tree.line(read)}: ` : "";
@@ -59,7 +59,7 @@ function unawaited({ notes }: Output, { tree }: Surroundings): string[] {
 }
 
 /** A callback in braces that returns nothing, where a value is expected: `list.map((o) => { id: o.id })`. */
-function mappedToNothing({ notes }: Output, { tree }: Surroundings): string[] {
+function mappedToNothing({ notes }: ProgramOutput, { tree }: Surroundings): string[] {
   const givesUndefined = notes?.odd.some(({ kind }) => kind === "undefined") ?? false;
   return tree.all("CallExpression").flatMap((call) => {
     const [callback] = call.arguments;
@@ -77,7 +77,7 @@ function mappedToNothing({ notes }: Output, { tree }: Surroundings): string[] {
 }
 
 /** The program has calls of tools, all of them in a function that was never called. */
-function nothingRan({ json, notes, logs, displayed }: Output, { tree, values }: Surroundings): string[] {
+function nothingRan({ json, notes, logs, displayed }: ProgramOutput, { tree, values }: Surroundings): string[] {
   const isFunctionShown = notes?.odd.some(({ kind, path }) => kind === "function" && path === "") ?? false;
   if (logs.length > 0 || displayed || !(json === undefined || isFunctionShown)) return [];
   const calls = tree.all("CallExpression").filter((call) => values.toolOf(call));

@@ -3,7 +3,7 @@ import type { MemberExpression } from "acorn";
 import { isMember, isNamed, isWithin, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
-import type { Output } from "../suspicion.ts";
+import type { ProgramOutput } from "../suspicion.ts";
 import { shownExpression } from "./fault.ts";
 import { mayNotHaveRun } from "./guards.ts";
 import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
@@ -12,7 +12,7 @@ import { keysOf, listKeys, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Properties that no result has and no signature declares, where they certainly harm. */
-export function missing(output: Output, around: Surroundings): string[] {
+export function missing(output: ProgramOutput, around: Surroundings): string[] {
   const { tree } = around;
   const hasNaN = showsNaN(output);
   const text = [output.json ?? "", ...output.logs.map((each) => each.text)].join("\n");
@@ -65,7 +65,7 @@ function isInText(node: Node, tree: Tree): boolean {
 /**
  * `response.data?.orders ?? []`, where response itself has the orders, no other key is tried, and nothing came of it.
  */
-function isEnvelope({ node, object, seen }: Missing, { json = "" }: Output, tree: Tree): boolean {
+function isEnvelope({ node, object, seen }: Missing, { json = "" }: ProgramOutput, tree: Tree): boolean {
   const parent = tree.parent(node);
   const within = isMember(parent) && parent.object === node ? propertyName(parent) : undefined;
   const isEmpty = json === "" || /^(?:0|\[\]|\{\}|null)$/.test(json);
@@ -82,14 +82,14 @@ function isEnvelope({ node, object, seen }: Missing, { json = "" }: Output, tree
   return tried.length === 1;
 }
 
-function showsNaN({ notes, logs }: Output): boolean {
+function showsNaN({ notes, logs }: ProgramOutput): boolean {
   return (
     notes?.odd.some(({ kind }) => kind === "NaN") || logs.some(({ text }) => /(?<![\w"'`])NaN(?![\w"'`])/.test(text))
   );
 }
 
 /** Additions to an entry that does not exist yet, and calculations with text. */
-export function nanCauses(output: Output, around: Surroundings): string[] {
+export function nanCauses(output: ProgramOutput, around: Surroundings): string[] {
   const { tree, values } = around;
   if (!showsNaN(output)) return [];
   const sums = tree.all("AssignmentExpression").flatMap(({ left, right, operator }) => {
@@ -139,7 +139,7 @@ export function mapAsObject({ tree }: Surroundings): string[] {
 }
 
 /** Values that JSON cannot show because they contain themselves. */
-export function circular({ notes }: Output): string[] {
+export function circular({ notes }: ProgramOutput): string[] {
   return (notes?.odd ?? []).flatMap(({ kind, path, count }) => {
     if (kind !== "circular") return [];
     const where = `${path || "the value"}${count > 1 ? ` and ${count - 1} more are` : " is"}`;

@@ -7,7 +7,7 @@ import { maxCorrectedArgumentsChars } from "../limits.ts";
 import { keyName } from "./nodes.ts";
 import { meantKey } from "./tool-names.ts";
 
-export interface ArgumentProblem {
+export interface ArgumentMistake {
   /** Offset in the code. */
   at: number;
   message: string;
@@ -21,11 +21,11 @@ export function checkArguments(
   known: KnownFunction,
   shown: string,
   code: string,
-): ArgumentProblem[] {
+): ArgumentMistake[] {
   const schema = plainObjectSchema(known.inputSchema);
   const [first] = call.arguments;
   if (!schema || first?.type === "SpreadElement") return [];
-  const problem = (at: number, message: string, write?: string): ArgumentProblem => ({
+  const problem = (at: number, message: string, write?: string): ArgumentMistake => ({
     at,
     message: `${shown}: ${message}`,
     ...(write === undefined ? {} : { write: `await ${shown}(${write})` }),

@@ -12,7 +12,7 @@ export interface Scope {
 
 export type KnownNamespace = Namespace & { functions: KnownFunction[] };
 
-export interface Called {
+export interface CalledFunction {
   namespace: KnownNamespace;
   /** The server as it is written in the code: `demo`, `servers["my-server"]`. */
   server: string;
@@ -20,7 +20,7 @@ export interface Called {
 }
 
 /** The function that a call certainly means. `demo.tool.raw(…)` means `tool`. */
-export function calledFunction({ callee }: CallExpression, scope: Scope): Called | undefined {
+export function calledFunction({ callee }: CallExpression, scope: Scope): CalledFunction | undefined {
   const called = isMember(callee) && propertyName(callee) === "raw" ? callee.object : callee;
   if (called.type === "Identifier") return importedFunction(called, scope);
   const name = isMember(called) && !called.optional ? propertyName(called) : undefined;
@@ -30,7 +30,10 @@ export function calledFunction({ callee }: CallExpression, scope: Scope): Called
 }
 
 /** The existing tool that a call means, by its original name or its name in JavaScript. */
-export function calledTool(call: CallExpression, scope: Scope): { tool: KnownFunction; called: Called } | undefined {
+export function calledTool(
+  call: CallExpression,
+  scope: Scope,
+): { tool: KnownFunction; called: CalledFunction } | undefined {
   const called = calledFunction(call, scope);
   const functions = called?.namespace.functions ?? [];
   const tool =
@@ -50,7 +53,7 @@ export function knownNamespace(wanted: string, namespaces: readonly Namespace[])
 }
 
 /** A function that the program imports from `./servers/<server>`. */
-function importedFunction(name: Node, { tree, namespaces }: Scope): Called | undefined {
+function importedFunction(name: Node, { tree, namespaces }: Scope): CalledFunction | undefined {
   const [source] = tree.binding(name)?.sources ?? [];
   if (source?.kind !== "import" || source.name === undefined) return undefined;
   const path = /^(?:\.{0,2}\/|@\/)*servers\/([^/]+?)(?:\/index)?(?:\.[cm]?[jt]s)?$/;

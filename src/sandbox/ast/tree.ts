@@ -5,15 +5,15 @@ import { type FunctionNode, isFunction, isMember, keyName, type Node, type NodeO
 
 /** One place where a variable gets a value: an expression or its elements, and the path into its value. */
 export type Source =
-  | { kind: "value" | "element"; node: Expression; path: Step[] }
-  | { kind: "parameter"; of: FunctionNode; index: number; path: Step[] }
+  | { kind: "value" | "element"; node: Expression; path: PathStep[] }
+  | { kind: "parameter"; of: FunctionNode; index: number; path: PathStep[] }
   | { kind: "function"; node: FunctionNode }
   /** `name` is undefined for the default and for the whole module. */
   | { kind: "import"; module: string; name: string | undefined }
   | { kind: "unknown" };
 
 /** A property by name, an element by index, or the rest of a list. */
-export type Step = { property: string } | { index: number } | "rest";
+export type PathStep = { property: string } | { index: number } | "rest";
 
 export interface Binding {
   name: string;
@@ -159,7 +159,7 @@ export class Tree {
     }
   }
 
-  #bind(pattern: Pattern, source: (path: Step[]) => Source | undefined, scope: Map<string, Binding>): void {
+  #bind(pattern: Pattern, source: (path: PathStep[]) => Source | undefined, scope: Map<string, Binding>): void {
     for (const { name, path } of boundPaths(pattern)) {
       const binding = scope.getOrInsertComputed(name, () => ({ name, sources: [], references: [] }));
       const made = path === undefined ? ({ kind: "unknown" } as const) : source(path);
@@ -217,7 +217,7 @@ function isNode(value: unknown): value is Node {
 
 /** Where a declared variable gets its first value. It gets none in `let x;`. */
 function initialValue({ init }: VariableDeclarator, declaration: Node, outer: Node | undefined) {
-  return (path: Step[]): Source | undefined => {
+  return (path: PathStep[]): Source | undefined => {
     const loop = outer?.type === "ForOfStatement" || outer?.type === "ForInStatement" ? outer : undefined;
     if (loop?.left === declaration) {
       const isOf = loop.type === "ForOfStatement" && !loop.await;
@@ -231,8 +231,8 @@ function initialValue({ init }: VariableDeclarator, declaration: Node, outer: No
 /** The names of a pattern, each with its path into the value. A name with a default has no path. */
 export function boundPaths(
   pattern: Pattern,
-  path: Step[] | undefined = [],
-): { name: string; path: Step[] | undefined }[] {
+  path: PathStep[] | undefined = [],
+): { name: string; path: PathStep[] | undefined }[] {
   switch (pattern.type) {
     case "Identifier":
       return [{ name: pattern.name, path }];

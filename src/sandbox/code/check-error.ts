@@ -10,7 +10,7 @@ export class CheckError extends Error {
 }
 
 /** A certain mistake in the code. */
-export interface Finding {
+export interface CodeMistake {
   /** Offset in the checked code. */
   at: number;
   code: "TOOL_NOT_FOUND" | "INVALID_ARGUMENTS" | "MISSING_AWAIT";
@@ -21,7 +21,7 @@ export interface Finding {
   signatures: string[];
 }
 
-export interface PlacedFinding extends Finding {
+export interface PlacedFinding extends CodeMistake {
   line: number;
   column: number;
 }

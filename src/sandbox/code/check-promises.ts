@@ -4,12 +4,12 @@ import { bare, isFunction, isMember, methodName, type Node, propertyName } from 
 import { isList, promiseOf, setsMembers } from "../ast/promises.ts";
 import type { Scope } from "../ast/tool-calls.ts";
 import type { Tree } from "../ast/tree.ts";
-import type { Finding } from "./check-error.ts";
+import type { CodeMistake } from "./check-error.ts";
 
 /** The properties that every promise has. */
 const ofPromises = new Set(["then", "catch", "finally", ...Object.getOwnPropertyNames(Object.prototype)]);
 
-export function checkPromises(scope: Scope): Finding[] {
+export function checkPromises(scope: Scope): CodeMistake[] {
   const { tree } = scope;
   return [
     ...tree.nodes.flatMap((node) => used(node, tree)).flatMap((use) => finding(use, scope) ?? []),
@@ -78,7 +78,7 @@ function ofMember(node: MemberExpression, tree: Tree): Use[] {
   return [{ node: node.object, as: `and has no ${name ?? tree.text(node.property)}` }];
 }
 
-function finding({ node, as, direct, write: instead }: Use, scope: Scope): Finding | undefined {
+function finding({ node, as, direct, write: instead }: Use, scope: Scope): CodeMistake | undefined {
   const { tree } = scope;
   const value = bare(node);
   // A program that sets properties of a promise knows that it is a promise.
@@ -99,7 +99,7 @@ function finding({ node, as, direct, write: instead }: Use, scope: Scope): Findi
 }
 
 /** `orders.filter(async (o) => …)` keeps everything, because a promise is always true. */
-function asyncTest(call: CallExpression, scope: Scope): Finding | undefined {
+function asyncTest(call: CallExpression, scope: Scope): CodeMistake | undefined {
   const [callback] = call.arguments;
   const method = methodName(call) ?? "";
   // An object of the program may have a method of that name that awaits its callback.
@@ -115,6 +115,6 @@ function asyncTest(call: CallExpression, scope: Scope): Finding | undefined {
   );
 }
 
-function missingAwait({ start }: Node, message: string): Finding {
+function missingAwait({ start }: Node, message: string): CodeMistake {
   return { at: start, code: "MISSING_AWAIT", message, signatures: [] };
 }

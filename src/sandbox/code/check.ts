@@ -5,19 +5,19 @@
 import type { CallExpression } from "acorn";
 import { checkArguments, correctedCall } from "../ast/arguments.ts";
 import { isMember, propertyName } from "../ast/nodes.ts";
-import { type Called, calledFunction, calledTool, isCalled, type Scope } from "../ast/tool-calls.ts";
+import { type CalledFunction, calledFunction, calledTool, isCalled, type Scope } from "../ast/tool-calls.ts";
 import { insteadOfTool, renamed } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Bindings } from "../contract.ts";
 import { serverMembers } from "../guest/kinds.ts";
-import type { Finding } from "./check-error.ts";
+import type { CodeMistake } from "./check-error.ts";
 import { checkPromises } from "./check-promises.ts";
 
 /** The tools, and a search for tools by words. */
-export type Known = Pick<Bindings, "namespaces" | "suggest">;
+export type ToolLookup = Pick<Bindings, "namespaces" | "suggest">;
 
 /** The certain mistakes of a program, in the order of the code. */
-export function checkCalls(tree: Tree, known: Known): Finding[] {
+export function checkCalls(tree: Tree, known: ToolLookup): CodeMistake[] {
   try {
     return findingsIn(tree, known).sort((a, b) => a.at - b.at);
   } catch (error) {
@@ -27,9 +27,9 @@ export function checkCalls(tree: Tree, known: Known): Finding[] {
   }
 }
 
-function findingsIn(tree: Tree, { namespaces, suggest }: Known): Finding[] {
+function findingsIn(tree: Tree, { namespaces, suggest }: ToolLookup): CodeMistake[] {
   const scope: Scope = { tree, namespaces };
-  const findings = tree.all("CallExpression").flatMap((call): Finding[] => {
+  const findings = tree.all("CallExpression").flatMap((call): CodeMistake[] => {
     const found = calledTool(call, scope);
     if (found) {
       const { tool, called } = found;
@@ -63,10 +63,10 @@ function isGuarded(call: CallExpression, tree: Tree): boolean {
 
 function unknownFunction(
   call: CallExpression,
-  { server, namespace, name }: Called,
+  { server, namespace, name }: CalledFunction,
   { code }: Tree,
-  suggest: Known["suggest"],
-): Finding {
+  suggest: ToolLookup["suggest"],
+): CodeMistake {
   const { text, signatures } = insteadOfTool(name, namespace, suggest);
   const same = renamed(name, namespace.functions);
   return {

@@ -1,6 +1,6 @@
 /** The interface between the guest and its host. The worker defines it before any code of the guest runs. */
 
-export interface Host {
+export interface HostFunctions {
   /** Logs text. If `open` is 1, the text is the beginning of a line that the next text of this level continues. */
   log(level: string, text: string, open?: number): void;
   /** Returns JSON of an error if the value is refused. */
@@ -61,11 +61,11 @@ export interface Guest {
 }
 
 declare global {
-  var __host: Host;
+  var __host: HostFunctions;
   var __guest: Guest;
 }
 
-export const host: Host = globalThis.__host;
+export const host: HostFunctions = globalThis.__host;
 
 const { parse, stringify } = JSON;
 const computeErrors: Record<string, ErrorConstructor> = {

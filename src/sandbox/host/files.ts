@@ -7,7 +7,7 @@ import { descriptorsHaveNames } from "../../base/open-folder.ts";
 import type { Mounts } from "../contract.ts";
 import type { FileFault } from "../guest/host.ts";
 import { Disk } from "./filesystem/disk.ts";
-import { describeFault, Fault } from "./filesystem/fault.ts";
+import { describeFault, FileRefusal } from "./filesystem/fault.ts";
 import { defaultQuotas, type Quotas } from "./filesystem/quota.ts";
 import { describeStats } from "./filesystem/stats.ts";
 
@@ -75,7 +75,7 @@ class Arguments {
 
   text(name: string): string {
     const value = this.#values.get(name);
-    if (typeof value !== "string") throw new Fault("EINVAL", `${name} must be a string`);
+    if (typeof value !== "string") throw new FileRefusal("EINVAL", `${name} must be a string`);
     return value;
   }
 
@@ -91,7 +91,11 @@ class Arguments {
   encoding(): BufferEncoding {
     const given = this.#values.get("encoding") ?? "utf8";
     if (typeof given !== "string" || !Buffer.isEncoding(given))
-      throw new Fault("EINVAL", `there is no encoding ${JSON.stringify(given)}`, 'Use "utf8", "base64" or "hex".');
+      throw new FileRefusal(
+        "EINVAL",
+        `there is no encoding ${JSON.stringify(given)}`,
+        'Use "utf8", "base64" or "hex".',
+      );
     return given;
   }
 }
@@ -127,7 +131,8 @@ function read(disk: Disk, args: Arguments): string {
 function write(disk: Disk, args: Arguments): void {
   const flag = args.text("flag");
   const kind = /^(?:(a)s?|w)(x)?\+?$|^(x)(?:w|a)\+?$/.exec(flag);
-  if (!kind) throw new Fault("EINVAL", `there is no flag ${JSON.stringify(flag)} for writing`, 'Use "w", "a" or "wx".');
+  if (!kind)
+    throw new FileRefusal("EINVAL", `there is no flag ${JSON.stringify(flag)} for writing`, 'Use "w", "a" or "wx".');
   const [, adds, exclusive, alsoExclusive] = kind;
   const how = exclusive || alsoExclusive ? "create" : adds ? "append" : "replace";
   disk.write(args.path, args.bytes(), how);

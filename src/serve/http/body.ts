@@ -14,7 +14,7 @@ import { parsedJson } from "../../base/json-object.ts";
 import { maxBatch } from "../limits.ts";
 import { appsExtension } from "../proxy/apps.ts";
 import { skillsExtension } from "../surface.ts";
-import { invalidMessage, Refusal } from "./refusal.ts";
+import { HttpRefusal, invalidMessage } from "./refusal.ts";
 
 export interface Messages {
   messages: JSONRPCMessage[];
@@ -27,13 +27,13 @@ export interface Body extends Messages {
   value: unknown;
 }
 
-/** Throws a Refusal with status 413, 415 or 400. */
+/** Throws an HttpRefusal with status 413, 415 or 400. */
 export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
   if (!isJsonContentType(request.headers.get("content-type"))) {
-    throw new Refusal(415, "The body must be application/json: set Content-Type");
+    throw new HttpRefusal(415, "The body must be application/json: set Content-Type");
   }
   const value = parsedJson(await textOf(request, maxBytes));
-  if (value === undefined) throw new Refusal(400, "The body is not JSON", {}, ProtocolErrorCode.ParseError);
+  if (value === undefined) throw new HttpRefusal(400, "The body is not JSON", {}, ProtocolErrorCode.ParseError);
   const isBatch = Array.isArray(value);
   const items = isBatch ? value : [value];
   if (items.length === 0) throw invalidMessage("The batch is empty");
@@ -48,8 +48,8 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
 /** Reads no more than the limit, whatever length was announced. */
 async function textOf(request: Request, maxBytes: number): Promise<string> {
   const body = await readRequestBody(request, maxBytes).catch(() => undefined);
-  if (!body) throw new Refusal(400, "The body ended early");
-  if (body.tooLarge) throw new Refusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
+  if (!body) throw new HttpRefusal(400, "The body ended early");
+  if (body.tooLarge) throw new HttpRefusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
   return body.text;
 }
 

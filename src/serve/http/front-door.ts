@@ -9,16 +9,16 @@ import type { App } from "../../app/app.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
-import { type End, problemOfPeer } from "../../base/peer-owner.ts";
+import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes } from "../limits.ts";
 import { bodyOf, lean } from "./body.ts";
 import type { StayOpen } from "./event-stream.ts";
-import { Gate, type GateOptions, preflight } from "./gate.ts";
+import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
-import { invalidMessage, Refusal } from "./refusal.ts";
-import { type SessionLimits, Sessions } from "./sessions.ts";
+import { HttpRefusal, invalidMessage } from "./refusal.ts";
+import { HttpSessions, type SessionLimits } from "./sessions.ts";
 
-export interface FrontDoorOptions extends GateOptions, SessionLimits, ModernLimits {
+export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, ModernLimits {
   /** 0 means any free port. */
   port: number;
   /** Maximum bytes of one request. */
@@ -30,8 +30,8 @@ const path = "/mcp";
 
 export class FrontDoor {
   readonly #options: FrontDoorOptions;
-  readonly #gate: Gate;
-  readonly #sessions: Sessions;
+  readonly #gate: HttpGate;
+  readonly #sessions: HttpSessions;
   readonly #modern: ModernRequests;
   readonly #server: Bun.Server<undefined>;
   #isLeaving = false;
@@ -39,9 +39,9 @@ export class FrontDoor {
   /** Starts to listen. Throws USAGE if that is not possible. */
   constructor(app: App, options: FrontDoorOptions) {
     this.#options = options;
-    this.#gate = new Gate(options);
+    this.#gate = new HttpGate(options);
     this.#server = listen(options, (request, server) => this.#answer(request, server));
-    this.#sessions = new Sessions(app, options, options.log);
+    this.#sessions = new HttpSessions(app, options, options.log);
     this.#modern = new ModernRequests(app, options, options.log, this.#sessions.isOpen);
   }
 
@@ -52,9 +52,9 @@ export class FrontDoor {
     return url.href;
   }
 
-  get #end(): End {
+  get #end(): ConnectionEnd {
     // Bun's types do not have it.
-    return (this.#server as unknown as { address: End }).address;
+    return (this.#server as unknown as { address: ConnectionEnd }).address;
   }
 
   /** Open requests. */
@@ -89,12 +89,12 @@ export class FrontDoor {
   #refusal(request: Request, error: unknown): Response {
     const { log } = this.#options;
     const line = `${request.method}: ${messageOf(error)}`;
-    if (error instanceof Refusal) {
+    if (error instanceof HttpRefusal) {
       log.debug(line);
       return error.response();
     }
     log.warn(line);
-    return new Refusal(500, "claudikins failed: see its log for the cause").response();
+    return new HttpRefusal(500, "claudikins failed: see its log for the cause").response();
   }
 
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
@@ -108,7 +108,7 @@ export class FrontDoor {
     if (request.method === "OPTIONS") return preflight();
     this.#gate.checkToken(request);
     await this.#checkPeer(server.requestIP(request));
-    if (pathname !== path) throw new Refusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
+    if (pathname !== path) throw new HttpRefusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
     const stayOpen = () => server.timeout(request, httpIdleSeconds);
     switch (request.method) {
       case "POST":
@@ -120,17 +120,17 @@ export class FrontDoor {
         await this.#session(request).close();
         return new Response(null, { status: 200 });
       default:
-        throw new Refusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
+        throw new HttpRefusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
     }
   }
 
-  /** Without a token, the port of a loopback address would be open to every user of the machine. Throws a Refusal with status 403. */
-  async #checkPeer(peer: End | null): Promise<void> {
+  /** Without a token, the port of a loopback address would be open to every user of the machine. Throws an HttpRefusal with status 403. */
+  async #checkPeer(peer: ConnectionEnd | null): Promise<void> {
     const { host, token } = this.#options;
     if (token !== undefined || !isLoopback(host)) return;
     const problem = await problemOfPeer(peer, this.#end);
     if (!problem) return;
-    throw new Refusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
+    throw new HttpRefusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
   }
 
   async #post(request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
@@ -143,7 +143,7 @@ export class FrontDoor {
     const body = await bodyOf(request, isLong ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
     const { messages, value } = body;
     if (this.#isLeaving && messages.some(isJSONRPCRequest)) {
-      throw new Refusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
+      throw new HttpRefusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
     }
     const [first] = messages;
     if (session) {
@@ -155,7 +155,7 @@ export class FrontDoor {
       return this.#modern.answer(request, value, address);
     }
     if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
-      throw new Refusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");
+      throw new HttpRefusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");
     }
     const initialize = lean(first);
     const begun = await this.#sessions.begin(initialize.params, address);
@@ -164,11 +164,11 @@ export class FrontDoor {
 
   #session(request: Request) {
     const id = request.headers.get("mcp-session-id");
-    if (id === null) throw new Refusal(400, "The header Mcp-Session-Id is missing");
+    if (id === null) throw new HttpRefusal(400, "The header Mcp-Session-Id is missing");
     const version = request.headers.get("mcp-protocol-version");
     if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
       const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
-      throw new Refusal(
+      throw new HttpRefusal(
         400,
         `The protocol version ${JSON.stringify(version.slice(0, 50))} is not supported. Supported versions: ${known}`,
       );
@@ -177,14 +177,14 @@ export class FrontDoor {
   }
 }
 
-/** Throws a Refusal if the client does not accept the answer's type. */
+/** Throws an HttpRefusal if the client does not accept the answer's type. */
 function accepts(request: Request, ...types: string[]): void {
   const accepted = (request.headers.get("accept") ?? "*/*").toLowerCase();
   const missing = types.find((type) => {
     const all = `${type.split("/")[0]}/*`;
     return ![type, all, "*/*"].some((each) => accepted.includes(each));
   });
-  if (missing !== undefined) throw new Refusal(406, `The Accept header must include ${types.join(" and ")}`);
+  if (missing !== undefined) throw new HttpRefusal(406, `The Accept header must include ${types.join(" and ")}`);
 }
 
 function bracketed(host: string): string {

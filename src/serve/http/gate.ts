@@ -2,9 +2,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import { isLoopback } from "../../base/loopback.ts";
-import { Refusal } from "./refusal.ts";
+import { HttpRefusal } from "./refusal.ts";
 
-export interface GateOptions {
+export interface HttpGateOptions {
   /** The name or address that the server listens on. */
   host: string;
   /** The token that every request must have. Undefined means that none is needed. */
@@ -17,13 +17,13 @@ export interface GateOptions {
 
 const challenge = 'Bearer realm="claudikins"';
 
-export class Gate {
+export class HttpGate {
   readonly #isLoopback: boolean;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
   readonly #token: Buffer | undefined;
 
-  constructor({ host, token, allowedHosts, allowedOrigins }: GateOptions) {
+  constructor({ host, token, allowedHosts, allowedOrigins }: HttpGateOptions) {
     this.#isLoopback = isLoopback(host);
     this.#hosts = new Set([host, ...allowedHosts].map((each) => each.toLowerCase()));
     this.#origins = new Set(allowedOrigins);
@@ -41,13 +41,16 @@ export class Gate {
     };
   }
 
-  /** Refuses foreign host names that resolve to our address (DNS rebinding). Throws a Refusal with status 403. */
+  /** Refuses foreign host names that resolve to our address (DNS rebinding). Throws an HttpRefusal with status 403. */
   checkHost(request: Request): void {
     const header = request.headers.get("host");
     // Anything but host and port would be parsed as another part of the URL.
     const name = /^[^\s@/?#\\]+$/.test(header ?? "") ? hostnameOf(`http://${header}`) : undefined;
     if (name !== undefined && this.#isOurs(name)) return;
-    throw new Refusal(403, `The Host ${shown(header)} is not allowed. To allow it, use --allow-host ${name ?? "name"}`);
+    throw new HttpRefusal(
+      403,
+      `The Host ${shown(header)} is not allowed. To allow it, use --allow-host ${name ?? "name"}`,
+    );
   }
 
   #isOurs(name: string): boolean {
@@ -56,7 +59,7 @@ export class Gate {
     return !this.#isLoopback && isIP(name) > 0;
   }
 
-  /** Browsers send the origin of the calling page; other programs send none. Throws a Refusal with status 403. */
+  /** Browsers send the origin of the calling page; other programs send none. Throws an HttpRefusal with status 403. */
   checkOrigin(request: Request): void {
     const origin = request.headers.get("origin");
     if (origin === null || this.#origins.has(origin)) return;
@@ -64,17 +67,17 @@ export class Gate {
     const name = hostnameOf(origin);
     const isOwn = origin === `http://${host}` || origin === `https://${host}`;
     if (isOwn || (name !== undefined && isLoopback(name) && isLoopback(hostnameOf(`http://${host}`) ?? ""))) return;
-    throw new Refusal(403, `Pages of ${shown(origin)} may not call this server. To allow them, use --allow-origin`);
+    throw new HttpRefusal(403, `Pages of ${shown(origin)} may not call this server. To allow them, use --allow-origin`);
   }
 
-  /** Throws a Refusal with status 401. */
+  /** Throws an HttpRefusal with status 401. */
   checkToken(request: Request): void {
     if (!this.#token) return;
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (given !== undefined && timingSafeEqual(digest(given), this.#token)) return;
     throw given === undefined
-      ? new Refusal(401, "A token is required: Authorization: Bearer …", { "www-authenticate": challenge })
-      : new Refusal(401, "The token is wrong", {
+      ? new HttpRefusal(401, "A token is required: Authorization: Bearer …", { "www-authenticate": challenge })
+      : new HttpRefusal(401, "The token is wrong", {
           "www-authenticate": `${challenge}, error="invalid_token"`,
         });
   }

@@ -18,7 +18,7 @@ import { messageOf } from "../../base/errors.ts";
 import { isObject } from "../../base/json-object.ts";
 import { personMs } from "../../base/limits.ts";
 import type { Log } from "../../base/log.ts";
-import type { Asker } from "../../programs/asker.ts";
+import type { RequestingAgent } from "../../programs/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
@@ -33,12 +33,12 @@ import { refusal, streamWithTasks } from "../modern/task-notices.ts";
 import { Tasks } from "../modern/tasks.ts";
 import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { sessionMode } from "../proxy/mode.ts";
-import type { Listener } from "../proxy/notices.ts";
+import type { ChangeListener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
 import { appFor, type ClientPlace, clientKey, hasPrivateServers, placeToFree } from "./clients.ts";
 import { patientResponse } from "./patient-response.ts";
-import { Refusal } from "./refusal.ts";
+import { HttpRefusal } from "./refusal.ts";
 
 export interface ModernLimits {
   /** Maximum number of clients, and of sessions of the older revisions. */
@@ -77,11 +77,11 @@ export class ModernRequests {
   readonly #tasks = new Map<string, Tasks>();
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
-  readonly #isOpen: Asker["isOpen"];
+  readonly #isOpen: RequestingAgent["isOpen"];
   #shared: Promise<Shared> | undefined;
 
   /** `isOpen` tells whether a session of the older revisions is open. */
-  constructor(app: App, limits: ModernLimits, log: Log, isOpen: Asker["isOpen"]) {
+  constructor(app: App, limits: ModernLimits, log: Log, isOpen: RequestingAgent["isOpen"]) {
     this.#isOpen = isOpen;
     this.#app = app;
     this.#limits = limits;
@@ -94,7 +94,7 @@ export class ModernRequests {
     return [...this.#clients.values()].reduce((sum, { parked, tasks }) => sum + parked.running + tasks.working, 0);
   }
 
-  /** `body` is the parsed body. `address` is the client's. Throws a Refusal. */
+  /** `body` is the parsed body. `address` is the client's. Throws an HttpRefusal. */
   async answer(request: Request, body: unknown, address: string): Promise<Response> {
     this.#shared ??= this.#open();
     const shared = await this.#shared;
@@ -141,7 +141,7 @@ export class ModernRequests {
     const { maxSessions } = this.#limits;
     if (this.#clients.size >= maxSessions) {
       const freed = placeToFree([...this.#clients.values()], { address, client: key });
-      if (!freed) throw new Refusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
+      if (!freed) throw new HttpRefusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
       this.#end(freed.client, freed);
     }
     const client = new Client(shared, this.#tasksOf(key), { address, client: key, isOpen: this.#isOpen });
@@ -173,7 +173,7 @@ export class ModernRequests {
   }
 }
 
-function listenerOf(bus: ServerEventBus): Listener {
+function listenerOf(bus: ServerEventBus): ChangeListener {
   return {
     listChanged: (what) => bus.publish({ kind: `${what}_list_changed` }),
     resourceUpdated: (uri) => bus.publish({ kind: "resource_updated", uri }),
@@ -215,13 +215,17 @@ class Client implements ModernClient, ClientPlace {
   /** Number of requests without a response yet. */
   #answering = 0;
   readonly #shared: Shared;
-  readonly #asker: Asker;
+  readonly #asker: RequestingAgent;
   readonly #handler: McpHttpHandler;
   /** By what the host supports: servers learn it when they are connected. */
   readonly #connections = new Map<string, Connections>();
   #session: CodeSession | undefined;
 
-  constructor(shared: Shared, tasks: Tasks, about: Pick<ClientPlace, "address" | "client"> & Pick<Asker, "isOpen">) {
+  constructor(
+    shared: Shared,
+    tasks: Tasks,
+    about: Pick<ClientPlace, "address" | "client"> & Pick<RequestingAgent, "isOpen">,
+  ) {
     const { limits, bus, log, closing, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;

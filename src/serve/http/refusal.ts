@@ -4,7 +4,7 @@ import { ProtocolErrorCode } from "@modelcontextprotocol/server";
 /** The code of errors that have none in JSON-RPC. The SDK's servers use it too. */
 const noCode = -32_000;
 
-export class Refusal extends Error {
+export class HttpRefusal extends Error {
   readonly status: number;
   readonly #code: number;
   readonly #headers: Record<string, string>;
@@ -23,11 +23,11 @@ export class Refusal extends Error {
 }
 
 /** The body is not a message of the protocol. */
-export function invalidMessage(message: string): Refusal {
-  return new Refusal(400, message, {}, ProtocolErrorCode.InvalidRequest);
+export function invalidMessage(message: string): HttpRefusal {
+  return new HttpRefusal(400, message, {}, ProtocolErrorCode.InvalidRequest);
 }
 
 /** Clients start a new session when they get this status. */
-export function noSession(): Refusal {
-  return new Refusal(404, "The session does not exist or has ended: start a new one", {}, -32_001);
+export function noSession(): HttpRefusal {
+  return new HttpRefusal(404, "The session does not exist or has ended: start a new one", {}, -32_001);
 }

@@ -8,14 +8,14 @@ import type { App } from "../../app/app.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
-import type { Asker, Starter } from "../../programs/asker.ts";
+import type { RequestingAgent, Starter } from "../../programs/asker.ts";
 import { hostOf } from "../host.ts";
 import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
 import { appFor, type ClientPlace, clientKey, hasPrivateServers, placeToFree } from "./clients.ts";
-import { noSession, Refusal } from "./refusal.ts";
+import { HttpRefusal, noSession } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
 
 export interface SessionLimits extends Omit<TransportOptions, "version"> {
@@ -24,7 +24,7 @@ export interface SessionLimits extends Omit<TransportOptions, "version"> {
   idleMs: number;
 }
 
-class Session implements ClientPlace {
+class HttpSession implements ClientPlace {
   readonly transport: SessionTransport;
   readonly address: string;
   readonly client: string;
@@ -45,13 +45,13 @@ class Session implements ClientPlace {
   }
 }
 
-export class Sessions {
+export class HttpSessions {
   readonly #app: App;
   readonly #limits: SessionLimits;
   readonly #log: Log;
   readonly #closing = new AbortController();
   /** By the digests of their ids. */
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, HttpSession>();
   /** Apps with connections of their own, which end with their session. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
@@ -73,7 +73,7 @@ export class Sessions {
   /** Whether a session is open, by the digest of its id. */
   readonly isOpen = (digest: string): boolean => this.#sessions.has(digest);
 
-  /** Throws a Refusal if the session does not exist. */
+  /** Throws an HttpRefusal if the session does not exist. */
   find(id: string): SessionTransport {
     const session = this.#sessions.get(sha256(id));
     if (!session) throw noSession();
@@ -82,7 +82,7 @@ export class Sessions {
   }
 
   /**
-   * Starts a session. `address` is the client's. At the maximum, a session without an open request ends first. Throws a Refusal if
+   * Starts a session. `address` is the client's. At the maximum, a session without an open request ends first. Throws an HttpRefusal if
    * there is none.
    */
   async begin(
@@ -95,7 +95,7 @@ export class Sessions {
       const evicted = placeToFree([...this.#sessions.values()], { address, client });
       if (!evicted) {
         const headers = { "retry-after": String(retryAfterSeconds) };
-        throw new Refusal(503, `All ${maxSessions} sessions are in use`, headers);
+        throw new HttpRefusal(503, `All ${maxSessions} sessions are in use`, headers);
       }
       this.#log.info(
         `session ${shortOf(evicted.transport)} had no open request and was closed to make room for another`,
@@ -105,7 +105,7 @@ export class Sessions {
     const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
     const transport = new SessionTransport({ ...options, version });
     const session = sha256(transport.sessionId);
-    this.#sessions.set(session, new Session(transport, { address, client }));
+    this.#sessions.set(session, new HttpSession(transport, { address, client }));
     const { sampling, elicitation, roots } = capabilities;
     try {
       await this.#connect(transport, { client, session }, Boolean(sampling ?? elicitation ?? roots));
@@ -136,7 +136,7 @@ export class Sessions {
   ): Promise<void> {
     await this.#app.reload?.refresh();
     const mode = sessionMode(this.#app);
-    const asker: Asker = { starter, isOpen: this.isOpen };
+    const asker: RequestingAgent = { starter, isOpen: this.isOpen };
     const needs = { canBeAsked, isDirect: mode === "direct", hasPrivate: await hasPrivateServers(this.#app) };
     const app = appFor(this.#app, needs, transport.sessionId);
     const surface = mode === "code" ? await surfaceOf(app) : undefined;

@@ -17,7 +17,7 @@ import {
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Messages } from "./body.ts";
 import { EventLog, type EventLogOptions, EventStream, eventStreamHeaders, type StayOpen } from "./event-stream.ts";
-import { invalidMessage, noSession, Refusal } from "./refusal.ts";
+import { HttpRefusal, invalidMessage, noSession } from "./refusal.ts";
 
 export interface TransportOptions {
   /** The protocol version of the session. */
@@ -75,7 +75,7 @@ export class SessionTransport implements Transport {
     return this.running > 0 || this.#listening.isLive;
   }
 
-  /** Handles a POST request. Throws a Refusal. */
+  /** Handles a POST request. Throws an HttpRefusal. */
   post({ messages, isBatch }: Messages, stayOpen: StayOpen): Response {
     // The session may have ended while the body arrived.
     if (this.#isClosed) throw noSession();
@@ -87,7 +87,7 @@ export class SessionTransport implements Transport {
       throw invalidMessage("A request with this id is already running");
     }
     if (this.running + ids.length > this.#options.maxRequests) {
-      throw new Refusal(429, `This session already has ${this.running} requests running`, { "retry-after": "1" });
+      throw new HttpRefusal(429, `This session already has ${this.running} requests running`, { "retry-after": "1" });
     }
     if (ids.length === 0) {
       for (const message of messages) this.#receive(message);
@@ -101,12 +101,12 @@ export class SessionTransport implements Transport {
     return response;
   }
 
-  /** Handles a GET request: opens the stream that belongs to no request, or resumes another one. Throws a Refusal. */
+  /** Handles a GET request: opens the stream that belongs to no request, or resumes another one. Throws an HttpRefusal. */
   listen(lastEventId: string | null, stayOpen: StayOpen): Response {
     if (lastEventId === null) return this.#streamed(this.#listening.open(stayOpen));
     const [, id, number] = (/^(\d{1,9})-(\d{1,9})$/.exec(lastEventId) ?? []).map(Number);
     if (id === undefined || number === undefined || id > this.#lastStream) {
-      throw new Refusal(400, "Last-Event-ID is not an event of this session");
+      throw new HttpRefusal(400, "Last-Event-ID is not an event of this session");
     }
     const stream = this.#streams().find((each) => each.id === id);
     if (stream) return this.#streamed(stream.open(stayOpen, number));

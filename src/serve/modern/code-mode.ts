@@ -19,7 +19,7 @@ import type { StoredTask } from "./tasks.ts";
 export function modernCodeServer(session: CodeSession, client: ModernClient, instructions: string): CodeServer {
   const cacheHints = { "tools/list": cacheHint, "server/discover": cacheHint };
   const server = new ModernCodeServer(() => session.skills(), { instructions, cacheHints });
-  const calls = new Calls(session, client);
+  const calls = new ClientCalls(session, client);
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(anyHost) }));
   server.setRequestHandler("tools/call", (received, context) => calls.answer(received, context));
   client.tasks.serve(server, (stored, context) => calls.revive(stored, context));
@@ -34,7 +34,7 @@ class ModernCodeServer extends CodeServer {
 }
 
 /** The calls of one client. */
-class Calls {
+class ClientCalls {
   readonly #session: CodeSession;
   readonly #client: ModernClient;
 

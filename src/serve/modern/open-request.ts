@@ -15,7 +15,7 @@ import { capabilitiesOf } from "./envelope.ts";
 /** Stands for the answer to a question if the request has ended before the host answered. */
 export const requestEnded = Symbol("the request has ended");
 
-interface Question {
+interface HostQuestion {
   request: InputRequest;
   answer: (answer: unknown) => void;
   /** Whether the host has been shown the question. Before, no answer can be meant for it. */
@@ -45,7 +45,7 @@ export class OpenRequest {
   /** What the work does now. */
   statusMessage: string | undefined;
   readonly #cancelled = new AbortController();
-  readonly #asking = new Map<string, Question>();
+  readonly #asking = new Map<string, HostQuestion>();
   readonly #long = Promise.withResolvers<"long">();
   /** Names that were keys of questions. They are never used again, so that no answer finds another question. */
   readonly #usedNames = new Set<string>();

@@ -40,7 +40,7 @@ export interface StoredTask {
 /** Begins a request that follows a stored execution. Undefined if there is none with this claim. */
 type Reviver = (stored: StoredTask, context: ServerContext) => Promise<OpenRequest | undefined>;
 
-type End =
+type TaskEnd =
   | { status: "completed"; result: JsonObject }
   | { status: "failed"; error: JsonObject }
   | { status: "cancelled" };
@@ -48,7 +48,7 @@ type End =
 /** The state of a task, as the protocol has it. */
 export interface TaskState extends JsonObject {
   taskId: string;
-  status: End["status"] | "working" | "input_required";
+  status: TaskEnd["status"] | "working" | "input_required";
 }
 
 /** Listeners read the state only to send it to the host: reading it allows the host to answer its questions. */
@@ -60,7 +60,7 @@ class Task {
   readonly #createdAt: number;
   readonly #keepMs: number;
   #changedAt = Date.now();
-  #end: End | undefined;
+  #end: TaskEnd | undefined;
   #status: TaskState["status"] = "working";
 
   constructor(id: string, open: OpenRequest, keepMs: number) {
@@ -74,7 +74,7 @@ class Task {
     return this.#end !== undefined;
   }
 
-  end(end: End): void {
+  end(end: TaskEnd): void {
     this.#end ??= end;
   }
 
@@ -204,7 +204,7 @@ export class Tasks implements Disposable {
     return this.#tasks.get(id);
   }
 
-  #ended(task: Task, end: End): void {
+  #ended(task: Task, end: TaskEnd): void {
     if (task.hasEnded) return;
     task.end(end);
     this.#changed(task);

@@ -12,8 +12,8 @@ import { directPageSize } from "../limits.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError, withoutOwnMeta } from "./answers.ts";
 import { messageWith } from "./links.ts";
-import { type HostLog, ListChanges, type Listener, type What } from "./notices.ts";
-import { type AskOptions, askOptions } from "./observed-request.ts";
+import { type ChangeListener, type HostLog, ListChanges, type What } from "./notices.ts";
+import { askOptions, type ProxyRequestOptions } from "./observed-request.ts";
 import { ProxiedPrompts } from "./prompts.ts";
 import { ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
@@ -21,7 +21,7 @@ import { ProxiedTools } from "./tools.ts";
 /** One request of the agent, with what this mode adds. */
 interface DirectRequest extends HostRequest {
   /** For the server of the request. */
-  options: AskOptions;
+  options: ProxyRequestOptions;
   /** Where log messages go. */
   log: HostLog;
 }
@@ -34,7 +34,7 @@ export class DirectAnswers {
   /** Aborted when claudikins ends. */
   readonly #closing: AbortSignal;
   readonly #count: SessionCount;
-  readonly #listener: Listener;
+  readonly #listener: ChangeListener;
   readonly #tools: ProxiedTools;
   readonly #prompts: ProxiedPrompts;
   readonly #resources: ProxiedResources;
@@ -47,7 +47,7 @@ export class DirectAnswers {
   readonly #listed = new Map<string, readonly JsonObject[]>();
 
   /** Lists come over the connections of `app`. `listener` hears of changes. */
-  constructor(app: App, count: SessionCount, listener: Listener, closing: AbortSignal) {
+  constructor(app: App, count: SessionCount, listener: ChangeListener, closing: AbortSignal) {
     this.#app = app;
     this.#closing = closing;
     this.#count = count;
@@ -83,7 +83,7 @@ export class DirectAnswers {
     };
   }
 
-  async #subscribeFor(uri: string, options: AskOptions): Promise<void> {
+  async #subscribeFor(uri: string, options: ProxyRequestOptions): Promise<void> {
     const count = this.#listeners.get(uri) ?? 0;
     this.#listeners.set(uri, count + 1);
     if (count > 0) return;

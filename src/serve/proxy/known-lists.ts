@@ -5,14 +5,14 @@ import { durationText } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { unlessAborted } from "../../servers/abort.ts";
-import type { Offer } from "../../servers/connect.ts";
+import type { ServerCapability } from "../../servers/connect.ts";
 import { Listings } from "../../servers/listings.ts";
 import { stateProblem } from "../../servers/state.ts";
 import { listPatienceMs } from "../limits.ts";
 import type { Usable } from "./definitions.ts";
 
 interface ListKind {
-  offer: Offer;
+  offer: ServerCapability;
   list: (server: string) => Promise<JsonObject[]>;
   usable: Usable;
   /** The field that identifies an entry within its server. */

@@ -77,7 +77,7 @@ export class ExposedNames {
     return new Map([...byName].map(([name, each]) => [name, new Set(each.map(({ server }) => server))]));
   }
 
-  #wanted({ server, name }: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): Wanted {
+  #wanted({ server, name }: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): WantedName {
     const plain = fitting(name);
     const isShared = (servers.get(plain.name)?.size ?? 0) > 1 || this.#isOfOther(server, plain.name);
     const isPrefixed = this.#prefix === "always" || (this.#prefix === "on-collision" && isShared);
@@ -114,7 +114,7 @@ interface Fitting {
   isOwn: boolean;
 }
 
-interface Wanted extends Fitting {
+interface WantedName extends Fitting {
   /** The name looks like one that we make for another tool. */
   isForeign: boolean;
 }

@@ -9,10 +9,10 @@ import { withoutOwnMeta } from "./answers.ts";
  * Sends a notification to the agent, if possible with the answer to a request that `server` works for. A promise that is returned
  * resolves when the notification is written.
  */
-type Send = (notification: Notification, server?: string) => unknown;
+type SendNotification = (notification: Notification, server?: string) => unknown;
 
 /** Hears of changes. */
-export interface Listener {
+export interface ChangeListener {
   listChanged(what: What): void;
   resourceUpdated(uri: string): void;
 }
@@ -20,7 +20,7 @@ export interface Listener {
 export type What = "tools" | "prompts" | "resources";
 
 /** Notifies the agent of one connection. */
-export function listenerWith(send: (notification: Notification) => void): Listener {
+export function listenerWith(send: (notification: Notification) => void): ChangeListener {
   return {
     listChanged: (what) => send({ method: `notifications/${what}/list_changed` }),
     resourceUpdated: (uri) => send({ method: "notifications/resources/updated", params: { uri } }),
@@ -31,7 +31,7 @@ const severity = new Map(LoggingLevelSchema.options.map((level, index) => [level
 
 /** The servers' log messages with their names, from the level that the agent chose, and servers that are missing in lists. */
 export class HostLog {
-  readonly #sendTo: Send;
+  readonly #sendTo: SendNotification;
   readonly #named = new Map<string, string>();
   readonly #unsent = new Unsent((count) => {
     const data = `${count} log messages were left out: they came faster than they could be sent`;
@@ -40,7 +40,7 @@ export class HostLog {
   /** Undefined leaves the level to the servers. */
   level: LoggingLevel | undefined;
 
-  constructor(send: Send, level?: LoggingLevel) {
+  constructor(send: SendNotification, level?: LoggingLevel) {
     this.#sendTo = send;
     this.level = level;
   }
@@ -81,12 +81,12 @@ const ownLogger = "claudikins";
 
 /** Announces changed lists: only lists that the agent has seen, and once for changes of one moment. */
 export class ListChanges {
-  readonly #listener: Listener;
+  readonly #listener: ChangeListener;
   /** The lists that the agent has seen, if they can be compared. */
   readonly #shown = new Map<What, readonly JsonObject[] | undefined>();
   readonly #timers = new Map<What, NodeJS.Timeout>();
 
-  constructor(listener: Listener) {
+  constructor(listener: ChangeListener) {
     this.#listener = listener;
   }
 

@@ -9,14 +9,14 @@ import type { HostRequest } from "../host-request.ts";
 import { withoutOwnMeta } from "./answers.ts";
 import { Unsent } from "./notices.ts";
 
-export interface AskOptions extends CallOptions {
+export interface ProxyRequestOptions extends CallOptions {
   signal: AbortSignal;
   /** The app whose connections are used. */
   app: App;
 }
 
 /** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
-export function askOptions({ app, signal, params, sendProgress, task }: HostRequest): AskOptions {
+export function askOptions({ app, signal, params, sendProgress, task }: HostRequest): ProxyRequestOptions {
   const { progressToken: _, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
   const unsent = new Unsent();
   const onProgress = (progress: Progress) => unsent.send(() => sendProgress?.(withoutOwnMeta({ ...progress })));
@@ -33,7 +33,7 @@ export function askOptions({ app, signal, params, sendProgress, task }: HostRequ
 export async function observedRequest(
   server: string,
   request: { method: string; params: JsonObject },
-  options: AskOptions,
+  options: ProxyRequestOptions,
 ): Promise<JsonObject> {
   const { app } = options;
   const [group, name] = request.method.split("/") as [CallGroup, string];

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { usablePrompt } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 import { ExposedNames, type Original } from "./names.ts";
-import { type AskOptions, observedRequest } from "./observed-request.ts";
+import { observedRequest, type ProxyRequestOptions } from "./observed-request.ts";
 
 export class ProxiedPrompts {
   readonly #names: ExposedNames;
@@ -30,7 +30,7 @@ export class ProxiedPrompts {
     });
   }
 
-  get({ server, name }: Original, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+  get({ server, name }: Original, params: JsonObject, options: ProxyRequestOptions): Promise<JsonObject> {
     return observedRequest(server, { method: "prompts/get", params: { ...params, name } }, options);
   }
 

@@ -18,7 +18,7 @@ import { pageIn, withPage } from "./apps.ts";
 import { usableResource, usableTemplate } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 import { blocksWith, type Others, othersThan } from "./links.ts";
-import { type AskOptions, observedRequest } from "./observed-request.ts";
+import { observedRequest, type ProxyRequestOptions } from "./observed-request.ts";
 import { skillAddresses, usableSkill, withAddresses } from "./skills.ts";
 
 export class ProxiedResources {
@@ -84,7 +84,7 @@ export class ProxiedResources {
   }
 
   /** Gets the entry of one skill. It need not be listed. */
-  async getSkill(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+  async getSkill(uri: string, params: JsonObject, options: ProxyRequestOptions): Promise<JsonObject> {
     await this.skills.askOnce(options.signal);
     return this.#askFirst(this.#placesOfSkill(uri), noSkill(uri), options, async (place) => {
       const request = { method: "skills/get", params: { ...params, uri: place.uri } };
@@ -101,7 +101,7 @@ export class ProxiedResources {
     return withAddresses(skill, address);
   }
 
-  async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+  async read(uri: string, params: JsonObject, options: ProxyRequestOptions): Promise<JsonObject> {
     return this.#askOwner(uri, options, async (place) => {
       const request = { method: "resources/read", params: { ...params, uri: place.uri } };
       const result = await observedRequest(place.server, request, options);
@@ -110,7 +110,7 @@ export class ProxiedResources {
   }
 
   /** `onUpdate` gets the URI as the agent knows it. */
-  async subscribe(uri: string, onUpdate: (uri: string) => void, options: AskOptions): Promise<void> {
+  async subscribe(uri: string, onUpdate: (uri: string) => void, options: ProxyRequestOptions): Promise<void> {
     if (this.#subscriptions.has(uri)) return;
     const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
       const isPlain = (updated: string) => own === uri && !this.#isShownOfOther(server, updated);
@@ -175,14 +175,14 @@ export class ProxiedResources {
   }
 
   /** Asks the servers that may have the resource, one after another. If all refuse, the first error is thrown. */
-  async #askOwner<T>(uri: string, options: AskOptions, ask: (place: OwnAddress) => Promise<T>): Promise<T> {
+  async #askOwner<T>(uri: string, options: ProxyRequestOptions, ask: (place: OwnAddress) => Promise<T>): Promise<T> {
     return this.#askFirst(await this.#places(uri, options.signal), noResource(uri), options, ask);
   }
 
   async #askFirst<T>(
     places: readonly OwnAddress[],
     nowhere: Error,
-    options: AskOptions,
+    options: ProxyRequestOptions,
     ask: (place: OwnAddress) => Promise<T>,
   ): Promise<T> {
     let first: unknown;

@@ -8,7 +8,7 @@ import type { RegistryServer, RegistryTool } from "../../tools/model.ts";
 import { pageIn, withPage } from "./apps.ts";
 import { usableTool } from "./definitions.ts";
 import { ExposedNames, type Original } from "./names.ts";
-import type { AskOptions } from "./observed-request.ts";
+import type { ProxyRequestOptions } from "./observed-request.ts";
 
 export class ProxiedTools {
   readonly #app: App;
@@ -71,7 +71,7 @@ export class ProxiedTools {
   }
 
   /** Calls the tool with the agent's arguments and returns the server's result, both unchanged. */
-  async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
+  async call({ server, name }: Original, args: object | undefined, options: ProxyRequestOptions): Promise<ToolResult> {
     const { app } = options;
     const { pool, catalog } = app;
     const known = catalog.find(server);

@@ -1,6 +1,6 @@
 /** What the handlers of our tools know about a call, its session and its agent. */
 
-import type { Asker } from "../../programs/asker.ts";
+import type { RequestingAgent } from "../../programs/asker.ts";
 import type { HostRequest } from "../host-request.ts";
 
 export interface ToolCallContext extends Partial<Pick<HostRequest, "identity" | "task">> {
@@ -8,5 +8,5 @@ export interface ToolCallContext extends Partial<Pick<HostRequest, "identity" | 
   /** Unusable servers that answers of the session have mentioned. */
   mentioned?: Set<string>;
   /** The agent that makes the call. */
-  asker?: Asker | undefined;
+  asker?: RequestingAgent | undefined;
 }

@@ -9,7 +9,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { NetworkFailure, refusal } from "../network-failure.ts";
 import { pageAddress } from "../page-address.ts";
 import type { Challenge } from "./challenge.ts";
-import { type Client, checkIssuer, clientFor, knownClient } from "./client.ts";
+import { checkIssuer, clientFor, knownClient, type OAuthClient } from "./client.ts";
 import { type CredentialStore, needsNobody, type SignInRecord } from "./credentials.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
@@ -17,7 +17,7 @@ import { probe } from "./probe.ts";
 import { checkReach } from "./reach.ts";
 import { chosenScopes, renew, union } from "./renewal.ts";
 import { type Code, isStranger, type OAuthContext, oauthContextOf, recordOf, revoke, tokensForCode } from "./tokens.ts";
-import { loginCommand, notOAuth, Refused, shortLine } from "./words.ts";
+import { AuthorizationRefused, loginCommand, notOAuth, shortLine } from "./words.ts";
 
 export interface Authorization {
   server: NetworkServer;
@@ -84,7 +84,7 @@ function scopesFor(server: NetworkServer, challenge: Challenge | undefined, foun
 }
 
 /** A new client is stored at once, so that it registers only once, even if the user does not come back. */
-async function remember({ server, store, redirectUrl }: Authorization, found: Discovered, client: Client) {
+async function remember({ server, store, redirectUrl }: Authorization, found: Discovered, client: OAuthClient) {
   if (client.stored.origin !== "registered" || store.read(server)?.tokens) return;
   await store.update(server, (now) => ({
     ...now,
@@ -161,7 +161,7 @@ async function exchanged(
       wantedScopes: now?.wantedScopes,
     }));
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof AuthorizationRefused)) throw error;
     // The next sign-in registers a new client.
     if (isStranger(error)) await store.update(server, (now) => now && { ...now, client: undefined });
     throw failed(`its authorization server issued no token: ${error.message}`, server);

@@ -14,9 +14,9 @@ import type { OAuthEntry } from "../../config/oauth.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import type { SignInRecord, StoredClient } from "./credentials.ts";
 import { type Discovered, isSameIssuer } from "./discovery.ts";
-import { isOurs, logoutCommand, notOAuth, Refused, shortLine } from "./words.ts";
+import { AuthorizationRefused, isOurs, logoutCommand, notOAuth, shortLine } from "./words.ts";
 
-export interface Client {
+export interface OAuthClient {
   stored: StoredClient;
   /** What the SDK needs, with the secret of the config. */
   information: OAuthClientInformationMixed;
@@ -29,7 +29,7 @@ export function oauthOf(server: NetworkServer): OAuthEntry | undefined {
 }
 
 /** The client of the config, or the stored one. Throws NetworkFailure with CONFIG_INVALID for an invalid private key. */
-export function knownClient(server: NetworkServer, record: SignInRecord | undefined): Client | undefined {
+export function knownClient(server: NetworkServer, record: SignInRecord | undefined): OAuthClient | undefined {
   const { clientId, clientSecret, ...proof } = oauthOf(server) ?? {};
   if (clientId !== undefined) {
     const information = { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) };
@@ -69,7 +69,7 @@ export async function clientFor(
   record: SignInRecord | undefined,
   found: Discovered,
   introduction: Introduction,
-): Promise<Client> {
+): Promise<OAuthClient> {
   const known = knownClient(server, record);
   if (known?.stored.origin === "config") return known;
   const document = oauthOf(server)?.clientMetadataUrl;
@@ -127,7 +127,8 @@ async function registered(found: Discovered, { redirectUrl, scopes, fetch }: Int
         hint: 'Add a token to the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.',
       });
     }
-    if (!(error instanceof Refused)) throw notOAuth("its authorization server returned an invalid client registration");
+    if (!(error instanceof AuthorizationRefused))
+      throw notOAuth("its authorization server returned an invalid client registration");
     throw new NetworkFailure(`its authorization server rejected registration: ${error.message}`, {
       code: "AUTH_REQUIRED",
       hint: 'Register a client there by hand, then add its ID to the config: "oauth": { "clientId": "…" }.',

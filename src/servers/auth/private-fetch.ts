@@ -10,7 +10,7 @@ import { authRequestMs, maxMetadataBytes } from "../limits.ts";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
 import { boundedText } from "../response-body.ts";
 import { checkReach } from "./reach.ts";
-import { cancelled, notOAuth, Refused, shortLine, unavailable, withoutTls } from "./words.ts";
+import { AuthorizationRefused, cancelled, notOAuth, shortLine, unavailable, withoutTls } from "./words.ts";
 
 /** `server` is the URL of the MCP server. The SDK follows redirects only within an origin. */
 export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
@@ -64,13 +64,13 @@ async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSig
   }
 }
 
-/** Throws Refused for an error of RFC 6749. Some servers send it with a status of success. */
+/** Throws AuthorizationRefused for an error of RFC 6749. Some servers send it with a status of success. */
 function checkAccepted(status: number, text: string, init: RequestInit): void {
   const { error, error_description: description } = Object(parsedJson(text)) as Record<string, unknown>;
   const code = typeof error === "string" ? error : undefined;
   if (status < 400 && code === undefined) return;
   const words = [code, description].filter((each) => typeof each === "string" && each !== "").join(": ");
-  throw new Refused(code, words === "" ? `it returned ${status}` : shortLine(words, secretsOf(init)));
+  throw new AuthorizationRefused(code, words === "" ? `it returned ${status}` : shortLine(words, secretsOf(init)));
 }
 
 /** Only the necessary headers. The body is already decompressed. */

@@ -4,12 +4,12 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import type { Challenge } from "./challenge.ts";
-import { type Client, checkIssuer, knownClient, oauthOf } from "./client.ts";
+import { checkIssuer, knownClient, type OAuthClient, oauthOf } from "./client.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { discover } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
 import { isEnded, isStranger, oauthContextOf, recordOf, refreshed, tokensForClient } from "./tokens.ts";
-import { loginCommand, Refused } from "./words.ts";
+import { AuthorizationRefused, loginCommand } from "./words.ts";
 
 interface Renewal {
   server: NetworkServer;
@@ -86,8 +86,8 @@ async function fromClient(
   }
 }
 
-function failureOf(error: unknown, server: NetworkServer, { stored }: Client): unknown {
-  if (!(error instanceof Refused)) return error;
+function failureOf(error: unknown, server: NetworkServer, { stored }: OAuthClient): unknown {
+  if (!(error instanceof AuthorizationRefused)) return error;
   const isOfConfig = isStranger(error) || needsNobody(server);
   const hint =
     isOfConfig && stored.origin === "config" ? 'Correct "oauth" in its config entry.' : loginCommand(server.name);

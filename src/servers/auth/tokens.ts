@@ -9,21 +9,21 @@ import {
   refreshAuthorization,
   selectClientAuthMethod,
 } from "@modelcontextprotocol/client";
-import type { Client } from "./client.ts";
+import type { OAuthClient } from "./client.ts";
 import { type SignInRecord, type StoredMetadata, storedMetadataKeys, type Tokens } from "./credentials.ts";
-import { isOurs, notOAuth, Refused, withoutTls } from "./words.ts";
+import { AuthorizationRefused, isOurs, notOAuth, withoutTls } from "./words.ts";
 
 /** The authorization server, and the client that asks it. */
 export interface OAuthContext {
   issuer: string;
   metadata: StoredMetadata | undefined;
   resource: string | undefined;
-  client: Client;
+  client: OAuthClient;
   fetch: FetchLike;
 }
 
 /** The authorization server that has issued the tokens of a record. Undefined if the record does not say. */
-export function oauthContextOf(record: SignInRecord, client: Client, fetch: FetchLike): OAuthContext | undefined {
+export function oauthContextOf(record: SignInRecord, client: OAuthClient, fetch: FetchLike): OAuthContext | undefined {
   const { issuer, metadata, resource } = record;
   return issuer === undefined ? undefined : { issuer, metadata, resource, client, fetch };
 }
@@ -44,7 +44,7 @@ export interface Code {
   iss?: string;
 }
 
-/** Throws Refused, and NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR, like the other functions here. */
+/** Throws AuthorizationRefused, and NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR, like the other functions here. */
 export function tokensForCode(context: OAuthContext, code: Code, scopes: string[]): Promise<Tokens> {
   return asked(scopes, () => exchangeAuthorization(context.issuer, { ...asSdk(context), ...code }));
 }
@@ -107,7 +107,7 @@ function asSdk({ metadata, client, resource, fetch }: OAuthContext) {
 async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise<Tokens> {
   const obtainedAt = Date.now();
   const tokens = await ask().catch((error: unknown) => {
-    if (isOurs(error) || error instanceof Refused) throw error;
+    if (isOurs(error) || error instanceof AuthorizationRefused) throw error;
     if (error instanceof InsecureTokenEndpointError) throw withoutTls(new URL(error.tokenEndpoint));
     throw notOAuth("its authorization server returned no valid token");
   });
@@ -126,10 +126,10 @@ async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise
 
 /** Whether the sign-in has ended and cannot be renewed. GitHub has its own error code for this. */
 export function isEnded(error: unknown): boolean {
-  return error instanceof Refused && ["invalid_grant", "bad_refresh_token"].includes(error.error ?? "");
+  return error instanceof AuthorizationRefused && ["invalid_grant", "bad_refresh_token"].includes(error.error ?? "");
 }
 
 /** Whether the authorization server does not know the client any more. */
 export function isStranger(error: unknown): boolean {
-  return error instanceof Refused && ["invalid_client", "unauthorized_client"].includes(error.error ?? "");
+  return error instanceof AuthorizationRefused && ["invalid_client", "unauthorized_client"].includes(error.error ?? "");
 }

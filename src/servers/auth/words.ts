@@ -14,8 +14,8 @@ export function logoutCommand(server: string): string {
 }
 
 /** An authorization server refused a request. */
-export class Refused extends Error {
-  override readonly name = "Refused";
+export class AuthorizationRefused extends Error {
+  override readonly name = "AuthorizationRefused";
   /** The error code of RFC 6749, such as `invalid_grant`. */
   readonly error: string | undefined;
 

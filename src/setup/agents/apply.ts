@@ -4,7 +4,7 @@ import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { bytesOf, textOrNothing, writeThrough } from "../../config/file-text.ts";
 import { maxApplyAttempts } from "../limits.ts";
 import { Journal, removeLeftOvers } from "./journal.ts";
-import { type Command, type Plan, replan } from "./rewire.ts";
+import { type Plan, replan, type StartCommand } from "./rewire.ts";
 import type { Surroundings } from "./supported/model.ts";
 
 export interface Applied {
@@ -15,7 +15,7 @@ export interface Applied {
 }
 
 export interface ApplyOptions {
-  command: Command;
+  command: StartCommand;
   surroundings: Surroundings;
   signal: AbortSignal;
 }

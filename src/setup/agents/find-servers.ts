@@ -52,7 +52,7 @@ export interface FoundFile extends AgentSettings {
   plugin?: InstalledPlugin;
 }
 
-export interface Found {
+export interface FoundFiles {
   files: FoundFile[];
   /** Files that cannot be read. They are not changed. */
   problems: { host: AgentName; file: string; error: ClaudikinsError }[];
@@ -68,8 +68,8 @@ export interface FindOptions extends Surroundings {
 }
 
 /** Reads the files of the agents, in the order of the agents. Files that cannot be read become `problems`. */
-export async function findServers(agents: readonly Agent[], options: FindOptions): Promise<Found> {
-  const found: Found = { files: [], problems: [], shared: [] };
+export async function findServers(agents: readonly Agent[], options: FindOptions): Promise<FoundFiles> {
+  const found: FoundFiles = { files: [], problems: [], shared: [] };
   const seen = new Set<string>();
   for (const agent of agents) {
     const host = agent.name;

@@ -12,7 +12,7 @@ import { userDataFolder } from "../../config/locations.ts";
 import type { AgentName } from "./supported/model.ts";
 
 /** One changed file. It is recorded before the file is written; the file's hash tells whether it was written. */
-export interface Change {
+export interface JournalEntry {
   id: string;
   host: AgentName;
   /** The path that the agent uses. */
@@ -36,7 +36,7 @@ export class Journal {
   }
 
   /** The changes, oldest first. Throws CONFIG_INVALID if the list is damaged, VERSION_TOO_OLD. */
-  get changes(): Change[] {
+  get changes(): JournalEntry[] {
     const text = readIfThere(this.#file);
     if (text === undefined) return [];
     const document = parsedJson(text);
@@ -54,7 +54,7 @@ export class Journal {
   }
 
   /** Keeps a copy of the file and records the change that is about to be made. */
-  add(change: Omit<Change, "id" | "at" | "before" | "after">, before: Buffer, after: Buffer): void {
+  add(change: Omit<JournalEntry, "id" | "at" | "before" | "after">, before: Buffer, after: Buffer): void {
     const { changes } = this;
     const at = Date.now();
     const id = `${at}-${changes.length}-${basename(change.path)}`;
@@ -64,7 +64,7 @@ export class Journal {
   }
 
   /** The original file. Throws FILE_NOT_FOUND if the copy is missing or was changed. */
-  copyOf({ id, before, file }: Change): Buffer {
+  copyOf({ id, before, file }: JournalEntry): Buffer {
     const path = this.#copyOf(id);
     const bytes = existsSync(path) ? readFileSync(path) : undefined;
     if (bytes && hashOf(bytes) === before) return bytes;
@@ -80,7 +80,7 @@ export class Journal {
     removeFile(this.#copyOf(id));
   }
 
-  #write(changes: Change[]): void {
+  #write(changes: JournalEntry[]): void {
     writeThrough(this.#file, Buffer.from(`${JSON.stringify({ version: 1, changes }, null, 2)}\n`), 0o600);
   }
 
@@ -93,7 +93,7 @@ export class Journal {
   }
 }
 
-function isChange(value: unknown): value is Change {
+function isChange(value: unknown): value is JournalEntry {
   const { id, host, file, path, before, after } = (value ?? {}) as Record<string, unknown>;
   const texts = [id, host, file, path, before, after];
   return texts.every((text) => typeof text === "string") && basename(String(id)) === id;

@@ -8,7 +8,7 @@ import type { FoundFile, FoundServer } from "./find-servers.ts";
 import type { Supplied } from "./supported/model.ts";
 
 /** Where an entry comes from: an agent, or the existing config. */
-export interface Origin {
+export interface EntryOrigin {
   host: string;
   file: string;
   folder?: string | undefined;
@@ -19,7 +19,7 @@ export interface Origin {
 export interface MergedServer {
   name: string;
   entry: PortableEntry;
-  from: Origin[];
+  from: EntryOrigin[];
   notes: string[];
   supplied: Supplied[];
   /** Whether the config has the server already. */

@@ -7,7 +7,7 @@ import type { PortableEntry } from "../../config/config-file.ts";
 import type { Environment } from "../../config/environment.ts";
 import { bytesOf, type FileText, hashOf, textOf, writeThrough } from "../../config/file-text.ts";
 import { entriesIn } from "./find-servers.ts";
-import { type Change, Journal, removeLeftOvers } from "./journal.ts";
+import { Journal, type JournalEntry, removeLeftOvers } from "./journal.ts";
 import { hasOtherServers, withServersOf } from "./rewire.ts";
 import { agents } from "./supported/agents.ts";
 import type { AgentName, AgentSettings, Surroundings } from "./supported/model.ts";
@@ -66,7 +66,7 @@ export async function restore(options: RestoreOptions): Promise<Restored[]> {
 
 /** `earlier` has, for each file, the original texts of its newer changes. */
 function restoreOne(
-  change: Change,
+  change: JournalEntry,
   journal: Journal,
   options: RestoreOptions,
   earlier: Map<string, string[]>,
@@ -103,7 +103,12 @@ function restoreOne(
 }
 
 /** Whether only the servers are restored. Claude Code, for example, writes other settings to its file in every session. */
-function restoresOnlyServers(change: Change, known: string[], current: FileText, options: RestoreOptions): boolean {
+function restoresOnlyServers(
+  change: JournalEntry,
+  known: string[],
+  current: FileText,
+  options: RestoreOptions,
+): boolean {
   if (options.serversOnly) return true;
   const settings = settingsOf(change, options.surroundings);
   try {
@@ -114,7 +119,7 @@ function restoresOnlyServers(change: Change, known: string[], current: FileText,
   }
 }
 
-function serversBack(change: Change, copy: Buffer, current: FileText, surroundings: Surroundings): Buffer {
+function serversBack(change: JournalEntry, copy: Buffer, current: FileText, surroundings: Surroundings): Buffer {
   const settings = settingsOf(change, surroundings);
   if (settings) return bytesOf(withServersOf(textIn(copy), current.text, settings, surroundings), current);
   const what = `${change.file} is not a settings file of ${change.host} in this folder`;
@@ -123,7 +128,7 @@ function serversBack(change: Change, copy: Buffer, current: FileText, surroundin
   });
 }
 
-function settingsOf(change: Change, surroundings: Surroundings): AgentSettings | undefined {
+function settingsOf(change: JournalEntry, surroundings: Surroundings): AgentSettings | undefined {
   const agent = agents.find(({ name }) => name === change.host);
   // A project's files are found from inside the project.
   const places = [surroundings, { ...surroundings, cwd: dirname(change.file) }];
@@ -132,7 +137,7 @@ function settingsOf(change: Change, surroundings: Surroundings): AgentSettings |
 }
 
 /** The entries in the texts; none for a text that cannot be parsed. */
-function entriesOf(change: Change, texts: string[], surroundings: Surroundings): PortableEntry[] {
+function entriesOf(change: JournalEntry, texts: string[], surroundings: Surroundings): PortableEntry[] {
   const settings = settingsOf(change, surroundings);
   return texts.flatMap((text) => {
     try {

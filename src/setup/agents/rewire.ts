@@ -15,7 +15,7 @@ export interface Plan {
 }
 
 /** The command that starts claudikins, for the agent of this file. */
-export type Command = (file: SettingsFile) => [string, ...string[]];
+export type StartCommand = (file: SettingsFile) => [string, ...string[]];
 
 export interface Rewired {
   plans: Plan[];
@@ -26,7 +26,7 @@ export interface Rewired {
 }
 
 /** Makes one plan for each file that changes. */
-export function rewire(files: readonly FoundFile[], command: Command): Rewired {
+export function rewire(files: readonly FoundFile[], command: StartCommand): Rewired {
   const all: Rewired = { plans: [], refused: [], notes: [] };
   for (const found of files) {
     const isForEntry = found === fileForEntry(files.filter((other) => isTogether(other, found)));
@@ -69,7 +69,7 @@ function fileForEntry(together: readonly FoundFile[]): FoundFile | undefined {
   return together.find(({ servers }) => servers.length > 0) ?? together[0];
 }
 
-function rewired({ agent, file, content, servers }: FoundFile, getsEntry: boolean, command: Command): string {
+function rewired({ agent, file, content, servers }: FoundFile, getsEntry: boolean, command: StartCommand): string {
   const document = parseFile(content.text, file);
   const bySection = Map.groupBy(servers, ({ section }) => section.join("\0"));
   const removed = [...bySection.values()].map((group) => ({
@@ -98,7 +98,7 @@ export async function replan(
   plan: Plan,
   content: FileText,
   surroundings: Surroundings,
-  command: Command,
+  command: StartCommand,
 ): Promise<Plan> {
   const { file, servers, left, own } = plan.found;
   const found = await readSettings(plan.found, content, surroundings);

@@ -11,7 +11,7 @@ import { originOfSkill, withoutSection, withSection } from "../../tools/registry
 import { agents } from "./supported/agents.ts";
 import type { Agent, AgentName, Surroundings } from "./supported/model.ts";
 
-export type Scope = "user" | "project";
+export type SkillScope = "user" | "project";
 
 /** A file that several agents may read. */
 export interface AgentFile {
@@ -45,7 +45,7 @@ export interface FileChange extends AgentFile {
 /** The files of these kinds that the agents read, each path once. */
 export function agentFiles(
   among: readonly Agent[],
-  scope: Scope,
+  scope: SkillScope,
   kinds: readonly AgentFile["kind"][],
   around: Surroundings,
 ): AgentFile[] {
@@ -66,20 +66,20 @@ export function agentFiles(
 }
 
 /** Claude Code reads skills from its own folder, all other agents from a shared one. */
-function skillOf({ name, memory, folder }: Agent, scope: Scope, around: Surroundings): string | undefined {
+function skillOf({ name, memory, folder }: Agent, scope: SkillScope, around: Surroundings): string | undefined {
   if (!memory) return undefined;
   const above = scope === "project" ? projectFolder(around) : homeOf(around.env);
   const own = scope === "project" ? join(above, ".claude") : folder(around);
   return join(name === "claude-code" ? own : join(above, ".agents"), "skills", "claudikins", "SKILL.md");
 }
 
-function memoryOf({ memory, folder }: Agent, scope: Scope, around: Surroundings): string | undefined {
+function memoryOf({ memory, folder }: Agent, scope: SkillScope, around: Surroundings): string | undefined {
   if (scope === "project") return memory && join(projectFolder(around), memory.project);
   return memory?.user && join(folder(around), memory.user);
 }
 
 /** All possible files of the user and of the project around the working directory. In the home directory they are the same files. */
-export function allAgentFiles(around: Surroundings): (AgentFile & { scope: Scope })[] {
+export function allAgentFiles(around: Surroundings): (AgentFile & { scope: SkillScope })[] {
   const all = (["user", "project"] as const).flatMap((scope) =>
     agentFiles(agents, scope, ["skill", "section"], around).map((file) => ({ ...file, scope })),
   );
@@ -105,7 +105,7 @@ function isSame(one: string, other: string): boolean {
   return one.replaceAll("\r\n", "\n") === other;
 }
 
-export interface ChangeOptions {
+export interface SkillFileOptions {
   /** Also overwrite or remove skills that are not ours or were changed. */
   force: boolean;
   /** Nothing is written. */
@@ -113,7 +113,7 @@ export interface ChangeOptions {
 }
 
 /** Writes our texts. A file that cannot be written is reported and does not stop the others. */
-export function install(files: readonly AgentFile[], options: ChangeOptions): FileChange[] {
+export function install(files: readonly AgentFile[], options: SkillFileOptions): FileChange[] {
   return files.map((file) =>
     tried(file, (before) => {
       const from = before?.text ?? "";
@@ -128,7 +128,7 @@ export function install(files: readonly AgentFile[], options: ChangeOptions): Fi
 }
 
 /** Removes our texts. Files and folders that `install` created are deleted. */
-export function remove(files: readonly AgentFile[], options: ChangeOptions): FileChange[] {
+export function remove(files: readonly AgentFile[], options: SkillFileOptions): FileChange[] {
   return files.map((file) =>
     tried(file, (before) => {
       const from = before?.text ?? "";

@@ -18,16 +18,16 @@ import { isWithin } from "../../config/trust/written-folders.ts";
 import { lastingCommand } from "../upgrade/lasting.ts";
 import { settleByWishes, type Wishes } from "./choices.ts";
 import { settleAsBefore } from "./decisions.ts";
-import { type Found, type FoundFile, type FoundServer, findServers } from "./find-servers.ts";
+import { type FoundFile, type FoundFiles, type FoundServer, findServers } from "./find-servers.ts";
 import { withKnownVariables } from "./inherited.ts";
 import { type Inventory, merge } from "./merge.ts";
-import { type Command, isTogether, type Rewired, rewire } from "./rewire.ts";
+import { isTogether, type Rewired, rewire, type StartCommand } from "./rewire.ts";
 import { claudikinsName } from "./supported/claudikins-entry.ts";
 import type { Agent, Surroundings } from "./supported/model.ts";
 import { folderWith } from "./supported/settings-files.ts";
 
 export interface Survey {
-  found: Found;
+  found: FoundFiles;
   /** The user's first. */
   inventories: Inventory[];
 }
@@ -61,7 +61,7 @@ export async function takeSurvey(agents: readonly Agent[], options: SurveyOption
 }
 
 /** The project's files by the claudikins.json that gets their servers: one in the project, for everyone who works on it. */
-function byProjectConfig({ files }: Found, options: SurveyOptions): Map<string, FoundFile[]> {
+function byProjectConfig({ files }: FoundFiles, options: SurveyOptions): Map<string, FoundFile[]> {
   const { env, cwd, config } = options;
   const configs = new Map<string, FoundFile[]>();
   const homeless: FoundFile[] = [];
@@ -177,7 +177,7 @@ function concerns(found: FoundFile, inventory: Inventory, named: ReadonlySet<str
 }
 
 /** A shared file starts claudikins by its name. The user's files use its path, because desktop programs do not have the shell's PATH. */
-export function commandFor({ file: config }: Pick<ConfigFile, "file">, env: Environment): Command {
+export function commandFor({ file: config }: Pick<ConfigFile, "file">, env: Environment): StartCommand {
   return ({ folder }) => {
     if (folder === undefined) {
       return lastingCommand(env, "serve", ...(config === userConfigFile(env) ? [] : ["--config", config]));

@@ -19,14 +19,14 @@ import {
   maxRegistryRedirects,
   registryPageSize,
 } from "../limits.ts";
-import { type PublishedServer, publishedServer, type Summary, summaryOf } from "./published.ts";
+import { type PublishedServer, type PublishedSummary, publishedServer, summaryOf } from "./published.ts";
 import { type Registry, titleOf } from "./registries.ts";
 
 /** The stable API, and the one before it. */
 const apis = ["v0.1", "v0"];
 
 export interface Page {
-  servers: Summary[];
+  servers: PublishedSummary[];
   /** The registry has more servers than were read. */
   isPartial: boolean;
 }
@@ -48,7 +48,7 @@ export class RegistryClient {
   /** The latest versions of the servers that have all words in their name, title or description. */
   async search(words: readonly string[]): Promise<Page> {
     const lower = words.map((word) => word.toLowerCase());
-    const found = new Map<string, Summary>();
+    const found = new Map<string, PublishedSummary>();
     const take = (items: unknown[]) => {
       for (const item of items) {
         const server = summaryOf(item);
@@ -92,7 +92,7 @@ export class RegistryClient {
 
   /** For registries that have only the list. */
   async #fromList(name: string, version: string | undefined): Promise<unknown> {
-    const found: { item: unknown; server: Summary }[] = [];
+    const found: { item: unknown; server: PublishedSummary }[] = [];
     const filter = { search: name, version: version ?? "latest", include_deleted: "true" };
     await this.#pages(filter, (items) => {
       for (const item of items) {
@@ -238,7 +238,7 @@ export class RegistryClient {
 const addressHint = "Check the address: it is the part before /v0.1/servers.";
 
 /** Puts the latest version first, and a later one before an earlier one. */
-function newer(one: Summary, other: Summary): number {
+function newer(one: PublishedSummary, other: PublishedSummary): number {
   const latest = Number(other.isLatest ?? false) - Number(one.isLatest ?? false);
   if (latest !== 0) return latest;
   const days = (other.publishedOn ?? "").localeCompare(one.publishedOn ?? "");

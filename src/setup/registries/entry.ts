@@ -1,18 +1,18 @@
-/** Makes the entry of `mcpServers` from a way to use a server and the values for it. */
+/** Makes the entry of `mcpServers` from a variant of a published server and its values. */
 
 import type { JsonObject } from "../../base/json-object.ts";
 import { kindsOfHost, mayReach } from "../../servers/auth/reach.ts";
-import { filledAddress } from "./address-way.ts";
+import { filledAddress } from "./address-variant.ts";
 import type { Registry } from "./registries.ts";
-import { filled, isComplete, Refused, type Values, type Wanted, wantedIn } from "./templates.ts";
-import type { AddressWay, Argument, ProgramWay, Way } from "./way.ts";
+import { filled, isComplete, RegistryRefusal, type TemplateValues, type Wanted, wantedIn } from "./templates.ts";
+import type { AddressVariant, ProgramVariant, Variant, VariantArgument } from "./variant.ts";
 
-/** Returns the entry. Optional parts without a value are left out. Throws Refused. */
-export function entryOf(way: Way, values: Values): JsonObject {
-  return "url" in way ? addressEntry(way, values) : programEntry(way, values);
+/** Returns the entry. Optional parts without a value are left out. Throws RegistryRefusal. */
+export function entryOf(variant: Variant, values: TemplateValues): JsonObject {
+  return "url" in variant ? addressEntry(variant, values) : programEntry(variant, values);
 }
 
-function addressEntry({ kind, url, headers }: AddressWay, values: Values): JsonObject {
+function addressEntry({ kind, url, headers }: AddressVariant, values: TemplateValues): JsonObject {
   const present = headers.filter(({ value, isOptional }) => !isOptional || isComplete(value, values));
   return {
     type: kind,
@@ -27,7 +27,7 @@ function addressEntry({ kind, url, headers }: AddressWay, values: Values): JsonO
   };
 }
 
-function programEntry({ kind, runtime, spec, options, args, env }: ProgramWay, values: Values): JsonObject {
+function programEntry({ kind, runtime, spec, options, args, env }: ProgramVariant, values: TemplateValues): JsonObject {
   const present = env.filter(({ value, isOptional }) => !isOptional || isComplete(value, values));
   const own = options.flatMap((option) => wordsOf(option, values));
   const rest = args.flatMap((argument) => wordsOf(argument, values));
@@ -52,7 +52,7 @@ function programEntry({ kind, runtime, spec, options, args, env }: ProgramWay, v
 }
 
 /** An argument is repeated for each of its values. */
-function wordsOf({ flag, value, isJoined, isOptional }: Argument, values: Values): string[] {
+function wordsOf({ flag, value, isJoined, isOptional }: VariantArgument, values: TemplateValues): string[] {
   if (value === undefined) return flag === undefined ? [] : [flag];
   if (isOptional && !isComplete(value, values)) return [];
   const times = Math.max(
@@ -70,7 +70,7 @@ function wordsOf({ flag, value, isJoined, isOptional }: Argument, values: Values
 }
 
 /** The first value. A value that is still missing becomes a variable, which the user can set later. */
-function first(values: Values): (wanted: Wanted) => string {
+function first(values: TemplateValues): (wanted: Wanted) => string {
   return ({ name }) => values.get(name)?.[0] ?? `\${${variableFor(name)}}`;
 }
 
@@ -82,23 +82,23 @@ export function variableFor(name: string): string {
 }
 
 function oneLineOnly(text: string): string {
-  if (/[\0\r\n]/.test(text)) throw new Refused("the value of a header must be one line");
+  if (/[\0\r\n]/.test(text)) throw new RegistryRefusal("the value of a header must be one line");
   return text;
 }
 
 /**
- * Throws Refused if a registry must not send the user to this address: a registry on the internet has nothing to say about this
+ * Throws RegistryRefusal if a registry must not send the user to this address: a registry on the internet has nothing to say about this
  * machine and its network, and without TLS anyone on the way could read and change what is sent.
  */
 export async function checkAddress(address: string, registry: Registry): Promise<void> {
   if (address.includes("${") || !URL.canParse(address)) return;
   const url = new URL(address);
   if (!(await mayReach(url, new URL(registry.url)))) {
-    throw new Refused(`${url.origin} can be reached only from this machine or its network`);
+    throw new RegistryRefusal(`${url.origin} can be reached only from this machine or its network`);
   }
   if (url.protocol === "https:") return;
   const kinds = await kindsOfHost(url);
   if (kinds.length === 0 || kinds.includes("public")) {
-    throw new Refused(`${url.origin} has no TLS, so anyone on the way could read and change what is sent`);
+    throw new RegistryRefusal(`${url.origin} has no TLS, so anyone on the way could read and change what is sent`);
   }
 }

@@ -1,7 +1,7 @@
 /** Asks several registries at once. One that fails does not hide the answers of the others. */
 import { type ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { RegistryClient } from "./ask.ts";
-import type { PublishedServer, Summary } from "./published.ts";
+import type { PublishedServer, PublishedSummary } from "./published.ts";
 import type { Registry } from "./registries.ts";
 
 export interface Failed {
@@ -9,14 +9,14 @@ export interface Failed {
   error: ClaudikinsError;
 }
 
-export interface Found {
-  server: Summary;
+export interface RegistryMatch {
+  server: PublishedSummary;
   registry: Registry;
 }
 
-export interface Search {
+export interface RegistrySearch {
   /** The servers of the first registry first, each with the best match first. */
-  found: Found[];
+  found: RegistryMatch[];
   failed: Failed[];
   /** Registries that have more servers than were read. */
   partial: Registry[];
@@ -27,7 +27,7 @@ export async function searchRegistries(
   registries: readonly Registry[],
   words: readonly string[],
   signal: AbortSignal,
-): Promise<Search> {
+): Promise<RegistrySearch> {
   const answers = await asked(registries, signal, (client) => client.search(words));
   return {
     found: answers.flatMap(({ registry, answer }) =>
@@ -96,7 +96,7 @@ function asked<T>(
 }
 
 /** Servers whose own name was looked for come first, then servers with the words in their names. */
-function rank({ name, title, status }: Summary, words: readonly string[]): number {
+function rank({ name, title, status }: PublishedSummary, words: readonly string[]): number {
   const own = name.slice(name.indexOf("/") + 1).toLowerCase();
   const lower = words.map((word) => word.toLowerCase());
   const isNamed = [own, title?.toLowerCase()].includes(lower.join("-")) || own === lower.join("");

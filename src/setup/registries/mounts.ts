@@ -4,11 +4,11 @@
  * anything else in it.
  */
 import { posix } from "node:path";
-import { mountProblem, offersOf, Refused, type Template, type Wanted } from "./templates.ts";
+import { mountProblem, offersOf, RegistryRefusal, type Template, type Wanted } from "./templates.ts";
 
 export const mountFlags: readonly string[] = ["-v", "--volume", "--mount"];
 
-/** Returns the value of `-v` or `--volume`, `source:target:mode`, with the user's values marked. Throws Refused. */
+/** Returns the value of `-v` or `--volume`, `source:target:mode`, with the user's values marked. Throws RegistryRefusal. */
 export function checkedVolume(value: Template): Template {
   const parts = withPlaces(value).split(":");
   // A single path is a new volume.
@@ -25,7 +25,7 @@ export function checkedVolume(value: Template): Template {
 
 const volumeModes = ["ro", "rw", "z", "Z", "cached", "delegated", "consistent", "nocopy"];
 
-/** Returns the value of `--mount`, `type=bind,source=…,target=…`, with the user's values marked. Throws Refused. */
+/** Returns the value of `--mount`, `type=bind,source=…,target=…`, with the user's values marked. Throws RegistryRefusal. */
 export function checkedMount(value: Template): Template {
   const fields = new Map<string, string>();
   for (const part of withPlaces(value).split(",")) {
@@ -54,8 +54,8 @@ const mountKeys: Readonly<Record<string, string>> = {
   ro: "readonly",
 };
 
-function unknownForm(): Refused {
-  return new Refused("it mounts a folder into its container in a form that is not known");
+function unknownForm(): RegistryRefusal {
+  return new RegistryRefusal("it mounts a folder into its container in a form that is not known");
 }
 
 /** The text with a sign for each of the user's values, which cannot be in a text of a registry. */
@@ -70,7 +70,7 @@ function isTarget(target: string): boolean {
 /** At least two characters, so that no drive of Windows is one. */
 const volumeName = /^[A-Za-z0-9][A-Za-z0-9_.-]+$/;
 
-/** The source is a volume, or one value of the user. Throws Refused. */
+/** The source is a volume, or one value of the user. Throws RegistryRefusal. */
 function checkedValues(value: Template, source: string | undefined): Template {
   const [, place] = /^\0(\d+)\0$/.exec(source ?? "") ?? [];
   if (source !== undefined && place === undefined && !volumeName.test(source)) throw givesFolder(shownSource(source));
@@ -103,8 +103,8 @@ function shownSource(source: string): string {
 
 const plainPath = (path: string) => posix.normalize(path).replace(/(?<=.)\/+$/, "");
 
-function givesFolder(path: string): Refused {
-  return new Refused(`it gives its container ${path} of this machine`);
+function givesFolder(path: string): RegistryRefusal {
+  return new RegistryRefusal(`it gives its container ${path} of this machine`);
 }
 
 /** Whether a path is the whole disk, a folder of the system, or a socket that controls containers. */

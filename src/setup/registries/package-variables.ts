@@ -1,16 +1,16 @@
 /** The environment variables of a published package: the ones that the registry sets, and the ones that the user is asked for. */
 import { oneLine } from "../../base/visible-text.ts";
 import type { PublishedKeyValue } from "./published.ts";
-import { offersOf, Refused, templateOf, type Wanted, wantedIn, wantedOf } from "./templates.ts";
+import { offersOf, RegistryRefusal, templateOf, type Wanted, wantedIn, wantedOf } from "./templates.ts";
 import { checkSets, kindOfVariable, type VariableKind } from "./variable-names.ts";
-import type { ProgramWay } from "./way.ts";
+import type { ProgramVariant } from "./variant.ts";
 
 const variableName = /^[A-Za-z_][\w.-]*$/;
 
-/** A value that a registry proposes counts only for a setting; other variables get theirs from the user. Throws Refused. */
-export function variableOf(field: PublishedKeyValue): ProgramWay["env"][number] {
+/** A value that a registry proposes counts only for a setting; other variables get theirs from the user. Throws RegistryRefusal. */
+export function variableOf(field: PublishedKeyValue): ProgramVariant["env"][number] {
   const { name } = field;
-  if (!variableName.test(name)) throw new Refused(`${JSON.stringify(name)} is not the name of a variable`);
+  if (!variableName.test(name)) throw new RegistryRefusal(`${JSON.stringify(name)} is not the name of a variable`);
   const kind = kindOfVariable(name);
   const given = templateOf(field, name, { isVariable: true });
   const isProposed = given.some((part) => typeof part === "string" || offersOf(part).length > 0);

@@ -111,7 +111,7 @@ export type PublishedPackage = z.infer<typeof packageSchema>;
 export type PublishedRemote = z.infer<typeof remoteSchema>;
 
 /** What the registry says of a version. */
-export interface Standing {
+export interface PublishedStatus {
   status: "active" | "deprecated" | "deleted";
   statusMessage?: string | undefined;
   /** The day, such as `2025-11-02`. */
@@ -119,11 +119,11 @@ export interface Standing {
   isLatest?: boolean | undefined;
 }
 
-export type Summary = z.infer<typeof summarySchema> & Standing;
-export type PublishedServer = z.infer<typeof serverSchema> & Standing;
+export type PublishedSummary = z.infer<typeof summarySchema> & PublishedStatus;
+export type PublishedServer = z.infer<typeof serverSchema> & PublishedStatus;
 
 /** Returns undefined for an entry of a list that is not a server. */
-export function summaryOf(item: unknown): Summary | undefined {
+export function summaryOf(item: unknown): PublishedSummary | undefined {
   const { document, standing } = partsOf(item);
   const { data } = summarySchema.safeParse(document, { jitless: true });
   return data && { ...data, ...standing };
@@ -144,7 +144,7 @@ export function publishedServer(
 }
 
 /** Newer registries wrap the document of the publisher, and keep what they say of it beside it. */
-function partsOf(item: unknown): { document: unknown; standing: Standing } {
+function partsOf(item: unknown): { document: unknown; standing: PublishedStatus } {
   const outer = isObject(item) ? item : {};
   const inner = isObject(outer["server"]) ? outer["server"] : outer;
   const document = camelCased(inner);
@@ -156,7 +156,7 @@ function partsOf(item: unknown): { document: unknown; standing: Standing } {
 
 const officialKey = "io.modelcontextprotocol.registry/official";
 
-function standingOf(outer: JsonObject, inner: JsonObject): Standing {
+function standingOf(outer: JsonObject, inner: JsonObject): PublishedStatus {
   const said = [outer, inner].map(({ _meta: meta }) => (isObject(meta) ? meta[officialKey] : undefined)).find(isObject);
   const { status = inner["status"], statusMessage, publishedAt, isLatest } = camelCased(said ?? {}) as JsonObject;
   const day = typeof publishedAt === "string" ? /^\d{4}-\d\d-\d\d/.exec(publishedAt)?.[0] : undefined;

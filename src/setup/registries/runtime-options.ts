@@ -3,7 +3,7 @@
  * them start another package than the one that is shown, or give a container the rights of this machine's administrator.
  */
 import { checkedMount, checkedVolume } from "./mounts.ts";
-import { offersOf, Refused, type Template, wantedIn } from "./templates.ts";
+import { offersOf, RegistryRefusal, type Template, wantedIn } from "./templates.ts";
 import { checkSets } from "./variable-names.ts";
 
 export type Runtime = "npx" | "uvx" | "docker" | "dnx";
@@ -43,23 +43,24 @@ const itself = checking((value, { identifier, version }) => {
   const [, name, extras = "", , exact] = /^(@?[^@=[\]]+)(\[[\w,-]+\])?(?:(@|==)(.+))?$/.exec(value) ?? [];
   const isOwn = name === identifier.replace(/\[.*$/, "") && extras.length < 200;
   if (!isOwn || (exact !== undefined && exact !== version)) {
-    throw new Refused("its options start another package than the one that it names");
+    throw new RegistryRefusal("its options start another package than the one that it names");
   }
 });
 
 const pythonPackage = checking((value) => {
   if (!/^[A-Za-z0-9][\w.-]*(?:\[[\w,-]+\])?(?:(?:==|>=|<=|~=|<|>)[\w.!+*]+)?$/.test(value)) {
-    throw new Refused("its options start a package from an address or a folder");
+    throw new RegistryRefusal("its options start a package from an address or a folder");
   }
 });
 
 const pythonVersion = checking((value) => {
-  if (!/^(?:python|cpython|pypy)?@?\d*(?:\.\d+)*$/i.test(value)) throw new Refused("it chooses a Python by its path");
+  if (!/^(?:python|cpython|pypy)?@?\d*(?:\.\d+)*$/i.test(value))
+    throw new RegistryRefusal("it chooses a Python by its path");
 });
 
 /** The container's own network, or this machine's, about which there is a warning. */
 const network = checking((value) => {
-  if (!/^[A-Za-z0-9][\w.-]*$/.test(value)) throw new Refused("it uses the network of another container");
+  if (!/^[A-Za-z0-9][\w.-]*$/.test(value)) throw new RegistryRefusal("it uses the network of another container");
 });
 
 /** `NAME` passes a variable on, and `NAME=value` sets it. The name is fixed, so that it can be checked. */
@@ -70,7 +71,7 @@ function variable(value: Template): Template {
   if (name === undefined || (sign === "" && value.length > 1)) {
     // The user types all of it.
     if (value.length === 1 && typeof first !== "string" && !isProposed) return value;
-    throw new Refused("it names a variable of the container in a form that is not known");
+    throw new RegistryRefusal("it names a variable of the container in a form that is not known");
   }
   const isTyped = value.length === 2 && first === `${name}=` && !isProposed;
   if (sign === "=" && !isTyped) checkSets(name);
@@ -80,7 +81,7 @@ function variable(value: Template): Template {
 function oneOf(...allowed: string[]): Takes {
   return checking((value) => {
     if (allowed.includes(value)) return;
-    throw new Refused(`it passes "${value}" to an option where only ${allowed.join(" or ")} is accepted`);
+    throw new RegistryRefusal(`it passes "${value}" to an option where only ${allowed.join(" or ")} is accepted`);
   });
 }
 
@@ -156,7 +157,7 @@ const options: Record<Runtime, Readonly<Record<string, Takes>>> = {
 };
 
 /** One word of a command line, or a word with the value after it. */
-export interface Option {
+export interface RuntimeOption {
   /** The fixed word in front of the value. */
   flag?: string | undefined;
   value?: Template | undefined;
@@ -164,9 +165,9 @@ export interface Option {
   asked?: Template | undefined;
 }
 
-/** Returns the options that may be passed on, without the ones that claudikins gives itself. Throws Refused. */
-export function checkedOptions(given: readonly Option[], runtime: Runtime, own: Own): Option[] {
-  const checked: Option[] = [];
+/** Returns the options that may be passed on, without the ones that claudikins gives itself. Throws RegistryRefusal. */
+export function checkedOptions(given: readonly RuntimeOption[], runtime: Runtime, own: Own): RuntimeOption[] {
+  const checked: RuntimeOption[] = [];
   for (let at = 0; at < given.length; at++) {
     const { flag = "", value, asked } = asFlag(given[at]!);
     const program = flag === "" && checked.some(isSource) ? fixedText(value) : undefined;
@@ -188,19 +189,19 @@ export function checkedOptions(given: readonly Option[], runtime: Runtime, own: 
 }
 
 /** Whether the option names the package, so that the program in it has to be named, too. */
-export function isSource({ flag }: Option): boolean {
+export function isSource({ flag }: RuntimeOption): boolean {
   return flag === "--from" || flag === "--package";
 }
 
 const isBare = (takes: Takes) => takes === "nothing" || takes === "given";
 
 /** Some publishers write options as words without a name. */
-function asFlag(option: Option): Option {
+function asFlag(option: RuntimeOption): RuntimeOption {
   const text = option.flag === undefined ? fixedText(option.value) : undefined;
   return text?.startsWith("-") ? { flag: text } : option;
 }
 
-function checkedOption({ flag, value }: Option, runtime: Runtime, own: Own): Option | undefined {
+function checkedOption({ flag, value }: RuntimeOption, runtime: Runtime, own: Own): RuntimeOption | undefined {
   const text = fixedText(value);
   if (flag === "") return checkedWord(text, runtime);
   const [name, inline] = split(flag ?? "");
@@ -234,6 +235,6 @@ function split(flag: string): [string, string | undefined] {
   return at === -1 ? [flag, undefined] : [flag.slice(0, at), flag.slice(at + 1)];
 }
 
-function refused(what: string, runtime: Runtime): Refused {
-  return new Refused(`it passes ${what} to ${runtime}, which claudikins does not let a registry do`);
+function refused(what: string, runtime: Runtime): RegistryRefusal {
+  return new RegistryRefusal(`it passes ${what} to ${runtime}, which claudikins does not let a registry do`);
 }

@@ -26,14 +26,14 @@ export interface Wanted {
 /** Fixed texts, and values that are filled in between them. */
 export type Template = readonly (string | Wanted)[];
 
-/** Why a server, or one way to run it, cannot be added. The text ends a sentence. */
-export class Refused extends Error {
-  override readonly name = "Refused";
+/** Why a server, or one variant of it, cannot be added. The text ends a sentence. */
+export class RegistryRefusal extends Error {
+  override readonly name = "RegistryRefusal";
 }
 
 type Field = PublishedInput & { variables?: Record<string, PublishedInput> | undefined };
 
-/** The template of a field: its fixed value with variables in braces, or else the user's value. Throws Refused. */
+/** The template of a field: its fixed value with variables in braces, or else the user's value. Throws RegistryRefusal. */
 export function templateOf(field: Field, name: string, more: Partial<Wanted> = {}): Template {
   const { value, variables = {}, default: _default, choices: _choices, ...rest } = field;
   if (value === undefined) return [wantedOf(field, name, more)];
@@ -79,7 +79,7 @@ export function wantedOf(field: PublishedInput, name: string, more: Partial<Want
     choices: choices && choices.length > 0 ? choices : undefined,
     ...more,
   };
-  if (!isVisible(name) || name.trim() === "") throw new Refused("one of its values has an unreadable name");
+  if (!isVisible(name) || name.trim() === "") throw new RegistryRefusal("one of its values has an unreadable name");
   for (const choice of wanted.choices ?? []) checkText(choice, name);
   const { default: given } = wanted;
   // A default that cannot be used is a mistake of the publisher. Then the user has to say.
@@ -90,12 +90,13 @@ export function wantedOf(field: PublishedInput, name: string, more: Partial<Want
 
 /**
  * Returns the text if it may be part of an entry. The config expands `${NAME}` from the user's environment, so a text of a registry
- * must not contain it. Throws Refused.
+ * must not contain it. Throws RegistryRefusal.
  */
 export function checkText(text: string, name: string): string {
-  if (!isVisible(text)) throw new Refused(`the value of ${name} contains control characters or invisible characters`);
+  if (!isVisible(text))
+    throw new RegistryRefusal(`the value of ${name} contains control characters or invisible characters`);
   if (text.includes("${")) {
-    throw new Refused(`the value of ${name} contains "\${", which would read a variable of your environment`);
+    throw new RegistryRefusal(`the value of ${name} contains "\${", which would read a variable of your environment`);
   }
   return text;
 }
@@ -136,10 +137,10 @@ const reference = /^\$\{[A-Za-z_]\w*\}$/;
 const mark = "\u0000";
 
 /** The values by the names of what they are for. */
-export type Values = ReadonlyMap<string, readonly string[]>;
+export type TemplateValues = ReadonlyMap<string, readonly string[]>;
 
 /** Whether all values of the template are there. */
-export function isComplete(template: Template, values: Values): boolean {
+export function isComplete(template: Template, values: TemplateValues): boolean {
   return wantedIn(template).every(({ name }) => (values.get(name)?.length ?? 0) > 0);
 }
 
@@ -149,9 +150,9 @@ export function wantedIn(template: Template): Wanted[] {
 
 /**
  * Fills in the values. References of the user's values, such as `${TOKEN}`, stay references. `change` alters what is
- * not a reference. Throws Refused if the parts form another reference.
+ * not a reference. Throws RegistryRefusal if the parts form another reference.
  */
-export function filled(template: Template, give: (wanted: Wanted) => string, change: Change = plainValue): string {
+export function filled(template: Template, give: (wanted: Wanted) => string, change: ChangePiece = plainValue): string {
   let whole = "";
   for (const part of template) {
     const pieces = typeof part === "string" ? [] : give(part).split(/(\$\{[A-Za-z_]\w*\})/);
@@ -162,14 +163,14 @@ export function filled(template: Template, give: (wanted: Wanted) => string, cha
         : pieces.map((piece, at) => (at % 2 === 1 ? mark + piece.slice(2) : change(piece, part, before))).join("");
   }
   if (whole.includes("${"))
-    throw new Refused('a filled-in value contains "${", which would read a variable of your environment');
+    throw new RegistryRefusal('a filled-in value contains "${", which would read a variable of your environment');
   return whole.replaceAll(mark, "${");
 }
 
 /** Changes a piece of a value. `before` is the text in front of the value, in which references are not readable. */
-type Change = (piece: string, wanted: Wanted, before: string) => string;
+type ChangePiece = (piece: string, wanted: Wanted, before: string) => string;
 
-const plainValue: Change = (piece) => piece;
+const plainValue: ChangePiece = (piece) => piece;
 
 /** Shows a template to a person: values that are still missing have their name in angle brackets. */
 export function shownTemplate(template: Template): string {

@@ -4,26 +4,30 @@
  */
 import type { PublishedServer } from "./published.ts";
 import { isSource } from "./runtime-options.ts";
-import { shownTemplate, type Template, type Values, wantedIn } from "./templates.ts";
-import type { Argument, Way } from "./way.ts";
-import { wantedOfWay } from "./ways.ts";
+import { shownTemplate, type Template, type TemplateValues, wantedIn } from "./templates.ts";
+import type { Variant, VariantArgument } from "./variant.ts";
+import { wantedOfVariant } from "./variants.ts";
 
 /** Returns sentences; empty if there is nothing. `values` are the user's. */
-export function mustBeSeen({ status }: Pick<PublishedServer, "status">, way: Way, values: Values): string[] {
-  const proposals = wantedOfWay(way).flatMap(({ name, default: usual }) =>
+export function mustBeSeen(
+  { status }: Pick<PublishedServer, "status">,
+  variant: Variant,
+  values: TemplateValues,
+): string[] {
+  const proposals = wantedOfVariant(variant).flatMap(({ name, default: usual }) =>
     usual === undefined || values.has(name) || isPlain(usual)
       ? []
       : [`The registry proposes ${JSON.stringify(usual)} for ${name}.`],
   );
   return [
     ...(status === "active" ? [] : ["Its publisher advises against it."]),
-    ...way.warnings,
-    ...("url" in way ? way.headers.flatMap(fixedValue) : seenOfProgram(way)),
+    ...variant.warnings,
+    ...("url" in variant ? variant.headers.flatMap(fixedValue) : seenOfProgram(variant)),
     ...proposals,
   ];
 }
 
-function seenOfProgram({ runtime, options, args, env }: Exclude<Way, { url: unknown }>): string[] {
+function seenOfProgram({ runtime, options, args, env }: Exclude<Variant, { url: unknown }>): string[] {
   return [
     ...options
       .filter((option) => !isUnremarkable(option))
@@ -36,7 +40,7 @@ function seenOfProgram({ runtime, options, args, env }: Exclude<Way, { url: unkn
 }
 
 /** A switch, the package itself, or a variable of the container. */
-function isUnremarkable(option: Argument): boolean {
+function isUnremarkable(option: VariantArgument): boolean {
   const { flag = "", value } = option;
   const isVariable = (flag === "-e" || flag === "--env") && hasPlainText(value ?? []);
   return value === undefined || isSource(option) || isVariable;
@@ -46,7 +50,7 @@ function fixedValue({ name, value }: { name: string; value: Template }): string[
   return hasPlainText(value) ? [] : [`It sets ${name}: ${shownTemplate(value)}`];
 }
 
-function shownArgument({ flag, value }: Argument): string {
+function shownArgument({ flag, value }: VariantArgument): string {
   return [flag, value && shownTemplate(value)].filter(Boolean).join(" ");
 }
 

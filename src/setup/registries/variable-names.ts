@@ -3,7 +3,7 @@
  * by which a loader, a runtime or a library changes what it does cannot all be listed, so every other variable gets its value from the
  * user only.
  */
-import { Refused } from "./templates.ts";
+import { RegistryRefusal } from "./templates.ts";
 
 /**
  * `setting`: the registry may give it a value. `runtime`: the system, a runtime or a package manager reads it; a registry that gives it
@@ -22,11 +22,13 @@ export function kindOfVariable(name: string): VariableKind {
   return isSetting || (words.length > 1 && switches.has(words[0]!)) ? "setting" : "unknown";
 }
 
-/** Throws Refused for a variable to which a registry may not give a value. */
+/** Throws RegistryRefusal for a variable to which a registry may not give a value. */
 export function checkSets(name: string): void {
   const kind = kindOfVariable(name);
-  if (kind === "runtime") throw new Refused(`it sets ${name}, by which a registry could change what is started`);
-  if (kind === "unknown") throw new Refused(`it sets ${name}, which does not look like a setting of its program`);
+  if (kind === "runtime")
+    throw new RegistryRefusal(`it sets ${name}, by which a registry could change what is started`);
+  if (kind === "unknown")
+    throw new RegistryRefusal(`it sets ${name}, which does not look like a setting of its program`);
 }
 
 function isOfRuntime(upper: string): boolean {

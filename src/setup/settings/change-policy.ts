@@ -22,7 +22,7 @@ import { checkOn, entryIn, type Switch, switchedOff, switchedOn } from "./switch
 /** A tool of a server. With `access`, the tool may be a pattern. */
 export type PolicyChange = Required<Switch> & ({ access: "allowed" | "denied" } | { confirm: ConfirmMode });
 
-export interface ChangeOptions {
+export interface PolicyChangeOptions {
   /** The user vouches for the file, trusted or not. */
   isAnswered?: boolean;
   /** Where the user has decided, for the audit log. */
@@ -37,7 +37,7 @@ export interface ChangeOptions {
 export async function changePolicy(
   change: PolicyChange,
   which: WhichConfig,
-  { isAnswered = false, place }: ChangeOptions = {},
+  { isAnswered = false, place }: PolicyChangeOptions = {},
 ): Promise<boolean> {
   const configFile = openConfigFile(which);
   const { text, entries } = configFile;

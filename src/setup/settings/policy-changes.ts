@@ -11,7 +11,7 @@ import { thisProcess } from "../../policy/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../policy/audit/event.ts";
 import { record } from "../../policy/audit/log.ts";
 
-type Change = NonNullable<AuditEvent["changes"]>[number];
+type AuditedChange = NonNullable<AuditEvent["changes"]>[number];
 
 /** The keys of an entry that say what may be called, and are recorded with their values. */
 const ruleKeys = [...policyKeys, "disabled"];
@@ -23,9 +23,9 @@ const otherKeys = ["category", "description", "startTimeoutMs", "callTimeoutMs",
  * The differences in `allow`, `deny`, `confirm` and `disabled`, of `policy` and of all servers, and in the entries of the servers. An entry
  * may contain secrets, so only its digest is recorded.
  */
-export function policyChanges(before: JsonObject, after: JsonObject): Change[] {
+export function policyChanges(before: JsonObject, after: JsonObject): AuditedChange[] {
   const names = new Set([before, after].flatMap((config) => Object.keys(objectAt(config, ["mcpServers"]))));
-  const changes = (path: string[], textOf: (value: unknown) => string | undefined): Change[] => {
+  const changes = (path: string[], textOf: (value: unknown) => string | undefined): AuditedChange[] => {
     const [one, other] = [before, after].map((config) => textOf(valueAt(config, path)));
     if (one === other) return [];
     return [
@@ -102,11 +102,11 @@ export async function recordMadeChange(change: TextChange, env: Environment): Pr
   }
 }
 
-function eventOf({ file, before, after }: TextChange): (AuditEvent & { changes: Change[] }) | undefined {
+function eventOf({ file, before, after }: TextChange): (AuditEvent & { changes: AuditedChange[] }) | undefined {
   const changes = policyChanges(parseJson(before, file), parseJson(after, file));
   return changes.length === 0 ? undefined : { decision: "policy", config: file, changes };
 }
 
-function undone({ at, before, after }: Change): Change {
+function undone({ at, before, after }: AuditedChange): AuditedChange {
   return { at, ...(after === undefined ? {} : { before: after }), ...(before === undefined ? {} : { after: before }) };
 }

@@ -1,12 +1,12 @@
 /** Reads the address that the user copied from the browser after a sign-in. */
 
 /** The redirect, or the problem with a hint for the user. */
-export type Pasted = { redirect: URL } | { problem: string };
+export type PastedRedirect = { redirect: URL } | { problem: string };
 
 /** `back` is the redirect address, `to` the address where the user signs in. */
-export function readPasted(text: string, { back, to }: { back: URL; to: URL }): Pasted {
+export function readPasted(text: string, { back, to }: { back: URL; to: URL }): PastedRedirect {
   const pasted = text.replace(/^[\s"'`<“‘«]+|[\s"'`>”’»]+$/g, "");
-  const problem = (what: string): Pasted => ({
+  const problem = (what: string): PastedRedirect => ({
     problem: `${what} Paste the full address that the browser shows after the sign-in; it starts with ${back.href}`,
   });
   const address = addressIn(pasted, back);

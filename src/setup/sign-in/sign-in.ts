@@ -15,7 +15,7 @@ export interface Guide {
    * Sends the user to `to`. Pasted text goes to `paste`, which returns the problem, if any. `ended` is aborted at the end of
    * the sign-in.
    */
-  send(way: { to: URL; back: URL; paste(text: string): string | undefined; ended: AbortSignal }): void;
+  send(attempt: { to: URL; back: URL; paste(text: string): string | undefined; ended: AbortSignal }): void;
   /** Called for a redirect that belongs to another sign-in. This sign-in continues to wait. */
   stray(): void;
 }
@@ -79,9 +79,9 @@ export async function signIn(
 /** The problem with the pasted text; undefined if it was accepted. */
 function takePasted(
   text: string,
-  { take, ...way }: { to: URL; back: URL; take(redirect: URL): Promise<void> | undefined },
+  { take, ...attempt }: { to: URL; back: URL; take(redirect: URL): Promise<void> | undefined },
 ): string | undefined {
-  const pasted = readPasted(text, way);
+  const pasted = readPasted(text, attempt);
   if ("problem" in pasted) return pasted.problem;
   const taken = take(pasted.redirect);
   if (!taken)

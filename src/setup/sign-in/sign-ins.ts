@@ -21,7 +21,7 @@ export const loginShape = record({
 export type LoginReport = ValueOf<typeof loginShape>;
 
 /** `"token in the config"`, `"headersHelper"` and `"off"` (`"oauth": false`) are servers without a sign-in. */
-export type Standing = { server: string; account?: string } & (
+export type ServerAuthStatus = { server: string; account?: string } & (
   | SignInStatus
   | { state: "token in the config" | "headersHelper" | "off" }
 );
@@ -35,13 +35,13 @@ export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; c
       hint: 'Set its credentials under "env" in its config entry.',
     });
   }
-  const way = wayOf(server);
-  if (way === "token in the config") {
+  const method = authMethodOf(server);
+  if (method === "token in the config") {
     throw new ClaudikinsError("USAGE", `Server "${name}" gets its token from the config and needs no sign-in`, {
       hint: 'To sign in instead, remove Authorization from "headers" or the user from "url".',
     });
   }
-  if (way === "headersHelper") {
+  if (method === "headersHelper") {
     throw new ClaudikinsError(
       "USAGE",
       `Server "${name}" gets its headers from its headersHelper and needs no sign-in`,
@@ -50,7 +50,7 @@ export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; c
       },
     );
   }
-  if (way === "off") {
+  if (method === "off") {
     throw new ClaudikinsError(
       "USAGE",
       `Server "${name}" has "oauth": false in the config, which turns its sign-in off`,
@@ -67,7 +67,7 @@ export async function serversThatWait(
   catalog: ToolCatalog,
   signal: AbortSignal,
 ): Promise<{ waiting: NetworkServer[]; broken: NetworkServer[] }> {
-  const servers = networkServers(catalog.config).filter((server) => wayOf(server) === "sign-in");
+  const servers = networkServers(catalog.config).filter((server) => authMethodOf(server) === "sign-in");
   const codes = await Promise.all(
     servers.map(({ name }) =>
       catalog.tools(name, { signal }).then(
@@ -138,14 +138,14 @@ function wantsMore(server: NetworkServer, credentials: CredentialStore): boolean
 }
 
 /** The states of the servers' sign-ins, from the stored credentials. */
-export function standings(servers: NetworkServer[], credentials: CredentialStore): Standing[] {
+export function standings(servers: NetworkServer[], credentials: CredentialStore): ServerAuthStatus[] {
   return servers.map((server) => {
-    const way = wayOf(server);
+    const method = authMethodOf(server);
     const { name, account } = server;
     return {
       server: name,
       ...(account === undefined ? {} : { account }),
-      ...(way === "sign-in" ? signInStatus(server, credentials) : { state: way }),
+      ...(method === "sign-in" ? signInStatus(server, credentials) : { state: method }),
     };
   });
 }
@@ -170,7 +170,7 @@ export function networkServers(config: Pick<Config, "servers">): NetworkServer[]
 }
 
 /** How a server gets its token: from a sign-in, from the config, from a program, or not at all. */
-export function wayOf(server: NetworkServer): "sign-in" | "token in the config" | "headersHelper" | "off" {
+export function authMethodOf(server: NetworkServer): "sign-in" | "token in the config" | "headersHelper" | "off" {
   const { url, headers, oauth } = server;
   const hasUser = URL.canParse(url) && new URL(url).username !== "";
   if (hasUser || Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {

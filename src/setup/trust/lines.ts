@@ -7,30 +7,30 @@ import type { ParsedConfig } from "../../config/parse.ts";
 import { type Confirm, type PolicyKeys, policyKeys } from "../../config/policy.ts";
 import type { ServerEntry } from "../../config/schema.ts";
 import { digestOf, enabledServers, rulesOf, thatCounts } from "../../config/trust/marks.ts";
-import type { Line } from "../../config/trust/store.ts";
+import type { TrustLine } from "../../config/trust/store.ts";
 import { speaksOfSecret } from "../../servers/secrets.ts";
 
 /** Everything that needs trust, the servers first. */
-export function linesOf(config: ParsedConfig): Line[] {
+export function linesOf(config: ParsedConfig): TrustLine[] {
   const servers = enabledServers(config).flatMap(([name, entry]) => serverLines(name, entry));
   return [...servers, ...ruleLines(config)];
 }
 
-function serverLines(name: string, entry: ServerEntry): Line[] {
+function serverLines(name: string, entry: ServerEntry): TrustLine[] {
   const { allow, deny, confirm, ...rest } = thatCounts(entry) as Record<string, unknown> & PolicyKeys;
   const line = lineOf(name);
-  const way = entry.url === undefined ? programLines(entry, line) : addressLines(entry, line);
+  const start = entry.url === undefined ? programLines(entry, line) : addressLines(entry, line);
   const named = ["command", "args", "cwd", "env", "inherit", "url", "headers", "headersHelper", "oauth"];
   const others = Object.entries(rest).filter(([key]) => !named.includes(key));
   return [
-    ...way,
+    ...start,
     ...others.map(([key, value]) => line(key, JSON.stringify(value), value)),
     ...readLines(variablesIn(rest), line),
     ...policyLines({ allow, deny, confirm }, line),
   ];
 }
 
-type MakeLine = (label: string, text: string, value?: unknown) => Line;
+type MakeLine = (label: string, text: string, value?: unknown) => TrustLine;
 
 const lineOf =
   (part: string): MakeLine =>
@@ -39,7 +39,7 @@ const lineOf =
 type Program = Extract<ServerEntry, { command: string }>;
 type Remote = Exclude<ServerEntry, Program>;
 
-function programLines({ command, args, cwd, env, inherit = [] }: Program, line: MakeLine): Line[] {
+function programLines({ command, args, cwd, env, inherit = [] }: Program, line: MakeLine): TrustLine[] {
   const text = [command, ...shownArguments(args)].map(shellWord).join(" ");
   return [
     line("start", text, [command, args]),
@@ -49,7 +49,7 @@ function programLines({ command, args, cwd, env, inherit = [] }: Program, line: 
   ];
 }
 
-function addressLines({ url, headers, headersHelper, cwd, oauth }: Remote, line: MakeLine): Line[] {
+function addressLines({ url, headers, headersHelper, cwd, oauth }: Remote, line: MakeLine): TrustLine[] {
   return [
     line("connect to", shownAddress(url), url),
     // Nothing in it is hidden: what looks like a secret may be a command.
@@ -67,12 +67,12 @@ function addressLines({ url, headers, headersHelper, cwd, oauth }: Remote, line:
   ];
 }
 
-function readLines(names: Iterable<string>, line: MakeLine): Line[] {
+function readLines(names: Iterable<string>, line: MakeLine): TrustLine[] {
   const text = [...names].join(", ");
   return text === "" ? [] : [line("read from the environment", text)];
 }
 
-function policyLines(keys: PolicyKeys, line: MakeLine): Line[] {
+function policyLines(keys: PolicyKeys, line: MakeLine): TrustLine[] {
   return policyKeys.flatMap((key) => {
     const value = keys[key];
     if (value === undefined) return [];
@@ -88,7 +88,7 @@ function confirmText(confirm: Confirm): string {
     .join(", ");
 }
 
-function ruleLines(config: ParsedConfig): Line[] {
+function ruleLines(config: ParsedConfig): TrustLine[] {
   const { policy, llm, registry, workspace, executeTask, record, ...others } = rulesOf(config) as Partial<ParsedConfig>;
   const folders = lineOf("folders");
   const model = lineOf("model");
@@ -105,7 +105,7 @@ function ruleLines(config: ParsedConfig): Line[] {
   ];
 }
 
-function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): Line[] {
+function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): TrustLine[] {
   const { preset, baseUrl, model, apiKey, headers = {} } = llm;
   const usual = [apiKey === undefined ? usualVariable(preset) : undefined].filter((each) => each !== undefined);
   const where = [preset, baseUrl === undefined ? undefined : shownAddress(baseUrl), model].filter(Boolean).join(" ");

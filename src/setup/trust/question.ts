@@ -1,23 +1,23 @@
 /** The question whether to trust a config: lists what it would do, or what has changed since it was trusted. */
 import type { TrustRequest } from "../../config/trust/not-trusted.ts";
-import type { Line } from "../../config/trust/store.ts";
+import type { TrustLine } from "../../config/trust/store.ts";
 import { visible } from "../../policy/visible.ts";
 import { linesOf } from "./lines.ts";
 
-export interface Change {
+export interface TrustChange {
   sign: "+" | "-";
-  line: Line;
+  line: TrustLine;
 }
 
 /** Undefined if the config was never trusted. */
-export function changesOf({ config, before }: Pick<TrustRequest, "config" | "before">): Change[] | undefined {
+export function changesOf({ config, before }: Pick<TrustRequest, "config" | "before">): TrustChange[] | undefined {
   if (!before) return undefined;
   const now = linesOf(config);
   const old = before.lines;
-  const isIn = (line: Line, lines: readonly Line[]) => lines.some((each) => keyOf(each) === keyOf(line));
+  const isIn = (line: TrustLine, lines: readonly TrustLine[]) => lines.some((each) => keyOf(each) === keyOf(line));
   return [
-    ...old.filter((line) => !isIn(line, now)).map((line): Change => ({ sign: "-", line })),
-    ...now.filter((line) => !isIn(line, old)).map((line): Change => ({ sign: "+", line })),
+    ...old.filter((line) => !isIn(line, now)).map((line): TrustChange => ({ sign: "-", line })),
+    ...now.filter((line) => !isIn(line, old)).map((line): TrustChange => ({ sign: "+", line })),
   ];
 }
 
@@ -25,11 +25,11 @@ export function changesOf({ config, before }: Pick<TrustRequest, "config" | "bef
 export function questionText(request: TrustRequest): string {
   const { file, config } = request;
   const changes = changesOf(request);
-  const lines: Change[] = changes ?? linesOf(config).map((line) => ({ sign: "+", line }));
+  const lines: TrustChange[] = changes ?? linesOf(config).map((line) => ({ sign: "+", line }));
   const head = changes
     ? `${visible(file)} has changed since you trusted it. Differences (- before, + now):`
     : `${visible(file)} is not trusted yet. If you trust it, claudikins will:`;
-  if (!changes || lines.length > 0) lines.push(...ownLines(request).map((line): Change => ({ sign: "+", line })));
+  if (!changes || lines.length > 0) lines.push(...ownLines(request).map((line): TrustChange => ({ sign: "+", line })));
   if (lines.length === 0) return `${visible(file)} has changed only in settings that need no trust.\n`;
   const parts = Map.groupBy(lines, ({ line }) => line.part);
   const text = [...parts].map(([part, group]) => {
@@ -44,20 +44,21 @@ export function questionText(request: TrustRequest): string {
 }
 
 /** What the config means for the user's own servers. It depends on another file, so it is not recorded with the trust. */
-export function ownLines({ own: { added, replaced } }: Pick<TrustRequest, "own">): Line[] {
-  const line = (label: string, names: string[]): Line[] => {
+export function ownLines({ own: { added, replaced } }: Pick<TrustRequest, "own">): TrustLine[] {
+  const line = (label: string, names: string[]): TrustLine[] => {
     return names.length === 0 ? [] : [{ part: "your own servers", label, text: names.join(", "), digest: "" }];
   };
   return [...line("can be used here too", added), ...line("are replaced by the project's", replaced)];
 }
 
 /** Whether another line looks the same, because the part that has changed is hidden. */
-function isHiddenTwin({ sign, line }: Change, group: readonly Change[]): boolean {
+function isHiddenTwin({ sign, line }: TrustChange, group: readonly TrustChange[]): boolean {
   return group.some((other) => other.sign !== sign && other.line.label === line.label && other.line.text === line.text);
 }
 
-const isSecretOf = (group: readonly Change[]) => (each: Change) => each.sign === "+" && isHiddenTwin(each, group);
+const isSecretOf = (group: readonly TrustChange[]) => (each: TrustChange) =>
+  each.sign === "+" && isHiddenTwin(each, group);
 
-function keyOf({ part, label, text, digest }: Line): string {
+function keyOf({ part, label, text, digest }: TrustLine): string {
   return JSON.stringify([part, label, text, digest]);
 }

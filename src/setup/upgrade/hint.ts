@@ -11,7 +11,7 @@ import { hintEveryMs } from "../limits.ts";
 import { compareVersions, isVersion } from "./versions.ts";
 
 /** What the last check has found. Times are in milliseconds since 1970. */
-export interface Seen {
+export interface LastCheck {
   latest?: string;
   checkedAt: number;
   shownAt: number;
@@ -19,7 +19,7 @@ export interface Seen {
 
 const fileOf = (env: Environment) => join(upgradeFolder(env), "latest.json");
 
-export function readSeen(env: Environment): Seen {
+export function readSeen(env: Environment): LastCheck {
   const nothing = { checkedAt: 0, shownAt: 0 };
   const found = parsedJson(readIfThere(fileOf(env)) ?? "");
   if (!isObject(found)) return nothing;
@@ -29,7 +29,7 @@ export function readSeen(env: Environment): Seen {
 }
 
 /** Throws FILE_NOT_WRITABLE. */
-export function writeSeen(seen: Seen, env: Environment): void {
+export function writeSeen(seen: LastCheck, env: Environment): void {
   writeWhenChanged(fileOf(env), `${JSON.stringify(seen)}\n`);
 }
 
@@ -42,7 +42,7 @@ export function noteLatest(latest: string, env: Environment, now = Date.now()): 
 
 /** What to do after a command: show the newer version, start a check, both or nothing. A clock that was set back counts as a new day. */
 export function nextSteps(
-  { latest, checkedAt, shownAt }: Seen,
+  { latest, checkedAt, shownAt }: LastCheck,
   version: string,
   now: number,
 ): { show: string | undefined; checks: boolean } {

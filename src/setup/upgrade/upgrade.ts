@@ -62,7 +62,7 @@ export async function upgrade(options: Upgrade): Promise<Upgraded> {
     throw new ClaudikinsError("UPGRADE_FAILED", "Another upgrade is running", { hint: "Wait until it has ended." });
   }
   try {
-    return await ways[options.installation.kind](options as never);
+    return await upgradeBy[options.installation.kind](options as never);
   } finally {
     lock.release();
   }
@@ -84,7 +84,7 @@ const lockFor = (env: Environment) => takeLock(join(upgradeFolder(env), "lock"),
 
 type Of<Kind extends Installation["kind"]> = Upgrade & { installation: Extract<Installation, { kind: Kind }> };
 
-const ways = { script: byDownload, package: byPackageManager, checkout: byCheckout };
+const upgradeBy = { script: byDownload, package: byPackageManager, checkout: byCheckout };
 
 async function byDownload(options: Of<"script">): Promise<Upgraded> {
   const { installation, to, env, signal, onStep, limits = usualLimits } = options;

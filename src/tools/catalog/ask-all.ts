@@ -6,7 +6,7 @@ import { Listings } from "../../servers/listings.ts";
 import type { Pool } from "../../servers/pool.ts";
 
 /** The answer of one server, or its problem. */
-export type Answer<T> = { server: string; durationMs: number } & (T | { problem: Problem });
+export type ServerAnswer<T> = { server: string; durationMs: number } & (T | { problem: Problem });
 
 /** The error of a command that was interrupted before these of its servers had answered. */
 export function interruptedBefore(unasked: readonly { server: string }[], total: number): ClaudikinsError {
@@ -17,7 +17,7 @@ export function interruptedBefore(unasked: readonly { server: string }[], total:
   );
 }
 
-export interface AskOptions {
+export interface AskAllOptions {
   signal?: AbortSignal | undefined;
   /** Called after each server. */
   onServer?: ((server: string) => void) | undefined;
@@ -31,12 +31,12 @@ export async function askAll<T extends object>(
   names: readonly string[],
   pool: Pool | undefined,
   ask: (server: string) => Promise<T>,
-  { signal, onServer }: AskOptions = {},
-): Promise<Answer<T>[]> {
+  { signal, onServer }: AskAllOptions = {},
+): Promise<ServerAnswer<T>[]> {
   using whole = new DisposableStack();
-  const listings = whole.use(new Listings<Answer<T>>());
+  const listings = whole.use(new Listings<ServerAnswer<T>>());
   whole.defer(onAbort(signal, () => listings[Symbol.dispose]()));
-  const asked = async (server: string): Promise<Answer<T>> => {
+  const asked = async (server: string): Promise<ServerAnswer<T>> => {
     const startedAt = performance.now();
     const given = await ask(server).catch((error: unknown) => ({ problem: problemOf(error) }));
     const durationMs = Math.round(performance.now() - startedAt);

@@ -25,7 +25,7 @@ import {
   type AllObserved,
   addObserved,
   applyObserved,
-  type Learned,
+  type LearnedShape,
   observedFileName,
   observedLockName,
   readObserved,
@@ -36,14 +36,14 @@ import { runJob, runJobInTime } from "../work/run.ts";
 import type { Registries } from "./registries.ts";
 import { registriesOf, registryOf } from "./registries.ts";
 
-interface Seen {
+interface SeenResult {
   server: RegistryServer;
   tool: RegistryTool;
   args: unknown;
   result: ToolResult;
 }
 
-interface Waiting extends Seen {
+interface WaitingResult extends SeenResult {
   /** Server and tool. */
   id: string;
 }
@@ -67,11 +67,11 @@ export class Observer {
   #all: AllObserved | undefined;
   /** Modification times and sizes of the files that `#all` was read from. */
   #stamp = "";
-  #waiting: Waiting[] = [];
+  #waiting: WaitingResult[] = [];
   /** Large results that a worker examines now. */
   readonly #looking = new Set<Promise<void>>();
   readonly #counts = new Map<string, { calls: number; unchanged: number }>();
-  #learned: Learned[] = [];
+  #learned: LearnedShape[] = [];
   /** When the first shape of a tool was observed, by `performance.now()`. Shapes of earlier sessions are not in it. */
   readonly #firstSeen = new Map<string, { server: string; tool: string; at: number }>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -86,7 +86,7 @@ export class Observer {
   }
 
   /** Notes a result. It is examined after the call is answered, so the call is not slower. */
-  see(seen: Seen): void {
+  see(seen: SeenResult): void {
     const { server, tool, result } = seen;
     if (!this.#isOn || tool.outputSchema || result["isError"] === true) return;
     const id = JSON.stringify([server.name, tool.name]);
@@ -167,7 +167,7 @@ export class Observer {
     }
   }
 
-  #learn({ id, server, tool }: Waiting, observed: Observed | undefined): void {
+  #learn({ id, server, tool }: WaitingResult, observed: Observed | undefined): void {
     if (!observed) return;
     const count = this.#counts.get(id);
     const all = this.#all ?? this.#read();
@@ -197,7 +197,7 @@ export class Observer {
     }
   }
 
-  async #writeTo(folder: string, learned: readonly Learned[]): Promise<void> {
+  async #writeTo(folder: string, learned: readonly LearnedShape[]): Promise<void> {
     try {
       const lock = join(folder, observedLockName);
       prepareForOthers(lock);

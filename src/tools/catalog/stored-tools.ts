@@ -10,13 +10,13 @@ import type { Log } from "../../base/log.ts";
 import { twinsOf } from "../../config/accounts.ts";
 import type { Config } from "../../config/load.ts";
 import { definitionChars, type RegistryIndex, type RegistryServer } from "../model.ts";
-import { assignNames, type Named, sandboxGlobals } from "../names.ts";
+import { assignNames, type JsNamed, sandboxGlobals } from "../names.ts";
 import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry.ts";
 import { IndexStore } from "./index-store.ts";
 import { Observer } from "./observer.ts";
 
 /** What the catalogs of one config share: the registry on disk, and what was observed of results. */
-export interface Shared {
+export interface SharedTools {
   store: IndexStore;
   observer: Observer;
 }
@@ -33,15 +33,15 @@ type Freshness =
 
 export abstract class StoredTools {
   readonly config: Config;
-  protected readonly shared: Shared;
+  protected readonly shared: SharedTools;
   readonly #fingerprints = new Map<string, string>();
   /** Whether outdated servers are complete. */
   #completeness = new WeakMap<RegistryServer, boolean>();
   /** Characters of definitions. A server that changes becomes a new object. */
   readonly #chars = new WeakMap<RegistryServer, number>();
-  #names: readonly Named[] = [];
+  #names: readonly JsNamed[] = [];
 
-  constructor(config: Config, log: Log, shared?: Shared) {
+  constructor(config: Config, log: Log, shared?: SharedTools) {
     this.config = config;
     this.shared = shared ?? newShared(config, log);
     this.#nameServers();
@@ -56,7 +56,7 @@ export abstract class StoredTools {
   }
 
   /** The configured servers with their names in code, in the order of the config. */
-  get names(): readonly Named[] {
+  get names(): readonly JsNamed[] {
     return this.#names;
   }
 
@@ -190,7 +190,7 @@ export abstract class StoredTools {
   }
 }
 
-function newShared(config: Config, log: Log): Shared {
+function newShared(config: Config, log: Log): SharedTools {
   // Shapes of the user's own results must not reach files of a project.
   const isOwn = (server: string) => config.servers.get(server)?.own !== undefined;
   const observer = new Observer({

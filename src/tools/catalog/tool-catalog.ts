@@ -12,7 +12,7 @@ import { firstAnswerMs } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { removeServer } from "../registry/store.ts";
 import { type Listing, noFiles, RegistryUpdater } from "./registry-updater.ts";
-import { type Shared, StoredTools } from "./stored-tools.ts";
+import { type SharedTools, StoredTools } from "./stored-tools.ts";
 
 export interface ToolsOptions {
   /**
@@ -55,7 +55,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   readonly #subscriptions = new DisposableStack();
 
   /** With `shared`, the catalog asks servers through its own pool, and everything else belongs to the catalog that lends it. */
-  constructor(options: CatalogOptions, shared?: Shared) {
+  constructor(options: CatalogOptions, shared?: SharedTools) {
     super(options.config, options.log, shared);
     this.#options = options;
     const { store, observer } = this.shared;

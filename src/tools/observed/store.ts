@@ -90,13 +90,13 @@ export function applyObserved(server: RegistryServer, all: AllObserved, twins: r
 }
 
 /** The shape of one result of a tool. */
-export interface Learned extends Observed {
+export interface LearnedShape extends Observed {
   server: RegistryServer;
   tool: RegistryTool;
 }
 
 /** Adds a shape. Drops shapes of an older config entry and of removed tools. */
-export function addObserved({ server, tool, shape, part }: Learned, all: AllObserved): void {
+export function addObserved({ server, tool, shape, part }: LearnedShape, all: AllObserved): void {
   const before = all.get(server.name);
   const kept = before?.fingerprint === server.fingerprint ? [...before.tools] : [];
   const tools = new Map(

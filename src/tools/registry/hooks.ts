@@ -15,10 +15,10 @@ export const hooks: readonly Hook[] = ["description", ...markedHooks, "none"];
 /** How the agent uses the registry: through its host, a generated file, or a shell. */
 export const doors = ["serve", "files", "shell"] as const;
 
-export type Door = (typeof doors)[number];
+export type HookDoor = (typeof doors)[number];
 
 /** The key in the ledger. */
-export function hookKey(door: Door, hook: Hook): string {
+export function hookKey(door: HookDoor, hook: Hook): string {
   return `${door} ${hook}`;
 }
 

@@ -8,7 +8,7 @@ import { documentOf, meanLengths, strengthsOf } from "./document.ts";
 import { type PostingEntry, postingEntries } from "./postings.ts";
 
 /** A tool with its server. Its number is its place in the list. */
-export interface ListedTool {
+export interface NumberedTool {
   id: string;
   of: RegistryServer;
   tool: RegistryTool;
@@ -24,7 +24,7 @@ export interface Prepared {
   postings: PostingEntry[];
 }
 
-export function prepare(tools: readonly ListedTool[]): Prepared {
+export function prepare(tools: readonly NumberedTool[]): Prepared {
   const documents = tools.map(({ of, tool }) => documentOf(of, tool));
   const means = meanLengths(documents);
   const words = new Set<string>();
@@ -40,7 +40,7 @@ export function prepare(tools: readonly ListedTool[]): Prepared {
 export const preparedFileName = "search.json";
 
 /** The tools of all servers, sorted by id, which gives them their numbers. */
-export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
+export function listedTools(servers: readonly RegistryServer[]): NumberedTool[] {
   return servers
     .flatMap((of) => of.tools.map((tool) => ({ id: toolId(of.name, tool.name), of, tool })))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -50,7 +50,7 @@ export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
 const format = 4;
 
 /** Reads the file in the folder if it is of the same tools; else prepares them and writes the file. */
-export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepared {
+export function preparedIn(folder: string, tools: readonly NumberedTool[]): Prepared {
   if (tools.length < minPreparedTools) return prepare(tools);
   const path = join(folder, preparedFileName);
   const stamp = stampOf(tools);
@@ -76,7 +76,7 @@ function readKept(path: string, stamp: string): Prepared | undefined {
 }
 
 /** Identifies the tools by everything that is indexed. */
-function stampOf(tools: readonly ListedTool[]): string {
+function stampOf(tools: readonly NumberedTool[]): string {
   const indexed = tools.map(({ of, tool }) => [
     of.name,
     of.category,

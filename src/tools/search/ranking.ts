@@ -15,7 +15,7 @@ import { strengthOf } from "./postings.ts";
 import type { Concept, Query } from "./query.ts";
 
 /** The properties of a tool that the ranking uses besides its terms. */
-export interface RankedTool {
+export interface RankableTool {
   server: number;
   /** The stems of the name. */
   name: readonly string[];
@@ -23,14 +23,14 @@ export interface RankedTool {
 }
 
 export class Ranking {
-  readonly #tools: readonly RankedTool[];
+  readonly #tools: readonly RankableTool[];
   readonly #postings: Postings;
   /** Reused between queries; all zero in between. */
   readonly #concept: Float64Array;
   readonly #serverBest: Float64Array;
   readonly #rarities = new WeakMap<Posting, number>();
 
-  constructor(tools: readonly RankedTool[], servers: number, postings: Postings) {
+  constructor(tools: readonly RankableTool[], servers: number, postings: Postings) {
     this.#tools = tools;
     this.#postings = postings;
     this.#concept = new Float64Array(tools.length);

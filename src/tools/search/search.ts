@@ -61,14 +61,14 @@ export const resultKeys = {
 const resultShape = record({ ...resultKeys, tools: list(foundShape) });
 export type SearchResult = ValueOf<typeof resultShape>;
 
-interface Prepared {
+interface PreparedSearch {
   tools: ToolSearch;
   skills: Map<RegistryTool, Skill>;
   /** Identifies the skills, which may change at any time. */
   stamp: string;
 }
 
-const searches = new WeakMap<object, Prepared>();
+const searches = new WeakMap<object, PreparedSearch>();
 
 /**
  * Finds tools of configured servers only. A query may have filters: `server:github`, `category:ui`. With `servers` only these are
@@ -203,7 +203,7 @@ function indexedPart({ tools, ...server }: RegistryServer): string {
   return JSON.stringify({ ...server, tools: indexed });
 }
 
-interface Wanted extends Pick<Prepared, "skills" | "stamp"> {
+interface Wanted extends Pick<PreparedSearch, "skills" | "stamp"> {
   index: RegistryIndex;
   servers: RegistryServer[];
 }
@@ -223,20 +223,20 @@ function wantedIn(catalog: ToolCatalog): Wanted {
   return { index, servers, skills, stamp };
 }
 
-function known({ index, stamp }: Wanted): Prepared | undefined {
+function known({ index, stamp }: Wanted): PreparedSearch | undefined {
   const made = searches.get(index);
   return made?.stamp === stamp ? made : undefined;
 }
 
 /** Throws REGISTRY_INVALID. */
-function prepared(catalog: ToolCatalog): Prepared {
+function prepared(catalog: ToolCatalog): PreparedSearch {
   if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
   catalog.observer.settle();
   const wanted = wantedIn(catalog);
   return known(wanted) ?? make(wanted, preparedIn(catalog.config.folders.registry, listedTools(wanted.servers)));
 }
 
-function make({ index, servers, skills, stamp }: Wanted, tools: PreparedTools): Prepared {
+function make({ index, servers, skills, stamp }: Wanted, tools: PreparedTools): PreparedSearch {
   const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, stamp };
   searches.set(index, made);
   return made;

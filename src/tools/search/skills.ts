@@ -4,7 +4,7 @@ import { exportsOf, type SkillExport } from "../../sandbox/code/skill-exports.ts
 import type { Mounts } from "../../sandbox/contract.ts";
 import type { FileStats } from "../../sandbox/guest/host.ts";
 import { Files } from "../../sandbox/host/files.ts";
-import type { Entry } from "../../sandbox/host/filesystem/tree.ts";
+import type { TreeEntry } from "../../sandbox/host/filesystem/tree.ts";
 import { maxSkillBytesAtOnce, maxSkillFileBytes, maxSkillFiles } from "../limits.ts";
 import { toIdentifier } from "../names.ts";
 
@@ -26,7 +26,7 @@ export function listSkills(mounts: Mounts): Skill[] {
   const { workspace } = mounts;
   const files = new Files(mounts);
   const { value = [] } = files.ask("readdir", { path: "./workspace/skills", recursive: true });
-  const entries = value as Entry[];
+  const entries = value as TreeEntry[];
   const before = known.get(workspace);
   const now = new Map<string, Known>();
   let room = maxSkillBytesAtOnce;

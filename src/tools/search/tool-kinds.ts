@@ -1,10 +1,10 @@
 /** Tells tools that destroy or write from others, by their names and annotations. */
-import type { ListedTool } from "./prepared.ts";
-import type { RankedTool } from "./ranking.ts";
+import type { NumberedTool } from "./prepared.ts";
+import type { RankableTool } from "./ranking.ts";
 import { actOf, changesSomething, endsSomething } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";
 
-type Listed = Pick<RankedTool, "act" | "name"> & Pick<ListedTool, "of" | "tool">;
+type Listed = Pick<RankableTool, "act" | "name"> & Pick<NumberedTool, "of" | "tool">;
 
 /** Whether the tool destroys something: by its name, or by its annotation and a name that ends something. */
 export function isDestroyer({ act, name, tool }: Listed): boolean {

@@ -15,7 +15,7 @@ import { tellingWords } from "./document.ts";
 import { Postings } from "./postings.ts";
 import { listedTools, type Prepared, prepare } from "./prepared.ts";
 import { type Filters, filtersOf, readQuery, type Vocabulary } from "./query.ts";
-import { highest, type RankedTool, Ranking } from "./ranking.ts";
+import { highest, type RankableTool, Ranking } from "./ranking.ts";
 import { servicesWithout } from "./services.ts";
 import { Spelling } from "./spelling.ts";
 import { asksToDestroy } from "./thesaurus.ts";
@@ -33,7 +33,7 @@ export interface Match {
   also: string[];
 }
 
-interface Entry extends RankedTool {
+interface SearchEntry extends RankableTool {
   id: string;
   of: RegistryServer;
   tool: RegistryTool;
@@ -41,7 +41,7 @@ interface Entry extends RankedTool {
 
 export class ToolSearch {
   /** Sorted by id. */
-  readonly #entries: Entry[];
+  readonly #entries: SearchEntry[];
   readonly #postings: Postings;
   readonly #spelling: Spelling;
   /** The tools by the stems of their names. */
@@ -121,7 +121,7 @@ export class ToolSearch {
     return { ...filters, servers: [...filters.servers, name.toLowerCase()], rest };
   }
 
-  #scores(filters: Filters, allowed: (entry: Entry) => boolean, written: ReadonlySet<number>): Float64Array {
+  #scores(filters: Filters, allowed: (entry: SearchEntry) => boolean, written: ReadonlySet<number>): Float64Array {
     const query = readQuery(filters.rest, this.#vocabulary);
     const scores = this.#ranking.scores(query);
     if (filters.servers.length + filters.categories.length > 0) {
@@ -148,7 +148,7 @@ export class ToolSearch {
   }
 
   /** Ranks tools of a kind below the best of the others, if that one has at least this share of the best score. */
-  #behind(isOfKind: (entry: Entry) => boolean, scores: Float64Array, minShare: number): void {
+  #behind(isOfKind: (entry: SearchEntry) => boolean, scores: Float64Array, minShare: number): void {
     let most = 0;
     let mostOther = 0;
     for (const [index, entry] of this.#entries.entries()) {
@@ -210,7 +210,7 @@ export class ToolSearch {
     near: (word) => this.#spelling.near(word),
   };
 
-  #allowed({ servers, categories }: Filters): (entry: Entry) => boolean {
+  #allowed({ servers, categories }: Filters): (entry: SearchEntry) => boolean {
     const known = this.#servers.flatMap(({ name, jsName }) => [name, jsName ?? name]);
     for (const wanted of servers) {
       if (known.some((name) => name.toLowerCase() === wanted)) continue;
@@ -262,7 +262,7 @@ export class ToolSearch {
     );
   }
 
-  #wordsOfServer({ of, server }: Entry, asked: ReadonlySet<string>): number {
+  #wordsOfServer({ of, server }: SearchEntry, asked: ReadonlySet<string>): number {
     this.#serverWords[server] ??= new Set(
       tellingWords(`${of.name} ${of.category} ${of.description.slice(0, maxSearchTextChars)}`),
     );

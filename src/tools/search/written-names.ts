@@ -1,7 +1,7 @@
 /** Finds names of tools in a query that are written as in a program: `git_show`, `github.search` or `mcp__github__get_me`. */
 
 import { maxNameQueryChars } from "../limits.ts";
-import type { ListedTool } from "./prepared.ts";
+import type { NumberedTool } from "./prepared.ts";
 
 /** The form in which names are compared: `getSum`, `get-sum` and `get_sum` are the same. */
 export function nameKey(name: string): string {
@@ -27,7 +27,7 @@ function isJoined(name: string): boolean {
 }
 
 /** The places of the tools by the keys of their names, alone and with the server's name. */
-export function keysOf(tools: readonly ListedTool[]): Map<string, number[]> {
+export function keysOf(tools: readonly NumberedTool[]): Map<string, number[]> {
   const keys = new Map<string, number[]>();
   for (const [index, { of, tool }] of tools.entries()) {
     for (const name of new Set(

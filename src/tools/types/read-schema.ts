@@ -24,7 +24,7 @@ export class SchemaReader {
     return this.#typeOf(schema, alone(0));
   }
 
-  #typeOf(schema: unknown, surroundings: Surroundings): TypeNode {
+  #typeOf(schema: unknown, surroundings: OuterSchemas): TypeNode {
     if (schema === false) return neverType;
     if (!isObject(schema) || surroundings.depth >= maxSchemaDepth) return unknownType;
     const isAlone = surroundings.types === undefined && surroundings.around.length === 0;
@@ -38,11 +38,11 @@ export class SchemaReader {
     return node;
   }
 
-  #acceptedBy(schema: JsonObject, surroundings: Surroundings): TypeNode {
+  #acceptedBy(schema: JsonObject, surroundings: OuterSchemas): TypeNode {
     const { not } = schema;
     if (not === true || (isObject(not) && Object.keys(not).length === 0)) return neverType;
     const types = typesOf(schema, surroundings.types);
-    const inner: Surroundings = {
+    const inner: OuterSchemas = {
       depth: surroundings.depth + 1,
       types,
       properties: { ...surroundings.properties, ...propertiesOf(schema) },
@@ -54,7 +54,7 @@ export class SchemaReader {
   }
 
   /** Other types that the value must have too. */
-  #parts(schema: JsonObject, inner: Surroundings): TypeNode[] {
+  #parts(schema: JsonObject, inner: OuterSchemas): TypeNode[] {
     const { $ref, anyOf, oneOf, allOf } = schema;
     const one = (part: unknown) => this.#typeOf(part, isObject(part) ? inner : { ...inner, types: undefined });
     const choice = (options: unknown[]): TypeNode[] =>
@@ -75,7 +75,7 @@ export class SchemaReader {
     return isObject(schema) ? { kind: "reference", pointer, schema } : this.typeOf(schema);
   }
 
-  #ownType(schema: JsonObject, types: string[] | undefined, inner: Surroundings): TypeNode {
+  #ownType(schema: JsonObject, types: string[] | undefined, inner: OuterSchemas): TypeNode {
     if ("const" in schema) return valueType(schema["const"]);
     const values = schemasOf(schema["enum"]).filter((value) => !isExcluded(value, schema));
     if (values.length > 0) return enumType(values, types);
@@ -84,7 +84,7 @@ export class SchemaReader {
   }
 
   /** Without `type`, the keywords of objects and lists tell the type. */
-  #untyped(schema: JsonObject, inner: Surroundings): TypeNode {
+  #untyped(schema: JsonObject, inner: OuterSchemas): TypeNode {
     const names = ["properties", "patternProperties", "required", "propertyNames"];
     if (names.some((name) => name in schema) || forbiddenNames(schema).length > 0) {
       const node = this.#objectType(schema, inner);
@@ -93,7 +93,7 @@ export class SchemaReader {
     return "items" in schema || "prefixItems" in schema ? this.#listType(schema, inner) : unknownType;
   }
 
-  #typeNamed(type: string, schema: JsonObject, inner: Surroundings): TypeNode {
+  #typeNamed(type: string, schema: JsonObject, inner: OuterSchemas): TypeNode {
     switch (type) {
       case "string":
       case "null":
@@ -114,7 +114,7 @@ export class SchemaReader {
     }
   }
 
-  #listType(schema: JsonObject, inner: Surroundings): TypeNode {
+  #listType(schema: JsonObject, inner: OuterSchemas): TypeNode {
     const typeOf = (item: unknown) => this.#typeOf(item, alone(inner.depth));
     const { prefixItems, items, additionalItems, minItems } = schema;
     const first = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined;
@@ -129,7 +129,7 @@ export class SchemaReader {
     };
   }
 
-  #objectType(schema: JsonObject, inner: Surroundings): ObjectNode {
+  #objectType(schema: JsonObject, inner: OuterSchemas): ObjectNode {
     const required = requiredNames(schema);
     const needed = this.#role === "arguments" ? requiredArguments(schema, this.#root, inner.around) : required;
     const described = new Map(Object.entries(propertiesOf(schema)));
@@ -185,7 +185,7 @@ export class SchemaReader {
 }
 
 /** What outer schemas say about the same value. */
-interface Surroundings {
+interface OuterSchemas {
   depth: number;
   types: string[] | undefined;
   properties: JsonObject;
@@ -194,7 +194,7 @@ interface Surroundings {
 }
 
 /** The surroundings of a value that only its own schema describes. */
-function alone(depth: number): Surroundings {
+function alone(depth: number): OuterSchemas {
   return { depth, types: undefined, properties: {}, around: [] };
 }
 

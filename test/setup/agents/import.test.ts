@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { isObject } from "../../../src/base/json-object.ts";
-import { type Found, findServers } from "../../../src/setup/agents/find-servers.ts";
+import { type FoundFiles, findServers } from "../../../src/setup/agents/find-servers.ts";
 import { isSame, merge } from "../../../src/setup/agents/merge.ts";
 import { agents, chosenAgents } from "../../../src/setup/agents/supported/agents.ts";
 import { isClaudikinsCommand } from "../../../src/setup/agents/supported/claudikins-entry.ts";
@@ -31,7 +31,7 @@ function shown(value: unknown): unknown {
     : value;
 }
 
-function entriesOf({ files }: Found): object {
+function entriesOf({ files }: FoundFiles): object {
   const byHost = Map.groupBy(
     files.flatMap(({ servers }) => servers),
     ({ host }) => host,

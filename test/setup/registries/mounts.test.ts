@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { entryOf } from "../../../src/setup/registries/entry.ts";
 import { publishedServer } from "../../../src/setup/registries/published.ts";
 import { valueProblem } from "../../../src/setup/registries/templates.ts";
-import type { Way } from "../../../src/setup/registries/way.ts";
-import { wantedOfWay, waysOf } from "../../../src/setup/registries/ways.ts";
+import type { Variant } from "../../../src/setup/registries/variant.ts";
+import { variantsOf, wantedOfVariant } from "../../../src/setup/registries/variants.ts";
 
 const named = (name: string, value?: string, more: object = {}) => ({ type: "named", name, value, ...more });
 const positional = (value: string, more: object = {}) => ({ type: "positional", value, ...more });
@@ -19,7 +19,7 @@ function container(runtimeArguments: object[], more: object = {}) {
     packages: [{ ...image, ...more }],
   });
   if (!server) throw new Error(problem);
-  return waysOf(server);
+  return variantsOf(server);
 }
 
 test.each<[string, object[]]>([
@@ -85,8 +85,8 @@ test.each<[string, object[]]>([
   ["a whole mount as a default", [named("-v", undefined, { description: "Folders", default: "../..:/host" })]],
   ["a whole mount as a choice", [named("-v", undefined, { description: "Folders", choices: ["../..:/host"] })]],
 ])("%s is refused", (_, runtimeArguments) => {
-  const { ways, refused } = container(runtimeArguments);
-  expect([ways, refused.length]).toEqual([[], 1]);
+  const { variants, refused } = container(runtimeArguments);
+  expect([variants, refused.length]).toEqual([[], 1]);
 });
 
 const source = { folder: { description: "Folder", isRequired: true } };
@@ -101,10 +101,10 @@ test.each<[string, string, string, object]>([
   ],
   ["-v", "{folder}:{folder}", "/home/me:/home/me", source],
 ])("a folder that the person types may be mounted by %s %s", (flag, value, made, variables) => {
-  const { ways, refused } = container([named(flag, value, { isRequired: true, variables })]);
+  const { variants, refused } = container([named(flag, value, { isRequired: true, variables })]);
   expect(refused).toEqual([]);
   const entry = entryOf(
-    ways[0] as Way,
+    variants[0] as Variant,
     new Map([
       ["folder", ["/home/me"]],
       ["at", ["/project"]],
@@ -124,8 +124,8 @@ test.each([
 
 test("a folder that a registry proposes for a mount is not taken, and no variable of the environment is", () => {
   const variables = { folder: { isRequired: true, default: "data", choices: ["data", ".."] } };
-  const { ways } = container([named("-v", "{folder}:/data", { variables })]);
-  expect(wantedOfWay(ways[0] as Way)).toMatchObject([
+  const { variants } = container([named("-v", "{folder}:/data", { variables })]);
+  expect(wantedOfVariant(variants[0] as Variant)).toMatchObject([
     { name: "folder", default: undefined, choices: undefined, format: "filepath", isTyped: true },
   ]);
 });
@@ -134,8 +134,8 @@ test.each(["default", "choices"])("a variable of the same name cannot give a mou
   const folder = { name: "folder", isRequired: true, [key]: key === "default" ? "/" : ["/"] };
   const argument = { type: "positional", valueHint: "folder", description: "Folder", [key]: folder[key] };
   for (const more of [{ environmentVariables: [folder] }, { packageArguments: [argument] }]) {
-    const { ways, refused } = container([named("-v", "{folder}:/host", { variables: source })], more);
-    const wanted = ways.flatMap((way) => wantedOfWay(way)).filter(({ name }) => name === "folder");
+    const { variants, refused } = container([named("-v", "{folder}:/host", { variables: source })], more);
+    const wanted = variants.flatMap((variant) => wantedOfVariant(variant)).filter(({ name }) => name === "folder");
     // The variable may be refused; if it is not, it is the value that the person types.
     expect([
       wanted.every((each) => each.isTyped && !each.default && !each.choices),
@@ -147,7 +147,7 @@ test.each(["default", "choices"])("a variable of the same name cannot give a mou
 test.each(["/a:/etc", "/a,source=/", '/a"', "/a\nb", "", "${HOME}/../..", "${A:-/}"])(
   "%j cannot be typed as a folder, because Docker reads more in it",
   (text) => {
-    const { ways } = container([named("-v", "{folder}:/data", { variables: source })]);
-    expect(valueProblem(wantedOfWay(ways[0] as Way)[0]!, text)).toStartWith("must not");
+    const { variants } = container([named("-v", "{folder}:/data", { variables: source })]);
+    expect(valueProblem(wantedOfVariant(variants[0] as Variant)[0]!, text)).toStartWith("must not");
   },
 );

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { publishedServer } from "../../../src/setup/registries/published.ts";
 import { kindOfVariable } from "../../../src/setup/registries/variable-names.ts";
-import type { Way } from "../../../src/setup/registries/way.ts";
-import { wantedOfWay, waysOf } from "../../../src/setup/registries/ways.ts";
+import type { Variant } from "../../../src/setup/registries/variant.ts";
+import { variantsOf, wantedOfVariant } from "../../../src/setup/registries/variants.ts";
 
 function packageWith(environmentVariables: object[], more: object = {}) {
   const { server, problem } = publishedServer({
@@ -22,7 +22,7 @@ function packageWith(environmentVariables: object[], more: object = {}) {
     ],
   });
   if (!server) throw new Error(problem);
-  return waysOf(server);
+  return variantsOf(server);
 }
 
 const hostile = `
@@ -52,29 +52,29 @@ test.each(hostile)("%s is not set by a registry, neither fixed, nor by default, 
   const fixed = packageWith([{ name, value: "evil" }]);
   const usual = packageWith([{ name, default: "evil", isRequired: true }]);
   const part = packageWith([{ name, value: "evil{a}", variables: { a: { default: "x" } } }]);
-  for (const { ways } of [fixed, usual, part]) {
+  for (const { variants } of [fixed, usual, part]) {
     // If it is not refused, it is a question without an answer.
-    for (const way of ways as Extract<Way, { env: unknown }>[]) {
-      expect(way.env.map(({ value }) => value)).toEqual([[expect.objectContaining({ name, isTyped: true })]]);
-      expect(wantedOfWay(way).map((each) => each.default)).toEqual([undefined]);
+    for (const variant of variants as Extract<Variant, { env: unknown }>[]) {
+      expect(variant.env.map(({ value }) => value)).toEqual([[expect.objectContaining({ name, isTyped: true })]]);
+      expect(wantedOfVariant(variant).map((each) => each.default)).toEqual([undefined]);
     }
   }
   const container = { registryType: "oci", identifier: "a/b:1", version: undefined };
   for (const flag of ["-e", "--env"]) {
     const runtimeArguments = [{ type: "named", name: flag, value: `${name}=evil` }];
-    expect(packageWith([], { ...container, runtimeArguments }).ways).toEqual([]);
+    expect(packageWith([], { ...container, runtimeArguments }).variants).toEqual([]);
     const joined = [{ type: "named", name: `${flag}=${name}=evil` }];
-    expect(packageWith([], { ...container, runtimeArguments: joined }).ways).toEqual([]);
+    expect(packageWith([], { ...container, runtimeArguments: joined }).variants).toEqual([]);
   }
 });
 
 test.each(["NODE_TLS_REJECT_UNAUTHORIZED", "LD_PRELOAD", "HTTPS_PROXY"])(
   "%s may be asked for, with a warning and without a proposal",
   (name) => {
-    const { ways } = packageWith([{ name, isRequired: true, placeholder: "0" }]);
-    expect(ways[0]?.warnings).toEqual([`${name} changes how programs run, and not only this one.`]);
-    expect(wantedOfWay(ways[0]!)).toMatchObject([{ name, isTyped: true, placeholder: undefined }]);
-    expect(packageWith([{ name, choices: ["0"] }]).ways).toEqual([]);
+    const { variants } = packageWith([{ name, isRequired: true, placeholder: "0" }]);
+    expect(variants[0]?.warnings).toEqual([`${name} changes how programs run, and not only this one.`]);
+    expect(wantedOfVariant(variants[0]!)).toMatchObject([{ name, isTyped: true, placeholder: undefined }]);
+    expect(packageWith([{ name, choices: ["0"] }]).variants).toEqual([]);
   },
 );
 
@@ -84,7 +84,7 @@ const container = (value: string, variables: object) =>
     identifier: "a/b:1",
     version: undefined,
     runtimeArguments: [{ type: "named", name: "-e", value, variables }],
-  }).ways;
+  }).variants;
 
 test("the name of a container's variable is fixed", () => {
   expect(container("{name}=1", { name: { default: "LD_PRELOAD" } })).toEqual([]);

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { systemCodeOf } from "../../../base/errors.ts";
 import { type FolderEntry, noFollow } from "../../../base/open-folder.ts";
-import { Fault, linkFault } from "./fault.ts";
+import { FileRefusal, linkFault } from "./fault.ts";
 import { temporaryName } from "./path.ts";
 import { kindOf } from "./stats.ts";
 
@@ -26,7 +26,7 @@ const careful = noFollow | O_NONBLOCK | O_NOCTTY;
 /** Reads the whole file. Throws EFBIG above `maxBytes`, ENOENT, EISDIR, and EACCES for links and special files. */
 export function readBytes(place: FolderEntry, maxBytes: number): Buffer {
   const found = place.find();
-  if (!found) throw new Fault("ENOENT");
+  if (!found) throw new FileRefusal("ENOENT");
   using file = openChecked(place, O_RDONLY);
   if (file.stats.size > maxBytes) throw tooBig(file.stats.size, maxBytes);
   const chunks: Buffer[] = [];
@@ -78,21 +78,25 @@ export function createFile(place: FolderEntry, bytes: Uint8Array): void {
 /** Appends in a single write, so that the data of concurrent writers is not mixed. */
 export function appendBytes(place: FolderEntry, bytes: Uint8Array): void {
   using file = openChecked(place, O_WRONLY | O_APPEND | O_CREAT);
-  if (bytes.length > 0 && writeSync(file.fd, bytes) < bytes.length) throw new Fault("ENOSPC");
+  if (bytes.length > 0 && writeSync(file.fd, bytes) < bytes.length) throw new FileRefusal("ENOSPC");
 }
 
 /** Throws unless it is a regular file. Also refuses hard links, unless `otherNames` is true because the file is only replaced. */
 export function checkFile(stats: Stats, otherNames = false): void {
   const kind = kindOf(stats);
-  if (kind === "folder") throw new Fault("EISDIR");
+  if (kind === "folder") throw new FileRefusal("EISDIR");
   if (kind === "link") throw linkFault();
-  if (kind === "other") throw new Fault("EACCES", "a pipe, socket or device, not a file");
+  if (kind === "other") throw new FileRefusal("EACCES", "a pipe, socket or device, not a file");
   if (stats.nlink > 1 && !otherNames)
-    throw new Fault("EACCES", "the file has hard links, which may lead elsewhere", "Use a file without hard links.");
+    throw new FileRefusal(
+      "EACCES",
+      "the file has hard links, which may lead elsewhere",
+      "Use a file without hard links.",
+    );
 }
 
-export function tooBig(bytes: number, maxBytes: number): Fault {
-  return new Fault("EFBIG", `${megabytes(bytes)}; the limit is ${megabytes(maxBytes)}`);
+export function tooBig(bytes: number, maxBytes: number): FileRefusal {
+  return new FileRefusal("EFBIG", `${megabytes(bytes)}; the limit is ${megabytes(maxBytes)}`);
 }
 
 export function megabytes(bytes: number): string {
@@ -121,7 +125,7 @@ function open(path: string, flags: number): number {
   } catch (error) {
     // The entry was replaced after the check.
     if (systemCodeOf(error) === "ELOOP") throw linkFault();
-    if (systemCodeOf(error) === "ENXIO") throw new Fault("EACCES", "a pipe, socket or device, not a file");
+    if (systemCodeOf(error) === "ENXIO") throw new FileRefusal("EACCES", "a pipe, socket or device, not a file");
     throw error;
   }
 }

@@ -3,11 +3,11 @@ import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:f
 import type { FolderEntry } from "../../../base/open-folder.ts";
 import type { Mounts } from "../../contract.ts";
 import { appendBytes, checkFile, createFile, readBytes, replaceFile, tooBig } from "./content.ts";
-import { Fault, linkFault } from "./fault.ts";
+import { FileRefusal, linkFault } from "./fault.ts";
 import { Mount } from "./mount.ts";
 import { type GuestPath, isNames, type MountName, type Names, namesToChange, parsePath, readOnly } from "./path.ts";
 import { Quota, type Quotas } from "./quota.ts";
-import { type Entry, list, measure, nothing, removeAll } from "./tree.ts";
+import { list, measure, nothing, removeAll, type TreeEntry } from "./tree.ts";
 
 const writers = { replace: replaceFile, create: createFile, append: appendBytes };
 
@@ -32,19 +32,19 @@ export class Disk {
   read(given: string): Buffer {
     const path = this.#parse(given);
     using place = this.#entry(path);
-    if (!place) throw new Fault("EISDIR");
+    if (!place) throw new FileRefusal("EISDIR");
     const bytes = readBytes(place, this.#fileBytes);
-    if (path.folder) throw new Fault("ENOTDIR");
+    if (path.folder) throw new FileRefusal("ENOTDIR");
     return bytes;
   }
 
   /** Writes a file and creates it if it is missing. "create" throws EEXIST if it exists. */
   write(given: string, bytes: Uint8Array, how: keyof typeof writers): void {
     const path = this.#parse(given);
-    if (path.mount !== "registry" && (path.names.length === 0 || path.folder)) throw new Fault("EISDIR");
+    if (path.mount !== "registry" && (path.names.length === 0 || path.folder)) throw new FileRefusal("EISDIR");
     using place = this.#workspace.place(namesToChange(path), true);
     const found = place.find();
-    if (found && how === "create") throw new Fault("EEXIST");
+    if (found && how === "create") throw new FileRefusal("EEXIST");
     const kept = how === "append" ? 0 : -(found?.size ?? 0);
     const change = { entries: found ? 0 : 1, bytes: bytes.length + kept };
     const size = (found?.size ?? 0) + change.bytes;
@@ -52,11 +52,11 @@ export class Disk {
     this.#quota.charge(change, () => writers[how](place, bytes));
   }
 
-  list(given: string, recursive: boolean): Entry[] {
+  list(given: string, recursive: boolean): TreeEntry[] {
     const { mount, names } = this.#parse(given);
     if (mount) return this.#listIn(mount, names, recursive);
     const mounts = ["registry", "workspace"] as const;
-    return mounts.flatMap((name): Entry[] => {
+    return mounts.flatMap((name): TreeEntry[] => {
       const inner = recursive ? this.#listIn(name, [], true) : [];
       const below = inner.map((entry) => ({ ...entry, parent: [name, entry.parent].filter(Boolean).join("/") }));
       return [{ name, parent: "", kind: "folder" }, ...below];
@@ -69,9 +69,9 @@ export class Disk {
     using place = this.#entry(path);
     if (!place) return undefined;
     const found = place.find();
-    if (!found) throw new Fault("ENOENT");
+    if (!found) throw new FileRefusal("ENOENT");
     if (followed && found.isSymbolicLink()) throw linkFault();
-    if (path.folder && !found.isDirectory()) throw new Fault("ENOTDIR");
+    if (path.folder && !found.isDirectory()) throw new FileRefusal("ENOTDIR");
     return found;
   }
 
@@ -88,7 +88,7 @@ export class Disk {
       if (path.mount === "workspace") this.#workspace.open(true)?.[Symbol.dispose]();
       return undefined;
     }
-    if (path.names.length === 0) throw new Fault("EEXIST");
+    if (path.names.length === 0) throw new FileRefusal("EEXIST");
     const names = namesToChange(path);
     let first: string | undefined;
     for (let length = recursive ? 1 : names.length; length <= names.length; length++) {
@@ -107,7 +107,7 @@ export class Disk {
         this.#makeOne(namesToChange(this.#parse(path)));
         return path;
       } catch (error) {
-        if (!(error instanceof Fault && error.code === "EEXIST") || attempt === 10) throw error;
+        if (!(error instanceof FileRefusal && error.code === "EEXIST") || attempt === 10) throw error;
       }
     }
   }
@@ -116,13 +116,13 @@ export class Disk {
   remove(given: string, what: "file" | "folder" | "all"): void {
     using place = this.#workspace.place(namesToChange(this.#parse(given)));
     const found = place.find();
-    if (!found) throw new Fault("ENOENT");
+    if (!found) throw new FileRefusal("ENOENT");
     if (what === "all") {
       this.#quota.release(removeAll(place));
       return;
     }
     if (what === "file" && found.isDirectory())
-      throw new Fault("EISDIR", undefined, "Remove a folder with fs.rm(path, { recursive: true }).");
+      throw new FileRefusal("EISDIR", undefined, "Remove a folder with fs.rm(path, { recursive: true }).");
     if (what === "file") unlinkSync(place.path);
     else rmdirSync(place.path);
     this.#quota.release({ entries: 1, bytes: found.isFile() ? found.size : 0 });
@@ -134,7 +134,7 @@ export class Disk {
     using source = this.#workspace.place(paths[0]);
     using target = this.#workspace.place(paths[1]);
     const moved = source.find();
-    if (!moved) throw new Fault("ENOENT");
+    if (!moved) throw new FileRefusal("ENOENT");
     const replaced = target.find();
     for (const each of [moved, replaced]) if (each && !each.isDirectory()) checkFile(each, true);
     renameSync(source.path, target.path);
@@ -165,7 +165,7 @@ export class Disk {
   }
 
   /** A mount that does not exist yet is empty. */
-  #listIn(name: MountName, names: string[], recursive: boolean): Entry[] {
+  #listIn(name: MountName, names: string[], recursive: boolean): TreeEntry[] {
     const mount = this.#mount(name);
     using folder = names.length === 0 ? mount.open(false) : mount.enter(names);
     return folder ? list(folder, recursive) : [];
@@ -177,7 +177,7 @@ export class Disk {
     const found = place.find();
     if (found?.isSymbolicLink()) throw linkFault();
     if (mayExist && found?.isDirectory()) return false;
-    if (found) throw new Fault(taken);
+    if (found) throw new FileRefusal(taken);
     try {
       this.#quota.charge({ entries: 1, bytes: 0 }, () => mkdirSync(place.path));
     } catch (error) {

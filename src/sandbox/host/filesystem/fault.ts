@@ -9,7 +9,7 @@ import type { FileFault } from "../../guest/host.ts";
 const texts = new Map([...getSystemErrorMap().values(), ["EDQUOT", "disk quota exceeded"]]);
 
 /** A refused operation. `why` adds to the text of the code, and `hint` says what to do instead. */
-export class Fault extends Error {
+export class FileRefusal extends Error {
   readonly code: string;
   readonly why: string | undefined;
   readonly hint: string | undefined;
@@ -22,8 +22,8 @@ export class Fault extends Error {
   }
 }
 
-export function linkFault(): Fault {
-  return new Fault("EACCES", "symbolic links are not followed", "Use a file or folder that is not a link.");
+export function linkFault(): FileRefusal {
+  return new FileRefusal("EACCES", "symbolic links are not followed", "Use a file or folder that is not a link.");
 }
 
 /**
@@ -33,7 +33,7 @@ export function linkFault(): Fault {
 export function describeFault(thrown: unknown, syscall: string, paths: readonly string[]): FileFault {
   const known = systemCodeOf(thrown) ?? "";
   const code = texts.has(known) ? known : "EIO";
-  const fault = thrown instanceof LinkRefused ? linkFault() : thrown instanceof Fault ? thrown : undefined;
+  const fault = thrown instanceof LinkRefused ? linkFault() : thrown instanceof FileRefusal ? thrown : undefined;
   const [path, dest] = paths.map(shown);
   const why = fault?.why === undefined ? "" : ` (${fault.why})`;
   const places = path === undefined ? "" : ` '${path}'${dest === undefined ? "" : ` -> '${dest}'`}`;

@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { systemCodeOf } from "../../../base/errors.ts";
 import { Folder, FolderEntry, LinkRefused, namesBelow } from "../../../base/open-folder.ts";
 import type { Mounts } from "../../contract.ts";
-import { Fault } from "./fault.ts";
+import { FileRefusal } from "./fault.ts";
 import type { MountName, Names } from "./path.ts";
 
 export class Mount {
@@ -39,7 +39,7 @@ export class Mount {
   /** Opens a folder below the mount without following links. Throws ENOENT, ENOTDIR and EACCES. */
   enter(names: readonly string[], create = false): Folder {
     const folder = this.open(create);
-    if (!folder) throw new Fault("ENOENT");
+    if (!folder) throw new FileRefusal("ENOENT");
     return folder.descend(names);
   }
 
@@ -54,8 +54,8 @@ export class Mount {
     return Folder.openRoot(this.#real, this.#byDescriptor).descend(this.#names, create);
   }
 
-  #linked(): Fault {
-    return new Fault(
+  #linked(): FileRefusal {
+    return new FileRefusal(
       "EACCES",
       `./${this.#name} is a symbolic link or is reached through one, and links inside a project are not followed`,
       `Ask the user to run claudikins doctor, which names the link. Replace the link with a folder, or set "${this.#name}" in claudikins.json to the folder you mean.`,

@@ -2,7 +2,7 @@
 
 import { maxFileBytes, maxWorkspaceBytes, maxWorkspaceEntries, quotaCountedForMs } from "../../limits.ts";
 import { megabytes } from "./content.ts";
-import { Fault } from "./fault.ts";
+import { FileRefusal } from "./fault.ts";
 import { type Amount, nothing } from "./tree.ts";
 
 export interface Quotas {
@@ -43,9 +43,9 @@ export class Quota {
       this.#countedAt = performance.now();
     }
     if (more.entries > 0 && this.#used.entries + more.entries > workspaceEntries)
-      throw new Fault("EDQUOT", `./workspace holds at most ${workspaceEntries} files and folders`, hint);
+      throw new FileRefusal("EDQUOT", `./workspace holds at most ${workspaceEntries} files and folders`, hint);
     if (more.bytes > 0 && this.#used.bytes + more.bytes > workspaceBytes)
-      throw new Fault("EDQUOT", `./workspace holds at most ${megabytes(workspaceBytes)}`, hint);
+      throw new FileRefusal("EDQUOT", `./workspace holds at most ${megabytes(workspaceBytes)}`, hint);
     make();
     this.#used.entries += more.entries;
     this.#used.bytes += more.bytes;

@@ -3,11 +3,11 @@ import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { type Folder, FolderEntry } from "../../../base/open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
 import { abandonedFileAfterMs, maxWalkedDepth } from "../../limits.ts";
-import { Fault } from "./fault.ts";
+import { FileRefusal } from "./fault.ts";
 import { isTemporaryName } from "./path.ts";
 import { kindOf } from "./stats.ts";
 
-export interface Entry {
+export interface TreeEntry {
   name: string;
   /** The names of the folders between, joined by `/`. Empty for entries directly in the folder. */
   parent: string;
@@ -24,8 +24,8 @@ export interface Amount {
 export const nothing = (): Amount => ({ entries: 0, bytes: 0 });
 
 /** Lists the entries, sorted by name. The contents of a folder follow directly after it. */
-export function list(folder: Folder, recursive: boolean, parent = "", depth = 0): Entry[] {
-  const entries: Entry[] = [];
+export function list(folder: Folder, recursive: boolean, parent = "", depth = 0): TreeEntry[] {
+  const entries: TreeEntry[] = [];
   for (const name of readdirSync(folder.path).sort()) {
     if (isTemporaryName(name)) continue;
     const found = new FolderEntry(folder, name).find();
@@ -67,7 +67,7 @@ export function measure(folder: Folder, enough: Amount, amount = nothing(), dept
 /** Removes an entry with its contents, and adds what was removed to an amount. A link is removed without its target. */
 export function removeAll(place: FolderEntry, amount = nothing(), depth = 0): Amount {
   const found = place.find();
-  if (!found) throw new Fault("ENOENT");
+  if (!found) throw new FileRefusal("ENOENT");
   if (found.isDirectory()) {
     {
       using inner = enter(place.folder, place.name, depth);
@@ -83,6 +83,6 @@ export function removeAll(place: FolderEntry, amount = nothing(), depth = 0): Am
 }
 
 function enter(folder: Folder, name: string, depth: number): Folder {
-  if (depth >= maxWalkedDepth) throw new Fault("ENAMETOOLONG", `folders are more than ${maxWalkedDepth} deep`);
+  if (depth >= maxWalkedDepth) throw new FileRefusal("ENAMETOOLONG", `folders are more than ${maxWalkedDepth} deep`);
   return folder.enter(name);
 }

@@ -8,7 +8,7 @@ import type { PortableEntry } from "../../../config/config-file.ts";
 import { maxTimeoutMs } from "../../../config/limits.ts";
 import { homeOf } from "../../../config/locations.ts";
 import { oauthKeys } from "../../../config/oauth.ts";
-import type { Reading, Scene } from "./model.ts";
+import type { EntryContext, Reading } from "./model.ts";
 import { type Syntax, Translator } from "./variables.ts";
 
 /** Keys that allow or hide tools of a server. */
@@ -16,7 +16,7 @@ const shownKeys = ["includeTools", "enabledTools", "enabled_tools", "tools"];
 const hiddenKeys = ["excludeTools", "disabledTools", "disabled_tools"];
 
 /** Never throws: an entry that cannot be used is skipped with a reason. */
-export function readEntry(raw: JsonObject, syntax: Syntax, scene: Scene): Reading {
+export function readEntry(raw: JsonObject, syntax: Syntax, scene: EntryContext): Reading {
   const translate = new Translator(syntax, scene);
   const { notes, supplied, obstacles } = translate;
   const address = raw["httpUrl"] ?? raw["url"] ?? raw["serverUrl"];
@@ -46,7 +46,7 @@ function isKnownType(type: string): boolean {
   return type === "stdio" || type === "local" || networkTypeOf(type) !== undefined;
 }
 
-function stdioEntry(raw: JsonObject, translate: Translator, scene: Scene): PortableEntry {
+function stdioEntry(raw: JsonObject, translate: Translator, scene: EntryContext): PortableEntry {
   const { text, notes } = translate;
   // Translated before the folder, because its path is relative to the project.
   const file = typeof raw["envFile"] === "string" ? text(raw["envFile"]) : undefined;
@@ -61,7 +61,7 @@ function stdioEntry(raw: JsonObject, translate: Translator, scene: Scene): Porta
 }
 
 /** The folder in which the server starts; relative to the project's folder in a shared file. */
-function folderOf(raw: unknown, translate: Translator, scene: Scene): string | undefined {
+function folderOf(raw: unknown, translate: Translator, scene: EntryContext): string | undefined {
   const { text, notes } = translate;
   const cwd = typeof raw === "string" ? text(raw) : undefined;
   if (scene.isShared) {
@@ -78,7 +78,12 @@ function folderOf(raw: unknown, translate: Translator, scene: Scene): string | u
   return folder;
 }
 
-function networkEntry(raw: JsonObject, address: string, { text, notes }: Translator, scene: Scene): PortableEntry {
+function networkEntry(
+  raw: JsonObject,
+  address: string,
+  { text, notes }: Translator,
+  scene: EntryContext,
+): PortableEntry {
   const { type } = raw;
   const entry: PortableEntry = {};
   if (typeof type === "string" && type !== "remote") entry["type"] = type;
@@ -114,7 +119,7 @@ function texts(values: unknown, text: Translator["text"]): Record<string, string
 }
 
 /** The variables of a file with `NAME=value` lines. A shared entry gets only their names. */
-function variablesOf(file: string, scene: Scene, notes: string[]): Record<string, string> {
+function variablesOf(file: string, scene: EntryContext, notes: string[]): Record<string, string> {
   try {
     const found = parseEnv(readFileSync(resolve(scene.folder ?? homeOf(scene.env), file), "utf8")) as Record<
       string,

@@ -60,7 +60,7 @@ export type Reading =
   | { entry?: undefined; skipped: string };
 
 /** The context in which an entry is read. */
-export interface Scene extends Surroundings {
+export interface EntryContext extends Surroundings {
   /** The name of the server. */
   server: string;
   /** The folder of the project that the entry belongs to. */
@@ -97,7 +97,7 @@ export interface Agent {
   sections?(document: JsonObject, file: SettingsFile, around: Surroundings): Section[];
   /** The section of a file that gets the entry of claudikins. */
   ownSection(document: JsonObject, file: SettingsFile): readonly string[];
-  read(raw: JsonObject, scene: Scene): Reading;
+  read(raw: JsonObject, scene: EntryContext): Reading;
   /** The entry of claudikins, in the agent's format. */
   ownEntry(command: readonly [string, ...string[]]): JsonObject;
   /** A note about that entry for the user, who reads it before the file changes. */
@@ -124,7 +124,7 @@ export function sectionsOf({ agent, file }: AgentSettings, document: JsonObject,
 /** Tells the user about a value that the agent supplied, and how to set it. */
 export function suppliedText(
   { variable, question }: Supplied,
-  way = "write the value into the config with claudikins config edit",
+  remedy = "write the value into the config with claudikins config edit",
 ): string {
-  return `${variable} is not set: ${question}. An agent started from the desktop does not see your shell's variables: ${way}`;
+  return `${variable} is not set: ${question}. An agent started from the desktop does not see your shell's variables: ${remedy}`;
 }

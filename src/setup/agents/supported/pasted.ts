@@ -9,7 +9,7 @@ import { codex } from "./codex.ts";
 import { type Agent, type Surroundings, suppliedText } from "./model.ts";
 import { opencode } from "./opencode.ts";
 
-export interface Pasted {
+export interface PastedEntry {
   /** Undefined for a single entry without a name. */
   name: string | undefined;
   entry: PortableEntry;
@@ -22,7 +22,7 @@ export function isPasted(text: string): boolean {
 }
 
 /** Throws CONFIG_INVALID with the reason if the text has no server entry. */
-export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
+export function readPasted(text: string, surroundings: Surroundings): PastedEntry[] {
   const document = parsed(text.trim());
   const servers = serversIn(document);
   const all = servers.flatMap(([name, raw, agent]) => {

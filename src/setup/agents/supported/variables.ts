@@ -2,7 +2,7 @@
 import { basename, sep } from "node:path";
 import { isObject, type JsonObject } from "../../../base/json-object.ts";
 import { homeOf } from "../../../config/locations.ts";
-import type { Scene, Supplied } from "./model.ts";
+import type { EntryContext, Supplied } from "./model.ts";
 
 /**
  * The syntax of variables. `shell`: `${VAR}` and `${VAR:-default}`, as in claudikins.json. `editor`: `${env:VAR}`, `${workspaceFolder}`, `${input:id}`. `gemini`:
@@ -20,9 +20,9 @@ export class Translator {
   /** Stands for `${workspaceFolder}`. In a shared file, it is relative to the folder in which the server runs. */
   workspaceFolder: string | undefined;
   readonly #syntax: Syntax;
-  readonly #scene: Scene;
+  readonly #scene: EntryContext;
 
-  constructor(syntax: Syntax, scene: Scene) {
+  constructor(syntax: Syntax, scene: EntryContext) {
     this.#syntax = syntax;
     this.#scene = scene;
     this.workspaceFolder = scene.isShared ? "." : scene.folder;

@@ -4,15 +4,15 @@ import type { JsonObject } from "../../../src/base/json-object.ts";
 import { checkAddress, entryOf } from "../../../src/setup/registries/entry.ts";
 import { publishedServer } from "../../../src/setup/registries/published.ts";
 import { namedRegistries } from "../../../src/setup/registries/registries.ts";
-import type { Way } from "../../../src/setup/registries/way.ts";
-import { wantedOfWay, waysOf } from "../../../src/setup/registries/ways.ts";
+import type { Variant } from "../../../src/setup/registries/variant.ts";
+import { variantsOf, wantedOfVariant } from "../../../src/setup/registries/variants.ts";
 
 const server = (parts: object) => ({ name: "com.example/server", description: "A server", version: "1.0.0", ...parts });
 
 function read(document: object) {
   const { server: found, ...rest } = publishedServer(document);
   if (!found) throw new Error(JSON.stringify(rest));
-  return waysOf(found);
+  return variantsOf(found);
 }
 
 const package_ = (parts: object) => ({
@@ -23,19 +23,22 @@ const package_ = (parts: object) => ({
   ...parts,
 });
 
-/** The entry of the only way, with the given values. */
+/** The entry of the only variant, with the given values. */
 function entry(parts: object, values: Record<string, string | string[]> = {}) {
-  const { ways, refused } = read(server(parts));
+  const { variants, refused } = read(server(parts));
   expect(refused).toEqual([]);
-  return entryOf(ways[0] as Way, new Map(Object.entries(values).map(([name, value]) => [name, [value].flat()])));
+  return entryOf(
+    variants[0] as Variant,
+    new Map(Object.entries(values).map(([name, value]) => [name, [value].flat()])),
+  );
 }
 
 const npm = (parts: object, values: Record<string, string | string[]> = {}) =>
   entry({ packages: [package_(parts)] }, values);
 
 const refusal = (parts: object) => {
-  const { ways, refused } = read(server(parts));
-  expect(ways).toEqual([]);
+  const { variants, refused } = read(server(parts));
+  expect(variants).toEqual([]);
   return refused[0];
 };
 const refusedPackage = (parts: object) => refusal({ packages: [package_(parts)] });
@@ -189,9 +192,9 @@ describe("a package", () => {
   });
 
   test("without a version is accepted with a warning", () => {
-    const { ways } = read(server({ packages: [package_({ version: undefined })] }));
-    expect(entryOf(ways[0] as Way, new Map())["args"]).toEqual(["-y", "@acme/mcp"]);
-    expect(ways[0]?.warnings).toEqual(["Its version is not fixed: each start may run a newer one."]);
+    const { variants } = read(server({ packages: [package_({ version: undefined })] }));
+    expect(entryOf(variants[0] as Variant, new Map())["args"]).toEqual(["-y", "@acme/mcp"]);
+    expect(variants[0]?.warnings).toEqual(["Its version is not fixed: each start may run a newer one."]);
   });
 
   test("warns of mounts, of the host's network, and of a secret on the command line", () => {
@@ -202,7 +205,7 @@ describe("a package", () => {
     ];
     const packageArguments = [named("--token", undefined, { isSecret: true, isRequired: true })];
     const oci = { registryType: "oci", identifier: "acme/mcp:1", runtimeArguments, packageArguments };
-    expect(read(server({ packages: [package_(oci)] })).ways[0]?.warnings).toEqual([
+    expect(read(server({ packages: [package_(oci)] })).variants[0]?.warnings).toEqual([
       "Its container gets a folder of this machine: <folder>:/data",
       "Its container gets a volume of this machine: cache:/cache",
       "Its container uses the network of this machine, with everything that listens there.",
@@ -238,8 +241,8 @@ describe("an address", () => {
     const headers = [
       { name: "Authorization", value: "Bearer ${AWS_SECRET_ACCESS_KEY}", isSecret: true, isRequired: true },
     ];
-    const { ways } = read(server(remote({ headers })));
-    expect(wantedOfWay(ways[0] as Way)).toMatchObject([
+    const { variants } = read(server(remote({ headers })));
+    expect(wantedOfVariant(variants[0] as Variant)).toMatchObject([
       { name: "AWS_SECRET_ACCESS_KEY", isVariable: false, isSecret: true, isRequired: true },
     ]);
     expect(entry(remote({ headers }), { AWS_SECRET_ACCESS_KEY: "typed" })["headers"]).toEqual({
@@ -551,11 +554,11 @@ describe("a package is refused", () => {
     expect(refusedPackage(parts)).toBe(reason);
   });
 
-  test("while its other ways stay", () => {
-    const { ways, refused } = read(
+  test("while its other variants stay", () => {
+    const { variants, refused } = read(
       server({ packages: [package_({}), package_({ registryType: "mcpb", identifier: "https://x/y.mcpb" })] }),
     );
-    expect([ways.length, refused.length]).toEqual([1, 1]);
+    expect([variants.length, refused.length]).toEqual([1, 1]);
   });
 });
 
@@ -600,9 +603,9 @@ describe("the forms of former versions", () => {
     };
     const { server: found } = publishedServer(old);
     expect(found).toMatchObject({ version: "0.9.0", status: "deprecated" });
-    const { ways } = waysOf(found!);
-    expect(ways.map(({ kind }) => kind)).toEqual(["sse", "npm"]);
-    expect(entryOf(ways[1] as Way, new Map([["my_dir", ["/x"]]]))).toEqual({
+    const { variants } = variantsOf(found!);
+    expect(variants.map(({ kind }) => kind)).toEqual(["sse", "npm"]);
+    expect(entryOf(variants[1] as Variant, new Map([["my_dir", ["/x"]]]))).toEqual({
       inherit: "minimal",
       command: "npx",
       args: ["-y", "old@0.9.0", "/x"],
@@ -614,7 +617,13 @@ describe("the forms of former versions", () => {
     const old = server({
       packages: [{ registry_name: "docker", name: "acme/old", version: "2", runtime_arguments: [{ value: "--init" }] }],
     });
-    expect(entryOf(read(old).ways[0] as Way, new Map())["args"]).toEqual(["run", "-i", "--rm", "--init", "acme/old:2"]);
+    expect(entryOf(read(old).variants[0] as Variant, new Map())["args"]).toEqual([
+      "run",
+      "-i",
+      "--rm",
+      "--init",
+      "acme/old:2",
+    ]);
   });
 
   test("nulls, numbers as defaults, and what the registry says beside the document", () => {
@@ -639,7 +648,9 @@ describe("the forms of former versions", () => {
       publishedOn: "2025-11-02",
       isLatest: true,
     });
-    expect(wantedOfWay(waysOf(found!).ways[0] as Way)).toMatchObject([{ name: "PORT", default: "8080" }]);
+    expect(wantedOfVariant(variantsOf(found!).variants[0] as Variant)).toMatchObject([
+      { name: "PORT", default: "8080" },
+    ]);
   });
 });
 

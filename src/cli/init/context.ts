@@ -3,7 +3,7 @@ import type { Surroundings } from "../../setup/agents/supported/model.ts";
 import type { Io } from "../io.ts";
 import { canAsk } from "../prompt.ts";
 
-export interface Setting {
+export interface InitContext {
   io: Io;
   surroundings: Surroundings;
   isJson: boolean;
@@ -28,7 +28,7 @@ interface Flags {
   host: string[];
 }
 
-export function settingOf({ apply, "dry-run": dryRun, json, host }: Flags, io: Io): Setting {
+export function contextOf({ apply, "dry-run": dryRun, json, host }: Flags, io: Io): InitContext {
   const isDry = dryRun === true;
   const isJson = json === true;
   return {

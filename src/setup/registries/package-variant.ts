@@ -4,17 +4,17 @@ import { maxCommandChars } from "../limits.ts";
 import { mountFlags } from "./mounts.ts";
 import { variableOf } from "./package-variables.ts";
 import type { PublishedArgument, PublishedPackage } from "./published.ts";
-import { checkedOptions, isSource, type Option, type Runtime } from "./runtime-options.ts";
-import { checkText, Refused, shownTemplate, type Template, templateOf, wantedIn } from "./templates.ts";
+import { checkedOptions, isSource, type Runtime, type RuntimeOption } from "./runtime-options.ts";
+import { checkText, RegistryRefusal, shownTemplate, type Template, templateOf, wantedIn } from "./templates.ts";
 import { kindOfVariable } from "./variable-names.ts";
-import type { Argument, ProgramWay } from "./way.ts";
+import type { ProgramVariant, VariantArgument } from "./variant.ts";
 
 interface PackageType {
-  kind: ProgramWay["kind"];
+  kind: ProgramVariant["kind"];
   runtime: Runtime;
   /** The addresses of the public registry, which the runtime uses by itself. */
   homes: readonly string[];
-  /** The package with its version. Throws Refused. */
+  /** The package with its version. Throws RegistryRefusal. */
   spec(identifier: string, version: string | undefined): string;
 }
 
@@ -58,7 +58,8 @@ const types: Readonly<Record<string, PackageType>> = {
     spec: (identifier, version) => {
       const hasTag = /:[^/]*$/.test(identifier);
       const whole = hasTag || version === undefined ? identifier : `${identifier}:${version}`;
-      if (identifier.startsWith("-") || !image.test(whole)) throw new Refused("its name is not the name of an image");
+      if (identifier.startsWith("-") || !image.test(whole))
+        throw new RegistryRefusal("its name is not the name of an image");
       return whole;
     },
   },
@@ -72,21 +73,23 @@ const unsupported: Readonly<Record<string, string>> = {
   maven: "claudikins does not start Java packages",
 };
 
-/** Throws Refused. */
-export function packageWay(published: PublishedPackage): ProgramWay {
+/** Throws RegistryRefusal. */
+export function packageVariant(published: PublishedPackage): ProgramVariant {
   const { registryType, identifier, registryBaseUrl, transport } = published;
   const type = Object.hasOwn(types, registryType) ? types[registryType] : undefined;
   if (!type) {
     const known = Object.hasOwn(unsupported, registryType) ? unsupported[registryType] : undefined;
-    throw new Refused(known ?? "claudikins does not know this kind of package");
+    throw new RegistryRefusal(known ?? "claudikins does not know this kind of package");
   }
   if (transport.type !== "stdio") {
-    throw new Refused("it serves HTTP, and claudikins starts only programs that speak over stdin and stdout");
+    throw new RegistryRefusal("it serves HTTP, and claudikins starts only programs that speak over stdin and stdout");
   }
   const version = published.version === "latest" ? undefined : published.version;
   const { home, name } = placeOf(type, identifier, registryBaseUrl);
   if (!home)
-    throw new Refused("it comes from a private package registry, which the settings of your package manager must name");
+    throw new RegistryRefusal(
+      "it comes from a private package registry, which the settings of your package manager must name",
+    );
   const spec = type.spec(name, version);
   const own = { identifier, version };
   const { before, extras, after } = split(published.runtimeArguments, type.kind, identifier);
@@ -94,7 +97,7 @@ export function packageWay(published: PublishedPackage): ProgramWay {
   const args = [...after, ...published.packageArguments].flatMap(argumentOf);
   const isPinned =
     version !== undefined || (type.kind === "oci" && /@sha256:|:[^/]*$/.test(spec) && !spec.endsWith(":latest"));
-  const all: ProgramWay = {
+  const all: ProgramVariant = {
     kind: type.kind,
     runtime: type.runtime,
     ...started(withExtras(spec, extras), options, args),
@@ -105,13 +108,13 @@ export function packageWay(published: PublishedPackage): ProgramWay {
   return { ...all, warnings: [...all.warnings, ...warningsOf(all)] };
 }
 
-function checkLength({ spec, options, args }: ProgramWay): void {
+function checkLength({ spec, options, args }: ProgramVariant): void {
   const words = [...options, ...args].flatMap(({ flag = "", value = [] }) => [flag, ...value]);
   const length = words.reduce(
     (sum, word) => sum + (typeof word === "string" ? word : word.name).length + 1,
     spec.length,
   );
-  if (length > maxCommandChars) throw new Refused("its command line is too long to be read");
+  if (length > maxCommandChars) throw new RegistryRefusal("its command line is too long to be read");
 }
 
 /**
@@ -120,9 +123,9 @@ function checkLength({ spec, options, args }: ProgramWay): void {
  */
 function started(
   spec: string,
-  options: readonly Option[],
-  args: readonly Argument[],
-): Pick<ProgramWay, "spec" | "options" | "args"> {
+  options: readonly RuntimeOption[],
+  args: readonly VariantArgument[],
+): Pick<ProgramVariant, "spec" | "options" | "args"> {
   const others = options.filter((option) => option.flag !== undefined && !isSource(option));
   const shown = others.map((option) => ({ ...option, isOptional: isOptional(option.value) }));
   const source = options.find(isSource);
@@ -131,7 +134,7 @@ function started(
   const first = args[0]?.flag === undefined && args[0]?.value?.length === 1 ? args[0].value[0] : undefined;
   const program = named?.[0] ?? first;
   if (typeof program !== "string" || program.startsWith("-")) {
-    throw new Refused("it does not say which program of its package is started");
+    throw new RegistryRefusal("it does not say which program of its package is started");
   }
   const whole = withExtras(spec, extrasOf(String(source.value?.[0])));
   return {
@@ -142,7 +145,7 @@ function started(
 }
 
 /** Some publishers repeat the package among the options. What follows it are arguments of the program. */
-function split(list: readonly PublishedArgument[], kind: ProgramWay["kind"], identifier: string) {
+function split(list: readonly PublishedArgument[], kind: ProgramVariant["kind"], identifier: string) {
   const at = list.findIndex(
     ({ type, value }) => type === "positional" && value !== undefined && bare(value, kind) === bare(identifier, kind),
   );
@@ -151,7 +154,7 @@ function split(list: readonly PublishedArgument[], kind: ProgramWay["kind"], ide
 }
 
 /** The name of a package, without its version and its extras. */
-function bare(name: string, kind: ProgramWay["kind"]): string {
+function bare(name: string, kind: ProgramVariant["kind"]): string {
   if (kind !== "oci") return name.toLowerCase().replace(/(?<=.)(?:\[[^\]]*\])?(?:@[^/]*|==.*)?$/, "");
   return name
     .replace(/@.*$/, "")
@@ -192,28 +195,28 @@ function pinned(
   between: string,
 ): string {
   if (name.length > 214 || !nameForm.test(name) || fileEnding.test(name))
-    throw new Refused("its name is not the name of a package");
+    throw new RegistryRefusal("its name is not the name of a package");
   if (version === undefined) return name;
-  if (!versionForm.test(version)) throw new Refused(`"${version}" is not one exact version`);
+  if (!versionForm.test(version)) throw new RegistryRefusal(`"${version}" is not one exact version`);
   return `${name}${between}${version}`;
 }
 
 const flagForm = /^-{0,2}[A-Za-z0-9_][\w.:-]*$/;
 
 function flagOf(name: string): string {
-  if (!flagForm.test(name)) throw new Refused(`${JSON.stringify(name)} is not the name of an option`);
+  if (!flagForm.test(name)) throw new RegistryRefusal(`${JSON.stringify(name)} is not the name of an option`);
   return name;
 }
 
 /** For the runtime. Its options are checked by name, so a value may stand in the name after `=`. */
-function optionOf(argument: PublishedArgument): Option {
+function optionOf(argument: PublishedArgument): RuntimeOption {
   if (argument.type === "positional") return { value: templateOf(argument, positionalName(argument)) };
   const flag = checkText(argument.name, "an option");
   const value = templateOf(argument, argument.name);
   return argument.value === undefined ? { flag, asked: value } : { flag, value };
 }
 
-function argumentOf(argument: PublishedArgument): Argument[] {
+function argumentOf(argument: PublishedArgument): VariantArgument[] {
   const { isRepeated, isRequired } = argument;
   if (argument.type === "positional") {
     const hint = positionalName(argument);
@@ -258,7 +261,7 @@ function isOptional(value: Template | undefined): boolean {
   return wantedIn(value ?? []).some(({ isRequired }) => !isRequired);
 }
 
-function warningsOf({ options, args, env }: ProgramWay): string[] {
+function warningsOf({ options, args, env }: ProgramVariant): string[] {
   const warnings = new Set<string>();
   for (const { name } of env) {
     if (kindOfVariable(name) === "runtime") warnings.add(`${name} changes how programs run, and not only this one.`);

@@ -1,44 +1,47 @@
-/** The ways to use a published server: programs that this machine can start, and addresses. Some ways are refused, with a reason. */
-import { remoteWay } from "./address-way.ts";
-import { packageWay } from "./package-way.ts";
+/** The variants of a published server: programs that this machine can start, and addresses. Some variants are refused, with a reason. */
+import { remoteVariant } from "./address-variant.ts";
+import { packageVariant } from "./package-variant.ts";
 import type { PublishedServer } from "./published.ts";
-import { Refused, type Wanted } from "./templates.ts";
-import type { Kind, Way } from "./way.ts";
+import { RegistryRefusal, type Wanted } from "./templates.ts";
+import type { Variant, VariantKind } from "./variant.ts";
 
-export interface Ways {
+export interface Variants {
   /** In the order of preference: an address runs no program here. */
-  ways: Way[];
+  variants: Variant[];
   /** What cannot be used, as sentences. */
   refused: string[];
 }
 
-export function waysOf({ remotes, packages }: PublishedServer): Ways {
-  const ways: Way[] = [];
+export function variantsOf({ remotes, packages }: PublishedServer): Variants {
+  const variants: Variant[] = [];
   const refused: string[] = [];
-  const take = (name: string, make: () => Way) => {
+  const take = (name: string, make: () => Variant) => {
     try {
-      ways.push(make());
+      variants.push(make());
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RegistryRefusal)) throw error;
       refused.push(`${name}: ${error.message}`);
     }
   };
-  for (const remote of remotes) take("its address", () => remoteWay(remote));
-  for (const each of packages) take(`its ${each.registryType} package`, () => packageWay(each));
+  for (const remote of remotes) take("its address", () => remoteVariant(remote));
+  for (const each of packages) take(`its ${each.registryType} package`, () => packageVariant(each));
   // The sort is stable, so the publisher's order counts within a kind.
-  ways.sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
-  return { ways, refused };
+  variants.sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
+  return { variants, refused };
 }
 
 /** Containers are last: they take longest to start. */
-const order: readonly Kind[] = ["http", "sse", "npm", "pypi", "nuget", "oci"];
+const order: readonly VariantKind[] = ["http", "sse", "npm", "pypi", "nuget", "oci"];
 
-/** The values that a way takes, in the order in which they are asked for. Equal names are one value. */
-export function wantedOfWay(way: Way): Wanted[] {
+/** The values that a variant takes, in the order in which they are asked for. Equal names are one value. */
+export function wantedOfVariant(variant: Variant): Wanted[] {
   const templates =
-    "url" in way
-      ? [way.url, ...way.headers.map(({ value }) => value)]
-      : [...way.env.map(({ value }) => value), ...[...way.options, ...way.args].map(({ value }) => value ?? [])];
+    "url" in variant
+      ? [variant.url, ...variant.headers.map(({ value }) => value)]
+      : [
+          ...variant.env.map(({ value }) => value),
+          ...[...variant.options, ...variant.args].map(({ value }) => value ?? []),
+        ];
   const byName = new Map<string, Wanted>();
   for (const part of templates.flat()) {
     if (typeof part === "string") continue;

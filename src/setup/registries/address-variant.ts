@@ -5,25 +5,25 @@ import {
   checkText,
   filled,
   partsOf,
-  Refused,
+  RegistryRefusal,
   type Template,
   templateOf,
   type Wanted,
   wantedIn,
   wantedOf,
 } from "./templates.ts";
-import type { AddressWay } from "./way.ts";
+import type { AddressVariant } from "./variant.ts";
 
-const types: Readonly<Record<string, AddressWay["kind"]>> = { "streamable-http": "http", sse: "sse" };
+const types: Readonly<Record<string, AddressVariant["kind"]>> = { "streamable-http": "http", sse: "sse" };
 
 /** Headers that belong to HTTP and to MCP. */
 const ofProtocol =
   /^(?:host|content-.*|transfer-encoding|connection|upgrade|te|trailer|keep-alive|proxy-.*|accept|accept-encoding|mcp-.*|last-event-id|origin)$/i;
 
-/** Throws Refused. */
-export function remoteWay({ type, url, headers, variables = {} }: PublishedRemote): AddressWay {
+/** Throws RegistryRefusal. */
+export function remoteVariant({ type, url, headers, variables = {} }: PublishedRemote): AddressVariant {
   const kind = Object.hasOwn(types, type) ? types[type] : undefined;
-  if (!kind) throw new Refused(`claudikins does not know the transport ${JSON.stringify(type.slice(0, 50))}`);
+  if (!kind) throw new RegistryRefusal(`claudikins does not know the transport ${JSON.stringify(type.slice(0, 50))}`);
   checkText(url, "its address");
   const template = partsOf(url, (name) => {
     const field = Object.hasOwn(variables, name) ? variables[name] : undefined;
@@ -39,26 +39,30 @@ export function remoteWay({ type, url, headers, variables = {} }: PublishedRemot
   return { kind, url: template, headers: headers.map((header) => headerOf(header, variables)), warnings: [] };
 }
 
-function headerOf(field: PublishedKeyValue, variables: PublishedRemote["variables"]): AddressWay["headers"][number] {
+function headerOf(
+  field: PublishedKeyValue,
+  variables: PublishedRemote["variables"],
+): AddressVariant["headers"][number] {
   const { name } = field;
-  if (!headerName.test(name) || ofProtocol.test(name)) throw new Refused(`it sets the header ${JSON.stringify(name)}`);
+  if (!headerName.test(name) || ofProtocol.test(name))
+    throw new RegistryRefusal(`it sets the header ${JSON.stringify(name)}`);
   const value = templateOf({ ...field, variables: { ...variables, ...field.variables } }, name);
   return { name, value, isOptional: !field.isRequired && wantedIn(value).length > 0 };
 }
 
-/** Throws Refused for anything but a plain web address. */
+/** Throws RegistryRefusal for anything but a plain web address. */
 function checkedAddress(text: string): URL {
   const address = URL.canParse(text) ? new URL(text) : undefined;
   if (!address || !/^https?:$/.test(address.protocol) || /^\.|\.\./.test(address.hostname))
-    throw new Refused("it is not an address that starts with https://");
+    throw new RegistryRefusal("it is not an address that starts with https://");
   if (address.username !== "" || address.password !== "")
-    throw new Refused("its address contains a user name or a password");
+    throw new RegistryRefusal("its address contains a user name or a password");
   return address;
 }
 
 /**
  * Fills in the address. A value cannot leave its place: in the host it is a part of a name, and behind it, it is percent-encoded. A
- * value at the very beginning is the beginning of an address that the user gives. Throws Refused.
+ * value at the very beginning begins an address that the user gives. Throws RegistryRefusal.
  */
 export function filledAddress(template: Template, give: (wanted: Wanted) => string): string {
   const whole = filled(template, give, (piece, wanted, before) => {
@@ -71,5 +75,5 @@ export function filledAddress(template: Template, give: (wanted: Wanted) => stri
 
 function hostPart(piece: string, { name }: Wanted): string {
   if (piece === "" || /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(piece)) return piece;
-  throw new Refused(`the value of ${name} cannot be part of a host name`);
+  throw new RegistryRefusal(`the value of ${name} cannot be part of a host name`);
 }

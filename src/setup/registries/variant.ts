@@ -1,13 +1,13 @@
-/** A way to use a published server, with places for the values of a person. Help texts load this file, so it imports only types. */
+/** A variant of a published server, with places for the user's values. Help texts load this file, so it imports only types. */
 import type { Runtime } from "./runtime-options.ts";
 import type { Template } from "./templates.ts";
 
-/** The kinds of ways, as `--via` names them. */
+/** The kinds of variants, as `--via` names them. */
 export const kinds = ["npm", "pypi", "nuget", "oci", "http", "sse"] as const;
-export type Kind = (typeof kinds)[number];
+export type VariantKind = (typeof kinds)[number];
 
 /** A word of the command line after the package, with the option in front of it. */
-export interface Argument {
+export interface VariantArgument {
   flag?: string | undefined;
   value?: Template | undefined;
   /** The option and its value are one word: `--verbose=true`. */
@@ -16,24 +16,24 @@ export interface Argument {
   isOptional: boolean;
 }
 
-export interface ProgramWay {
+export interface ProgramVariant {
   kind: "npm" | "pypi" | "nuget" | "oci";
   /** The program that starts the package. */
   runtime: Runtime;
   /** The package with its version. */
   spec: string;
-  options: readonly Argument[];
-  args: readonly Argument[];
+  options: readonly VariantArgument[];
+  args: readonly VariantArgument[];
   env: readonly { name: string; value: Template; isOptional: boolean }[];
   /** What a person should know. */
   warnings: readonly string[];
 }
 
-export interface AddressWay {
+export interface AddressVariant {
   kind: "http" | "sse";
   url: Template;
   headers: readonly { name: string; value: Template; isOptional: boolean }[];
   warnings: readonly string[];
 }
 
-export type Way = ProgramWay | AddressWay;
+export type Variant = ProgramVariant | AddressVariant;
