@@ -57,7 +57,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 1,
     engine: "5935a2dd4675a783",
     fresh: "c05ad302171db0d9",
-    writers: "f14eb25315b8886f",
+    writers: "78742c61d6820ad1",
   });
 });
 
