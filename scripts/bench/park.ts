@@ -7,7 +7,7 @@ import { CopyTurns } from "../../src/programs/copy-turns.ts";
 import { limitsFrom } from "../../src/programs/execute.ts";
 import { readHead, readProgram } from "../../src/programs/stored-program.ts";
 import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
-import { bytesOf } from "../../src/sandbox/image.ts";
+import { bytesOf } from "../../src/sandbox/program-image.ts";
 import type { ExecuteOptions } from "../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../src/store/database.ts";

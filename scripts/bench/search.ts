@@ -4,7 +4,7 @@ import { Document } from "flexsearch";
 import MiniSearch from "minisearch";
 import type { RegistryIndex } from "../../src/tools/model.ts";
 import { readIndex, writeIndex } from "../../src/tools/registry/store.ts";
-import { listedTools, preparedIn } from "../../src/tools/search/prepared.ts";
+import { listedTools, preparedIn } from "../../src/tools/search/prepared-index.ts";
 import { ToolSearch } from "../../src/tools/search/tool-search.ts";
 import { inTurn, percentile, type Times } from "./measure.ts";
 import { rowOf, rowOfAll, under } from "./report.ts";

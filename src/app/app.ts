@@ -3,8 +3,8 @@
 import { toClaudikinsError } from "../base/errors.ts";
 import { stampOf } from "../base/files.ts";
 import { giveBackMemory } from "../base/give-back-memory.ts";
+import { IdleTimer } from "../base/idle-timer.ts";
 import type { Log } from "../base/log.ts";
-import { RestTimer } from "../base/rest-timer.ts";
 import { hourMs } from "../base/units.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
@@ -36,7 +36,7 @@ export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   /** Called at the end with the ids of executions that another process can continue. */
   whenLeft?: ((executions: readonly string[]) => Promise<unknown>) | undefined;
   /** Time without calls until workers end and memory is given back. Default one minute. */
-  restAfterMs?: number;
+  idleAfterMs?: number;
   /** Continues programs that other builds of claudikins have saved. */
   otherBuilds?: OtherBuilds | undefined;
   /** Opens the channels of one session of an agent. Without it, a session starts all its servers itself. */
@@ -65,7 +65,7 @@ export class App implements AsyncDisposable {
   readonly approvals: Approvals;
   readonly log: Log;
   /** Front doors that stay open mark here what runs. When nothing has run for a while, memory is given back. */
-  readonly restTimer: RestTimer;
+  readonly idleTimer: IdleTimer;
   readonly #options: AppOptions;
   /** The app whose sandbox, stored tools, ledger and timer this one borrows. */
   readonly #lender: App | undefined;
@@ -98,7 +98,7 @@ export class App implements AsyncDisposable {
     this.catalog =
       lender?.catalog.withPool(this.pool) ??
       new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
-    this.restTimer = lender?.restTimer ?? new RestTimer(() => void this.#rest(), options.restAfterMs);
+    this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
   }
 
@@ -180,7 +180,7 @@ export class App implements AsyncDisposable {
   /** Everything that is given up here is made again for the next call. */
   async #rest(): Promise<void> {
     await this.sandbox.releaseWorkers();
-    await giveBackMemory(() => this.restTimer.isRunning);
+    await giveBackMemory(() => this.idleTimer.isRunning);
   }
 
   #taken(changed: readonly string[]): void {
@@ -201,7 +201,7 @@ export class App implements AsyncDisposable {
     await (isOwner ? executions?.[Symbol.asyncDispose]() : executions?.endOf(this));
     if (this.#lender) this.#lender.#borrowers.delete(this);
     if (isOwner) this.reload?.[Symbol.dispose]();
-    if (isOwner) this.restTimer[Symbol.dispose]();
+    if (isOwner) this.idleTimer[Symbol.dispose]();
     const cataloged = this.catalog[Symbol.asyncDispose]();
     if (isOwner) this.sandbox[Symbol.dispose]();
     await cataloged;

@@ -28,7 +28,7 @@ export const maxWorkersOfKind = 2;
  * Time without calls after which memory is given back. Agents make their calls seconds apart. After a longer pause, a cold start is hardly
  * noticed.
  */
-export const restAfterMs = 60_000;
+export const idleAfterMs = 60_000;
 
 /** Time for `Bun.shrink`, which works when the engine is idle, in code that is unmapped afterwards. Saves 5 MB. */
 export const memoryShrinkMs = 1_000;

@@ -11,7 +11,7 @@ import { PageApi } from "../page/api.ts";
 import { PageServer } from "../page/server.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { openCredentials } from "./commands/auth.ts";
-import { continuedInDaemon } from "./continued.ts";
+import { continuedInDaemon } from "./continue-in-daemon.ts";
 import type { Io } from "./io.ts";
 import { appOf } from "./open-app.ts";
 

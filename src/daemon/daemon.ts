@@ -16,7 +16,7 @@ import { onAbort } from "../servers/abort.ts";
 import { inheritedNames } from "../servers/child-environment.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
-import { noteHolder } from "./holder.ts";
+import { noteHolder } from "./daemon-note.ts";
 import { daemonLookMs, lastAnswerMs, lastMomentMs, maxDaemonLogBytes, minIdleMs, takeOverMs } from "./limits.ts";
 import {
   adoptionIn,
@@ -148,13 +148,13 @@ class Daemon {
       whyLeaving: (asked) => this.#whyLeaving(asked),
       onUse: () => {
         this.#lastCallAt = performance.now();
-        app.restTimer.restart();
+        app.idleTimer.restart();
       },
     });
     const { socket } = options.place;
     this.#listener = new SocketListener(socket, (request) => this.#answer(request));
     this.#own = statSync(socket);
-    app.restTimer.restart();
+    app.idleTimer.restart();
     void app.executions().then((executions) => {
       this.#executions = executions;
     });
@@ -293,7 +293,7 @@ class Daemon {
 
   async #call(request: DaemonRequest): Promise<DaemonAnswer> {
     this.#running += 1;
-    using _ = this.#app.restTimer.running();
+    using _ = this.#app.idleTimer.running();
     try {
       const wanted = callIn(bodyIn(request.body));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);

@@ -3,7 +3,7 @@
 import { readIfThere } from "../base/files.ts";
 import { isHeld } from "../base/lock.ts";
 import type { Environment } from "../config/environment.ts";
-import { type Holder, holderOf } from "./holder.ts";
+import { type Holder, holderOf } from "./daemon-note.ts";
 import { adoptMs, peerAnswerMs, peerBeginsMs } from "./limits.ts";
 import { allPlaces, type DaemonPaths, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";

@@ -10,11 +10,11 @@ import type { RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
 import { type CallContext, callContext, callForValue } from "./call.ts";
-import type { ToolCallListener } from "./call-events.ts";
 import { maxSourceChars, minSuggestionShare } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
+import type { ToolCallListener } from "./tool-call-events.ts";
 
 export interface BindingOptions {
   signal?: AbortSignal | undefined;

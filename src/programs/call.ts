@@ -16,11 +16,11 @@ import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { signature } from "../tools/signature.ts";
 import { type ArgumentWord, argumentsOf, type CallArguments } from "./call-arguments.ts";
-import type { CallValue, ToolCallListener } from "./call-events.ts";
 import { observersOf } from "./call-observers.ts";
 import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import type { Tell } from "./progress-text.ts";
+import type { CallValue, ToolCallListener } from "./tool-call-events.ts";
 
 /** Everything about a call that is passed on from its caller to its server. It is made once for each call, and passed on whole. */
 export interface CallContext extends CallOptions {

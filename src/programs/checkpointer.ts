@@ -5,11 +5,11 @@
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { buildMark } from "../base/program-format.ts";
-import type { Checkpointer, CopyTurn, OpenCall, SavedExecution } from "../sandbox/checkpointer.ts";
+import type { Checkpointer, CopyTurn, OpenCall, SavedExecution } from "../sandbox/checkpoint-contract.ts";
 import type { Outcome } from "../sandbox/contract.ts";
-import { bytesOf, type ProgramImage } from "../sandbox/image.ts";
 import type { SettleMessage } from "../sandbox/messages.ts";
 import type { RecordedOutput } from "../sandbox/outcome-recorder.ts";
+import { bytesOf, type ProgramImage } from "../sandbox/program-image.ts";
 import type { NewExecution } from "../store/jobs.ts";
 import type { StoreWriter } from "../store/writer.ts";
 import { type CopyTurns, copyTurn, WriteBudget } from "./copy-turns.ts";

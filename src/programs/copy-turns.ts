@@ -2,7 +2,7 @@
  * Turns of the programs of a process to be copied. A copy is in memory until it is written, so only copies of programs that are small
  * together are made at once. A program that writes much waits for longer.
  */
-import type { CopyTurn } from "../sandbox/checkpointer.ts";
+import type { CopyTurn } from "../sandbox/checkpoint-contract.ts";
 import { maxCopiedBytes, savedBurstBytes, savedBytesPerSecond } from "./limits.ts";
 
 export class CopyTurns {

@@ -2,7 +2,7 @@
 
 import { megabyte } from "../base/units.ts";
 import type { LimitsEntry } from "../config/schema.ts";
-import type { OpenCall } from "../sandbox/checkpointer.ts";
+import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { ExecuteOptions } from "../sandbox/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";

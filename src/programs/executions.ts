@@ -5,7 +5,7 @@
 
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { megabyte } from "../base/units.ts";
-import type { OpenCall } from "../sandbox/checkpointer.ts";
+import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { FailureReason, Outcome } from "../sandbox/contract.ts";
 import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";

@@ -2,8 +2,8 @@
 import type { Progress } from "@modelcontextprotocol/client";
 import { oneLine } from "../base/visible-text.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
-import type { ToolCallListener } from "./call-events.ts";
 import { maxProgressChars, maxProgressNameChars } from "./limits.ts";
+import type { ToolCallListener } from "./tool-call-events.ts";
 
 export type Tell = (line: string) => void;
 

@@ -8,7 +8,6 @@ import type { Log } from "../base/log.ts";
 import type { RecordMode } from "../config/defaults.ts";
 import { textOf } from "../sandbox/binding-value.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../sandbox/contract.ts";
-import type { ToolCallEvent } from "./call-events.ts";
 import { usedNames } from "./ledger/call-counter.ts";
 import {
   maxMaskedSecretChars,
@@ -21,6 +20,7 @@ import {
   recordAfterMs,
 } from "./limits.ts";
 import type { Parts } from "./parts.ts";
+import type { ToolCallEvent } from "./tool-call-events.ts";
 import { Excerpts } from "./trace/excerpts.ts";
 import {
   type Door,

@@ -1,10 +1,10 @@
 /** The stored form of a program: a head, which is small, and records of what it has logged, displayed and called. */
 import { deserialize, serialize } from "node:v8";
 import { eventLoopTurn } from "../base/event-loop.ts";
-import type { RestoredExecution, SavedExecution } from "../sandbox/checkpointer.ts";
-import type { PageBatch, ProgramImage } from "../sandbox/image.ts";
+import type { RestoredExecution, SavedExecution } from "../sandbox/checkpoint-contract.ts";
 import type { LogPart } from "../sandbox/messages.ts";
 import type { RecordedOutput, RecorderState } from "../sandbox/outcome-recorder.ts";
+import type { PageBatch, ProgramImage } from "../sandbox/program-image.ts";
 import { storedRecordChars } from "./limits.ts";
 import type { CallChanges, Noted, Timeline, TimelineHead } from "./recording.ts";
 

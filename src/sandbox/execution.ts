@@ -16,7 +16,6 @@ import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
-import { Pages, type ProgramImage, type StateParts } from "./image.ts";
 import { displayedTooMuch, valueTooLarge } from "./limit-errors.ts";
 import { longTimerMs, maxDisplayedValues } from "./limits.ts";
 import { LogBuffer } from "./log-buffer.ts";
@@ -29,6 +28,7 @@ import {
   type SettleMessage,
   stopReason,
 } from "./messages.ts";
+import { Pages, type ProgramImage, type StateParts } from "./program-image.ts";
 import { ProgramTimers } from "./program-timers.ts";
 import type { HostCalls, ReusableContext } from "./reusable-context.ts";
 import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";

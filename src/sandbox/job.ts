@@ -5,7 +5,6 @@ import { CheckError, type PlacedFinding, wrongCalls } from "./code/check-error.t
 import type { Transpiled } from "./code/transpile.ts";
 import type { LogEntry, OutcomeError } from "./contract.ts";
 import { type Ended, Execution, type HostState, stateOf } from "./execution.ts";
-import { Pages, type ProgramImage, pagesOf, StateParts } from "./image.ts";
 import { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
 import { maxListedFindings } from "./limits.ts";
@@ -19,8 +18,9 @@ import {
   type SettleMessage,
   type SuccessShape,
 } from "./messages.ts";
+import { Pages, type ProgramImage, pagesOf, StateParts } from "./program-image.ts";
 import type { ReusableContext } from "./reusable-context.ts";
-import { isSuspicious, type Notes } from "./suspicion.ts";
+import { isSuspicious, type Notes } from "./suspect-output.ts";
 
 export class Job {
   readonly #context: Promise<ReusableContext>;

@@ -12,7 +12,7 @@ import type {
   OutcomeError,
   Suggestion,
 } from "./contract.ts";
-import type { ProgramImage } from "./image.ts";
+import type { ProgramImage } from "./program-image.ts";
 
 /** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
 export interface PrepareMessage {

@@ -4,7 +4,7 @@ import { largeJsonChars } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { textOf } from "./binding-value.ts";
 import { type CallListener, errorShape, observedCall } from "./call-events.ts";
-import type { Checkpointer, OpenCall, SavedExecution } from "./checkpointer.ts";
+import type { Checkpointer, OpenCall, SavedExecution } from "./checkpoint-contract.ts";
 import type { Bindings, BindingValue, Limits } from "./contract.ts";
 import { resultTooLarge } from "./limit-errors.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";

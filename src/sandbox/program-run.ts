@@ -3,7 +3,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import { megabyte } from "../base/units.ts";
 import { type CallListener, tellAll } from "./call-events.ts";
-import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpointer.ts";
+import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpoint-contract.ts";
 import type { Bindings, CheckMode, Limits, Mounts } from "./contract.ts";
 import { answersTo, namesOf } from "./known-tools.ts";
 import { stoppedProgram, unreadableProgram, wastefulProgram } from "./limit-errors.ts";

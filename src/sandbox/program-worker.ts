@@ -3,8 +3,8 @@
  * programs meanwhile. With the next message for it, the program continues in another worker, where it stopped.
  */
 import { maxTimerMs } from "../base/time-limit.ts";
-import { buffersOf, bytesOf, type ProgramImage } from "./image.ts";
 import type { FromWorker, ResumeMessage, RunMessage, ToWorker } from "./messages.ts";
+import { buffersOf, bytesOf, type ProgramImage } from "./program-image.ts";
 import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 
 interface ProgramWorkerOptions {

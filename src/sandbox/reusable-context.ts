@@ -7,8 +7,8 @@ import type { Limits } from "./contract.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import type { Guest, HostFunctions } from "./guest/host.ts";
-import type { NextImage } from "./image.ts";
 import { callsPerCollection, contextEndingMs, exhaustedBytes, keptBelowEndBytes, keptContextBytes } from "./limits.ts";
+import type { NextImage } from "./program-image.ts";
 
 /** What the guest may call in the execution that runs. The context itself tells it the time. */
 export interface HostCalls extends Omit<HostFunctions, "now"> {

@@ -4,9 +4,9 @@ import { largeJsonChars } from "../base/limits.ts";
 import { textOf } from "./binding-value.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
 import { endAddressOf, restoreSnapshot, runGuest, snapshotFor } from "./engine/snapshot.ts";
-import { buffersOf } from "./image.ts";
 import { Job } from "./job.ts";
 import type { FromWorker, PrepareMessage, SettleMessage, ToWorker } from "./messages.ts";
+import { buffersOf } from "./program-image.ts";
 import { ReusableContext } from "./reusable-context.ts";
 
 declare const self: Worker;

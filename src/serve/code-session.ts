@@ -80,7 +80,7 @@ export class CodeSession {
     try {
       const startedAt = performance.now();
       const app = await this.#unlocked(request.app, capabilities, signal);
-      using _work = app.restTimer.running();
+      using _work = app.idleTimer.running();
       await app.reload?.refresh();
       const context = { onProgress, mentioned: this.#mentionedServers, identity, asker: this.asker, task };
       const called = await handler(args, app, signal, context);

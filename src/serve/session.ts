@@ -19,7 +19,7 @@ export function createSession(
   surface: Surface | undefined,
   { asker = agentOfUser, count }: { asker?: RequestingAgent; count?: SessionCount | undefined } = {},
 ): Server {
-  app.restTimer.restart();
+  app.idleTimer.restart();
   if (!surface) return createDirectSession(app, closing);
   const session = new CodeSession(app, surface, asker, count);
   const server = new CodeServer(() => session.skills(), { instructions: surface.instructions });

@@ -8,7 +8,7 @@ import { largeJsonChars } from "../base/limits.ts";
 import type { ThrownError } from "../base/off-thread.ts";
 import { openDatabase } from "./database.ts";
 import { ExecutionStore, type StoredCall } from "./executions.ts";
-import { storeIsFull } from "./full.ts";
+import { storeIsFull } from "./full-error.ts";
 import type { FromStore, Job, NewExecution, StoreJobs, ToStore } from "./jobs.ts";
 import { answerSliceBytes, maxPagesGivenBack, maxRewrittenBytes } from "./limits.ts";
 import { PageStore, pageOfAnswer, pageOfRecord } from "./pages.ts";

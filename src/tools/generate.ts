@@ -21,7 +21,7 @@ import {
   removeAbandoned,
   straysIn,
 } from "./registry/store.ts";
-import { preparedFileName } from "./search/prepared.ts";
+import { preparedFileName } from "./search/prepared-index.ts";
 import { prepareSearch } from "./search/search.ts";
 
 const asked = { server: text, tools: number, durationMs: number, "problem?": problem };

@@ -3,8 +3,8 @@ import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { App } from "../../src/app/app.ts";
 import { unchangedMappings } from "../../src/base/give-back-memory.ts";
+import { IdleTimer } from "../../src/base/idle-timer.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { RestTimer } from "../../src/base/rest-timer.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { CallerEnvironment, runDaemon } from "../../src/daemon/daemon.ts";
 import { placeAt } from "../../src/daemon/place.ts";
@@ -26,7 +26,7 @@ const afterMs = 100;
 test("a rest begins once, a while after the last work has ended", async () => {
   let rests = 0;
   let next = Promise.withResolvers<void>();
-  using timer = new RestTimer(() => {
+  using timer = new IdleTimer(() => {
     rests += 1;
     next.resolve();
   }, afterMs);
@@ -49,7 +49,7 @@ test("a rest begins once, a while after the last work has ended", async () => {
 
 test("a timer that was disposed of starts no rest", async () => {
   let rests = 0;
-  const timer = new RestTimer(() => {
+  const timer = new IdleTimer(() => {
     rests += 1;
   }, 1);
   const work = timer.running();
@@ -132,7 +132,7 @@ for (const mode of ["code", "direct"]) {
         expect(before).toMatch(/\d+/);
         expect(firstLine(await client.callTool(call))).toBe(before);
       },
-      { restAfterMs: afterMs },
+      { idleAfterMs: afterMs },
     );
   });
 }
@@ -147,7 +147,7 @@ test("files of a program survive a rest", async () => {
       await rest;
       expect(JSON.stringify(await run("return await fs.readFile('./workspace/kept.txt', 'utf8')"))).toContain("kept");
     },
-    { restAfterMs: afterMs },
+    { idleAfterMs: afterMs },
   );
 });
 
@@ -165,7 +165,7 @@ test("a session does not rest while a call runs", async () => {
       await rest;
       expect(released).toHaveBeenCalledTimes(1);
     },
-    { restAfterMs: afterMs },
+    { idleAfterMs: afterMs },
   );
 });
 
@@ -181,7 +181,7 @@ test("the daemon rests before its first call and after each one", async () => {
     cwd: folder.path,
     log: silentLog,
     openChannel: sharedServers.channels(() => env, "test"),
-    restAfterMs: afterMs,
+    idleAfterMs: afterMs,
   });
   const over = new AbortController();
   const listening = Promise.withResolvers<void>();

@@ -14,7 +14,7 @@ import { takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../../src/sandbox/engine/wasm.ts";
 import { stateOf } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
-import { pagesOf, StateParts } from "../../src/sandbox/image.ts";
+import { pagesOf, StateParts } from "../../src/sandbox/program-image.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
 import { StoreWriter } from "../../src/store/writer.ts";
@@ -33,7 +33,7 @@ const digestOf = (...parts: (string | Uint8Array)[]) => {
 
 /** The sources that write memory and read it back. Comments, spaces and imports do not count. */
 const writers = [
-  "sandbox/image.ts",
+  "sandbox/program-image.ts",
   "sandbox/reusable-context.ts",
   "sandbox/engine/memory-runs.ts",
   "programs/stored-program.ts",

@@ -1,7 +1,7 @@
 /** Runs code in a real sandbox with a few bindings, without MCP. */
 import { join } from "node:path";
 import type { CallListener } from "../../src/sandbox/call-events.ts";
-import type { Checkpointer } from "../../src/sandbox/checkpointer.ts";
+import type { Checkpointer } from "../../src/sandbox/checkpoint-contract.ts";
 import type {
   BindingCall,
   BindingContext,

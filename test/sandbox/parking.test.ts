@@ -1,9 +1,9 @@
 /** Programs that wait for a person leave their worker, and continue in another one as if nothing had happened. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { SavedExecution } from "../../src/sandbox/checkpointer.ts";
+import type { SavedExecution } from "../../src/sandbox/checkpoint-contract.ts";
 import type { BindingCall, BindingContext, Outcome } from "../../src/sandbox/contract.ts";
-import type { ProgramImage } from "../../src/sandbox/image.ts";
+import type { ProgramImage } from "../../src/sandbox/program-image.ts";
 import { eventually } from "../support/eventually.ts";
 import { answer, Harness, megabyte } from "./harness.ts";
 

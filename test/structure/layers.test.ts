@@ -33,7 +33,7 @@ const base: Record<string, string[]> = {
   "duration.ts": ["units.ts"],
   "c-library.ts": [],
   "give-back-memory.ts": ["c-library.ts", "limits.ts"],
-  "rest-timer.ts": ["limits.ts"],
+  "idle-timer.ts": ["limits.ts"],
   "context-characters.ts": ["limits.ts"],
   "event-loop.ts": ["limits.ts"],
   "loopback.ts": [],

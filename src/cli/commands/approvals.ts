@@ -30,7 +30,7 @@ import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../.
 import { toolId } from "../../tools/model.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
-import { continuedInDaemon } from "../continued.ts";
+import { continuedInDaemon } from "../continue-in-daemon.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";

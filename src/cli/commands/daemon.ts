@@ -19,7 +19,7 @@ import {
 import { shellWord } from "../../base/shell-word.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { realOf } from "../../config/locations.ts";
-import type { Holder } from "../../daemon/holder.ts";
+import type { Holder } from "../../daemon/daemon-note.ts";
 import { askToStop, findDaemons, hasEnded, type Peer, type SilentDaemon } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import type { Status } from "../../daemon/protocol.ts";

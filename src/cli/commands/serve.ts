@@ -11,7 +11,7 @@ import { httpTokenFile } from "../../config/locations.ts";
 import { learnLater } from "../../serve/learn-later.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs, daemonArgs, openConfig } from "../config-flags.ts";
-import { continuedInDaemon } from "../continued.ts";
+import { continuedInDaemon } from "../continue-in-daemon.ts";
 import { oneWordOf } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from "../http-flags.ts";
 import type { Io } from "../io.ts";

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { isHeld } from "../../base/lock.ts";
 import { inShell, shellWord } from "../../base/shell-word.ts";
 import { version } from "../../base/version.ts";
-import { holderOf } from "../../daemon/holder.ts";
+import { holderOf } from "../../daemon/daemon-note.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { allPlaces, type DaemonPaths, placeOf } from "../../daemon/place.ts";
 import { isOlder, type Status } from "../../daemon/protocol.ts";

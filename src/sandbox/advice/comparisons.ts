@@ -6,7 +6,7 @@ import { isMember, isWithin, methodName, type Node, propertyName } from "../ast/
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import { maxChoices } from "../limits.ts";
-import type { ProgramOutput } from "../suspicion.ts";
+import type { ProgramOutput } from "../suspect-output.ts";
 import { mayNotHaveRun } from "./guards.ts";
 import { areTexts } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";

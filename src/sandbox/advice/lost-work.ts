@@ -11,7 +11,7 @@ import {
   type Node,
 } from "../ast/nodes.ts";
 import type { Binding, Tree } from "../ast/tree.ts";
-import type { ProgramOutput } from "../suspicion.ts";
+import type { ProgramOutput } from "../suspect-output.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export function lostWork({ notes }: ProgramOutput, { tree }: Surroundings): string[] {

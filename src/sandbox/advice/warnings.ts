@@ -4,7 +4,7 @@ import type { Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
 import { maxWarnings } from "../limits.ts";
-import type { ProgramOutput } from "../suspicion.ts";
+import type { ProgramOutput } from "../suspect-output.ts";
 import { neverTrue } from "./comparisons.ts";
 import { lostWork } from "./lost-work.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";

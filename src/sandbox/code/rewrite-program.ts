@@ -3,7 +3,7 @@ import type { CallExpression, Expression, ExpressionStatement, Statement } from 
 import { isCall, isFunction, isNamed, methodName, type Node } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Edits, Range } from "./edits.ts";
-import { rewriteNoticed } from "./rewrite-noticed.ts";
+import { rewriteNoticed } from "./rewrite-silent-mistakes.ts";
 
 /**
  * The value of a program is what it returns; else its last expression; else the result of its default export, or of a

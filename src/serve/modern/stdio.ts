@@ -44,7 +44,7 @@ export function modernStdioServer(
   wire: HostWire,
   closing: AbortSignal,
 ): Server {
-  app.restTimer.restart();
+  app.idleTimer.restart();
   const host = new ModernHost({});
   const client: ModernClient = {
     parked: new ParkedRequests({ ...limits, closing }),

@@ -62,7 +62,7 @@ export class DirectAnswers {
 
   /** Log messages about the request go to `log`. Throws a HostError, which has the fields of a JSON-RPC error. */
   async answer(request: HostRequest, log: HostLog): Promise<JsonObject> {
-    using _ = this.#app.restTimer.running();
+    using _ = this.#app.idleTimer.running();
     await this.#app.reload?.refresh();
     const answer = this.#answers.get(request.method);
     if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${request.method}`);

@@ -9,7 +9,7 @@ import { indexWriteMs, minIndexBytesOffThread, minToolsOffThread } from "../limi
 import { emptyIndex, indexFileName, type RegistryIndex, type RegistryServer } from "../model.ts";
 import { hideObserved } from "../observed/store.ts";
 import { removeServer, updateIndex } from "../registry/store.ts";
-import { preparedFileName } from "../search/prepared.ts";
+import { preparedFileName } from "../search/prepared-index.ts";
 import { runJob } from "../work/run.ts";
 import { visibleTools } from "./config-entry.ts";
 import { inRegistry, type Registries, registryOf, storedServers } from "./registries.ts";

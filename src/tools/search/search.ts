@@ -21,7 +21,7 @@ import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
 import { withoutMark } from "../registry/hooks.ts";
 import { exampleOf, firstSentence, signature, tellingSentences } from "../signature.ts";
 import { runJobInTime } from "../work/run.ts";
-import { listedTools, type Prepared as PreparedTools, preparedIn } from "./prepared.ts";
+import { listedTools, type Prepared as PreparedTools, preparedIn } from "./prepared-index.ts";
 import { filtersOf } from "./query.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import { wordsOf } from "./tokenize.ts";

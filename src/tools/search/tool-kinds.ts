@@ -1,5 +1,5 @@
 /** Tells tools that destroy or write from others, by their names and annotations. */
-import type { NumberedTool } from "./prepared.ts";
+import type { NumberedTool } from "./prepared-index.ts";
 import type { RankableTool } from "./ranking.ts";
 import { actOf, changesSomething, endsSomething } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";

@@ -13,7 +13,7 @@ import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
 import { successorsOf } from "./deprecation.ts";
 import { tellingWords } from "./document.ts";
 import { Postings } from "./postings.ts";
-import { listedTools, type Prepared, prepare } from "./prepared.ts";
+import { listedTools, type Prepared, prepare } from "./prepared-index.ts";
 import { type Filters, filtersOf, readQuery, type Vocabulary } from "./query.ts";
 import { highest, type RankableTool, Ranking } from "./ranking.ts";
 import { servicesWithout } from "./services.ts";

@@ -1,7 +1,7 @@
 /** Finds names of tools in a query that are written as in a program: `git_show`, `github.search` or `mcp__github__get_me`. */
 
 import { maxNameQueryChars } from "../limits.ts";
-import type { NumberedTool } from "./prepared.ts";
+import type { NumberedTool } from "./prepared-index.ts";
 
 /** The form in which names are compared: `getSum`, `get-sum` and `get_sum` are the same. */
 export function nameKey(name: string): string {

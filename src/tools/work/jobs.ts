@@ -5,7 +5,7 @@ import { maxKeptSchemas } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { type GivenWords, isGivenBy, type Observed, shapeOfText } from "../observed/observe.ts";
 import { rewriteTools, updateIndex, type Written, writeServer } from "../registry/store.ts";
-import { listedTools, preparedIn } from "../search/prepared.ts";
+import { listedTools, preparedIn } from "../search/prepared-index.ts";
 
 /** Values are passed as JSON text, because cloning objects takes far longer than parsing. */
 export interface Jobs {

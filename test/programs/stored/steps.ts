@@ -9,7 +9,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { ExecutionCheckpointer } from "../../../src/programs/checkpointer.ts";
 import { CopyTurns } from "../../../src/programs/copy-turns.ts";
 import { readHead, readProgram } from "../../../src/programs/stored-program.ts";
-import type { OpenCall } from "../../../src/sandbox/checkpointer.ts";
+import type { OpenCall } from "../../../src/sandbox/checkpoint-contract.ts";
 import type { Bindings, Outcome } from "../../../src/sandbox/contract.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../../src/store/database.ts";

@@ -1,7 +1,8 @@
 /** Saves executions outside of the process that runs them, so that another process can continue them. */
-import type { Manifest, ProgramImage } from "./image.ts";
+
 import type { CallMessage, SettleMessage } from "./messages.ts";
 import type { RecordedOutput, RecorderState } from "./outcome-recorder.ts";
+import type { Manifest, ProgramImage } from "./program-image.ts";
 
 /** An execution that waits. */
 export interface SavedExecution {

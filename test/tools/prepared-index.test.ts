@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { syntheticIndex, syntheticQueries } from "../../scripts/bench/search-corpus.ts";
 import type { RegistryIndex } from "../../src/tools/model.ts";
-import { listedTools, preparedIn } from "../../src/tools/search/prepared.ts";
+import { listedTools, preparedIn } from "../../src/tools/search/prepared-index.ts";
 import { ToolSearch } from "../../src/tools/search/tool-search.ts";
 import { ownFolder } from "../support/own-folder.ts";
 

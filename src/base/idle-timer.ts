@@ -1,8 +1,8 @@
 /** Notices when nothing has run for a minute. That is the time to give memory back. */
 
-import { restAfterMs } from "./limits.ts";
+import { idleAfterMs } from "./limits.ts";
 
-export class RestTimer implements Disposable {
+export class IdleTimer implements Disposable {
   readonly #atRest: () => void;
   readonly #afterMs: number;
   #running = 0;
@@ -10,7 +10,7 @@ export class RestTimer implements Disposable {
   #isEnded = false;
 
   /** `atRest` is called once for each rest. The timer starts with the first work, or with `restart`. */
-  constructor(atRest: () => void, afterMs = restAfterMs) {
+  constructor(atRest: () => void, afterMs = idleAfterMs) {
     this.#atRest = atRest;
     this.#afterMs = afterMs;
   }
