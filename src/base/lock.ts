@@ -26,7 +26,7 @@ export function takeLock(file: string, what: string): Promise<Lock | undefined> 
   });
 }
 
-/** Whether the lock is held. Writes nothing. Throws FILE_NOT_WRITABLE. */
+/** Whether a process has the lock. Writes nothing. Throws FILE_NOT_WRITABLE. */
 export async function isHeld(file: string, what: string): Promise<boolean> {
   const free = await unlessLocked(file, what, { readonly: true }, (database) => {
     database.query("SELECT count(*) FROM sqlite_master").get();

@@ -18,7 +18,7 @@ interface JobOptions {
  * A worker's answer: the output of the job, or its error. Outputs should be flat objects: Bun moves their strings to
  * another thread, but copies strings of nested objects twice, which takes 140 ms for 22 million characters.
  */
-type Answer<Output> = Output | { thrown: ThrownError };
+type ThreadAnswer<Output> = Output | { thrown: ThrownError };
 
 /** An error of another thread. */
 export interface ThrownError {
@@ -75,10 +75,10 @@ export class OffThread<Input, Output> {
   }
 
   #work(worker: Worker, job: ThreadJob<Input, Output>): void {
-    const { promise, resolve } = Promise.withResolvers<Answer<Output> | TookTooLong>();
+    const { promise, resolve } = Promise.withResolvers<ThreadAnswer<Output> | TookTooLong>();
     const timer = setTimeout(() => resolve(new TookTooLong(`no answer in ${job.limitMs} ms`)), job.limitMs);
     worker.ref();
-    worker.onmessage = ({ data }: MessageEvent<Answer<Output>>) => resolve(data);
+    worker.onmessage = ({ data }: MessageEvent<ThreadAnswer<Output>>) => resolve(data);
     worker.onerror = (event) => {
       event.preventDefault();
       resolve(new TookTooLong(event.message));
@@ -118,7 +118,7 @@ export function startWorker(path: string, options?: WorkerOptions): Worker {
   return new Worker(new URL(Bun.isStandaloneExecutable ? path : `../${path}`, import.meta.url).href, options);
 }
 
-function hasThrown<Output>(answer: Answer<Output>): answer is { thrown: ThrownError } {
+function hasThrown<Output>(answer: ThreadAnswer<Output>): answer is { thrown: ThrownError } {
   return typeof answer === "object" && answer !== null && "thrown" in answer;
 }
 
@@ -142,9 +142,9 @@ export function answerJobs<Input, Output>(self: Worker, work: (input: Input) => 
     // An idle worker does not collect garbage by itself, and a job may leave hundreds of megabytes.
     collecting = setTimeout(() => Bun.gc(true), workerCollectAfterMs);
     try {
-      self.postMessage((await work(data)) satisfies Answer<Output>);
+      self.postMessage((await work(data)) satisfies ThreadAnswer<Output>);
     } catch (error) {
-      self.postMessage({ thrown: thrownBy(error) } satisfies Answer<Output>);
+      self.postMessage({ thrown: thrownBy(error) } satisfies ThreadAnswer<Output>);
     }
   };
 }

@@ -9,14 +9,14 @@ import { minSummaryChars } from "./limits.ts";
 import { bold, cyan } from "./terminal-output.ts";
 
 /** A name and its summary. */
-type Line = readonly [name: string, summary: string];
+type NameLine = readonly [name: string, summary: string];
 
 /** The general help, which fits on one screen. */
 export function overviewText(width: number): string {
   const summaries = new Map(shownOf(commands));
   const names = Math.max(...[...summaries.keys()].map((name) => name.length));
   const texts = Object.entries(sections).map(([title, section]) => {
-    const lines = section.map((name): Line => [name, summaries.get(name) ?? ""]);
+    const lines = section.map((name): NameLine => [name, summaries.get(name) ?? ""]);
     return heading(title) + rows(lines, width, names);
   });
   return `claudikins ${version}: all your MCP servers behind two small tools.
@@ -45,7 +45,7 @@ Help for a command: ${name} <command> --help
 
 export function commandText(command: Command, path: string[], width: number): string {
   const { description, args, examples, json } = command;
-  const places = placesOf(args).map(([name, arg]): Line => [name, arg.description]);
+  const places = placesOf(args).map(([name, arg]): NameLine => [name, arg.description]);
   const flags = flagsOf(args).map(flagLine);
   const parts = [
     `${wrapped(description, width).join("\n")}\n`,
@@ -67,7 +67,7 @@ function heading(title: string): string {
   return `${bold(`${title}:`)}\n`;
 }
 
-function rows(lines: Line[], width: number, names = Math.max(...lines.map(([name]) => name.length))): string {
+function rows(lines: NameLine[], width: number, names = Math.max(...lines.map(([name]) => name.length))): string {
   const room = width - names - 4;
   const indent = `\n${" ".repeat(names + 4)}`;
   return lines
@@ -84,7 +84,7 @@ function placeText([name, { required, several }]: [string, Arg]): string {
 }
 
 /** The short form comes first; flags without one are indented to align. */
-export function flagLine([name, arg]: [string, Arg]): Line {
+export function flagLine([name, arg]: [string, Arg]): NameLine {
   const { short } = arg;
   const value = arg.type === "boolean" ? "" : ` <${arg.valueHint ?? name}>`;
   return [`${short === undefined ? "    " : `-${short}, `}--${name}${value}`, arg.description];

@@ -54,7 +54,7 @@ export const httpArgs = {
   grace: option("Time that running calls get to finish on shutdown (default 20s)", timeUpTo(maxGraceMs)),
 } as const satisfies Args;
 
-type Flags = ArgumentValues<typeof httpArgs>;
+type HttpFlags = ArgumentValues<typeof httpArgs>;
 
 export interface HttpChoice extends Omit<FrontDoorOptions, "log"> {
   graceMs: number;
@@ -76,10 +76,10 @@ const usual = {
 };
 
 /** Returns undefined without `--http`. Throws USAGE, NEEDS_VARIABLE and FILE_NOT_FOUND. */
-export function httpChoice(flags: Flags, io: Pick<Io, "env" | "cwd">): HttpChoice | undefined {
+export function httpChoice(flags: HttpFlags, io: Pick<Io, "env" | "cwd">): HttpChoice | undefined {
   const { http, grace, "max-sessions": sessions, "session-idle": idle, "reconnect-after": reconnect } = flags;
   if (http === undefined) {
-    const stray = Object.keys(httpArgs).find((name) => [flags[name as keyof Flags]].flat()[0] !== undefined);
+    const stray = Object.keys(httpArgs).find((name) => [flags[name as keyof HttpFlags]].flat()[0] !== undefined);
     if (stray !== undefined) throw new ClaudikinsError("USAGE", `--${stray} works only with --http`);
     return undefined;
   }
@@ -107,7 +107,7 @@ function isUsableToken(token: string): boolean {
   return token.length >= minTokenChars && /^[\x21-\x7e]+$/.test(token);
 }
 
-function tokenOf(flags: Flags, { env, cwd }: Pick<Io, "env" | "cwd">): string | undefined {
+function tokenOf(flags: HttpFlags, { env, cwd }: Pick<Io, "env" | "cwd">): string | undefined {
   const { "token-env": variable, "token-file": file, "without-token": without } = flags;
   const ways = [variable, file, without].filter((each) => each !== undefined);
   if (ways.length > 1)

@@ -85,7 +85,7 @@ export async function openApp(
 }
 
 /** Without a daemon, this process shares the servers among the sessions. */
-async function appForMany(config: Config, settings: Settings, io: Io): Promise<App> {
+async function appForMany(config: Config, settings: OptionalAppSettings, io: Io): Promise<App> {
   const { SharedServers } = await import("../daemon/shared/shared-servers.ts");
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const sharedServers = new SharedServers(log, logsOf(config, io, log));
@@ -97,9 +97,14 @@ async function appForMany(config: Config, settings: Settings, io: Io): Promise<A
 }
 
 /** Everything about an app that is not the same for every command. */
-type Settings = Pick<AppSettings, "cwd"> & Partial<Omit<AppSettings, "env" | "log">>;
+type OptionalAppSettings = Pick<AppSettings, "cwd"> & Partial<Omit<AppSettings, "env" | "log">>;
 
-export async function appOf(config: Config, io: Io, settings: Settings, sandbox = new Sandbox()): Promise<App> {
+export async function appOf(
+  config: Config,
+  io: Io,
+  settings: OptionalAppSettings,
+  sandbox = new Sandbox(),
+): Promise<App> {
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const logs = logsOf(config, io, log);
   const otherBuilds = otherBuildsOf(config.origin, io.env);

@@ -97,7 +97,7 @@ export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io)
     const document = outcome.ok && binaries.length > 0 && files.length > 0 ? withFiles(outcome, files, shown) : outcome;
     return { failure, beside: { outcome, ...more }, json: { ...document, ...more } };
   }
-  const kept: Kept =
+  const kept: KeptBinaries =
     form.output === undefined ? await keptBinaries(binaries, form.folders, outcome.receipt.id) : { files };
   const { notes = files.map(writtenText).join("") } = kept;
   await io.stderr.write(outcome.logs.map(logText).join(""));
@@ -118,13 +118,13 @@ export async function keptValue(
   return { shown: textOf(value, files), notes };
 }
 
-interface Kept {
+interface KeptBinaries {
   files: WrittenFile[];
   notes?: string;
 }
 
 /** Writes binaries to the workspace. If that fails, the notes give their sizes and the error. */
-async function keptBinaries(binaries: Binary[], folders: OutputFolders, id: string): Promise<Kept> {
+async function keptBinaries(binaries: Binary[], folders: OutputFolders, id: string): Promise<KeptBinaries> {
   try {
     const files = await keepBinaries(binaries, folders, id);
     return { files, notes: files.map(writtenText).join("") };

@@ -5,7 +5,7 @@ import { progressBarChars, progressQuietMs, progressRedrawMs } from "./limits.ts
 import { eraseLine } from "./terminal-output.ts";
 
 /** The line, on an output that can draw and erase it. */
-class Line {
+class StatusLine {
   #output: Output | undefined;
   #isDrawn = false;
 
@@ -43,7 +43,7 @@ export async function countingServers<T>(
   total: number,
   work: (onServer: (name: string) => void) => Promise<T>,
 ): Promise<T> {
-  const line = new Line(total > 0 ? output : undefined);
+  const line = new StatusLine(total > 0 ? output : undefined);
   let done = 0;
   const draw = (name: string) => {
     const filled = Math.round((done / total) * progressBarChars);
@@ -65,7 +65,7 @@ export async function saying<T>(output: Output, words: string, work: Promise<T>)
 
 /** Shows the latest progress message of long work. */
 export class Activity {
-  readonly #line: Line;
+  readonly #line: StatusLine;
   readonly #startedAt = performance.now();
   readonly #timer: ReturnType<typeof setInterval> | undefined;
   #text: string;
@@ -74,7 +74,7 @@ export class Activity {
 
   constructor(output: Output | undefined, text = "") {
     this.#text = text;
-    this.#line = new Line(output);
+    this.#line = new StatusLine(output);
     if (this.#line.isShown) this.#timer = setInterval(() => this.#draw(), progressRedrawMs).unref();
   }
 

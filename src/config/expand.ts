@@ -18,7 +18,7 @@ export function variablesIn(value: unknown): Set<string> {
   return new Set([...found].map(([, name = ""]) => name).sort());
 }
 
-interface Seen {
+interface ReferencedVariables {
   missing: Set<string>;
   used: Record<string, string>;
 }
@@ -28,12 +28,12 @@ interface Seen {
  * references. A `$` without braces stays. The values of variables are not expanded again.
  */
 export function expand<T>(value: T, env: Environment): Expanded<T> {
-  const seen: Seen = { missing: new Set(), used: {} };
+  const seen: ReferencedVariables = { missing: new Set(), used: {} };
   const expanded = withTexts(value, (text) => expandText(text, env, seen));
   return { value: expanded, missing: [...seen.missing].sort(), used: seen.used };
 }
 
-function expandText(text: string, env: Environment, seen: Seen): string {
+function expandText(text: string, env: Environment, seen: ReferencedVariables): string {
   let expanded = "";
   let done = 0;
   for (let at = text.indexOf("${"); at !== -1; at = text.indexOf("${", done)) {

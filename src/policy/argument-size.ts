@@ -1,4 +1,4 @@
-/** Limits the arguments of a call that the user is asked about: nobody reads millions of characters. */
+/** Limits the arguments of a call that the user is asked about: millions of characters cannot be read. */
 import { eventLoopTurn } from "../base/event-loop.ts";
 
 interface ArgumentLimits {

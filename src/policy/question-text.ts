@@ -134,7 +134,7 @@ function partsOf(line: string): { indent: string; text: string } {
   return { indent: `    ${indent.slice(0, 40)}`, text: line.slice(indent.length) };
 }
 
-interface Line {
+interface ShownLine {
   /** One line, or three if the middle is left out. */
   texts: string[];
   leftOut: number;
@@ -142,7 +142,7 @@ interface Line {
   rest: number;
 }
 
-function* linesFrom(json: string, isExact: boolean): Generator<Line> {
+function* linesFrom(json: string, isExact: boolean): Generator<ShownLine> {
   for (let at = 0; at < json.length; ) {
     const end = json.indexOf("\n", at);
     const line = json.slice(at, end < 0 ? json.length : end);
@@ -152,7 +152,7 @@ function* linesFrom(json: string, isExact: boolean): Generator<Line> {
 }
 
 /** The lines from the lastArgumentLines one back to the one that begins at `from`. */
-function* linesBackTo(json: string, from: number, isExact: boolean): Generator<Line> {
+function* linesBackTo(json: string, from: number, isExact: boolean): Generator<ShownLine> {
   for (let end = json.length; end > from; ) {
     const before = json.lastIndexOf("\n", end - 1);
     const start = Math.max(before + 1, from);
@@ -161,7 +161,7 @@ function* linesBackTo(json: string, from: number, isExact: boolean): Generator<L
   }
 }
 
-function lineOf(line: string, isExact: boolean): Omit<Line, "rest"> {
+function lineOf(line: string, isExact: boolean): Omit<ShownLine, "rest"> {
   const { indent, text } = partsOf(line);
   const ends = isExact || text.length <= 2 * maxArgumentLineChars ? exactEnds(visible(text)) : roughEnds(text);
   if (ends.leftOut === 0) return { texts: [indent + ends.head], leftOut: 0 };
@@ -184,8 +184,8 @@ function roughEnds(text: string): Ends {
 }
 
 /** The lines that fit. The longest line fits alone. `rest` is the place in the JSON that the lastArgumentLines of them leads to from `start`. */
-function fitting(all: Generator<Line>, room: { lines: number; characters: number }, start: number) {
-  const lines: Line[] = [];
+function fitting(all: Generator<ShownLine>, room: { lines: number; characters: number }, start: number) {
+  const lines: ShownLine[] = [];
   let characters = 0;
   let rest = start;
   for (const line of all) {

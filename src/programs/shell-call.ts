@@ -98,7 +98,7 @@ export async function describe(
   return { server, tool };
 }
 
-interface Target {
+interface CallTarget {
   server: string;
   /** The tool's name as it was written. */
   tool: string;
@@ -108,7 +108,7 @@ interface Target {
  * Reads `server.tool`, or the two as separate words. The longest matching server name wins; names in code match as well. Throws
  * SERVER_NOT_FOUND, and TOOL_NOT_FOUND if only a server is named.
  */
-function targetOf(words: { target: string; tool?: string | undefined }, parts: Parts): Target {
+function targetOf(words: { target: string; tool?: string | undefined }, parts: Parts): CallTarget {
   const { target } = words;
   const fitting = parts.catalog.names
     .flatMap(({ name, jsName }) =>
@@ -128,7 +128,7 @@ function targetOf(words: { target: string; tool?: string | undefined }, parts: P
 }
 
 /** The error for a tool that its server does not have. */
-function unknownTool({ server, tool }: Target, parts: Parts): ClaudikinsError {
+function unknownTool({ server, tool }: CallTarget, parts: Parts): ClaudikinsError {
   const ids = idsOf([server], parts);
   return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
     hint: didYouMean(toolId(server, tool), ids) ?? someOf(ids) ?? "It has no tools.",

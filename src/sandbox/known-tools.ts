@@ -3,7 +3,7 @@ import type { Bindings, KnownFunction, Namespace, Suggestion } from "./contract.
 import { maxKnownSearchChars, maxKnownSearches, maxKnownTools, maxKnownToolsRounds } from "./limits.ts";
 import type { LookupAnswer, LookupQuestion } from "./messages.ts";
 
-type Details = Pick<KnownFunction, "inputSchema" | "signature">;
+type ToolDetails = Pick<KnownFunction, "inputSchema" | "signature">;
 
 export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly namespaces: Namespace[];
@@ -54,7 +54,7 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
     const { functions } = namespace;
     if (functions === "any") return namespace;
     const detailsOf = (name: string) => {
-      return this.#answer({ namespace: namespace.name, name }) as Details | undefined;
+      return this.#answer({ namespace: namespace.name, name }) as ToolDetails | undefined;
     };
     let made: KnownFunction[] | undefined;
     return {

@@ -46,7 +46,7 @@ export const protocolVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024
 /** The first revision without a session, whose requests carry what `initialize` says in the others. */
 const modernVersion = "2026-07-28";
 
-interface Known extends Surface {
+interface StdioSurface extends Surface {
   serverInfo: object;
   /** Our capabilities for a host with these ones. */
   capabilitiesFor: (host: object) => object;
@@ -57,7 +57,12 @@ const newline = 0x0a;
 /**
  * Answers `initialize`, `server/discover`, `ping` and `tools/list`. Resolves on another message, after a moment without any, or when `over` aborts.
  */
-export async function answerFirst(stdin: Readable, stdout: Writable, known: Known, over: AbortSignal): Promise<Begun> {
+export async function answerFirst(
+  stdin: Readable,
+  stdout: Writable,
+  known: StdioSurface,
+  over: AbortSignal,
+): Promise<Begun> {
   const ended = Promise.withResolvers<void>();
   const kept: Buffer[] = [];
   let rest: Buffer = Buffer.alloc(0);
@@ -122,7 +127,7 @@ function requestIn(line: Buffer): FirstRequest | undefined {
 }
 
 /** `host` has the agent's capabilities once it is initialized. */
-function resultOf({ method, params }: FirstRequest, known: Known, host: object | undefined): object | undefined {
+function resultOf({ method, params }: FirstRequest, known: StdioSurface, host: object | undefined): object | undefined {
   if (method === "initialize") {
     const { protocolVersion: asked, capabilities: theirs, clientInfo } = params;
     if (host || typeof asked !== "string" || !isObject(theirs) || !isClient(clientInfo)) return undefined;
@@ -151,7 +156,7 @@ function modernHost({ _meta: meta, ...rest }: FirstRequest["params"]): object | 
   return isUsual ? theirs : undefined;
 }
 
-function modernResultOf(method: string, known: Known, host: object): object | undefined {
+function modernResultOf(method: string, known: StdioSurface, host: object): object | undefined {
   const meta = { _meta: { "io.modelcontextprotocol/serverInfo": known.serverInfo } };
   const rest = { resultType: "complete", ...cacheHint, ...meta };
   if (method === "server/discover") {

@@ -16,7 +16,7 @@ const ofTransport = new Set([
   ...["connection", "content-length", "host", "transfer-encoding", "upgrade"],
 ]);
 
-interface Answer {
+interface HelperAnswer {
   headers: Record<string, string>;
   at: number;
 }
@@ -25,8 +25,8 @@ interface Answer {
 export class HeadersHelper {
   readonly #server: HelpedServer;
   readonly #options: HeadersProgramOptions;
-  #answer: Answer | undefined;
-  #running: Promise<Answer> | undefined;
+  #answer: HelperAnswer | undefined;
+  #running: Promise<HelperAnswer> | undefined;
   /** By HTTP status: until when new headers would be refused as well. A single tool may be forbidden, while the others work. */
   readonly #refusedUntil = new Map<number, number>();
   #failure: { error: unknown; until: number } | undefined;
@@ -71,7 +71,7 @@ export class HeadersHelper {
   };
 
   /** The headers for another attempt. Undefined if they would be refused as well. */
-  async #after(refused: Answer, status: number): Promise<Answer | undefined> {
+  async #after(refused: HelperAnswer, status: number): Promise<HelperAnswer | undefined> {
     // Another request has found out first.
     if (this.#answer && this.#answer !== refused) return this.#answer;
     const now = performance.now();
@@ -85,7 +85,7 @@ export class HeadersHelper {
     }
   }
 
-  #run(): Promise<Answer> {
+  #run(): Promise<HelperAnswer> {
     this.#running ??= printedHeaders(this.#server, this.#options)
       .then((headers) => {
         learnSecrets(this.#server, Object.values(headers));

@@ -34,7 +34,7 @@ import { lookAlikeNote, pageAddress } from "./page-address.ts";
 import { hasForms, pageIdOf, type QuestionContext, type Responder, serverKey } from "./responder.ts";
 import type { ServerClient } from "./server-client.ts";
 
-/** Maximum characters of all keys and texts of a request. Sampling may contain images; nobody reads a form that long. */
+/** Maximum characters of all keys and texts of a request. Sampling may contain images; a form that long is never read. */
 const maxChars: ReadonlyMap<string, number> = new Map([
   ["sampling/createMessage", 16_777_216],
   ["elicitation/create", 131_072],

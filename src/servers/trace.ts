@@ -20,19 +20,19 @@ export interface TraceEntry {
   message: Record<string, unknown>;
 }
 
-type Target = (entry: TraceEntry) => void;
+type TraceListener = (entry: TraceEntry) => void;
 
 /** A request: its method, time, sender and id. */
 type PendingRequests = Map<string, { method: string; at: number }>;
 
 export class MessageTrace {
-  readonly #target: Target;
+  readonly #target: TraceListener;
   readonly #startedAt = performance.now();
   readonly #unshown: (() => TraceEntry)[] = [];
   #isWaiting = false;
 
   /** `target` gets each message a moment later, in order. */
-  constructor(target: Target) {
+  constructor(target: TraceListener) {
     this.#target = target;
   }
 

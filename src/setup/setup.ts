@@ -5,8 +5,8 @@ import { makeFolder } from "../base/files.ts";
 import { about, either, named, number, oneOf, problem, record, text, type ValueOf } from "../base/json-shape.ts";
 import type { Config } from "../config/load.ts";
 import { inRegistry, isInOwnRegistry } from "../tools/catalog/registries.ts";
-import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
-import { type GenerateParts, generate } from "../tools/generate.ts";
+import type { CatalogParts, ToolCatalog } from "../tools/catalog/tool-catalog.ts";
+import { generate } from "../tools/generate.ts";
 import { writeBridge } from "../tools/registry/bridge.ts";
 import { writeGlobals } from "../tools/registry/globals/globals-file.ts";
 import { differencesOf, makeExecutable, notExecutable } from "../tools/registry/store.ts";
@@ -43,7 +43,7 @@ interface SetupOptions {
 }
 
 /** A step that fails is reported and stops only the steps that need it. */
-export async function setUp(parts: GenerateParts, options: SetupOptions): Promise<SetupStep[]> {
+export async function setUp(parts: CatalogParts, options: SetupOptions): Promise<SetupStep[]> {
   const folders = makeFolders(parts.catalog.config, options);
   const hasRegistry = folders.every((step) => step.name !== "registry" || step.result !== "failed");
   const tools = options.withServers && hasRegistry ? await learnTools(parts, options) : [];
@@ -82,7 +82,7 @@ export function serversToAsk(catalog: ToolCatalog): string[] {
   });
 }
 
-async function learnTools(parts: GenerateParts, { dryRun, signal, onServer }: SetupOptions): Promise<SetupStep[]> {
+async function learnTools(parts: CatalogParts, { dryRun, signal, onServer }: SetupOptions): Promise<SetupStep[]> {
   const { catalog } = parts;
   const names = serversToAsk(catalog);
   if (dryRun) return names.map((server): SetupStep => ({ step: "tools", server, result: "to do" }));

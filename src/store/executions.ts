@@ -77,7 +77,7 @@ const columns = `${briefColumns}, request`;
 
 type Flag = "isCancelled" | "isWanted" | "isSaved" | "isOk";
 type Flagged<Execution> = Omit<Execution, Flag | "reason"> & Record<Flag, number> & { ending: string | null };
-type Row = Flagged<StoredExecution>;
+type ExecutionRow = Flagged<StoredExecution>;
 
 export class ExecutionStore {
   readonly #database: Database;
@@ -166,7 +166,7 @@ export class ExecutionStore {
   }
 
   get(id: string): StoredExecution | undefined {
-    const row = this.#database.query<Row, [string]>(`SELECT ${columns} FROM executions WHERE id = ?`).get(id);
+    const row = this.#database.query<ExecutionRow, [string]>(`SELECT ${columns} FROM executions WHERE id = ?`).get(id);
     return row ? executionOf(row) : undefined;
   }
 
@@ -181,7 +181,7 @@ export class ExecutionStore {
   /** The executions that have not ended and whose program is not lost. */
   open(config: string | null): StoredExecution[] {
     return this.#database
-      .query<Row, [string | null]>(
+      .query<ExecutionRow, [string | null]>(
         `SELECT ${columns} FROM executions WHERE config IS ? AND state = 'open' AND unsaved IS NULL`,
       )
       .all(config)
@@ -203,7 +203,7 @@ export class ExecutionStore {
   list(config?: string | null): StoredExecution[] {
     const where = config === undefined ? "" : "WHERE config IS ?";
     return this.#database
-      .query<Row, (string | null)[]>(`SELECT ${columns} FROM executions ${where} ORDER BY startedAt DESC`)
+      .query<ExecutionRow, (string | null)[]>(`SELECT ${columns} FROM executions ${where} ORDER BY startedAt DESC`)
       .all(...(config === undefined ? [] : [config]))
       .map(executionOf);
   }
@@ -327,7 +327,7 @@ export class ExecutionStore {
   /** The executions that have not changed since, and wait neither for a timer nor for an approval. In milliseconds since 1970. */
   old(before: number): StoredExecution[] {
     return this.#database
-      .query<Row, [number, number]>(
+      .query<ExecutionRow, [number, number]>(
         `SELECT ${columns} FROM executions WHERE changedAt < ? AND coalesce(wakeAt, 0) < ?
          AND id NOT IN (SELECT execution FROM approvals WHERE state = 'open')`,
       )

@@ -6,10 +6,9 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { removeFile, removeIfEmpty, writeWhenChanged } from "../base/files.ts";
 import { about, list, named, number, oneOf, problem, record, text, texts, type ValueOf } from "../base/json-shape.ts";
-import type { Pool } from "../servers/pool.ts";
 import { type AskAllOptions, askAll } from "./catalog/ask-all.ts";
 import { inRegistry, isInOwnRegistry } from "./catalog/registries.ts";
-import type { ToolCatalog } from "./catalog/tool-catalog.ts";
+import type { CatalogParts, ToolCatalog } from "./catalog/tool-catalog.ts";
 import { observedLockName } from "./observed/store.ts";
 import { bridgeDifferences } from "./registry/bridge.ts";
 import {
@@ -58,11 +57,6 @@ export const checkShape = named(
 );
 export type RegistryCheck = ValueOf<typeof checkShape>;
 
-export interface GenerateParts {
-  catalog: ToolCatalog;
-  pool: Pool;
-}
-
 export interface GenerateOptions extends AskAllOptions {
   /** Servers to generate. The others are not changed. */
   only?: readonly string[] | undefined;
@@ -75,7 +69,7 @@ export interface GenerateOptions extends AskAllOptions {
  * complete files remain. Throws FILE_NOT_WRITABLE if the index cannot be written.
  */
 export async function generate(
-  { catalog, pool }: GenerateParts,
+  { catalog, pool }: CatalogParts,
   options: GenerateOptions = {},
 ): Promise<GenerateReport> {
   const { only, clean, signal } = options;
@@ -140,7 +134,7 @@ function isInRepository(folder: string): boolean {
  * same for everybody who works on the project.
  */
 export async function checkRegistry(
-  { catalog, pool }: GenerateParts,
+  { catalog, pool }: CatalogParts,
   options: GenerateOptions = {},
 ): Promise<RegistryCheck> {
   const { only, clean, signal } = options;

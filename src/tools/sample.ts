@@ -18,7 +18,7 @@ export function sampleArguments(schema: JsonObject): Sample {
   return { text, isTelling: telling.count > 0 };
 }
 
-interface Context {
+interface SampleContext {
   root: unknown;
   depth: number;
   /** How many values are from the schema's examples, formats or descriptions. */
@@ -27,7 +27,7 @@ interface Context {
   name: string;
 }
 
-function sampleOf(schema: unknown, outer: Context): unknown {
+function sampleOf(schema: unknown, outer: SampleContext): unknown {
   if (!isObject(schema)) return outer.name;
   const context = { ...outer, depth: outer.depth + 1 };
   const deep = outer.depth >= maxSampleDepth;
@@ -77,7 +77,7 @@ function combinedParts(schema: JsonObject, root: unknown): JsonObject[] {
     .filter(isObject);
 }
 
-function objectSample(parts: JsonObject[], context: Context): JsonObject {
+function objectSample(parts: JsonObject[], context: SampleContext): JsonObject {
   const sample: JsonObject = Object.create(null);
   for (const name of new Set(parts.flatMap((part) => [...requiredArguments(part, context.root, parts)]))) {
     const described = parts.map((part) => part["properties"]).filter(isObject);
@@ -102,7 +102,7 @@ const formats: Record<string, string> = {
 };
 
 /** A value of the format, the description or the name; else the name itself, which tells nothing. */
-function stringSample({ format, description }: JsonObject, { name, telling }: Context): string {
+function stringSample({ format, description }: JsonObject, { name, telling }: SampleContext): string {
   const known =
     (typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined) ??
     exampleIn(description) ??

@@ -68,15 +68,15 @@ export default command({
   },
 });
 
-type Flags = WireFlags & ConfigFlags;
+type CallFlags = WireFlags & ConfigFlags;
 
 /** Whether messages are shown. The messages between the daemon and its servers cannot be seen here. */
-function isWatched(flags: Flags, { env }: Io): boolean {
+function isWatched(flags: CallFlags, { env }: Io): boolean {
   return showsWire(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
 }
 
 /** Makes the call in the daemon, or here if there can be no daemon. */
-async function callInDaemon(wanted: ShellCall, flags: Flags, io: Io): Promise<ShellCallResult> {
+async function callInDaemon(wanted: ShellCall, flags: CallFlags, io: Io): Promise<ShellCallResult> {
   const { client, caller } = await daemonOf(flags, io);
   try {
     const body: WrittenCall = { ...wanted, ...caller };
@@ -90,7 +90,7 @@ async function callInDaemon(wanted: ShellCall, flags: Flags, io: Io): Promise<Sh
 }
 
 /** Makes the call in this process, with servers of the daemon if it may be used. */
-async function callHere(wanted: ShellCall, flags: Flags, io: Io): Promise<ShellCallResult> {
+async function callHere(wanted: ShellCall, flags: CallFlags, io: Io): Promise<ShellCallResult> {
   const [{ call }, { openApp }, { personAtTerminal }] = await modulesOfCalls();
   await using wire = await openWire(flags, io);
   await using app = await openApp(io, flags, {
@@ -114,7 +114,7 @@ function waitingText({ target, tool }: ShellCall): string {
 }
 
 /** The given arguments and the user's answers. */
-async function withAnswers(wanted: ShellCall, flags: Flags, io: Io): Promise<ShellCall["given"]> {
+async function withAnswers(wanted: ShellCall, flags: CallFlags, io: Io): Promise<ShellCall["given"]> {
   if (!canAsk(io)) {
     throw new ClaudikinsError("USAGE", "--interactive needs a terminal", {
       hint: "Pass the arguments on the command line: claudikins call --help",

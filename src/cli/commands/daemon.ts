@@ -179,13 +179,13 @@ export const logs = command({
   },
 });
 
-interface Found {
+interface FoundDaemons {
   peers: Peer[];
   silent: SilentDaemon[];
 }
 
 /** The daemons of one config. Callers with different values of its variables have different daemons. Throws CONFIG_NOT_FOUND. */
-function ofConfig({ peers, silent }: Found, flag: string | undefined, { cwd, env }: Io): Found {
+function ofConfig({ peers, silent }: FoundDaemons, flag: string | undefined, { cwd, env }: Io): FoundDaemons {
   const origin = discoverConfig({ flag, cwd, env });
   const file = origin.kind === "demo" ? null : realOf(origin.file);
   const isOfFile = (config: string | null) => (config === null ? null : realOf(config)) === file;

@@ -13,7 +13,7 @@ import {
   install as writeFiles,
 } from "../../setup/agents/skill-files.ts";
 import { agents, agentsHere, chosenAgents } from "../../setup/agents/supported/agents.ts";
-import type { Agent, Surroundings } from "../../setup/agents/supported/model.ts";
+import type { Agent, AgentSurroundings } from "../../setup/agents/supported/model.ts";
 import { type ArgumentValues, type CommandAnswer, command, flag, option, repeatable } from "../command.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
@@ -153,7 +153,7 @@ function stateOrNot(file: AgentFile): ReturnType<typeof stateOf> | "not readable
   }
 }
 
-export function surroundingsOf({ env, cwd }: Io): Surroundings {
+export function surroundingsOf({ env, cwd }: Io): AgentSurroundings {
   return { env, cwd, platform: process.platform };
 }
 
@@ -176,7 +176,7 @@ function namedAgents(names: string[]): readonly Agent[] | undefined {
 }
 
 /** Returns the agents on this machine that read skills, or Claude Code if there are none. Agents whose plugin has the skill are left out. */
-export function usualAgents(surroundings: Surroundings): readonly Agent[] {
+export function usualAgents(surroundings: AgentSurroundings): readonly Agent[] {
   const here = agentsHere(surroundings).filter(({ memory }) => memory);
   const all = here.length > 0 ? here : chosenAgents(["claude-code"]);
   return all.filter(({ plugin }) => !plugin?.(surroundings));
@@ -187,7 +187,7 @@ export function filesFor(
   agents: readonly Agent[],
   kinds: readonly AgentFile["kind"][],
   scope: SkillScope,
-  { surroundings, named }: { surroundings: Surroundings; named: boolean },
+  { surroundings, named }: { surroundings: AgentSurroundings; named: boolean },
 ): AgentFile[] {
   const files = agentFiles(agents, scope, kinds, surroundings);
   const hasSection = ({ name }: Agent) => files.some(({ kind, hosts }) => kind === "section" && hosts.includes(name));

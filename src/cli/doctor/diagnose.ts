@@ -13,9 +13,9 @@ import { signInFindings } from "./sign-ins.ts";
 import { skillFindings } from "./skills.ts";
 import { writableSettingsFindings } from "./writable-settings.ts";
 
-type Found = Finding[] | Promise<Finding[]>;
+type CheckResult = Finding[] | Promise<Finding[]>;
 
-const checks: [Area, (scene: CheckContext) => Found][] = [
+const checks: [Area, (scene: CheckContext) => CheckResult][] = [
   ["executable", executableFindings],
   ["config", configFindings],
   ["hosts", agentFindings],
@@ -24,7 +24,7 @@ const checks: [Area, (scene: CheckContext) => Found][] = [
 ];
 
 /** The checks that run only if the config can be read. */
-const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => Found][] = [
+const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResult][] = [
   ["servers", sessionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
@@ -49,7 +49,7 @@ export async function diagnose(scene: CheckContext): Promise<Finding[]> {
   return withOwnIds(areas.flatMap((area) => found.flat().filter((finding) => finding.area === area)));
 }
 
-async function tried(area: Area, { signal }: CheckContext, check: () => Found): Promise<Finding[]> {
+async function tried(area: Area, { signal }: CheckContext, check: () => CheckResult): Promise<Finding[]> {
   try {
     return await check();
   } catch (thrown) {

@@ -4,7 +4,7 @@ import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../../base/e
 import { about, errorCode, named, number, oneOf, record, text, texts, type ValueOf } from "../../base/json-shape.ts";
 import type { Log } from "../../base/log.ts";
 import type { Config } from "../../config/load.ts";
-import type { Surroundings } from "../../setup/agents/supported/model.ts";
+import type { AgentSurroundings } from "../../setup/agents/supported/model.ts";
 import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
 
 /** In the order in which they are shown. */
@@ -51,7 +51,7 @@ export interface CheckParts {
 }
 
 /** The context of the checks. */
-export interface CheckContext extends Surroundings {
+export interface CheckContext extends AgentSurroundings {
   /** `--config`. */
   configFlag: string | undefined;
   /** Undefined if the config cannot be read; `configError` has the reason. */

@@ -1,11 +1,11 @@
 /** What the parts of `claudikins init` need to know of its command line, and how they write to the user. */
-import type { Surroundings } from "../../setup/agents/supported/model.ts";
+import type { AgentSurroundings } from "../../setup/agents/supported/model.ts";
 import type { Io } from "../io.ts";
 import { canAsk } from "../prompt.ts";
 
 export interface InitContext {
   io: Io;
-  surroundings: Surroundings;
+  surroundings: AgentSurroundings;
   isJson: boolean;
   /** Nothing is written, not even logs. */
   isDry: boolean;
@@ -21,14 +21,14 @@ export interface InitContext {
   say(text: string): Promise<void>;
 }
 
-interface Flags {
+interface InitFlags {
   apply?: boolean | undefined;
   "dry-run"?: boolean | undefined;
   json?: boolean | undefined;
   host: string[];
 }
 
-export function contextOf({ apply, "dry-run": dryRun, json, host }: Flags, io: Io): InitContext {
+export function contextOf({ apply, "dry-run": dryRun, json, host }: InitFlags, io: Io): InitContext {
   const isDry = dryRun === true;
   const isJson = json === true;
   return {

@@ -3,14 +3,14 @@
 import type { PortableEntry } from "../../config/config-file.ts";
 import { entriesIn } from "../../setup/agents/find-servers.ts";
 import { maskOf } from "../../setup/agents/secrets.ts";
-import type { Surroundings } from "../../setup/agents/supported/model.ts";
+import type { AgentSurroundings } from "../../setup/agents/supported/model.ts";
 import { isEmpty, nothingFound, type Survey, type SwitchPlan } from "../../setup/agents/switch-over.ts";
 import type { Needed } from "../../setup/upgrade/lasting.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import { conflictLines, decisionText } from "./questions.ts";
 
 /** The change of each file. Secrets are shown as ***. */
-export function diffsOf(plans: readonly SwitchPlan[], survey: Survey, surroundings: Surroundings): string[] {
+export function diffsOf(plans: readonly SwitchPlan[], survey: Survey, surroundings: AgentSurroundings): string[] {
   const mask = maskOf(entriesOf(survey, surroundings));
   return plans.flatMap(({ inventory: { configFile }, configText, plans: files }) => [
     unifiedDiff(configFile.file, mask(configFile.text), mask(configText)),
@@ -19,7 +19,7 @@ export function diffsOf(plans: readonly SwitchPlan[], survey: Survey, surroundin
 }
 
 /** All entries that the shown files have, so that their secrets can be masked. */
-function entriesOf({ found, inventories }: Survey, surroundings: Surroundings): PortableEntry[] {
+function entriesOf({ found, inventories }: Survey, surroundings: AgentSurroundings): PortableEntry[] {
   return [
     ...inventories.flatMap(({ servers, configFile }) => [
       ...servers.map(({ entry }) => entry),

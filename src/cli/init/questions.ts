@@ -17,7 +17,7 @@ import type { Io } from "../io.ts";
 import { ask, choose } from "../prompt.ts";
 import type { InitContext } from "./context.ts";
 
-interface Flags {
+interface ImportFlags {
   env: string[];
   host: string[];
   prefer: string[];
@@ -27,7 +27,10 @@ interface Flags {
 }
 
 /** Finds the servers, and settles which of several gets a name and which values variables get. Throws USAGE and SERVER_NOT_FOUND. */
-export async function surveyed(flags: Flags, { io, asks, isDry, named, surroundings }: InitContext): Promise<Survey> {
+export async function surveyed(
+  flags: ImportFlags,
+  { io, asks, isDry, named, surroundings }: InitContext,
+): Promise<Survey> {
   const pairs = parsePairs(flags.env, "--env", { form: /^([A-Za-z_]\w*)=([\s\S]+)$/, shown: "NAME=value" });
   const given = new Map([...pairs].map(([name, value = ""]) => [name, value]));
   const survey = await takeSurvey(chosenAgents(flags.host), {

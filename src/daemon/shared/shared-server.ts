@@ -64,7 +64,7 @@ interface User {
 }
 
 /** A request of a user. */
-interface Pending {
+interface PendingRequest {
   port: Port;
   /** The user's own id. */
   id: RequestId;
@@ -81,7 +81,7 @@ export class SharedServer {
   readonly #options: SharedServerOptions;
   readonly #users = new Map<Port, User>();
   /** By the ids that the server sees. */
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PendingRequest>();
   /** Requests for `initialize` that came before the server's answer. */
   #early: { port: Port; id: RequestId }[] = [];
   /** The server's answer to `initialize`: a result, or an error. */
@@ -216,7 +216,7 @@ export class SharedServer {
       this.#tell(method, params);
       return;
     }
-    const isMeant = (pending: Pending) => pending.port === port && pending.id === params["requestId"];
+    const isMeant = (pending: PendingRequest) => pending.port === port && pending.id === params["requestId"];
     const [requestId] = [...this.#pending].find(([, pending]) => isMeant(pending)) ?? [];
     if (requestId === undefined) return;
     // No user waits for the answer any more.

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 /** The only thing that the browser stores. */
 const keysItem = "claudikins-keys";
 
-/** Whether a key is meant as a command: it is not part of a text, and no other key is held. */
+/** Whether a key is meant as a command: it is not part of a text, and no other key is down. */
 export function isCommand(event: KeyboardEvent): boolean {
   if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return false;
   const { tagName = "", isContentEditable } = event.target as Partial<HTMLElement>;

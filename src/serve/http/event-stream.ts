@@ -23,7 +23,7 @@ export interface EventLogOptions {
   maxAgeMs: number;
 }
 
-interface Kept {
+interface KeptFrame {
   stream: number;
   number: number;
   frame: Uint8Array;
@@ -34,7 +34,7 @@ interface Kept {
 export class EventLog {
   readonly #options: EventLogOptions;
   /** In the order they were sent. */
-  readonly #kept: Kept[] = [];
+  readonly #kept: KeptFrame[] = [];
   #bytes = 0;
 
   constructor(options: EventLogOptions) {

@@ -191,9 +191,9 @@ function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-type Answer = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
+type HttpHandler = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
 
-function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: Answer): Bun.Server<undefined> {
+function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: HttpHandler): Bun.Server<undefined> {
   const at = `${bracketed(host)}:${port}`;
   try {
     return Bun.serve({

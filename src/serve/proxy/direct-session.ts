@@ -54,7 +54,7 @@ export function createDirectSession(app: App, closing: AbortSignal): Server {
   return server;
 }
 
-type Answer = NonNullable<Server["fallbackRequestHandler"]>;
+type FallbackHandler = NonNullable<Server["fallbackRequestHandler"]>;
 
 /** The SDK's server of direct mode. It sends the errors of other servers unchanged. */
 class DirectServer extends Server {
@@ -62,7 +62,7 @@ class DirectServer extends Server {
   readonly #notFound = new Set<RequestId>();
 
   /** Answers all requests for which the SDK has no handler. */
-  answerWith(answer: Answer): void {
+  answerWith(answer: FallbackHandler): void {
     this.fallbackRequestHandler = async (request, context) => {
       try {
         return await answer(request, context);

@@ -78,7 +78,7 @@ async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Me
   }
 }
 
-/** Well-known services name a host above or below their own. Nobody else can own either of them. */
+/** Well-known services name a host above or below their own. No other owner can have either of them. */
 function areRelated(one: string, other: string): boolean {
   const [a, b] = [URL.parse(one), URL.parse(other)];
   if (!a || !b || a.protocol !== b.protocol) return false;

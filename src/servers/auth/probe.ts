@@ -21,7 +21,7 @@ interface ProbeOptions {
   signal: AbortSignal;
 }
 
-interface Answer {
+interface ProbeAnswer {
   status: number;
   challenge: Challenge | undefined;
   /** The session that the request has started. */
@@ -32,7 +32,7 @@ interface Answer {
  * The server's response to an unauthorized request. Some servers answer `initialize` without a sign-in, so they are asked for their
  * tools as well. Throws NetworkFailure.
  */
-export async function probe(asked: ProbeOptions, url: URL): Promise<Pick<Answer, "status" | "challenge">> {
+export async function probe(asked: ProbeOptions, url: URL): Promise<Pick<ProbeAnswer, "status" | "challenge">> {
   const { transport } = asked.server;
   if (transport !== "auto" && transport !== "http") return send(asked, url);
   const first = await send(asked, url, message("initialize", { ...handshake, clientInfo, capabilities: {} }));
@@ -76,7 +76,7 @@ async function send(
   { endpoint, signal }: ProbeOptions,
   url: URL,
   { body, headers: own = {} }: Message = {},
-): Promise<Answer> {
+): Promise<ProbeAnswer> {
   const limit = AbortSignal.timeout(authProbeMs);
   const headers = new Headers({ ...endpoint.headers, accept: "application/json, text/event-stream", ...own });
   try {

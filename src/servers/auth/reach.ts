@@ -7,9 +7,9 @@ import { BlockList, isIP } from "node:net";
 import { NetworkFailure } from "../network-failure.ts";
 
 /** `forbidden`: never an authorization server, for example the metadata service of a cloud (169.254.169.254). */
-type Kind = "public" | "private" | "loopback" | "forbidden";
+type Reach = "public" | "private" | "loopback" | "forbidden";
 
-const allowed: Record<Kind, readonly Kind[]> = {
+const allowed: Record<Reach, readonly Reach[]> = {
   public: ["public"],
   private: ["public", "private"],
   loopback: ["public", "private", "loopback"],
@@ -39,17 +39,17 @@ export async function mayReach(url: URL, server: URL, resolve: Resolve = resolve
   return target.every((kind) => allowed[from].includes(kind));
 }
 
-const order: readonly Kind[] = ["public", "forbidden", "private", "loopback"];
+const order: readonly Reach[] = ["public", "forbidden", "private", "loopback"];
 
 /** Empty if the name cannot be resolved: behind a proxy that is normal, and otherwise nothing can be sent there. */
-export async function kindsOfHost({ hostname }: URL, resolve: Resolve = resolveName): Promise<Kind[]> {
+export async function kindsOfHost({ hostname }: URL, resolve: Resolve = resolveName): Promise<Reach[]> {
   const host = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   if (isIP(host) > 0) return [kindOf(host)];
   if (/(?:^|\.)localhost$/.test(host)) return ["loopback"];
   return (await resolve(host).catch(() => [])).map(kindOf);
 }
 
-export function kindOf(address: string): Kind {
+export function kindOf(address: string): Reach {
   const plain = address.replace(/%.*$/, "");
   const family = isIP(plain) === 6 ? "ipv6" : "ipv4";
   return (["loopback", "forbidden", "private"] as const).find((kind) => lists[kind].check(plain, family)) ?? "public";

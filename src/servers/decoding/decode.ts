@@ -62,7 +62,7 @@ export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void)
   return "result" in message ? split(message, {}) : { message, large: {} };
 }
 
-type Answer = Extract<JSONRPCMessage, { result: unknown }>;
+type ResultMessage = Extract<JSONRPCMessage, { result: unknown }>;
 
 /**
  * An answer, and its large parts by key. They are cut out of the text, because writing them again takes 2 ms per megabyte.
@@ -71,7 +71,7 @@ type Answer = Extract<JSONRPCMessage, { result: unknown }>;
 function cutAnswer(
   bytes: Uint8Array,
   spans: readonly Span[],
-): { message: Answer; parts: Decoded["large"] } | undefined {
+): { message: ResultMessage; parts: Decoded["large"] } | undefined {
   if (spans.length === 0) return undefined;
   const mark = crypto.randomUUID();
   const marked = spans.map(({ start }, index) => {
@@ -141,7 +141,7 @@ export function unpack({ message = "", ...parts }: Packed): Decoded {
 }
 
 /** Limits lists of tools, resources and prompts, whose readers need objects. */
-function split(message: Answer, large: Decoded["large"]): Decoded {
+function split(message: ResultMessage, large: Decoded["large"]): Decoded {
   const parts: Decoded["large"] = Object.assign(Object.create(null), large);
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(boundedPage(message.result))) {

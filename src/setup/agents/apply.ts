@@ -5,7 +5,7 @@ import { bytesOf, textOrNothing, writeThrough } from "../../config/file-text.ts"
 import { maxApplyAttempts } from "../limits.ts";
 import { Journal, removeLeftOvers } from "./journal.ts";
 import { type Plan, replan, type StartCommand } from "./rewire.ts";
-import type { Surroundings } from "./supported/model.ts";
+import type { AgentSurroundings } from "./supported/model.ts";
 
 export interface Applied {
   host: string;
@@ -16,7 +16,7 @@ export interface Applied {
 
 export interface ApplyOptions {
   command: StartCommand;
-  surroundings: Surroundings;
+  surroundings: AgentSurroundings;
   signal: AbortSignal;
 }
 

@@ -13,10 +13,10 @@ import {
   type Agent,
   type AgentName,
   type AgentSettings,
+  type AgentSurroundings,
   type InstalledPlugin,
   type Section,
   type Supplied,
-  type Surroundings,
   sectionsOf,
 } from "./supported/model.ts";
 
@@ -60,7 +60,7 @@ export interface FoundFiles {
   shared: { host: AgentName; file: string; servers: number }[];
 }
 
-export interface FindOptions extends Surroundings {
+export interface FindOptions extends AgentSurroundings {
   /** Agents that the user named. If such an agent has no file yet, its default file is included. */
   named?: ReadonlySet<string>;
   /** Include the files of the project around the working directory. */
@@ -104,7 +104,7 @@ export async function findServers(agents: readonly Agent[], options: FindOptions
 export async function readSettings(
   settings: AgentSettings,
   content: FileText,
-  surroundings: Surroundings,
+  surroundings: AgentSurroundings,
 ): Promise<FoundFile> {
   const { agent, file } = settings;
   const document = parseFile(content.text, file);
@@ -145,7 +145,7 @@ export async function readSettings(
 }
 
 /** All entries in a text, including those that cannot be imported, so that the secrets of all can be masked. */
-export function entriesIn(text: string, settings: AgentSettings, surroundings: Surroundings): PortableEntry[] {
+export function entriesIn(text: string, settings: AgentSettings, surroundings: AgentSurroundings): PortableEntry[] {
   const document = parseFile(text, settings.file);
   return sectionsOf(settings, document, surroundings).flatMap(({ path, folder = settings.file.folder }) => {
     return Object.entries(objectAt(document, path)).flatMap(([server, raw]) => {

@@ -10,7 +10,7 @@ import { entriesIn } from "./find-servers.ts";
 import { Journal, type JournalEntry, removeLeftOvers } from "./journal.ts";
 import { hasOtherServers, withServersOf } from "./rewire.ts";
 import { agents } from "./supported/agents.ts";
-import type { AgentName, AgentSettings, Surroundings } from "./supported/model.ts";
+import type { AgentName, AgentSettings, AgentSurroundings } from "./supported/model.ts";
 
 export interface RestoreOptions {
   /** All agents if empty. */
@@ -22,7 +22,7 @@ export interface RestoreOptions {
   /** Nothing is written. */
   dryRun: boolean;
   signal: AbortSignal;
-  surroundings: Surroundings;
+  surroundings: AgentSurroundings;
 }
 
 export interface Restored {
@@ -119,7 +119,7 @@ function restoresOnlyServers(
   }
 }
 
-function serversBack(change: JournalEntry, copy: Buffer, current: FileText, surroundings: Surroundings): Buffer {
+function serversBack(change: JournalEntry, copy: Buffer, current: FileText, surroundings: AgentSurroundings): Buffer {
   const settings = settingsOf(change, surroundings);
   if (settings) return bytesOf(withServersOf(textIn(copy), current.text, settings, surroundings), current);
   const what = `${change.file} is not a settings file of ${change.host} in this folder`;
@@ -128,7 +128,7 @@ function serversBack(change: JournalEntry, copy: Buffer, current: FileText, surr
   });
 }
 
-function settingsOf(change: JournalEntry, surroundings: Surroundings): AgentSettings | undefined {
+function settingsOf(change: JournalEntry, surroundings: AgentSurroundings): AgentSettings | undefined {
   const agent = agents.find(({ name }) => name === change.host);
   // A project's files are found from inside the project.
   const places = [surroundings, { ...surroundings, cwd: dirname(change.file) }];
@@ -137,7 +137,7 @@ function settingsOf(change: JournalEntry, surroundings: Surroundings): AgentSett
 }
 
 /** The entries in the texts; none for a text that cannot be parsed. */
-function entriesOf(change: JournalEntry, texts: string[], surroundings: Surroundings): PortableEntry[] {
+function entriesOf(change: JournalEntry, texts: string[], surroundings: AgentSurroundings): PortableEntry[] {
   const settings = settingsOf(change, surroundings);
   return texts.flatMap((text) => {
     try {

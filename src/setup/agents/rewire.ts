@@ -6,7 +6,7 @@ import type { FileText } from "../../config/file-text.ts";
 import { type FoundFile, type FoundServer, readSettings } from "./find-servers.ts";
 import { isSame } from "./merge.ts";
 import { claudikinsName, startsClaudikins } from "./supported/claudikins-entry.ts";
-import { type AgentSettings, type SettingsFile, type Surroundings, sectionsOf } from "./supported/model.ts";
+import { type AgentSettings, type AgentSurroundings, type SettingsFile, sectionsOf } from "./supported/model.ts";
 
 export interface Plan {
   /** The file with its content before the change. */
@@ -97,7 +97,7 @@ function freeName(section: JsonObject): string {
 export async function replan(
   plan: Plan,
   content: FileText,
-  surroundings: Surroundings,
+  surroundings: AgentSurroundings,
   command: StartCommand,
 ): Promise<Plan> {
   const { file, servers, left, own } = plan.found;
@@ -133,7 +133,7 @@ export function hasOtherServers(
   before: readonly string[],
   current: string,
   settings: AgentSettings,
-  surroundings: Surroundings,
+  surroundings: AgentSurroundings,
 ): boolean {
   const is = parseFile(current, settings.file);
   const was = before.map((text) => parseFile(text, settings.file));
@@ -150,7 +150,7 @@ export function withServersOf(
   before: string,
   current: string,
   settings: AgentSettings,
-  surroundings: Surroundings,
+  surroundings: AgentSurroundings,
 ): string {
   const { agent, file } = settings;
   const [was, is] = [parseFile(before, file), parseFile(current, file)];

@@ -9,7 +9,7 @@ import { homeOf, projectFolder } from "../../config/locations.ts";
 import { hookTexts, memoryBody } from "../../tools/registry/hook-texts.ts";
 import { originOfSkill, withoutSection, withSection } from "../../tools/registry/installed-texts.ts";
 import { agents } from "./supported/agents.ts";
-import type { Agent, AgentName, Surroundings } from "./supported/model.ts";
+import type { Agent, AgentName, AgentSurroundings } from "./supported/model.ts";
 
 export type SkillScope = "user" | "project";
 
@@ -47,7 +47,7 @@ export function agentFiles(
   among: readonly Agent[],
   scope: SkillScope,
   kinds: readonly AgentFile["kind"][],
-  around: Surroundings,
+  around: AgentSurroundings,
 ): AgentFile[] {
   const project = projectFolder(around);
   const files = new Map<string, AgentFile>();
@@ -66,20 +66,20 @@ export function agentFiles(
 }
 
 /** Claude Code reads skills from its own folder, all other agents from a shared one. */
-function skillOf({ name, memory, folder }: Agent, scope: SkillScope, around: Surroundings): string | undefined {
+function skillOf({ name, memory, folder }: Agent, scope: SkillScope, around: AgentSurroundings): string | undefined {
   if (!memory) return undefined;
   const above = scope === "project" ? projectFolder(around) : homeOf(around.env);
   const own = scope === "project" ? join(above, ".claude") : folder(around);
   return join(name === "claude-code" ? own : join(above, ".agents"), "skills", "claudikins", "SKILL.md");
 }
 
-function memoryOf({ memory, folder }: Agent, scope: SkillScope, around: Surroundings): string | undefined {
+function memoryOf({ memory, folder }: Agent, scope: SkillScope, around: AgentSurroundings): string | undefined {
   if (scope === "project") return memory && join(projectFolder(around), memory.project);
   return memory?.user && join(folder(around), memory.user);
 }
 
 /** All possible files of the user and of the project around the working directory. In the home directory they are the same files. */
-export function allAgentFiles(around: Surroundings): (AgentFile & { scope: SkillScope })[] {
+export function allAgentFiles(around: AgentSurroundings): (AgentFile & { scope: SkillScope })[] {
   const all = (["user", "project"] as const).flatMap((scope) =>
     agentFiles(agents, scope, ["skill", "section"], around).map((file) => ({ ...file, scope })),
   );

@@ -23,7 +23,7 @@ import { withKnownVariables } from "./inherited.ts";
 import { type Inventory, merge } from "./merge.ts";
 import { isTogether, type Rewired, rewire, type StartCommand } from "./rewire.ts";
 import { claudikinsName } from "./supported/claudikins-entry.ts";
-import type { Agent, Surroundings } from "./supported/model.ts";
+import type { Agent, AgentSurroundings } from "./supported/model.ts";
 import { folderWith } from "./supported/settings-files.ts";
 
 export interface Survey {
@@ -32,7 +32,7 @@ export interface Survey {
   inventories: Inventory[];
 }
 
-export interface SurveyOptions extends Surroundings {
+export interface SurveyOptions extends AgentSurroundings {
   /** Include the files of the project around the working directory. */
   project: boolean;
   /** The config that the user named: for the project's servers with `project`, else for all servers. */

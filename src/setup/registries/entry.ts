@@ -88,7 +88,7 @@ function oneLineOnly(text: string): string {
 
 /**
  * Throws RegistryRefusal if a registry must not send the user to this address: a registry on the internet has nothing to say about this
- * machine and its network, and without TLS anyone on the way could read and change what is sent.
+ * machine and its network, and without TLS anyone on the network could read and change what is sent.
  */
 export async function checkAddress(address: string, registry: Registry): Promise<void> {
   if (address.includes("${") || !URL.canParse(address)) return;

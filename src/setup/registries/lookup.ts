@@ -71,7 +71,7 @@ export async function findInRegistries(
   };
 }
 
-interface Answer<T> {
+interface RegistryAnswer<T> {
   registry: Registry;
   answer?: T | undefined;
   error?: ClaudikinsError;
@@ -81,9 +81,9 @@ function asked<T>(
   registries: readonly Registry[],
   signal: AbortSignal,
   ask: (client: RegistryClient) => Promise<T>,
-): Promise<Answer<T>[]> {
+): Promise<RegistryAnswer<T>[]> {
   return Promise.all(
-    registries.map(async (registry): Promise<Answer<T>> => {
+    registries.map(async (registry): Promise<RegistryAnswer<T>> => {
       try {
         return { registry, answer: await ask(new RegistryClient(registry, signal)) };
       } catch (thrown) {

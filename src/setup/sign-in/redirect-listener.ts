@@ -52,9 +52,9 @@ export class RedirectListener implements AsyncDisposable {
   }
 }
 
-type Answer = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
+type RedirectHandler = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
 
-function listen(ports: number[], fetch: Answer) {
+function listen(ports: number[], fetch: RedirectHandler) {
   for (const port of ports) {
     try {
       // The page may have to wait for the authorization server.

@@ -22,7 +22,7 @@ import { type ServerState, stateText } from "../../servers/state.ts";
 import { askedAt } from "../registry/store.ts";
 import { registryOf } from "./registries.ts";
 import { sessionOf } from "./session-of.ts";
-import type { ToolCatalog } from "./tool-catalog.ts";
+import type { CatalogParts, ToolCatalog } from "./tool-catalog.ts";
 
 /** The facts contain no secrets: no arguments, and of variables only the names of missing ones. */
 const facts = {
@@ -97,13 +97,8 @@ export async function withSessions<Facts extends ServerFacts>(
   );
 }
 
-interface Parts {
-  catalog: ToolCatalog;
-  pool: Pool;
-}
-
 /** Returns facts in the order of the config. Starts nothing. */
-export function inventory({ catalog, pool }: Parts): ServerFacts[] {
+export function inventory({ catalog, pool }: CatalogParts): ServerFacts[] {
   return [...catalog.config.servers.values()].map((config) => factsOf(config, catalog, pool));
 }
 
@@ -120,7 +115,7 @@ export function disabledServers({ disabled }: Config): ServerFacts[] {
  * `callTimeoutMs`. A server that fails has a problem and does not affect the others.
  */
 export async function checkServers(
-  { catalog, pool }: Parts,
+  { catalog, pool }: CatalogParts,
   options: { signal?: AbortSignal | undefined; onServer?: (name: string) => void } = {},
 ): Promise<CheckedServer[]> {
   const checked = await Promise.all(

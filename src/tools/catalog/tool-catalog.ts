@@ -47,6 +47,12 @@ interface CatalogOptions {
 /** Codes of a registry that cannot be written, though the server has answered. */
 const unwritten: readonly string[] = ["FILE_NOT_WRITABLE", "VERSION_TOO_OLD"];
 
+/** The catalog and the connections through which it asks servers. */
+export interface CatalogParts {
+  catalog: ToolCatalog;
+  pool: Pool;
+}
+
 export class ToolCatalog extends StoredTools implements AsyncDisposable {
   readonly #options: CatalogOptions;
   readonly #updater: RegistryUpdater;

@@ -14,11 +14,11 @@ import { areNames, numbered, wordsIn } from "./data-keys.ts";
 
 /** In the order in which they are shown. */
 const kinds = ["string", "number", "boolean", "object", "array", "null"] as const;
-type Kind = (typeof kinds)[number];
+type JsonKind = (typeof kinds)[number];
 
 /** A small JSON Schema. An empty one is unknown for good, because something was too deep or too large. */
 export interface Shape {
-  type?: Kind | Kind[];
+  type?: JsonKind | JsonKind[];
   /** The fields of an object. */
   properties?: Record<string, Shape>;
   /** The fields that every object had. */
@@ -31,7 +31,7 @@ export interface Shape {
 
 const depths = [6, 5, 4, 3, 2, 1];
 
-function kindsOf({ type }: Shape): Kind[] {
+function kindsOf({ type }: Shape): JsonKind[] {
   return type === undefined ? [] : [type].flat();
 }
 
@@ -53,7 +53,7 @@ export function merge(a: Shape, b: Shape, part = false): Shape {
   });
 }
 
-function typeOf(found: Kind[]): Kind | Kind[] {
+function typeOf(found: JsonKind[]): JsonKind | JsonKind[] {
   return found.length === 1 ? found[0]! : found;
 }
 
@@ -155,7 +155,7 @@ function isAlike(a: Shape, b: Shape): boolean {
 export function readShape(value: unknown): Shape {
   if (!isObject(value)) throw new TypeError("no shape");
   const { type, properties, required } = value;
-  const read = [type].flat().filter((kind) => kinds.includes(kind as Kind)) as Kind[];
+  const read = [type].flat().filter((kind) => kinds.includes(kind as JsonKind)) as JsonKind[];
   if (read.length === 0) return {};
   const whole: Shape = { ...value, type: typeOf(read) };
   if (typeof properties !== "object" || properties === null) delete whole.properties;

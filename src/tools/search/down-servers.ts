@@ -1,21 +1,15 @@
 /** The servers that cannot be used now, and what a model reads about them: why, and what its user must do. */
 import { dirname, sep } from "node:path";
 import type { Fault } from "../../servers/fault.ts";
-import type { Pool } from "../../servers/pool.ts";
-import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import type { CatalogParts } from "../catalog/tool-catalog.ts";
 import { maxDownCauses, maxDownServers } from "../limits.ts";
 
 export interface DownServer extends Fault {
   server: string;
 }
 
-interface Parts {
-  pool: Pool;
-  catalog: ToolCatalog;
-}
-
 /** The servers that are known to be down, in the order of the config. Starts nothing. */
-export function downServers({ pool, catalog }: Parts): DownServer[] {
+export function downServers({ pool, catalog }: CatalogParts): DownServer[] {
   return catalog.openServers().flatMap((server) => {
     const fault = pool.fault(server);
     return fault ? [{ server, ...fault }] : [];

@@ -189,7 +189,7 @@ export function isSearchQuick(catalog: ToolCatalog): boolean {
   return known(wanted) !== undefined || isLittle(wanted);
 }
 
-function isLittle({ servers }: Wanted): boolean {
+function isLittle({ servers }: WantedSearch): boolean {
   const tools = servers.flatMap((server) => server.tools);
   if (tools.length >= minPreparedTools) return false;
   return tools.reduce((sum, { description }) => sum + description.length, 0) <= maxDescriptionCharsInline;
@@ -203,12 +203,12 @@ function indexedPart({ tools, ...server }: RegistryServer): string {
   return JSON.stringify({ ...server, tools: indexed });
 }
 
-interface Wanted extends Pick<PreparedSearch, "skills" | "stamp"> {
+interface WantedSearch extends Pick<PreparedSearch, "skills" | "stamp"> {
   index: RegistryIndex;
   servers: RegistryServer[];
 }
 
-function wantedIn(catalog: ToolCatalog): Wanted {
+function wantedIn(catalog: ToolCatalog): WantedSearch {
   const { index, config } = catalog;
   const found = listSkills(config.folders);
   const stamp = JSON.stringify(found);
@@ -223,7 +223,7 @@ function wantedIn(catalog: ToolCatalog): Wanted {
   return { index, servers, skills, stamp };
 }
 
-function known({ index, stamp }: Wanted): PreparedSearch | undefined {
+function known({ index, stamp }: WantedSearch): PreparedSearch | undefined {
   const made = searches.get(index);
   return made?.stamp === stamp ? made : undefined;
 }
@@ -236,7 +236,7 @@ function prepared(catalog: ToolCatalog): PreparedSearch {
   return known(wanted) ?? make(wanted, preparedIn(catalog.config.folders.registry, listedTools(wanted.servers)));
 }
 
-function make({ index, servers, skills, stamp }: Wanted, tools: PreparedTools): PreparedSearch {
+function make({ index, servers, skills, stamp }: WantedSearch, tools: PreparedTools): PreparedSearch {
   const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, stamp };
   searches.set(index, made);
   return made;

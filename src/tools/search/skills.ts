@@ -13,13 +13,13 @@ export interface Skill extends SkillExport {
   from: string;
 }
 
-interface Known {
+interface KnownSkill {
   stamp: string;
   exports: SkillExport[];
 }
 
 /** The files of each workspace that were read, so that only changed files are read again. */
-const known = new Map<string, Map<string, Known>>();
+const known = new Map<string, Map<string, KnownSkill>>();
 
 /** The skills in the order of their names. Never throws: an unreadable folder has no skills. */
 export function listSkills(mounts: Mounts): Skill[] {
@@ -28,7 +28,7 @@ export function listSkills(mounts: Mounts): Skill[] {
   const { value = [] } = files.ask("readdir", { path: "./workspace/skills", recursive: true });
   const entries = value as TreeEntry[];
   const before = known.get(workspace);
-  const now = new Map<string, Known>();
+  const now = new Map<string, KnownSkill>();
   let room = maxSkillBytesAtOnce;
   for (const { name, parent, kind } of entries.slice(0, maxSkillFiles)) {
     if (kind !== "file" || !/\.(?:ts|js|mjs)$/.test(name) || name.endsWith(".d.ts")) continue;

@@ -4,16 +4,16 @@ import type { RankableTool } from "./ranking.ts";
 import { actOf, changesSomething, endsSomething } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";
 
-type Listed = Pick<RankableTool, "act" | "name"> & Pick<NumberedTool, "of" | "tool">;
+type KindInput = Pick<RankableTool, "act" | "name"> & Pick<NumberedTool, "of" | "tool">;
 
 /** Whether the tool destroys something: by its name, or by its annotation and a name that ends something. */
-export function isDestroyer({ act, name, tool }: Listed): boolean {
+export function isDestroyer({ act, name, tool }: KindInput): boolean {
   if (act === "delete") return true;
   return tool.annotations?.["destructiveHint"] === true && name.some(endsSomething);
 }
 
 /** Whether the tool writes, by the verbs in its name. `post_list` and `find_and_replace` may do either. */
-export function isWriter({ name, of, tool }: Listed): boolean {
+export function isWriter({ name, of, tool }: KindInput): boolean {
   if (tool.annotations?.["readOnlyHint"] === true) return false;
   const acts = name.map(actOf);
   if (acts.includes("read")) return false;

@@ -9,7 +9,7 @@ import { homeOf } from "../../../config/locations.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { readEntry } from "./entry.ts";
-import type { Agent, SettingsFile, Surroundings } from "./model.ts";
+import type { Agent, AgentSurroundings, SettingsFile } from "./model.ts";
 import { opencode } from "./opencode.ts";
 import { desktopExtension, geminiExtension } from "./plugins.ts";
 import { applicationData, configFolder, documentOf, projectFiles, userFile } from "./settings-files.ts";
@@ -57,7 +57,7 @@ export const vscode: Agent = {
   ownEntry: ([command, ...args]) => ({ type: "stdio", command, args }),
 };
 
-function vscodeFiles(product: string, around: Surroundings): SettingsFile[] {
+function vscodeFiles(product: string, around: AgentSurroundings): SettingsFile[] {
   const user = join(applicationData(around), product, "User");
   const folders = [user, ...namesIn(join(user, "profiles")).map((name) => join(user, "profiles", name))];
   return folders.flatMap((folder) =>
@@ -168,7 +168,7 @@ export function unknownAgent(name: string, known: readonly string[]): Claudikins
 }
 
 /** The agents installed here: those with a settings file or a folder. */
-export function agentsHere(around: Surroundings): Agent[] {
+export function agentsHere(around: AgentSurroundings): Agent[] {
   return agents.filter(
     (agent) =>
       agent.files(around).some(({ path, folder }) => folder === undefined && existsSync(path)) ||

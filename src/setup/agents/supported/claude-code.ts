@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { isObject, objectAt, stringsIn, valueAt } from "../../../base/json-object.ts";
 import { homeOf } from "../../../config/locations.ts";
 import { readEntry } from "./entry.ts";
-import type { Agent, Section, Surroundings } from "./model.ts";
+import type { Agent, AgentSurroundings, Section } from "./model.ts";
 import { claudePlugin } from "./plugins.ts";
 import { documentOf, projectFiles, userFile } from "./settings-files.ts";
 
@@ -33,12 +33,12 @@ export const claudeCode: Agent = {
   ownEntry: ([command, ...args]) => ({ type: "stdio", command, args, env: {} }),
 };
 
-function userPath({ env }: Surroundings): string {
+function userPath({ env }: AgentSurroundings): string {
   return join(env["CLAUDE_CONFIG_DIR"] || homeOf(env), ".claude.json");
 }
 
 /** The servers of `.mcp.json` that the user has rejected, in any of the files that record it. */
-function rejected(folder: string, around: Surroundings): string[] {
+function rejected(folder: string, around: AgentSurroundings): string[] {
   const settings = [
     join(claudeCode.folder(around), "settings.json"),
     join(folder, ".claude", "settings.json"),

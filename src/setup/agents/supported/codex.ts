@@ -4,7 +4,7 @@ import { isObject, type JsonObject, objectAt, stringsIn } from "../../../base/js
 import { homeOf } from "../../../config/locations.ts";
 import type { Confirm, ConfirmMode } from "../../../config/policy.ts";
 import { readEntry } from "./entry.ts";
-import type { Agent, SettingsFile, Surroundings } from "./model.ts";
+import type { Agent, AgentSurroundings, SettingsFile } from "./model.ts";
 import { codexPlugin } from "./plugins.ts";
 import { projectFiles, userFile } from "./settings-files.ts";
 
@@ -49,7 +49,7 @@ export const codex: Agent = {
 /** `auto`, `prompt`, `writes` or `approve`. */
 const approvalKey = "default_tools_approval_mode";
 
-function settingsOf(around: Surroundings): SettingsFile {
+function settingsOf(around: AgentSurroundings): SettingsFile {
   return userFile(join(codex.folder(around), "config.toml"), "toml");
 }
 

@@ -16,7 +16,7 @@ export type AgentName =
   | "zed";
 
 /** What the locations of an agent's files depend on. */
-export interface Surroundings {
+export interface AgentSurroundings {
   env: Environment;
   platform: NodeJS.Platform;
   /** The working directory. A project's files are searched from here upwards. */
@@ -60,7 +60,7 @@ export type Reading =
   | { entry?: undefined; skipped: string };
 
 /** The context in which an entry is read. */
-export interface EntryContext extends Surroundings {
+export interface EntryContext extends AgentSurroundings {
   /** The name of the server. */
   server: string;
   /** The folder of the project that the entry belongs to. */
@@ -85,16 +85,16 @@ export interface Agent {
   name: AgentName;
   title: string;
   /** The folder of the agent's own files. It exists if the agent is installed. */
-  folder(around: Surroundings): string;
+  folder(around: AgentSurroundings): string;
   /**
    * The names of the memory file, which the agent reads first: in the project's folder and in the agent's own. An agent without
    * `memory` reads no skills either.
    */
   memory?: { project: string; user?: string };
   /** The agent's possible settings files. The user's file comes first: it gets new entries. */
-  files(around: Surroundings): SettingsFile[];
+  files(around: AgentSurroundings): SettingsFile[];
   /** The sections with servers, if there are others besides `ownSection` or some are disabled. */
-  sections?(document: JsonObject, file: SettingsFile, around: Surroundings): Section[];
+  sections?(document: JsonObject, file: SettingsFile, around: AgentSurroundings): Section[];
   /** The section of a file that gets the entry of claudikins. */
   ownSection(document: JsonObject, file: SettingsFile): readonly string[];
   read(raw: JsonObject, scene: EntryContext): Reading;
@@ -105,7 +105,7 @@ export interface Agent {
   /** What the existing entry of claudikins lacks, and how to add it. Undefined if nothing. */
   ownEntryLack?(raw: JsonObject): { message: string; repair: string } | undefined;
   /** The plugin of claudikins that is installed and turned on. */
-  plugin?(around: Surroundings): InstalledPlugin | undefined;
+  plugin?(around: AgentSurroundings): InstalledPlugin | undefined;
   /** Lists that must also contain claudikins, or the agent would not load it. */
   allowLists?(document: JsonObject): (readonly string[])[];
 }
@@ -117,7 +117,7 @@ export interface AgentSettings {
 }
 
 /** The sections of the file that list servers. */
-export function sectionsOf({ agent, file }: AgentSettings, document: JsonObject, around: Surroundings): Section[] {
+export function sectionsOf({ agent, file }: AgentSettings, document: JsonObject, around: AgentSurroundings): Section[] {
   return agent.sections?.(document, file, around) ?? [{ path: agent.ownSection(document, file) }];
 }
 

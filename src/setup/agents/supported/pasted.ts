@@ -6,7 +6,7 @@ import { parseJson } from "../../../config/edit/json.ts";
 import { parseToml } from "../../../config/edit/toml.ts";
 import { cursor, gemini, vscode, zed } from "./agents.ts";
 import { codex } from "./codex.ts";
-import { type Agent, type Surroundings, suppliedText } from "./model.ts";
+import { type Agent, type AgentSurroundings, suppliedText } from "./model.ts";
 import { opencode } from "./opencode.ts";
 
 export interface PastedEntry {
@@ -22,7 +22,7 @@ export function isPasted(text: string): boolean {
 }
 
 /** Throws CONFIG_INVALID with the reason if the text has no server entry. */
-export function readPasted(text: string, surroundings: Surroundings): PastedEntry[] {
+export function readPasted(text: string, surroundings: AgentSurroundings): PastedEntry[] {
   const document = parsed(text.trim());
   const servers = serversIn(document);
   const all = servers.flatMap(([name, raw, agent]) => {
@@ -57,7 +57,7 @@ function parsed(text: string): JsonObject {
   }
 }
 
-type Named = [name: string | undefined, raw: JsonObject, agent: Agent];
+type NamedEntry = [name: string | undefined, raw: JsonObject, agent: Agent];
 
 /** The keys under which agents list their servers, and the agent whose format the entries have. */
 const places: [readonly string[], Agent | undefined][] = [
@@ -69,7 +69,7 @@ const places: [readonly string[], Agent | undefined][] = [
   [["servers"], vscode],
 ];
 
-function serversIn(document: JsonObject): Named[] {
+function serversIn(document: JsonObject): NamedEntry[] {
   for (const [path, agent] of places) {
     const section = valueAt(document, path);
     if (isObject(section)) return namedIn(section, agent);
@@ -78,7 +78,7 @@ function serversIn(document: JsonObject): Named[] {
   return namedIn(document, undefined);
 }
 
-function namedIn(section: JsonObject, agent: Agent | undefined): Named[] {
+function namedIn(section: JsonObject, agent: Agent | undefined): NamedEntry[] {
   return Object.entries(section).map(([name, raw]) => {
     if (!isObject(raw)) throw notAnEntry(`"${name}" is not an object`);
     return [name, raw, agent ?? agentOf(raw)];

@@ -7,7 +7,7 @@ import { parseFile } from "../../../config/edit/editor.ts";
 import { textOf } from "../../../config/file-text.ts";
 import { homeOf } from "../../../config/locations.ts";
 import { claudikinsName } from "./claudikins-entry.ts";
-import type { InstalledPlugin, SettingsFile, Surroundings } from "./model.ts";
+import type { AgentSurroundings, InstalledPlugin, SettingsFile } from "./model.ts";
 import { documentOf } from "./settings-files.ts";
 
 /** `folder` is the agent's own. The plugin may come from any marketplace. */
@@ -25,7 +25,7 @@ export function codexPlugin(settings: SettingsFile): InstalledPlugin | undefined
   return { kind: "plugin", givesWay: true, removal: `codex plugin remove ${name}` };
 }
 
-export function geminiExtension(folder: string, { env }: Surroundings): InstalledPlugin | undefined {
+export function geminiExtension(folder: string, { env }: AgentSurroundings): InstalledPlugin | undefined {
   const extensions = join(folder, "extensions");
   if (!existsSync(join(extensions, claudikinsName, "gemini-extension.json"))) return undefined;
   const rules = valueAt(documentOf(join(extensions, "extension-enablement.json")), [claudikinsName, "overrides"]);

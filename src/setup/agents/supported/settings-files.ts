@@ -5,16 +5,16 @@ import type { JsonObject } from "../../../base/json-object.ts";
 import { parseJson } from "../../../config/edit/json.ts";
 import { textOf } from "../../../config/file-text.ts";
 import { homeOf, xdgFolder } from "../../../config/locations.ts";
-import type { SettingsFile, Surroundings } from "./model.ts";
+import type { AgentSurroundings, SettingsFile } from "./model.ts";
 
 /** The folder in which desktop programs keep their settings. */
-export function applicationData({ env, platform }: Surroundings): string {
+export function applicationData({ env, platform }: AgentSurroundings): string {
   if (platform === "darwin") return join(homeOf(env), "Library", "Application Support");
   if (platform === "win32") return env["APPDATA"] || join(homeOf(env), "AppData", "Roaming");
   return configFolder(env);
 }
 
-export function configFolder(env: Surroundings["env"]): string {
+export function configFolder(env: AgentSurroundings["env"]): string {
   return xdgFolder(env, "XDG_CONFIG_HOME", ".config");
 }
 
@@ -25,7 +25,7 @@ export function userFile(path: string, format: SettingsFile["format"] = "json", 
 /** For each name, the nearest file upwards. */
 export function projectFiles(
   names: string[],
-  around: Surroundings,
+  around: AgentSurroundings,
   format: SettingsFile["format"] = "json",
 ): SettingsFile[] {
   return names.flatMap((name): SettingsFile[] => {
@@ -36,7 +36,7 @@ export function projectFiles(
 }
 
 /** The nearest folder upwards that has the file. The search ends at the repository's root and below the home directory. */
-export function folderWith(name: string, { cwd, env }: Pick<Surroundings, "cwd" | "env">): string | undefined {
+export function folderWith(name: string, { cwd, env }: Pick<AgentSurroundings, "cwd" | "env">): string | undefined {
   const home = homeOf(env);
   for (let folder = resolve(cwd); folder !== home; folder = dirname(folder)) {
     if (existsSync(join(folder, name))) return folder;
