@@ -23,7 +23,7 @@
  * An error is `{"error", "code", "suggestion"?}`, with a code of `errors.ts` and a fitting HTTP status. Two codes say that
  * nothing was done, and that the caller must ask or start the next daemon: LEAVING (this daemon is ending) and OUTDATED (the
  * header `claudikins-version` names a newer version, so this daemon ends now). Two codes refuse to open a server: UNLIKE (the
- * daemon's config has another entry of this name) and NOT_RUNNING (the server is not running, and must not be started).
+ * daemon's config has another entry of this name) and UNHELD (the server is not running, and must not be started; older clients know this code).
  */
 
 import type { ErrorCode } from "../base/errors.ts";
@@ -69,7 +69,7 @@ export interface Status {
   page: boolean;
 }
 
-export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "NOT_RUNNING";
+export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";
 
 /** The message of both codes by which a daemon says that it is ending. */
 export const leavingText = "This daemon is shutting down: nothing was done";
@@ -94,7 +94,7 @@ export function httpStatusOf(code: ProblemCode): number {
     PROTOCOL_ERROR: 502,
     LEAVING: 503,
     UNLIKE: 409,
-    NOT_RUNNING: 404,
+    UNHELD: 404,
     CALL_TIMEOUT: 504,
   };
   return statuses[code] ?? 500;

@@ -66,7 +66,7 @@ async function open(
   if (!answer) return undefined;
   if ("error" in answer) {
     const { code, error, suggestion } = answer as DaemonProblem;
-    if (code === "UNLIKE" || code === "NOT_RUNNING" || isLeaving(code)) return undefined;
+    if (code === "UNLIKE" || code === "UNHELD" || isLeaving(code)) return undefined;
     return failedChannel(new ClaudikinsError(code as ErrorCode, error, { hint: suggestion }));
   }
   return (answer as { channel: Channel }).channel;

@@ -104,7 +104,7 @@ export class ServerSockets {
     if (socket.isOver) return;
     const wish = { ...opening, server: server as StdioServer, isPrivate };
     if (opening.startsNothing && !sharedServers.find(wish))
-      return refuse(socket, "NOT_RUNNING", "The server is not running");
+      return refuse(socket, "UNHELD", "The server is not running");
     const port: Port = {
       session: opening.session,
       send: (each) => this.#send(socket, each),
