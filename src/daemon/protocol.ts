@@ -10,7 +10,7 @@
  *   tool's original name and the server's result.
  * - `GET /status` returns `Status`.
  * - `GET /servers` with the header `upgrade: claudikins-messages` connects to one shared server. From the answer on, both sides send JSON
- *   texts, one per line. The first is `{"open": OpenRequest}`. The daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error,
+ *   texts, one per line. The first is `{"open": OpenServerRequest}`. The daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error,
  *   and then nothing was done. All further texts are messages of MCP. The daemon's last one is `{"end": PortEnd}`.
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
  * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all whose ids callers have. It returns
@@ -23,7 +23,7 @@
  * An error is `{"error", "code", "suggestion"?}`, with a code of `errors.ts` and a fitting HTTP status. Two codes say that
  * nothing was done, and that the caller must ask or start the next daemon: LEAVING (this daemon is ending) and OUTDATED (the
  * header `claudikins-version` names a newer version, so this daemon ends now). Two codes refuse to open a server: UNLIKE (the
- * daemon's config has another entry of this name) and UNHELD (the server is not running, and must not be started; older clients know this code).
+ * daemon's config has another entry of this name) and UNHELD (the server is not running, and must not be started).
  */
 
 import type { ErrorCode } from "../base/errors.ts";
