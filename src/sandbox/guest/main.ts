@@ -11,10 +11,10 @@ import { hasPendingLoads, importModule, loaded, loadFailed, requireModule } from
 import { define } from "./named.ts";
 import { defineNamespaces, missed } from "./namespaces.ts";
 import { fsModule } from "./node/fs.ts";
-import { type Oddity, oddities } from "./odd-values.ts";
+import { notice, stackOfThrown } from "./noticing.ts";
+import { type Oddity, oddities } from "./oddities.ts";
 import { randomFrom } from "./random.ts";
 import { endSubscriptions } from "./server-functions.ts";
-import { notice, stackOfThrown } from "./silent-mistakes.ts";
 import { sleep } from "./sleep.ts";
 import { hasTimers, isTimer, runTimer, timersModule, whenTimersEnd, workTimers } from "./timers.ts";
 import { encode, met } from "./values.ts";
