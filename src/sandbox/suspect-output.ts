@@ -19,7 +19,7 @@ export interface ProgramOutput {
   calls: readonly RecordedCalls[];
 }
 
-/** What the guest noticed, see guest/odd-values.ts. */
+/** What the guest noticed, see guest/oddities.ts. */
 export interface Notes {
   /** A promise that was not awaited still ran when the program had its value. */
   late: boolean;
