@@ -29,11 +29,12 @@ export const measureCall: Measure = async (bench) => {
 };
 
 /** The server as most people run it, from npm's cache: nobody's time includes the network. */
-async function npxEntry({ user }: Bench): Promise<Entry | { missing: string }> {
+async function npxEntry({ user, folder }: Bench): Promise<Entry | { missing: string }> {
   const name = "@modelcontextprotocol/server-everything";
   try {
     const cache = (await outputOf(["npm", "config", "get", "cache"], user)).trim();
-    await outputOf(["npx", "--offline", "-y", "-p", name, "node", "-e", "0"], user);
+    // In the checkout, npx would find the package in node_modules.
+    await outputOf(["npx", "--offline", "-y", "-p", name, "node", "-e", "0"], user, folder());
     return { command: "npx", args: ["-y", name], env: { npm_config_cache: cache, npm_config_offline: "true" } };
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) };

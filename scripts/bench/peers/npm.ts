@@ -26,9 +26,13 @@ export async function installed([main = "", ...more]: string[], env: Environment
   return folder;
 }
 
-/** The output on stdout. Throws an error with the last lines of stderr. */
-export async function outputOf(command: string[], env: Environment = process.env): Promise<string> {
-  const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: 120_000 });
+/** The output on stdout. Throws an error with the last lines of stderr. `cwd` is the folder of this process by default. */
+export async function outputOf(
+  command: string[],
+  env: Environment = process.env,
+  cwd: string = process.cwd(),
+): Promise<string> {
+  const child = Bun.spawn(command, { env, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: 120_000 });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   if (child.exitCode === 0) return stdout;
   throw new Error(`${command.slice(0, 2).join(" ")}: ${stderr.trim().split("\n").at(-1) || `exit ${child.exitCode}`}`);
