@@ -1,7 +1,7 @@
 /** The servers as a program sees them: namespaces of functions, and one function that makes every call. */
 
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
-import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
+import type { Bindings, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { hintForModel } from "../servers/fault.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
@@ -9,7 +9,7 @@ import { firstAnswerMs } from "../tools/limits.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
-import { type CallContext, callContext, callForValue } from "./call.ts";
+import { callContext, callForValue } from "./call.ts";
 import { maxSourceChars, minSuggestionShare } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
@@ -58,23 +58,14 @@ export async function bindingsFor(
       const made = given.made && { ...given.made, code: lineOf(source, given.made.line) };
       const context = callContext({ ...given, made, call: made?.call ?? 0, origin, listener }, wantsProgress);
       try {
-        return await makeCall(call, parts, subscriptions, context);
+        if (group === "tools") return await callForValue(call, parts, context);
+        const value = await serverFunction(call, { pool: parts.pool, subscriptions, options: context });
+        return { json: JSON.stringify(value ?? null) };
       } catch (error) {
         throw isForAgent ? toldToModel(error, namespace, parts) : error;
       }
     },
   };
-}
-
-async function makeCall(
-  call: BindingCall,
-  parts: Parts,
-  subscriptions: CodeSubscriptions,
-  context: CallContext,
-): Promise<BindingValue> {
-  if (call.group === "tools") return callForValue(call, parts, context);
-  const value = await serverFunction(call, { pool: parts.pool, subscriptions, options: context });
-  return { json: JSON.stringify(value ?? null) };
 }
 
 /** Gives a model the hint about a server that is down as a message for its user: only a person can follow it. */

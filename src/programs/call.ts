@@ -121,11 +121,11 @@ async function findAndCheck(
   const { namespace: server, name } = wanted;
   const stored = storedTool(server, name, parts);
   if (stored) {
-    const { args, problems } = await checkArguments(wanted, stored, parts);
+    const { args, problems } = await checkedArguments(wanted, stored, parts);
     if (problems.length === 0) return { tool: stored, args };
   }
   const { tool, listed } = await listedTool(server, name, parts, signal);
-  const { args, problems } = await checkArguments(wanted, tool, parts);
+  const { args, problems } = await checkedArguments(wanted, tool, parts);
   if (problems.length === 0) return { tool, args };
   throw new ClaudikinsError("INVALID_ARGUMENTS", `${server}.${tool.jsName ?? tool.name}: ${problems.join("; ")}`, {
     hint: signature(listed, tool),
@@ -157,7 +157,7 @@ async function listedTool(
   return { tool, listed };
 }
 
-async function checkArguments(
+async function checkedArguments(
   { args: written, argsJson, argumentsFor }: WantedCall,
   { inputSchema }: RegistryTool,
   { config }: Parts,

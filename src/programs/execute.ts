@@ -53,9 +53,13 @@ export interface ExecutionParts extends Parts {
 }
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
-export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const { id = newId(Date.now()) } = request;
-  const outcome = await runOrAskAgain({ ...request, id }, parts);
+export async function execute(asked: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
+  const request = { ...asked, id: asked.id ?? newId(Date.now()) };
+  const first = await run(request, parts);
+  const isRefused = !first.ok && first.reason === "check" && first.error.name === "CheckError";
+  // The check used stored schemas, which may be older than the server: list the server and check again before refusing the code.
+  const mayBeOld = isRefused && (await askAgain(request.source, parts, request.signal));
+  const outcome = mayBeOld ? await run(request, parts) : first;
   recordEnd(outcome, request);
   return outcome;
 }
@@ -83,13 +87,6 @@ export async function continueExecution(
   const outcome = await parts.sandbox.execute(request.source, options, { execution: program.execution, open });
   recordEnd(outcome, request);
   return outcome;
-}
-
-async function runOrAskAgain(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const first = await run(request, parts);
-  // The check used stored schemas, which may be older than the server: list the server and check again before refusing the code.
-  if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
-  return (await askAgain(request.source, parts, request.signal)) ? run(request, parts) : first;
 }
 
 async function run(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {

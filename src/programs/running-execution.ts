@@ -60,7 +60,7 @@ export class RunningExecution implements FollowedExecution {
     this.parts = parts;
     this.starter = starter;
     this.#checkpointer = checkpointer;
-    this.outcome = this.#ended(work);
+    this.outcome = this.#run(work);
     // The promise may have no listener.
     this.outcome.catch(() => {});
   }
@@ -109,7 +109,7 @@ export class RunningExecution implements FollowedExecution {
     this.#cancelled.abort(isWanted ? continuesElsewhere : undefined);
   }
 
-  async #ended(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+  async #run(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     const outcome = await work(this.#cancelled.signal);
     await this.#checkpointer.ended(outcome);
     return outcome;

@@ -13,11 +13,12 @@ import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import { handshake } from "./handshake.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type ListName, listenTo, type Notice } from "./notices.ts";
-import { openChannel } from "./open-channel.ts";
+import { openDirectChannel } from "./open-channel.ts";
 import { withParameterHeaders } from "./parameter-headers.ts";
 import { Readiness } from "./readiness.ts";
 import { type Request, type RequestOptions, type Send, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
+import { redactError } from "./secrets.ts";
 import { type Era, type OpeningRequest, ServerClient, type ServerIdentity } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
@@ -62,7 +63,7 @@ interface ConnectOptions extends ChannelOptions {
   era?: Era | undefined;
   /** The schema of a tool as it was listed over an earlier connection. */
   storedSchema?: ((tool: string) => JsonObject | undefined) | undefined;
-  /** Opens the channel. Without it, this process starts the server or connects to it. */
+  /** Opens the channel: with a daemon, see `daemon/shared/remote-channels.ts`. Without it, this process starts the server or connects to it. */
   openChannel?: ChannelOpener | undefined;
   /**
    * Called with the reason when the connection ends, such as "its process exited with code 1". `isWell` says that the
@@ -102,7 +103,7 @@ async function channelTo(
   signal: AbortSignal,
 ): Promise<Channel> {
   try {
-    return await (options.openChannel ?? openChannel)(server, { ...options, capabilities, signal });
+    return await (options.openChannel ?? openDirectChannel)(server, { ...options, capabilities, signal });
   } catch (cause) {
     if (!(cause instanceof NetworkFailure)) throw cause;
     throw signal.aborted ? cancelledStart(server, cause) : unreachable(server, cause);
@@ -243,7 +244,10 @@ class Opening {
         (what === "skills" ? skillsCapabilityOf({ extensions: capabilities.extensions ?? {} }) : capabilities[what]) !==
         undefined,
       canSubscribe: () => capabilities.resources?.subscribe === true,
-      request: send,
+      request: (request, requestOptions) =>
+        send(request, requestOptions).catch((error: unknown) => {
+          throw redactError(error, this.#redact);
+        }),
       rootsChanged: () => {
         if (era === "2026" || !requests.capabilities.roots?.listChanged) return;
         void client.sendRootsListChanged().catch(() => {});

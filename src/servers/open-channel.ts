@@ -9,7 +9,7 @@ import { ServerLog } from "./server-log.ts";
 import { StdioTransport } from "./stdio.ts";
 
 /** Nothing starts before the transport does. Throws NetworkFailure with CONFIG_INVALID for an invalid URL. */
-export async function openChannel(server: ServerConfig, options: ChannelOptions): Promise<Channel> {
+export async function openDirectChannel(server: ServerConfig, options: ChannelOptions): Promise<Channel> {
   const { logs, redact = (text) => text } = options;
   if (!logs) return newChannel(server, options);
   const kept = new ServerLog(server, logs, redact);

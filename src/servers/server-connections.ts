@@ -184,15 +184,10 @@ export class ServerConnections {
     };
     const startedAt = performance.now();
     try {
-      const opened = await connect(server, options, this.#closing.signal);
-      const process = opened.pid === undefined ? "" : ` (process ${opened.pid})`;
+      const connection = await connect(server, options, this.#closing.signal);
+      const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
       log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
-      const request: Connection["request"] = (...asked) =>
-        opened.request(...asked).catch((error: unknown) => {
-          throw redactError(error, redact);
-        });
-      const connection = { ...opened, request };
-      this.#eras.set(server.name, opened.era);
+      this.#eras.set(server.name, connection.era);
       this.#last.set(server.name, connection);
       this.#listener.connected(server.name, connection);
       if (this.#keepsNotes) forgetFailure(server, this.#options.env);

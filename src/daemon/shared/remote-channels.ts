@@ -7,7 +7,7 @@ import { onAbort, unlessAborted } from "../../servers/abort.ts";
 import type { Channel, ChannelOpener } from "../../servers/channel.ts";
 import { childEnvironment } from "../../servers/child-environment.ts";
 import { InOrder, receive } from "../../servers/decoding/receive.ts";
-import { openChannel } from "../../servers/open-channel.ts";
+import { openDirectChannel } from "../../servers/open-channel.ts";
 import type { DaemonClient, DaemonProblem } from "../client.ts";
 import { heldAnswerMs } from "../limits.ts";
 import type { OpenServerRequest } from "../messages.ts";
@@ -30,14 +30,14 @@ export interface RemoteChannelOptions {
 /** Only servers on this machine are shared through a daemon: servers on the network serve many users anyway. */
 export function remoteChannels(sharing: RemoteChannelOptions): ChannelOpener {
   return async (server, options) => {
-    if (server.url !== undefined) return openChannel(server, options);
+    if (server.url !== undefined) return openDirectChannel(server, options);
     try {
       const shared = await unlessAborted(open(server, options, sharing), options.signal, server.name);
-      return shared ?? openChannel(server, options);
+      return shared ?? openDirectChannel(server, options);
     } catch (error) {
       options.signal.throwIfAborted();
       options.log.warn(`starting ${server.name} without the daemon: ${messageOf(error)}`);
-      return openChannel(server, options);
+      return openDirectChannel(server, options);
     }
   };
 }

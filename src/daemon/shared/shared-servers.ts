@@ -4,7 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { StdioServer } from "../../config/load.ts";
 import type { ChannelOpener, ChannelOptions } from "../../servers/channel.ts";
-import { openChannel } from "../../servers/open-channel.ts";
+import { openDirectChannel } from "../../servers/open-channel.ts";
 import { redactorOf } from "../../servers/secrets.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
@@ -78,7 +78,7 @@ export class SharedServers implements AsyncDisposable {
    */
   channels(environment: () => Environment, session: string, { endsWithCaller = false } = {}): ChannelOpener {
     return async (server, options) => {
-      if (server.url !== undefined) return openChannel(server, options);
+      if (server.url !== undefined) return openDirectChannel(server, options);
       // The transport keeps messages that come before it is started.
       const port: Port = {
         session,
@@ -137,7 +137,7 @@ export class SharedServers implements AsyncDisposable {
       idleMs: server.keepAlive ? Number.POSITIVE_INFINITY : server.idleTimeoutMs,
       isOfOne: isPrivate && endsWithCaller,
       log: this.#log,
-      open: () => openChannel(server, options),
+      open: () => openDirectChannel(server, options),
       onAsks: (owner) => {
         this.#asking.add(commonKey(wanted));
         if (isPrivate) return;
