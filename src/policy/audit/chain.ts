@@ -52,7 +52,7 @@ export function lineOf(text: string): AuditLine | undefined {
   return isLine ? (value as unknown as AuditLine) : undefined;
 }
 
-/** The number and the hash of the last entry. Lines that are no entries are skipped. */
+/** The number and the hash of the last entry. Other lines are skipped. */
 function endOf(table: AuditTable): { entry: number; hash: string } {
   for (const { line, sha256: hash } of table.lines("newest first")) {
     const entry = lineOf(line)?.entry;

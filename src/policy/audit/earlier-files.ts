@@ -72,7 +72,7 @@ interface Head {
   sha256: string;
 }
 
-/** What the head says about lines that are missing at the end. A head that is one line behind comes from a process that was killed. */
+/** Returns an event if the head names lines that are missing at the end. A head that is one line behind comes from a process that was killed. */
 function problemsOf(lines: readonly string[], head: Head | undefined): AuditEvent[] {
   const last = lines.at(-1);
   const entry = (last === undefined ? undefined : lineOf(last)?.entry) ?? 0;

@@ -48,7 +48,7 @@ function earlier(lines: readonly string[], { head = headOf(lines), torn = "" }: 
   folder.write("audit/.lock", "");
 }
 
-test("lines keep their hashes, the chain goes on, and the files stay under another name", async () => {
+test("lines keep their hashes, new lines continue the chain, and the files stay under another name", async () => {
   earlier(three);
   await record(file(), { decision: "denied" }, by);
   expect(texts().slice(0, 3)).toEqual(three);
@@ -119,7 +119,7 @@ test("a line that was not written completely is named, and the chain holds", asy
   expect((JSON.parse(texts().at(-1)!) as AuditLine).decision).toBe("recovered");
 });
 
-test("an earlier line that was not written completely is no problem", async () => {
+test("an earlier line that was not written completely does not break the chain", async () => {
   const torn = '{"entry":4,"prev';
   const text = JSON.stringify({
     entry: 4,
@@ -148,7 +148,7 @@ describe("a problem of the files stays one:", () => {
     ["a changed line", [three[0]!.replace("one", "six"), ...three.slice(1)], {}, "entry 1 was changed, or entry 2 was"],
     ["a removed line", [three[0]!, three[2]!], { head: headOf(three) }, "entry 2 is missing"],
     [
-      "a line that is no entry",
+      "a line without an entry",
       [...three.slice(0, 1), "no entry", ...three.slice(1)],
       { head: headOf(three) },
       "the line after entry 1 is not an entry",

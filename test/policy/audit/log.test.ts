@@ -28,7 +28,7 @@ const lines = () => texts().map((text) => JSON.parse(text) as AuditLine);
 const verified = async (wanted?: string) => (await reading(file(), (log) => verify(log, wanted)))!;
 const problem = async () => (await verified()).problem;
 
-/** Replaces a text in a line, as somebody would who hides something. */
+/** Replaces a text of an entry, as somebody would who hides something. */
 const change = (place: number, from: string, to: string, more = "") =>
   tamper(file(), `UPDATE audit SET line = replace(line, '${from}', '${to}')${more} WHERE place = ${place}`);
 
