@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { App } from "../app/app.ts";
+import { eventLoopTurn } from "../base/event-loop.ts";
 import { WatchedTransport, type Watcher } from "../servers/watched-transport.ts";
 import { hostOf } from "./host.ts";
 import type { HostWire } from "./modern/stdio.ts";
@@ -75,11 +76,31 @@ export async function serveSession(app: App, beginning: SessionStart, over: Abor
 class HostTransport extends WatchedTransport {
   /** Changes messages to the host. */
   change: ((message: JSONRPCMessage) => JSONRPCMessage) | undefined;
+  /** The last list that was sent. */
+  #list: Promise<void> = Promise.resolve();
 
   override send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    return super.send(this.change?.(message) ?? message, options);
+    const sent = this.change?.(message) ?? message;
+    return isList(sent) ? this.#sendList(sent, options) : super.send(sent, options);
+  }
+
+  /**
+   * Writes lists one after the other, and lets other messages be answered in between. Lists of megabytes that are sent together would delay
+   * a ping by 100 ms and more.
+   */
+  #sendList(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    const sent = this.#list.then(eventLoopTurn).then(() => super.send(message, options));
+    this.#list = sent.catch(() => {});
+    return sent;
   }
 }
+
+/** Whether the message is a page of tools, prompts, resources or skills. */
+function isList(message: JSONRPCMessage): boolean {
+  return "result" in message && listKeys.some((key) => Array.isArray(message.result[key]));
+}
+
+const listKeys = ["tools", "prompts", "resources", "resourceTemplates", "skills"];
 
 /** Drops the server's answer to `initialize`: the agent has one already. */
 class BegunTransport extends StdioServerTransport {
