@@ -3,7 +3,7 @@ import { renameSync, rmSync, type Stats, statSync, truncateSync, writeFileSync }
 import { dirname } from "node:path";
 import type { App } from "../app/app.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
-import { stampOf } from "../base/files.ts";
+import { programStampOf, stampOf } from "../base/files.ts";
 import { type Lock, takeLock, waitForLock } from "../base/lock.ts";
 import type { Log } from "../base/log.ts";
 import { version } from "../base/version.ts";
@@ -47,8 +47,10 @@ interface DaemonOptions {
   cwd: string;
   /** Time without calls until the daemon ends. Default 5 minutes. */
   idleMs?: number | undefined;
-  /** Files on which the daemon depends. It ends when one of them has changed. */
-  madeOf: string[];
+  /** The files of the config. The daemon ends when one of them has changed. */
+  configFiles: string[];
+  /** The executable, if the daemon does not run from source. The daemon ends when it was replaced. */
+  program: string | undefined;
   interrupted: AbortSignal;
   log: Log;
   /** Opens the page of `claudikins ui`. Called when a user wants to see the page. */
@@ -117,7 +119,8 @@ class Daemon {
   readonly #listener: SocketListener;
   readonly #sockets: ServerSockets;
   readonly #own: Stats;
-  readonly #madeOf: string;
+  /** The state of the config and the program when the daemon started. */
+  readonly #stamp: string;
   readonly #startedAt = Date.now();
   readonly #watch: NodeJS.Timeout;
   readonly #page: DaemonPage;
@@ -139,7 +142,7 @@ class Daemon {
     this.#app = app;
     this.#lock = lock;
     this.#options = options;
-    this.#madeOf = stampsOf(options.madeOf);
+    this.#stamp = stampOfAll(options);
     this.#page = new DaemonPage(options.openPage);
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
@@ -367,7 +370,7 @@ class Daemon {
   }
 
   #leaveWhenOld(): void {
-    if (stampsOf(this.#options.madeOf) !== this.#madeOf) {
+    if (stampOfAll(this.#options) !== this.#stamp) {
       this.leave("its config or its program changed", { keepsPage: true });
     }
   }
@@ -423,4 +426,6 @@ class Daemon {
   }
 }
 
-const stampsOf = (files: string[]) => files.map(stampOf).join("\n");
+function stampOfAll({ configFiles, program }: Pick<DaemonOptions, "configFiles" | "program">): string {
+  return [...configFiles.map(stampOf), program === undefined ? "" : programStampOf(program)].join("\n");
+}

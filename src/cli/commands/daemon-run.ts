@@ -60,10 +60,8 @@ export default command({
       environment,
       idleMs: args.idle,
       // The user's own policy counts for every project.
-      madeOf: [
-        ...(file === undefined ? [] : [file, userConfigFile(io.env)]),
-        ...(Bun.isStandaloneExecutable ? [process.execPath] : []),
-      ],
+      configFiles: file === undefined ? [] : [file, userConfigFile(io.env)],
+      program: Bun.isStandaloneExecutable ? process.execPath : undefined,
       interrupted: io.interrupted,
       log,
       openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),

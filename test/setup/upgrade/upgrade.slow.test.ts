@@ -4,6 +4,7 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -44,6 +45,24 @@ const daemons = async (machine: InstalledMachine) =>
   (JSON.parse(await machine.text("daemon", "status", "--json")).daemons as { version: string }[]).map(
     (each) => each.version,
   );
+
+test("the daemon ends when its executable is replaced, and not when a program that waits links to it", async () => {
+  await using machine = await installedMachine();
+  const daemon = async () => JSON.parse(await machine.text("daemon", "status", "--json")).daemons[0];
+  await machine.text("exec", "--detach", "-e", "return await counting.read({ name: 'first' })");
+  const { pid } = await daemon();
+  // The executable is kept for the program, in the data folder.
+  await parked(machine);
+  await eventually(() => existsSync(join(machine.data, "executables")));
+  linkSync(machine.program, `${machine.program}.link`);
+  await machine.text("call", "counting.read", '{"name":"second"}');
+  expect((await daemon()).pid).toBe(pid);
+  rmSync(machine.program);
+  copyFileSync(released("0.3.0"), machine.program);
+  await machine.text("call", "counting.read", '{"name":"third"}');
+  await hasEnded(pid, AbortSignal.timeout(30_000));
+  expect((await daemon()).pid).not.toBe(pid);
+});
 
 test("a program that waits is continued by the new version, and its call is made once", async () => {
   await using machine = await installedMachine();
