@@ -266,7 +266,7 @@ describe("raw requests over HTTP", () => {
     expect(await refused({ requestState, inputResponses })).toContain("has ended");
   });
 
-  test("the time limit stands still while a person is asked", async () => {
+  test("the time limit is paused while the user is asked", async () => {
     const code = "return await newer.greet({})";
     const args = { name: "execute_code", arguments: { code, timeout_ms: 1_000 } };
     const ask = (more: object) => modernAnswer(door.url, "tools/call", { ...args, ...more }, { capabilities });
