@@ -81,6 +81,7 @@ const subjects: Record<string, string> = {
   probes:
     "Tools whose result an agent must print before a program can use it, and whether real results are as the search said.",
   warm: "Time for `return 1` in a `serve` that is running, as the host sees it.",
+  anatomy: "Time of one call of a program, layer by layer.",
   call: "Time for one tool call from a shell. The tool is `everything.echo`.",
   calls: "Time for many tool calls made by one program.",
   pool: "Time for concurrent calls over eight servers.",

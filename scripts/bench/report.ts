@@ -14,6 +14,7 @@ const ratioWithin = 0.12;
 
 export type Unit =
   | "ms"
+  | "µs"
   | "MB"
   | "KB"
   | "tokens"
@@ -209,7 +210,7 @@ export const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 
 export function figure(value: number, unit: Unit): string {
   if (unit === "share") return `${(value * 100).toFixed(1)} %`;
-  if (unit !== "ms" && unit !== "MB") {
+  if (unit !== "ms" && unit !== "µs" && unit !== "MB") {
     const count = Math.round(value);
     return `${count.toLocaleString("en")} ${count === 1 ? unit.replace(/s$/, "") : unit}`;
   }

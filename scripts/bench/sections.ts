@@ -1,4 +1,5 @@
 /** The sections by the names that --only accepts, in the order of the report. */
+import { measureAnatomy } from "./anatomy.ts";
 import { measureCall } from "./call.ts";
 import { measureCalls } from "./calls.ts";
 import { measureCancel } from "./cancel.ts";
@@ -27,6 +28,7 @@ export const measures: Record<string, Measure> = {
   tasks: measureTasks,
   probes: measureProbes,
   warm: measureWarm,
+  anatomy: measureAnatomy,
   call: measureCall,
   calls: measureCalls,
   pool: measurePool,
