@@ -9,12 +9,13 @@ import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { FailureReason, Outcome } from "../sandbox/contract.ts";
 import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
-import type { BriefExecution, StoredExecution } from "../store/executions.ts";
+import type { BriefExecution, ExecutionStore, StoredExecution } from "../store/executions.ts";
 import { mayAsk, type RequestingAgent } from "./asker.ts";
 import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
 import { executionLookMs, lastAnswersMs } from "./limits.ts";
+import type { TraceRecording } from "./recording.ts";
 import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
 import {
   type ExecutionsOptions,
@@ -25,7 +26,7 @@ import {
   type StoredRequest,
 } from "./stored-executions.ts";
 import { outcomeJson, outcomeOf } from "./stored-outcome.ts";
-import { readHead, readProgram } from "./stored-program.ts";
+import { readHead, readProgram, type StoredProgram } from "./stored-program.ts";
 import { newId } from "./trace/id.ts";
 
 export interface StartOptions {
@@ -147,12 +148,16 @@ export class Executions implements AsyncDisposable {
       running.cancel();
       return true;
     }
-    const { store, writer, owner } = await this.stored.open(parts);
+    const access = await this.stored.open(parts);
+    const { store, writer, owner } = access;
     const row = this.stored.rowOf(id, store);
     if (row.state === "ended") return false;
     if (await this.stored.isAlive(row)) await writer.do("askToCancel", id, {});
     else if (await writer.do("claim", id, { owner, from: row.owner })) {
-      await writer.do("ended", id, { ...(await outcomeJson(cancelledOutcome(row))), isOk: false });
+      const recording = parts.recorder && recordingOf(row, await savedProgram(row, access), parts);
+      const outcome = cancelledOutcome(row);
+      await writer.do("ended", id, { ...(await outcomeJson(outcome)), isOk: false });
+      recording?.ended(outcome);
     } else return this.cancel(id, parts);
     return true;
   }
@@ -247,7 +252,7 @@ export class Executions implements AsyncDisposable {
 
   async #takeOver(row: StoredExecution, parts: ExecutionParts): Promise<RunningExecution | undefined> {
     const access = await this.stored.open(parts);
-    const { store, writer, owner } = access;
+    const { writer, owner } = access;
     const { id, startedAt } = row;
     if (row.unsaved !== null) throw lost(row, whyLost(row.unsaved));
     if (isOfOtherBuild(row)) {
@@ -256,11 +261,7 @@ export class Executions implements AsyncDisposable {
     }
     if (!(await writer.do("claim", id, { owner, from: row.owner }))) return undefined;
     const { source, asked, limits, check, isForAgent, host, starter } = JSON.parse(row.request) as StoredRequest;
-    const stored = store.program(id);
-    const head = stored && readHead(stored);
-    const program =
-      head &&
-      (await readProgram(head, await writer.do("records", id, { ...head.image.manifest, records: head.records })));
+    const { head, program } = await savedProgram(row, access);
     const { open, sent } = await openCalls(id, access);
     if (this.#isClosing || this.#ended.has(parts)) {
       await writer.do("release", id, { owner });
@@ -270,7 +271,7 @@ export class Executions implements AsyncDisposable {
     const recordedCount = program?.execution.recorded.length ?? 0;
     const calls = open.map(({ message }) => message.call);
     const taken = { access, calls, sent, program: head && { head, recordedCount } };
-    const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, timeline: program?.timeline });
+    const recording = recordingOf(row, { program }, parts);
     const checkpointer = this.#checkpointer({ id, startedAt, request: row.request, recording }, parts, true, taken);
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
       const request = { id, source, check, isForAgent, host, signal, checkpointer, recording };
@@ -313,6 +314,33 @@ export class Executions implements AsyncDisposable {
     void running.outcome.finally(() => this.#running.delete(id)).catch(() => {});
     return running;
   }
+}
+
+interface SavedProgram {
+  head?: ReturnType<typeof readHead> | undefined;
+  program?: StoredProgram | undefined;
+}
+
+/** The saved program without its pages. Empty if none was saved, or another build has saved it. */
+async function savedProgram(
+  row: StoredExecution,
+  { store, writer }: StoreAccess & { store: ExecutionStore },
+): Promise<SavedProgram> {
+  const stored = isOfOtherBuild(row) ? undefined : store.program(row.id);
+  if (!stored) return {};
+  const head = readHead(stored);
+  const records = await writer.do("records", row.id, { ...head.image.manifest, records: head.records });
+  return { head, program: await readProgram(head, records) };
+}
+
+/** Records a stored execution together with what was recorded before it was saved. */
+function recordingOf(
+  { id, request }: StoredExecution,
+  { program }: SavedProgram,
+  parts: ExecutionParts,
+): TraceRecording | undefined {
+  const { source, isForAgent, host } = JSON.parse(request) as StoredRequest;
+  return parts.recorder?.begin({ id, source, parts, isForAgent, host, timeline: program?.timeline });
 }
 
 /** The calls that a stored program waits for, and the calls that were sent, with whether they may be sent again. */

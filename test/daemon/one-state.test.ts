@@ -119,3 +119,13 @@ test("a program of exec that nobody can be asked about waits on every surface, a
   await expectEnded(id, "exec", { ok: false, reason: "cancelled" }, "cancelled");
   expect(await text("trace", id)).toEndWith("\nThe execution was cancelled\n");
 });
+
+test("a program that waits and that no process runs is recorded when it is cancelled", async () => {
+  const alone = { cwd: folder.path, env: { ...env, CLAUDIKINS_DAEMON: "off" } };
+  const run = (...argv: string[]) => runProgram([...claudikinsCommand, ...argv], alone);
+  const { stderr } = await run("exec", "-e", code);
+  const [, id = ""] = /The execution (\w+) waits/.exec(stderr) ?? [];
+  expect((await run("executions", "cancel", id)).stderr).toContain(`Cancelled the execution ${id}`);
+  const { stdout } = await run("trace", id, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ id, door: "exec", ok: false, reason: "cancelled" });
+});

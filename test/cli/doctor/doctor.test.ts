@@ -73,13 +73,16 @@ test("doctor prints findings grouped by area, with their fixes", async () => {
   `);
 });
 
+/** Bun's compiled sources of the servers, and the files that SQLite has beside a database while somebody reads it. */
+const notOurs = /^\.bun$|\.sqlite-(?:shm|wal)$/;
+
 /** Every path with everything that would show a change. */
 function listing(path: string): string[] {
   const { mode, size, mtimeMs, ino } = lstatSync(path);
-  // Bun keeps the compiled sources of the servers there.
   const all = lstatSync(path).isDirectory() ? readdirSync(path).sort() : [];
-  const below = all.filter((name) => name !== ".bun");
-  const stamp = all.includes(".bun") ? path : `${path} ${mode} ${size} ${mtimeMs} ${ino}`;
+  const below = all.filter((name) => !notOurs.test(name));
+  const isOthers = all.includes(".bun") || all.some((name) => name.endsWith(".sqlite"));
+  const stamp = isOthers ? path : `${path} ${mode} ${size} ${mtimeMs} ${ino}`;
   return [stamp, ...below.flatMap((name) => listing(join(path, name)))];
 }
 
