@@ -130,6 +130,8 @@ describe("the watchdog", () => {
     expect(await processesLeft(watchdog)).toEqual([]);
     process.kill(pids[1] ?? 0, "SIGKILL");
     await eventually(() => processesWith(watchdog).length > 0);
+    // The process can be seen a moment before it is told the groups.
+    await Bun.sleep(300);
     child.kill("SIGKILL");
     for (const text of [first, second, watchdog]) expect(await processesLeft(text)).toEqual([]);
   });
