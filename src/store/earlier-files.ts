@@ -29,13 +29,16 @@ export async function takeOverEarlierFiles(database: Database, file: string): Pr
   if (existsSync(recordsFolder(file))) await takeOverRecords(database, recordsFolder(file));
 }
 
-/** The names of the ledger's folder after it was moved aside. */
-function movedLedgers(file: string): string[] {
-  return namesIn(dirname(file)).filter((name) => name.startsWith("ledger-"));
+const movedLedgers = (file: string) => movedFolders(file, "ledger");
+
+/** The names of a folder beside the database after it was moved aside. */
+export function movedFolders(file: string, folder: string): string[] {
+  const moved = new RegExp(`^${folder}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`);
+  return namesIn(dirname(file)).filter((name) => moved.test(name));
 }
 
 /** From now on, processes of the earlier version write to a new folder. */
-function moveAside(folder: string): void {
+export function moveAside(folder: string): void {
   try {
     renameSync(folder, `${folder}-${crypto.randomUUID()}`);
   } catch (error) {

@@ -9,6 +9,21 @@ import { openDatabase } from "./database.ts";
 import { hasEarlierFiles, takeOverEarlierFiles } from "./earlier-files.ts";
 import { databaseBusyMs, storeLookMs } from "./limits.ts";
 
+/** Runs `work` as one transaction, once no other process writes. Other work of the thread goes on meanwhile. */
+export async function writeTo<T>(database: Database, work: (database: Database) => T): Promise<T> {
+  const transaction = database.transaction(work);
+  for (const deadline = performance.now() + databaseBusyMs; ; await Bun.sleep(5 + Math.random() * 20)) {
+    database.run("PRAGMA busy_timeout = 0");
+    try {
+      return transaction.immediate(database);
+    } catch (error) {
+      if (!systemCodeOf(error)?.startsWith("SQLITE_BUSY") || performance.now() > deadline) throw error;
+    } finally {
+      database.run(`PRAGMA busy_timeout = ${databaseBusyMs}`);
+    }
+  }
+}
+
 export class Store implements AsyncDisposable {
   readonly file: string;
   readonly #listeners = new Set<() => void>();
@@ -43,18 +58,7 @@ export class Store implements AsyncDisposable {
 
   /** Runs `work` as one transaction, once no other process writes. After a loss of power, the last writes may be missing. */
   async write<T>(work: (database: Database) => T): Promise<T> {
-    const database = await this.open();
-    const transaction = database.transaction(work);
-    for (const deadline = performance.now() + databaseBusyMs; ; await Bun.sleep(5 + Math.random() * 20)) {
-      database.run("PRAGMA busy_timeout = 0");
-      try {
-        return transaction.immediate(database);
-      } catch (error) {
-        if (!systemCodeOf(error)?.startsWith("SQLITE_BUSY") || performance.now() > deadline) throw error;
-      } finally {
-        database.run(`PRAGMA busy_timeout = ${databaseBusyMs}`);
-      }
-    }
+    return writeTo(await this.open(), work);
   }
 
   /**

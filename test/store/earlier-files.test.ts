@@ -67,15 +67,14 @@ test("files that a running process of the earlier version writes later are taken
 
 test("nothing is counted twice if a process was killed before it removed the files", async () => {
   writeLedger();
-  renameSync(join(folder.path, "ledger"), join(folder.path, "ledger-moved"));
-  const before = readdirSync(join(folder.path, "ledger-moved")).map(
-    (name) => [name, readFileSync(join(folder.path, "ledger-moved", name), "utf8")] as const,
-  );
+  const moved = join(folder.path, `ledger-${crypto.randomUUID()}`);
+  renameSync(join(folder.path, "ledger"), moved);
+  const before = readdirSync(moved).map((name) => [name, readFileSync(join(moved, name), "utf8")] as const);
   expect((await found()).calls).toBe(103);
-  mkdirSync(join(folder.path, "ledger-moved"));
-  for (const [name, text] of before) writeFileSync(join(folder.path, "ledger-moved", name), text);
+  mkdirSync(moved);
+  for (const [name, text] of before) writeFileSync(join(moved, name), text);
   expect((await found()).calls).toBe(103);
-  expect(existsSync(join(folder.path, "ledger-moved"))).toBe(false);
+  expect(existsSync(moved)).toBe(false);
 });
 
 test("files with damaged parts are taken over without these, and kept", async () => {

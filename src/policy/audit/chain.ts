@@ -71,8 +71,7 @@ function problemsAtEnd(table: AuditTable): AuditEvent[] {
     problems.push({ decision: "broken", why: `the entry before was changed: its hash was ${last.sha256}` });
   }
   if (lastPlace > place) {
-    const why = `${lastPlace - place} entries were removed here: ${lastPlace} were written, and ${place} are left`;
-    problems.push({ decision: "broken", why });
+    problems.push({ decision: "broken", why: `entries before it were removed: ${lastPlace - place}` });
   }
   return problems;
 }

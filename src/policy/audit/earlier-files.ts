@@ -3,18 +3,18 @@
  * stay on the disk, in a folder with another name. A running process of that version may begin a new log, which is taken over later.
  */
 import type { Database } from "bun:sqlite";
-import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemCodeOf } from "../../base/errors.ts";
 import { namesIn, readIfThere, statsOf } from "../../base/files.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { AuditTable } from "../../store/audit.ts";
+import { moveAside, movedFolders } from "../../store/earlier-files.ts";
 import { addEvents, lineOf } from "./chain.ts";
 import { thisProcess } from "./decider.ts";
 import type { AuditEvent } from "./event.ts";
 
 const folderOf = (file: string) => join(dirname(file), "audit");
+const movedLogs = (file: string) => movedFolders(file, "audit");
 const isFolder = (path: string) => statsOf(path)?.isDirectory() === true;
 
 /** Whether there is a log that was not taken over, beside the database. */
@@ -24,26 +24,12 @@ export function hasEarlierLog(file: string): boolean {
 
 /** Throws what the database throws. */
 export function takeOverEarlierLogs(database: Database, file: string): void {
+  // A process of the earlier version that is writing fails, and decides nothing.
   if (isFolder(folderOf(file))) moveAside(folderOf(file));
   // One that was moved aside before by a process that was killed is taken over too.
   const query = database.query<{ name: string }, [string]>("SELECT name FROM takenOver WHERE name = ?");
   for (const name of movedLogs(file)) {
     if (!query.get(name)) database.transaction(() => takeOver(database, dirname(file), name)).immediate();
-  }
-}
-
-/** The names of the log's folder after it was moved aside. */
-function movedLogs(file: string): string[] {
-  return namesIn(dirname(file)).filter((name) => name.startsWith("audit-"));
-}
-
-/** From now on, processes of the earlier version write to a new folder. One that is writing fails, and decides nothing. */
-function moveAside(folder: string): void {
-  try {
-    renameSync(folder, `${folder}-${crypto.randomUUID()}`);
-  } catch (error) {
-    // Another process was faster.
-    if (systemCodeOf(error) !== "ENOENT") throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { AuditTable } from "../../store/audit.ts";
 import { openDatabase } from "../../store/database.ts";
+import { writeTo } from "../../store/store.ts";
 import { addEvents, notWritable } from "./chain.ts";
 import { hasEarlierLog, takeOverEarlierLogs } from "./earlier-files.ts";
 import type { AuditEvent, Decider } from "./event.ts";
@@ -11,8 +12,13 @@ import type { AuditEvent, Decider } from "./event.ts";
 /** Opens the database for writing to the log. Throws what `openDatabase` throws. */
 export async function openLog(file: string): Promise<Database> {
   const database = await openDatabase(file, { isWriter: true });
-  takeOverEarlierLogs(database, file);
-  return database;
+  try {
+    takeOverEarlierLogs(database, file);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** Adds events to the log. They are on the disk when it resolves. Throws FILE_NOT_WRITABLE. */
@@ -34,7 +40,7 @@ async function changing(file: string, work: (database: Database) => void): Promi
   let database: Database | undefined;
   try {
     database = await openLog(file);
-    database.transaction(work).immediate(database);
+    await writeTo(database, work);
   } catch (cause) {
     throw notWritable(cause);
   } finally {

@@ -70,9 +70,10 @@ test("a list reads an earlier log before anything new is recorded", async () => 
 
 test("nothing is taken over twice, and a log that was moved aside by a process that died is taken over", async () => {
   earlier(three);
-  renameSync(join(folder.path, "audit"), join(folder.path, "audit-died"));
+  const died = `audit-${crypto.randomUUID()}`;
+  renameSync(join(folder.path, "audit"), join(folder.path, died));
   for (let time = 0; time < 3; time++) expect(await verified()).toMatchObject({ entries: 3 });
-  expect(moved()).toEqual(["audit-died"]);
+  expect(moved()).toEqual([died]);
 });
 
 test("processes that look at the same moment take it over once", async () => {
@@ -100,6 +101,14 @@ test("an empty log leaves nothing", async () => {
   folder.write("audit/.lock", "");
   folder.write("audit/head.json", JSON.stringify({ entry: 0, sha256: "0".repeat(64) }));
   expect(await verified()).toEqual({ entries: 0, sha256: "0".repeat(64), notes: [] });
+});
+
+test("other files beside the database whose names begin with audit are left alone", async () => {
+  folder.write("audit-2026.jsonl", three.join("\n"));
+  folder.write("audit-copies/000001.jsonl", three.join("\n"));
+  await record(file(), { decision: "denied" }, by);
+  expect(await verified()).toMatchObject({ entries: 1 });
+  expect(moved()).toEqual(["audit-2026.jsonl", "audit-copies"]);
 });
 
 test("a file with the name of the folder is left alone", async () => {
