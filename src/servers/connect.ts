@@ -8,6 +8,7 @@ import type { Log } from "../base/log.ts";
 import { oneLine } from "../base/visible-text.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { unlessAborted } from "./abort.ts";
+import { Cancellation } from "./cancellation.ts";
 import { ChangeStream, withOlderRequests } from "./change-stream.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import { handshake } from "./handshake.ts";
@@ -15,6 +16,7 @@ import { NetworkFailure } from "./network-failure.ts";
 import { type ListName, listenTo, type Notice } from "./notices.ts";
 import { openDirectChannel } from "./open-channel.ts";
 import { withParameterHeaders } from "./parameter-headers.ts";
+import { PendingRequests } from "./pending-requests.ts";
 import { Readiness } from "./readiness.ts";
 import { type Request, type RequestOptions, type Send, sendRequest } from "./request.ts";
 import type { Responder } from "./responder.ts";
@@ -129,6 +131,7 @@ class Opening {
   readonly #transport: WatchedTransport;
   readonly #traced: Transport;
   readonly #progress = new ServerProgress();
+  readonly #pending = new PendingRequests((message) => this.#transport.send(message));
   readonly #readiness: Readiness | undefined;
   #client: ServerClient | undefined;
   #changes: ChangeStream | undefined;
@@ -144,6 +147,7 @@ class Opening {
       withoutLateAnswers(server.name, options.log),
       ...(this.#readiness ? [this.#readiness] : []),
       this.#progress,
+      this.#pending,
     ];
     this.#transport = new (server.url === undefined ? WatchedProcess : WatchedTransport)(this.#traced, ...watchers);
     this.#channel = { ...channel, transport: this.#transport };
@@ -188,7 +192,7 @@ class Opening {
 
   #newClient(beginning: OpeningRequest): ServerClient {
     const { server, options, requests } = this.#given;
-    const client = new ServerClient(requests.capabilities, beginning);
+    const client = new ServerClient(requests.capabilities, this.#pending, beginning);
     requests.attach(client);
     listenTo(client, { server: server.name, log: options.log, redact: this.#redact }, this.#onNotice);
     client.onerror = (error) => this.#debug(error.message);
@@ -287,7 +291,13 @@ function readinessOf(
   const { extensions: _, ...askable } = requests.capabilities;
   if (Object.keys(askable).length === 0) return undefined;
   return new Readiness({
-    ping: async (timeout) => client()?.ping({ timeout }),
+    ping: async (timeoutMs) => {
+      const cancellation = new Cancellation();
+      const timer = setTimeout(() => cancellation.cancel("no answer in time"), timeoutMs);
+      await client()
+        ?.ask({ method: "ping" }, { cancellation })
+        .finally(() => clearTimeout(timer));
+    },
     isCalled: () => requests.isCalled,
     warn: (message) => log.warn(`${name}: ${message}`),
   });

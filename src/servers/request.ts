@@ -6,6 +6,7 @@ import { ClaudikinsError } from "../base/errors.ts";
 import { type Clock, maxTimerMs, TimeLimit } from "../base/time-limit.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { onAbort } from "./abort.ts";
+import { Cancellation } from "./cancellation.ts";
 import type { Channel } from "./channel.ts";
 import { maxHintUrlChars } from "./limits.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
@@ -59,14 +60,14 @@ export async function sendRequest(
   options: RequestOptions,
 ): Promise<Record<string, unknown>> {
   const { what, timeoutMs, signal, clock, origin = signal, onProgress, onBecameTask } = options;
-  // Aborted by the caller, or when the time is over.
-  const cancel = new AbortController();
-  const stopListening = onAbort(signal, () => cancel.abort());
+  // By the caller, or when the time is over.
+  const cancellation = new Cancellation();
+  const stopListening = onAbort(signal, () => cancellation.cancel("the caller stopped waiting"));
   // Replaces the SDK's timeout, which cannot be paused.
   let late: SdkError | undefined;
   const limit = new TimeLimit(timeoutMs, () => {
     late = new SdkError(SdkErrorCode.RequestTimeout, "its time is over");
-    cancel.abort(late);
+    cancellation.cancel(late);
   });
   const ended = peer.requests.calling(request.method, { clocks: clock ? [limit, clock] : [limit], origin });
   let states = 0;
@@ -93,7 +94,7 @@ export async function sendRequest(
     const { progressToken } = listening ?? {};
     const _meta = { ...Object(params["_meta"]), progressToken };
     const asked = listening ? { method, params: { ...params, _meta } } : request;
-    return await peer.client.ask(asked, { timeout: maxTimerMs, signal: cancel.signal, origin, onTask });
+    return await peer.client.ask(asked, { timeout: maxTimerMs, cancellation, origin, onTask });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
     if (peer.closing.aborted) {

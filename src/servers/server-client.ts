@@ -24,7 +24,9 @@ import { messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { version } from "../base/version.ts";
 import { oneLine } from "../base/visible-text.ts";
+import type { Cancellation } from "./cancellation.ts";
 import { discoverMs, maxInputRounds, maxVersionChars, requestAgainMs } from "./limits.ts";
+import type { PendingRequests } from "./pending-requests.ts";
 import { resultOfTask, type TaskServer } from "./server-task.ts";
 import { withTasks } from "./tasks-extension.ts";
 
@@ -55,7 +57,8 @@ type Answerer = (
   asked: { id: RequestId; key: string; signal: AbortSignal; origin: AbortSignal | undefined },
 ) => Promise<Result>;
 
-interface ClientRequestOptions extends RequestOptions {
+interface ClientRequestOptions extends Pick<RequestOptions, "timeout"> {
+  cancellation: Cancellation;
   /** The signal of the agent's request that this is done for. */
   origin?: AbortSignal | undefined;
   /** Called when the server has answered with a task, and with each state of it. */
@@ -101,10 +104,13 @@ export class ServerClient extends Client {
   readonly markedTools = new Map<string, JsonObject>();
   /** Answers the questions of servers of 2026-07-28. */
   answerer: Answerer | undefined;
+  readonly #pending: PendingRequests;
 
-  constructor(capabilities: ClientCapabilities, beginning: OpeningRequest = "older") {
+  /** `pending` sends the requests of the older era. */
+  constructor(capabilities: ClientCapabilities, pending: PendingRequests, beginning: OpeningRequest = "older") {
     const versionNegotiation = { mode: modes[beginning], probe: { timeoutMs: discoverMs } };
     super({ name: "claudikins", version }, { capabilities, versionNegotiation });
+    this.#pending = pending;
   }
 
   get era(): Era {
@@ -123,7 +129,14 @@ export class ServerClient extends Client {
    * answered here, and the request is sent again with the answer. The SDK would not say which request a question belongs to.
    * A task is followed until it has ended.
    */
-  async ask(request: ClientRequest, { origin, onTask, ...options }: ClientRequestOptions) {
+  ask(request: ClientRequest, options: ClientRequestOptions): Promise<JsonObject> {
+    if (this.era === "2026") return this.#askNewer(request, options);
+    // The result is always complete.
+    return this.#pending.send(request.method, request.params ?? {}, options.cancellation);
+  }
+
+  async #askNewer(request: ClientRequest, { origin, onTask, timeout, cancellation }: ClientRequestOptions) {
+    const options: RequestOptions = { signal: cancellation.signal, ...(timeout === undefined ? {} : { timeout }) };
     let asked = request;
     for (let round = 1; ; round++) {
       const result = await this.#once(asked, options);
