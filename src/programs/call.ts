@@ -39,7 +39,7 @@ export function callContext(
   const { call, listener } = options;
   return {
     ...options,
-    onSend: async (repeatable) => listener({ type: "sent", call, repeatable }),
+    onSend: (repeatable) => listener({ type: "sent", call, repeatable }),
     ...(wantsProgress ? { onProgress: (progress) => void listener({ type: "progress", call, progress }) } : {}),
   };
 }
@@ -194,7 +194,8 @@ async function seeResult(
 ): Promise<void> {
   if (result["isError"] === true) await failIfRemoved(server, tool.name, parts, signal);
   const known = parts.catalog.find(server);
-  if (known) await listener({ type: "answered", call, server: known, tool, args, result });
+  const heard = known && listener({ type: "answered", call, server: known, tool, args, result });
+  if (heard) await heard;
 }
 
 /** Throws TOOL_NOT_FOUND if the server has removed the tool: it may answer anything to a call of it. */

@@ -302,10 +302,11 @@ export class ExecutionCheckpointer implements Checkpointer {
     return this.#calling.size > 0;
   }
 
-  async answered(answer: SettleMessage): Promise<void> {
+  answered(answer: SettleMessage): Promise<void> | undefined {
     const access = this.#access;
-    if (access && !this.#isOver) await this.#noted(this.#storeAnswer(access, answer));
-    this.#calling.delete(answer.call);
+    const storing = access && !this.#isOver ? this.#noted(this.#storeAnswer(access, answer)) : undefined;
+    if (!storing) this.#calling.delete(answer.call);
+    return storing?.then(() => void this.#calling.delete(answer.call));
   }
 
   #storeAnswer({ writer }: StoreAccess, answer: SettleMessage): Promise<undefined> {

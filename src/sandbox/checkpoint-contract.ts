@@ -52,5 +52,5 @@ export interface Checkpointer {
   /** Reads the image that was saved last. */
   load(): Promise<ProgramImage>;
   /** Saves the answer of a call before the program receives it. */
-  answered(answer: SettleMessage): Promise<void>;
+  answered(answer: SettleMessage): Promise<void> | undefined;
 }

@@ -2,10 +2,10 @@
 import { charsOfBlocks } from "../base/context-characters.ts";
 import { largeJsonChars } from "../base/limits.ts";
 import { displayedBlocks, shownValue } from "../base/media.ts";
-import { allContextChars, textOf } from "./binding-value.ts";
+import { allContextChars, contextChars, textOf } from "./binding-value.ts";
 import type { CallEvent } from "./call-events.ts";
 import type { BindingValue, CallRequest, FailureReason, Outcome, OutcomeError, Receipt, ToolUse } from "./contract.ts";
-import { maxComparedFailureChars, maxReceiptFailureChars } from "./limits.ts";
+import { jsonCharsInTurn, maxComparedFailureChars, maxReceiptFailureChars } from "./limits.ts";
 import { LogLines } from "./log-buffer.ts";
 import type { ErrorShape, LogPart, SuccessShape } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
@@ -107,7 +107,7 @@ export class OutcomeRecorder {
   }
 
   /** Counts calls. A call that is made again, after its process has died, counts once. */
-  readonly hear = async (event: CallEvent): Promise<void> => {
+  readonly hear = (event: CallEvent): Promise<void> | undefined => {
     const { call, request } = event;
     const use = this.#useOf(request);
     switch (event.type) {
@@ -120,8 +120,7 @@ export class OutcomeRecorder {
         break;
       case "returned":
         this.#ended(use, event);
-        await this.#received(use, event.value, request);
-        break;
+        return this.#received(use, event.value, request);
       case "failed":
         this.#ended(use, event);
         this.#failed(toolId(request), use, event.error);
@@ -132,8 +131,9 @@ export class OutcomeRecorder {
       case "restored":
         if (!this.#state.open.delete(call)) use.calls += 1;
         if ("error" in event.answer) this.#failed(toolId(request), use, event.answer.error);
-        else await this.#received(use, event.answer, request);
+        else return this.#received(use, event.answer, request);
     }
+    return undefined;
   };
 
   #ended(use: ToolUse, { call, waitedMs }: { call: number; waitedMs: number }): void {
@@ -142,10 +142,17 @@ export class OutcomeRecorder {
     this.#state.open.delete(call);
   }
 
-  /** Counts a result. Answers to questions about the tools do not count. */
-  async #received(use: ToolUse, value: BindingValue, request: CallRequest): Promise<void> {
-    use.resultChars += textOf(value).length;
-    if (request.namespace === "") return;
+  /** Counts a result. A promise only if the result is large. Answers to questions about the tools do not count. */
+  #received(use: ToolUse, value: BindingValue, request: CallRequest): Promise<void> | undefined {
+    const { length } = textOf(value);
+    use.resultChars += length;
+    if (request.namespace === "") return undefined;
+    if (length > jsonCharsInTurn) return this.#receivedLarge(value, request);
+    this.#state.charsIn += contextChars(value, request, Number.POSITIVE_INFINITY);
+    return undefined;
+  }
+
+  async #receivedLarge(value: BindingValue, request: CallRequest): Promise<void> {
     const chars = await allContextChars(value, request);
     this.#state.charsIn += chars;
   }

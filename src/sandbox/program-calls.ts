@@ -47,7 +47,8 @@ export class ProgramCalls {
     const answer = await this.#answerTo(message);
     if (isCopied()) call.answer = answer;
     else this.#open.delete(message.call);
-    if (!this.#ending.signal.aborted) await checkpointer?.answered(answer);
+    const storing = this.#ending.signal.aborted ? undefined : checkpointer?.answered(answer);
+    if (storing) await storing;
     send(answer);
   }
 

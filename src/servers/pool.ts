@@ -39,7 +39,7 @@ export interface CallOptions {
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
   /** Called before a tool call leaves. If it throws, the call does not leave. */
-  onSend?: ((repeatable: boolean) => Promise<void>) | undefined;
+  onSend?: ((repeatable: boolean) => void | Promise<void>) | undefined;
   /** Called with the server's progress. */
   onProgress?: ProgressListener | undefined;
   /** Called, perhaps several times, when the server answers the call with a task. The call ends with the task. */
@@ -303,7 +303,8 @@ export class Pool implements AsyncDisposable {
       options,
       async (send, connection) => {
         if (permitted && permitted.connection !== connection) return undefined;
-        await options.onSend?.(options.repeatable ?? false);
+        const noted = options.onSend?.(options.repeatable ?? false);
+        if (noted) await noted;
         const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
         const answer = send({ method: "tools/call", params: sent });
         return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
