@@ -42,6 +42,8 @@ export interface StdioOptions extends SpawnOptions {
   onStderr?: (chunk: Uint8Array) => void;
 }
 
+const inputClosed = "its input is closed";
+
 /** The process has not read the message. */
 export class NotWritten extends Error {
   override readonly name = "NotWritten";
@@ -57,7 +59,9 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  /** Undefined before the start, and after the end: an ended process keeps 350 KB of buffers for as long as it is referred to. */
   #group: ProcessGroup | undefined;
+  #pid: number | undefined;
   #errorTail = "";
   readonly #strayLines: string[] = [];
   #strays = 0;
@@ -77,6 +81,7 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const group = new ProcessGroup(this.#options);
     this.#group = group;
+    this.#pid = group.pid;
     const broken = (error: Error) => this.onerror?.(error);
     const reading = this.#readMessages(group).catch(broken);
     const draining = this.#keepErrorTail(group.stderr).catch(broken);
@@ -84,6 +89,8 @@ export class StdioTransport implements Transport {
       this.#ended ||= how;
       // The last output explains most failures, but a surviving grandchild may hold the pipes open.
       await atMost(stdioDrainMs, Promise.all([reading, draining]));
+      this.#isBroken = true;
+      this.#group = undefined;
       this.#closed.resolve();
       // A failed write is reported first.
       setImmediate(() => this.onclose?.());
@@ -92,7 +99,7 @@ export class StdioTransport implements Transport {
 
   /** Throws NotWritten if the process has not read the message. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if (!this.#group) throw new Error("not started");
+    if (!this.#group) throw this.#isBroken ? new NotWritten(inputClosed) : new Error("not started");
     const { promise, ...settle } = Promise.withResolvers<void>();
     this.#outgoing.push({ text: `${JSON.stringify(message)}\n`, ...settle });
     if (this.#outgoing.length === 1 && !this.#isWriting) void this.#write(this.#group);
@@ -122,7 +129,7 @@ export class StdioTransport implements Transport {
   }
 
   get pid(): number | undefined {
-    return this.#group?.pid;
+    return this.#pid;
   }
 
   /** How the process ended ("exited with code 1"), or why it is being ended. Empty while it runs. */
@@ -251,12 +258,12 @@ async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[],
   const text = messages.map((message) => message.text).join("");
   let isClosed = isBroken;
   try {
-    if (isBroken) throw new Error("its input is closed");
+    if (isBroken) throw new Error(inputClosed);
     // Bun returns `true` instead of a number if the pipe is already closed.
     const count: unknown = await stdin.write(text);
     await stdin.flush();
     isClosed = typeof count !== "number";
-    if (isClosed) throw new Error("its input is closed");
+    if (isClosed) throw new Error(inputClosed);
     for (const { resolve } of messages) resolve();
     return true;
   } catch (cause) {

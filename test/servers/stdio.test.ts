@@ -1,4 +1,6 @@
 /** The stdio transport: lines in and out, and how a process ended. */
+
+import { heapStats } from "bun:jsc";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { NotWritten, StdioTransport } from "../../src/servers/stdio.ts";
 import { processesLeft } from "../support/process.ts";
@@ -204,5 +206,20 @@ describe("the end", () => {
     const { transport, closed } = await start("kill -9 $$");
     await closed;
     expect(transport.ended).toBe("was ended by SIGKILL");
+  });
+
+  test("gives the memory of the process back, even if the transport is kept", async () => {
+    const processes = () => heapStats().objectTypeCounts["Subprocess"] ?? 0;
+    Bun.gc(true);
+    const before = processes();
+    const ended = await Promise.all(Array.from({ length: 10 }, () => start("echo ready >&2")));
+    await Promise.all(ended.map(({ closed }) => closed));
+    await Bun.sleep(0);
+    Bun.gc(true);
+    // The stack may still refer to one.
+    expect(processes() - before).toBeLessThan(5);
+    const [{ transport }] = ended as [(typeof ended)[0]];
+    expect([transport.pid, transport.lastLines()]).toEqual([expect.any(Number), ["ready"]]);
+    await expect(transport.send(ping)).rejects.toThrow(NotWritten);
   });
 });
