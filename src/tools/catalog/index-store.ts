@@ -60,11 +60,14 @@ export class IndexStore {
   }
 
   find(name: string): RegistryServer | undefined {
-    const { index } = this;
+    return this.#named(this.index).get(name);
+  }
+
+  #named(index: RegistryIndex): Map<string, RegistryServer> {
     if (this.#byName?.of !== index) {
       this.#byName = { of: index, servers: new Map(index.servers.map((server) => [server.name, server])) };
     }
-    return this.#byName.servers.get(name);
+    return this.#byName.servers;
   }
 
   /** Includes the tools that the config denies, if this process has listed the server. */
@@ -90,8 +93,14 @@ export class IndexStore {
 
   /** Changes the index in memory only: `write` it later. */
   remember(server: RegistryServer): void {
-    const others = this.index.servers.filter(({ name }) => name !== server.name);
-    this.#index = { version: 1, servers: [...others, server].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+    const { index } = this;
+    const byName = this.#named(index);
+    const isKnown = byName.has(server.name);
+    const others = isKnown ? index.servers.filter(({ name }) => name !== server.name) : index.servers;
+    const place = others.findIndex(({ name }) => name > server.name);
+    this.#index = { version: 1, servers: others.toSpliced(place === -1 ? others.length : place, 0, server) };
+    // Making the map again for each of a thousand servers would leave 60 MB of garbage.
+    this.#byName = { of: this.#index, servers: byName.set(server.name, server) };
     for (const listener of this.#listeners) listener(server.name);
   }
 

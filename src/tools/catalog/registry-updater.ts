@@ -131,15 +131,21 @@ export class RegistryUpdater {
   /** Two server names may become the same folder name: the second gets a number. */
   #folderFor(name: string, category: string): string {
     const { config, store } = this.#options;
-    const isBeside = (server: string) => registryOf(config, server) === registryOf(config, name);
-    const known = store.index.servers.map((server) => [server.name, server.folder] as const);
-    const folders = new Map([...known, ...this.#chosenFolders].filter(([server]) => isBeside(server)));
-    folders.delete(name);
-    const taken = new Set([...folders.values()].map((folder) => folder.toLowerCase()));
+    const chosen = this.#chosenFolders;
     const base = `${category}/${toFolderName(name)}`;
+    const beginning = base.toLowerCase();
+    const taken = new Set<string>();
+    // One of a thousand servers is compared with all others: no lists or maps of them are made for it.
+    const take = (server: string, folder: string) => {
+      const lower = folder.toLowerCase();
+      if (!lower.startsWith(beginning) || server === name) return;
+      if (registryOf(config, server) === registryOf(config, name)) taken.add(lower);
+    };
+    for (const server of store.index.servers) if (!chosen.has(server.name)) take(server.name, server.folder);
+    for (const [server, folder] of chosen) take(server, folder);
     let folder = base;
     for (let count = 2; taken.has(folder.toLowerCase()); count++) folder = `${base}_${count}`;
-    this.#chosenFolders.set(name, folder);
+    chosen.set(name, folder);
     return folder;
   }
 
