@@ -21,7 +21,7 @@ import {
   straysIn,
 } from "./registry/store.ts";
 import { preparedFileName } from "./search/prepared-index.ts";
-import { prepareSearch } from "./search/search.ts";
+import { writeSearchFile } from "./search/search.ts";
 
 const asked = { server: text, tools: number, durationMs: number, "problem?": problem };
 
@@ -93,7 +93,7 @@ export async function generate(
   // With `only`, the servers' old files are already removed.
   const cleaned = clean && !only ? removeStrays(catalog) : [];
   removeAbandoned(registry);
-  await prepareSearch(catalog);
+  await writeSearchFile(catalog);
   keepOutOfGit(registry);
   return clean ? { ...report, cleaned } : report;
 }

@@ -264,6 +264,9 @@ export const maxKnownTerms = 50_000;
 /** Strengths from 1 down to 0 are kept in this many steps. More steps do not improve the results. */
 export const strengthSteps = 16;
 
+/** Tools after which making the index collects its garbage. */
+export const collectedTools = 1_000;
+
 /** With fewer tools, making the index is faster than reading it. */
 export const minPreparedTools = 500;
 

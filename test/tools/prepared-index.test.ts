@@ -1,10 +1,10 @@
 /** The search index of many tools is stored beside the registry, with the same answers, and is never outdated. */
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { syntheticIndex, syntheticQueries } from "../../scripts/bench/search-corpus.ts";
 import type { RegistryIndex } from "../../src/tools/model.ts";
-import { listedTools, preparedIn } from "../../src/tools/search/prepared-index.ts";
+import { keepPrepared, listedTools, preparedIn } from "../../src/tools/search/prepared-index.ts";
 import { ToolSearch } from "../../src/tools/search/tool-search.ts";
 import { ownFolder } from "../support/own-folder.ts";
 
@@ -25,6 +25,17 @@ test("answers are the same without a stored index, with a new one, and with a st
   const text = readFileSync(kept(), "utf8");
   expect(answers(index, folder.path)).toEqual(plain);
   expect(readFileSync(kept(), "utf8")).toBe(text);
+});
+
+test("an index that is only written is the one that a search reads", () => {
+  const index = syntheticIndex(110);
+  keepPrepared(folder.path, listedTools(index.servers));
+  const { mtimeMs } = statSync(kept());
+  expect(answers(index, folder.path)).toEqual(answers(index));
+  keepPrepared(folder.path, listedTools(index.servers));
+  expect(statSync(kept()).mtimeMs).toBe(mtimeMs);
+  keepPrepared(join(folder.path, "few"), listedTools(syntheticIndex(10).servers));
+  expect(existsSync(join(folder.path, "few"))).toBe(false);
 });
 
 test("few tools are indexed without a stored index", () => {

@@ -21,6 +21,9 @@ const fields = {
 type Field = keyof typeof fields;
 const fieldNames = Object.keys(fields) as Field[];
 
+/** The stems of a tool, by field. */
+type Fields = Pick<ToolDocument, "fields">;
+
 export interface ToolDocument {
   /** The stems of each field, without common words. */
   fields: Record<Field, string[]>;
@@ -73,7 +76,7 @@ function parametersText({ inputSchema: { properties } }: RegistryTool): string {
 }
 
 /** The mean number of words in each field. */
-export function meanLengths(documents: readonly ToolDocument[]): Record<Field, number> {
+export function meanLengths(documents: readonly Fields[]): Record<Field, number> {
   const means = Object.fromEntries(fieldNames.map((field) => [field, 0])) as Record<Field, number>;
   for (const document of documents) for (const field of fieldNames) means[field] += document.fields[field].length;
   for (const field of fieldNames) means[field] = means[field] / documents.length || 1;
@@ -81,7 +84,7 @@ export function meanLengths(documents: readonly ToolDocument[]): Record<Field, n
 }
 
 /** The strength of each term from 0 to 1, including the terms of its topics. */
-export function strengthsOf({ fields: words }: ToolDocument, means: Record<Field, number>): Map<string, number> {
+export function strengthsOf({ fields: words }: Fields, means: Record<Field, number>): Map<string, number> {
   const strengths = new Map<string, number>();
   for (const field of fieldNames) {
     if (words[field].length === 0) continue;

@@ -1,8 +1,9 @@
 /** Prepares the search index of all tools, and keeps it in a file if that takes long. */
+import { edenGC } from "bun:jsc";
 import { join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { version } from "../../base/version.ts";
-import { minPreparedTools } from "../limits.ts";
+import { collectedTools, minPreparedTools } from "../limits.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { documentOf, meanLengths, strengthsOf } from "./document.ts";
 import { type PostingEntry, postingEntries } from "./postings.ts";
@@ -25,16 +26,29 @@ export interface Prepared {
 }
 
 export function prepare(tools: readonly NumberedTool[]): Prepared {
-  const documents = tools.map(({ of, tool }) => documentOf(of, tool));
-  const means = meanLengths(documents);
   const words = new Set<string>();
-  for (const document of documents) for (const word of document.words) words.add(word);
+  const documents = tools.map(({ of, tool }, at) => {
+    collectBefore(at);
+    const { words: written, ...document } = documentOf(of, tool);
+    for (const word of written) words.add(word);
+    return document;
+  });
+  const means = meanLengths(documents);
+  const strengths = documents.values().map((document, at) => {
+    collectBefore(at);
+    return strengthsOf(document, means);
+  });
   return {
     names: documents.map(({ fields }) => fields.name.join(" ")),
     acts: documents.map(({ act }) => act ?? null),
     words: [...words],
-    postings: postingEntries(documents.map((document) => strengthsOf(document, means))),
+    postings: postingEntries(strengths),
   };
+}
+
+/** The garbage of 10,000 tools would be 90 MB. Collecting what is new takes a few milliseconds. */
+function collectBefore(tool: number): void {
+  if (tool > 0 && tool % collectedTools === 0) edenGC();
 }
 
 export const preparedFileName = "search.json";
@@ -57,12 +71,24 @@ export function preparedIn(folder: string, tools: readonly NumberedTool[]): Prep
   const kept = readKept(path, stamp);
   if (kept) return kept;
   const made = prepare(tools);
+  write(path, stamp, made);
+  return made;
+}
+
+/** Writes the file in the folder, unless it is of the same tools, or of so few that nobody would read it. */
+export function keepPrepared(folder: string, tools: readonly NumberedTool[]): void {
+  if (tools.length < minPreparedTools) return;
+  const path = join(folder, preparedFileName);
+  const stamp = stampOf(tools);
+  if (!readKept(path, stamp)) write(path, stamp, prepare(tools));
+}
+
+function write(path: string, stamp: string, made: Prepared): void {
   try {
     writeWhenChanged(path, JSON.stringify({ stamp, ...made }));
   } catch {
     // Without the file, the next process prepares again.
   }
-  return made;
 }
 
 function readKept(path: string, stamp: string): Prepared | undefined {

@@ -170,17 +170,21 @@ export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
   const wanted = wantedIn(catalog);
   if (known(wanted)) return;
   if (isLittle(wanted)) return void prepared(catalog);
-  const servers: string[] = [];
-  for (const server of wanted.servers) {
-    servers.push(indexedPart(server));
-    await eventLoopTurn();
-  }
-  const job = { work: "search", folder: catalog.config.folders.registry, servers } as const;
-  const json = await runJobInTime(job, indexPrepareMs);
+  const json = await runJobInTime({ work: "search", ...(await searchedPart(catalog, wanted)) }, indexPrepareMs);
   if (json === undefined) return;
   const tools = JSON.parse(json) as PreparedTools;
   await eventLoopTurn();
   make(wanted, tools);
+}
+
+/**
+ * Writes the file from which other processes read the index, if there are so many tools that they would. This process does not make the
+ * index for itself: with 10,000 tools that takes 60 MB more.
+ */
+export async function writeSearchFile(catalog: ToolCatalog): Promise<void> {
+  const wanted = wantedIn(catalog);
+  if (toolsOf(wanted) < minPreparedTools) return;
+  await runJobInTime({ work: "search file", ...(await searchedPart(catalog, wanted)) }, indexPrepareMs);
 }
 
 /** Whether the index exists or can be built at once. */
@@ -193,6 +197,18 @@ function isLittle({ servers }: WantedSearch): boolean {
   const tools = servers.flatMap((server) => server.tools);
   if (tools.length >= minPreparedTools) return false;
   return tools.reduce((sum, { description }) => sum + description.length, 0) <= maxDescriptionCharsInline;
+}
+
+const toolsOf = ({ servers }: WantedSearch) => servers.reduce((sum, { tools }) => sum + tools.length, 0);
+
+/** What a worker needs to make the index. */
+async function searchedPart({ config }: ToolCatalog, wanted: WantedSearch) {
+  const servers: string[] = [];
+  for (const server of wanted.servers) {
+    servers.push(indexedPart(server));
+    await eventLoopTurn();
+  }
+  return { folder: config.folders.registry, servers };
 }
 
 /** The parts of a server that are searched. */

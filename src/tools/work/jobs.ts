@@ -5,7 +5,7 @@ import { maxKeptSchemas } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { type GivenWords, isGivenBy, type Observed, shapeOfText } from "../observed/observe.ts";
 import { rewriteTools, updateIndex, type Written, writeServer } from "../registry/store.ts";
-import { listedTools, preparedIn } from "../search/prepared-index.ts";
+import { keepPrepared, listedTools, preparedIn } from "../search/prepared-index.ts";
 
 /** Values are passed as JSON text, because cloning objects takes far longer than parsing. */
 export interface Jobs {
@@ -13,6 +13,8 @@ export interface Jobs {
   arguments: { input: { schema: string; args: string }; output: string[] };
   /** Prepares the search of all tools. Returns a `Prepared` as JSON and keeps it in the folder. */
   search: { input: { folder: string; servers: string[] }; output: string };
+  /** Prepares the search of all tools, and only keeps it in the folder. */
+  "search file": { input: { folder: string; servers: string[] }; output: undefined };
   /** Writes the generated files of one server. */
   files: { input: { folder: string; server: string; before: string | undefined }; output: Written };
   /** Writes the types of some tools of a server again. `names` are the names of all of its tools. */
@@ -34,6 +36,8 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
       return checkArguments(schemaOf(job.schema), JSON.parse(job.args) as JsonObject);
     case "search":
       return JSON.stringify(preparedIn(job.folder, listedTools(job.servers.map(serverOf))));
+    case "search file":
+      return void keepPrepared(job.folder, listedTools(job.servers.map(serverOf)));
     case "files":
       return writeServer(job.folder, serverOf(job.server), job.before === undefined ? undefined : serverOf(job.before));
     case "tools":
