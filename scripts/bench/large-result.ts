@@ -111,7 +111,7 @@ function peakRows(peaksMb: number[]): Row[] {
   const [first, last] = [peaksMb[0], peaksMb.at(-1)];
   if (first === undefined || last === undefined) return [];
   const row = (what: string, ours: number, executions: number): Row =>
-    under({ what, unit: "MB", ours, others: {}, counted: executions === 1 ? "once" : `${executions} times` }, 350);
+    under({ what, unit: "MB", ours, others: {}, counted: executions === 1 ? "once" : `${executions} times` }, 250);
   return [
     row("peak resident size of serve, first execution", first, 1),
     row("peak resident size of serve, all executions", last, peaksMb.length),
