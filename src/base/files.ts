@@ -163,7 +163,7 @@ export function namesIn(folder: string): string[] {
 /** Returns the stats of a file, or undefined if it does not exist. A link in a guarded folder counts as not existing. */
 export function statsOf(path: string): Stats | undefined {
   try {
-    if (baseOf(path) === undefined) return statSync(path);
+    if (baseOf(path) === undefined) return statSync(path, { throwIfNoEntry: false });
     using folder = folderOf(path, false);
     const found = lstatSync(folder.at(basename(path)));
     return found.isSymbolicLink() ? undefined : found;

@@ -7,7 +7,6 @@ import {
 } from "@modelcontextprotocol/client";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { parsedJson } from "../../base/json-object.ts";
-import { version } from "../../base/version.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageJson } from "../../servers/decoding/large-json.ts";
 import { openingIn } from "../messages.ts";
@@ -22,7 +21,7 @@ interface ServerSocketsOptions {
   refuseDenied: (server: string, request: { method: string; params?: unknown }) => void;
   sharedServers: SharedServers;
   /** Why the daemon takes no more users: it is ending, or the caller has a newer version. */
-  whyLeaving: (asked: string) => "LEAVING" | "OUTDATED" | undefined;
+  whyLeaving: (asked?: string) => "LEAVING" | "OUTDATED" | undefined;
   /** Called when a user has come or gone, and when a tool call begins or ends. */
   onUse: () => void;
 }
@@ -74,7 +73,7 @@ export class ServerSockets {
     else if (!isMessage(message)) close(socket);
     else if ("method" in message) {
       // The config may have changed. Then the next daemon is asked, and this request has no effect.
-      if (this.#options.whyLeaving(version) && socket.isOver) return;
+      if (this.#options.whyLeaving() && socket.isOver) return;
       const denial = this.#denialOf(user.server.name, message);
       if (denial && "id" in message) socket.connection.send(JSON.stringify(denial));
       if (denial) return;

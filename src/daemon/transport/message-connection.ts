@@ -22,6 +22,8 @@ export class MessageConnection {
   readonly #maxBytes: number;
   readonly #handler: MessageHandler;
   readonly #line = new PendingLine();
+  /** Texts of this moment, which are written together. */
+  #unsent: string[] = [];
 
   /** Takes over the stream. `early` are bytes that have arrived already. */
   constructor(
@@ -41,13 +43,22 @@ export class MessageConnection {
   /** False if the connection is closed. */
   send(text: string): boolean {
     if (!this.#stream.isWritable) return false;
-    this.#stream.write(`${text}\n`);
-    if (this.#stream.unsentBytes > maxUnreadBytes) this.#stream.destroy();
+    if (this.#unsent.length === 0) queueMicrotask(() => this.#flush());
+    this.#unsent.push(text, "\n");
     return true;
+  }
+
+  #flush(): void {
+    if (this.#unsent.length === 0) return;
+    const text = this.#unsent.join("");
+    this.#unsent = [];
+    this.#stream.write(text);
+    if (this.#stream.unsentBytes > maxUnreadBytes) this.#stream.destroy();
   }
 
   /** Closes the connection when the other side has read everything. This process may end before that. */
   close(): void {
+    this.#flush();
     const timer = setTimeout(() => this.#stream.destroy(), lastReadMs).unref();
     onAbort(this.#stream.closed, () => clearTimeout(timer));
     this.#stream.end();
@@ -56,6 +67,7 @@ export class MessageConnection {
 
   /** Closes the connection at once. */
   terminate(): void {
+    this.#flush();
     this.#stream.destroy();
   }
 
