@@ -116,6 +116,8 @@ export class Execution implements HostCalls {
   readonly #pages: Pages;
   /** The names of skills that are being loaded. */
   readonly #loading = new Map<number, string>();
+  /** By their JSON. */
+  readonly #targets = new Map<string, ReturnType<typeof targetIn>>();
   #isKept: boolean;
   /** Calls of a program that is kept, which are made once it is saved. */
   #unsaved: CallMessage[] = [];
@@ -347,17 +349,12 @@ export class Execution implements HostCalls {
     return undefined;
   }
 
-  call(call: number, namespace: string, name: string, args: string, kind: number, stack: string): string | undefined {
-    const refused = this.#gate.add({
-      type: "call",
-      call,
-      namespace,
-      name,
-      args,
-      group: groups.get(kind) ?? "tools",
-      raw: kind === callKind.raw,
-      line: lineIn(stack),
-    });
+  call(call: number, text: string): string | undefined {
+    const end = text.indexOf("\n");
+    const argsEnd = text.indexOf("\n", end + 1);
+    const target = this.#targets.getOrInsertComputed(text.slice(0, end), targetIn);
+    const args = text.slice(end + 1, argsEnd);
+    const refused = this.#gate.add({ type: "call", call, ...target, args, line: lineIn(text.slice(argsEnd)) });
     return refused && JSON.stringify(refused);
   }
 
@@ -425,6 +422,11 @@ export class Execution implements HostCalls {
     const registry = this.#files.registryPath;
     this.#onEnd({ result, calls: this.#calls.all, logs: this.#logs.first, displayed, reusable, registry });
   }
+}
+
+function targetIn(json: string): Pick<CallMessage, "namespace" | "name" | "group" | "raw"> {
+  const [namespace, name, kind] = JSON.parse(json) as [string, string, number];
+  return { namespace, name, group: groups.get(kind) ?? "tools", raw: kind === callKind.raw };
 }
 
 /** The line of the executed code in the innermost frame of a stack. Transpiling keeps lines. */

@@ -253,9 +253,7 @@ export class ReusableContext implements Disposable {
     const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
     define("log", (host, level, line, open) => host.log(text(level), text(line), number(open)));
     define("display", (host, json) => host.display(text(json)));
-    define("call", (host, id, namespace, name, args, kind, stack) =>
-      host.call(number(id), text(namespace), text(name), text(args), number(kind), text(stack)),
-    );
+    define("call", (host, id, all) => host.call(number(id), text(all)));
     define("load", (host, id, skill) => host.load(number(id), text(skill)));
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));
     define("clearTimer", (host, id) => host.clearTimer(number(id)));

@@ -5,8 +5,11 @@ export interface HostFunctions {
   log(level: string, text: string, open?: number): void;
   /** Returns JSON of an error if the value is refused. */
   display(json: string): string | undefined;
-  /** Starts a call. `kind` is one of `callKind`, `stack` is the present stack. Returns JSON of an error if the call is refused. */
-  call(id: number, namespace: string, name: string, argsJson: string, kind: number, stack: string): string | undefined;
+  /**
+   * Starts a call. The lines of the text are JSON of `[namespace, name, kind]`, JSON of the arguments, and the present stack. `kind` is one of
+   * `callKind`. Returns JSON of an error if the call is refused.
+   */
+  call(id: number, text: string): string | undefined;
   /** Asks for a skill of the workspace by name. The answer is `loaded` or `loadFailed`. */
   load(id: number, skill: string): void;
   setTimer(id: number, delayMs: number): void;

@@ -1,6 +1,6 @@
 /** The objects for servers: `demo.list_orders(args)`, `servers["my-server"]`, `callTool(…)`. */
 import type { Namespace } from "../contract.ts";
-import { call, noticed, ToolError } from "./calls.ts";
+import { call, noticed, ToolError, targetOf } from "./calls.ts";
 import { guestConsole } from "./console.ts";
 import { customInspect, type Inspect, type InspectOptions } from "./inspect.ts";
 import { callKind } from "./kinds.ts";
@@ -9,8 +9,9 @@ import { serverObject } from "./server-functions.ts";
 type Tool = ((args?: unknown) => Promise<unknown>) & { raw: (args?: unknown) => Promise<unknown> };
 
 function toolOf(namespace: string, name: string): Tool {
-  const tool = ((args?: unknown) => call(namespace, name, args, callKind.value)) as Tool;
-  const raw = (args?: unknown) => call(namespace, name, args, callKind.raw);
+  const value = targetOf(namespace, name, callKind.value);
+  const tool = ((args?: unknown) => call(value, args)) as Tool;
+  const raw = (args?: unknown) => call(targetOf(namespace, name, callKind.raw), args);
   Object.defineProperties(tool, { raw: { value: raw }, name: { value: name } });
   return tool;
 }
@@ -110,6 +111,7 @@ export async function callTool(server: string, tool: string, args?: unknown): Pr
 
 /** Defines the globals. */
 export function defineNamespaces(namespaces: Namespace[]): void {
+  const ask = (name: string, args: unknown) => call(targetOf("", name, callKind.value), args);
   for (const namespace of namespaces) {
     const object = objectOf(namespace);
     servers[namespace.name] = object;
@@ -123,9 +125,9 @@ export function defineNamespaces(namespaces: Namespace[]): void {
     servers,
     tools: Object.freeze({
       search: (query: unknown, limit?: unknown) =>
-        noticed(call("", "search", { query, limit }, callKind.value).then(foundTools), "tools.search"),
-      describe: (id: unknown) => call("", "describe", { id }, callKind.value),
-      list: (server?: unknown) => call("", "list", { server }, callKind.value),
+        noticed(ask("search", { query, limit }).then(foundTools), "tools.search"),
+      describe: (id: unknown) => ask("describe", { id }),
+      list: (server?: unknown) => ask("list", { server }),
     }),
     callTool,
     __mcp_call: async (name: string, args?: unknown) => {

@@ -1,5 +1,5 @@
 /** `server.resources`, `server.prompts` and `server.skills`. They return the shapes of the protocol. */
-import { call, noticed } from "./calls.ts";
+import { call, noticed, targetOf } from "./calls.ts";
 import { type CallKind, callKind } from "./kinds.ts";
 import { define } from "./named.ts";
 
@@ -70,7 +70,7 @@ function asker(object: object, kind: CallKind) {
   const name = serverOf.get(object) ?? "";
   return (what: string, args: unknown, shape: (result: Shape) => unknown) =>
     noticed(
-      call(name, what, args, kind).then((result) => shape(result as Shape)),
+      call(targetOf(name, what, kind), args).then((result) => shape(result as Shape)),
       `${name}.${what}`,
     );
 }
@@ -93,14 +93,14 @@ function subscription(opened: Promise<number>): AsyncIterableIterator<unknown> {
     isOver = true;
     ends.delete(end);
     ended.resolve(over);
-    const tell = (id: number) => void call("", "unsubscribe", { id }, callKind.resources).catch(() => {});
+    const tell = (id: number) => void call(targetOf("", "unsubscribe", callKind.resources), { id }).catch(() => {});
     opened.then(tell, () => {});
   };
   ends.add(end);
   const next = async () => {
     const id = await opened;
     if (isOver) return over;
-    const answer = call("", "next", { id }, callKind.resources) as Promise<IteratorResult<unknown>>;
+    const answer = call(targetOf("", "next", callKind.resources), { id }) as Promise<IteratorResult<unknown>>;
     return Promise.race([answer, ended.promise]);
   };
   const finish = async () => {
