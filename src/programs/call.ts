@@ -61,7 +61,8 @@ export async function callTool(
 ): Promise<{ tool: RegistryTool; result: ToolResult }> {
   const { tool, args } = await findAndCheck(wanted, parts, context.signal);
   const result = await askAndSend(wanted.namespace, tool, args, parts, context);
-  await seeResult(wanted.namespace, tool, args, result, parts, context);
+  const seen = seeResult(wanted.namespace, tool, args, result, parts, context);
+  if (seen) await seen;
   return { tool, result };
 }
 
@@ -184,18 +185,20 @@ async function askAndSend(
   }
 }
 
-async function seeResult(
+/** A promise if the server has answered with an error, or a listener needs time. */
+function seeResult(
   server: string,
   tool: RegistryTool,
   args: JsonObject,
   result: ToolResult,
   parts: Parts,
   { call, listener, signal }: CallContext,
-): Promise<void> {
-  if (result["isError"] === true) await failIfRemoved(server, tool.name, parts, signal);
-  const known = parts.catalog.find(server);
-  const heard = known && listener({ type: "answered", call, server: known, tool, args, result });
-  if (heard) await heard;
+): void | Promise<void> {
+  const tell = () => {
+    const known = parts.catalog.find(server);
+    return known && listener({ type: "answered", call, server: known, tool, args, result });
+  };
+  return result["isError"] === true ? failIfRemoved(server, tool.name, parts, signal).then(tell) : tell();
 }
 
 /** Throws TOOL_NOT_FOUND if the server has removed the tool: it may answer anything to a call of it. */

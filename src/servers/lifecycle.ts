@@ -83,19 +83,38 @@ export class Lifecycle {
    * repeatable, `work` runs once more on a new connection. Throws errors of `work` and of `connect`.
    */
   async use<T>(work: (connection: Connection) => Promise<T>, options: UseOptions): Promise<T> {
-    const { what, signal, repeatable = false } = options;
+    const { what, signal, repeatable = false, startsNothing = false } = options;
     const turn = this.#semaphore.acquire(signal);
     if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`);
     this.#calls += 1;
     try {
-      return await this.#attempt(work, options);
-    } catch (error) {
-      if (!(error instanceof ConnectionLost) || (error.sent && !repeatable)) throw error;
-      return await this.#attempt(work, options);
+      for (let isSecond = false; ; isSecond = true) {
+        if (startsNothing && !this.#connection) {
+          throw new ClaudikinsError("CANCELLED", `${what}: "${this.#config.name}" is not connected`);
+        }
+        const opening = this.#connect();
+        const isOpen = this.#state.state === "ready";
+        const connection = await (isOpen ? opening : unlessAborted(opening, signal, what));
+        try {
+          const value = await work(connection);
+          this.#failures = 0;
+          return value;
+        } catch (error) {
+          this.#failed(error, opening);
+          if (isSecond || !(error instanceof ConnectionLost) || (error.sent && !repeatable)) throw error;
+        }
+      }
     } finally {
       this.#semaphore.release();
-      this.#done(!options.startsNothing);
+      this.#done(!startsNothing);
     }
+  }
+
+  #failed(error: unknown, opening: Promise<Connection>): void {
+    if (error instanceof ConnectionLost) this.#lose(opening, error);
+    else if (error instanceof SignedOut) this.#leave(opening, error);
+    // An error that the server returned is an answer.
+    else if (!(error instanceof ClaudikinsError) || !unanswered.includes(error.code)) this.#failures = 0;
   }
 
   /** Keeps the connection open until the returned function is called. */
@@ -141,29 +160,6 @@ export class Lifecycle {
     this.#end();
     this.#closeLeft();
     await this.#ending;
-  }
-
-  async #attempt<T>(
-    work: (connection: Connection) => Promise<T>,
-    { what, signal, startsNothing }: UseOptions,
-  ): Promise<T> {
-    if (startsNothing && !this.#connection) {
-      throw new ClaudikinsError("CANCELLED", `${what}: "${this.#config.name}" is not connected`);
-    }
-    const opening = this.#connect();
-    const isOpen = this.#state.state === "ready";
-    const connection = await (isOpen ? opening : unlessAborted(opening, signal, what));
-    try {
-      const value = await work(connection);
-      this.#failures = 0;
-      return value;
-    } catch (error) {
-      if (error instanceof ConnectionLost) this.#lose(opening, error);
-      else if (error instanceof SignedOut) this.#leave(opening, error);
-      // An error that the server returned is an answer.
-      else if (!(error instanceof ClaudikinsError) || !unanswered.includes(error.code)) this.#failures = 0;
-      throw error;
-    }
   }
 
   #connect(): Promise<Connection> {

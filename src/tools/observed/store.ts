@@ -111,6 +111,14 @@ function isOf({ stamp }: ObservedTool, tool: RegistryTool): boolean {
   return !tool.outputSchema && stamp === stampOf(tool);
 }
 
+/** By input schema, which does not change. Each observed result needs the stamps of all tools of its server. */
+const stamps = new WeakMap<object, string>();
+
 function stampOf({ inputSchema }: RegistryTool): string {
-  return Bun.hash(JSON.stringify(inputSchema)).toString(36);
+  let stamp = stamps.get(inputSchema);
+  if (stamp === undefined) {
+    stamp = Bun.hash(JSON.stringify(inputSchema)).toString(36);
+    stamps.set(inputSchema, stamp);
+  }
+  return stamp;
 }
