@@ -17,7 +17,7 @@ import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
 import { displayedTooMuch, valueTooLarge } from "./limit-errors.ts";
-import { longTimerMs, maxDisplayedValues } from "./limits.ts";
+import { longTimerMs, maxDisplayedValues, maxJoinedCalls, maxJoinedChars } from "./limits.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import {
   type CallMessage,
@@ -119,8 +119,11 @@ export class Execution implements HostCalls {
   /** By their JSON. */
   readonly #targets = new Map<string, ReturnType<typeof targetIn>>();
   #isKept: boolean;
+  #isSettlingAll = false;
   /** Calls of a program that is kept, which are made once it is saved. */
   #unsaved: CallMessage[] = [];
+  /** Calls that leave together, at the latest when the program waits. */
+  #outgoing: CallMessage[] = [];
   /** Whether a copy was asked for. */
   #wantsCopy = false;
   readonly #state: ReturnType<typeof atStart>;
@@ -148,7 +151,7 @@ export class Execution implements HostCalls {
     const made = (call: CallMessage) => {
       this.#calls.made(call);
       if (this.#isKept) this.#unsaved.push(call);
-      else send(call);
+      else this.#sendSoon(call);
     };
     this.#gate = new CallGate(run.limits, made, saved?.gate);
     this.#files = new Files(run.mounts);
@@ -245,6 +248,14 @@ export class Execution implements HostCalls {
     });
   }
 
+  /** Calls that the program makes after any of the answers leave together. */
+  settleAll(messages: readonly SettleMessage[]): void {
+    this.#isSettlingAll = true;
+    for (const message of messages) this.settle(message);
+    this.#isSettlingAll = false;
+    this.#sendCalls();
+  }
+
   settle(message: SettleMessage): void {
     if (this.#over) return;
     const { call } = message;
@@ -288,6 +299,7 @@ export class Execution implements HostCalls {
     if (stopped !== undefined) this.#finish(stoppedFailure(stopped));
     else if (!this.#over) this.#whenIdle();
     if (this.#over) return;
+    if (!this.#isSettlingAll) this.#sendCalls();
     if (this.#unsaved.length > 0) this.#wantCopy();
     this.#logs.flush();
   }
@@ -405,13 +417,34 @@ export class Execution implements HostCalls {
     return this.#files.run(operation, argsJson);
   }
 
+  #sendSoon(call: CallMessage): void {
+    if (call.args.length > maxJoinedChars) {
+      this.#sendCalls();
+      this.#send(call);
+      return;
+    }
+    this.#outgoing.push(call);
+    if (this.#outgoing.length === maxJoinedCalls) this.#sendCalls();
+  }
+
+  #sendCalls(): void {
+    const calls = this.#outgoing;
+    const [first] = calls;
+    if (!first) return;
+    this.#outgoing = [];
+    this.#send(calls.length === 1 ? first : { type: "calls", calls: JSON.stringify(calls) });
+  }
+
   stopped(): boolean {
+    // The program computes for long: its calls must not wait for the end.
+    this.#sendCalls();
     return this.#reasonToStop() !== undefined;
   }
 
   #finish(result: CodeResult): void {
     if (this.#over) return;
     this.#over = true;
+    this.#sendCalls();
     this.#context.leave();
     this.#timers.stop();
     this.#logs.flush(true);

@@ -98,6 +98,10 @@ export class Job {
     this.#execution?.settle(message);
   }
 
+  settleAll(messages: readonly SettleMessage[]): void {
+    this.#execution?.settleAll(messages);
+  }
+
   answer(answers: LookupAnswer[]): void {
     this.#answered?.(answers);
   }

@@ -109,6 +109,12 @@ export const jsonCharsInTurn = 1_000_000;
 
 // Logs
 
+/** Calls and answers of one moment cross between the threads together, unless they are longer than this many characters. */
+export const maxJoinedChars = 10_000;
+
+/** At most this many calls wait to cross together, so that the main thread makes some while the program goes on. */
+export const maxJoinedCalls = 8;
+
 /** Log lines go to the main thread in groups of at least this size. */
 export const logGroupBytes = 32_768;
 

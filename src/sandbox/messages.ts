@@ -61,6 +61,12 @@ export interface ErrorShape {
  */
 export type SettleMessage = { type: "settle"; call: number } & (BindingValue | { error: ErrorShape });
 
+/** Answers that came in one moment, as JSON: 20 messages of their own would take 60 µs. */
+export interface SettleAllMessage {
+  type: "settleAll";
+  answers: string;
+}
+
 /** The new end of the time limit, after a pause. Milliseconds since 1970. */
 export interface DeadlineMessage {
   type: "deadline";
@@ -77,6 +83,7 @@ export type ToWorker =
   | RunMessage
   | ResumeMessage
   | SettleMessage
+  | SettleAllMessage
   | DeadlineMessage
   | { type: "answers"; answers: LookupAnswer[] }
   | { type: "stop" }
@@ -99,6 +106,12 @@ export interface CallMessage extends CallRequest {
   call: number;
   args: string;
   line: number | undefined;
+}
+
+/** Calls that were made in one moment, as JSON. */
+export interface CallsMessage {
+  type: "calls";
+  calls: string;
 }
 
 /** Asks for the program, unless one of its timers fires within `nearMs`: then it would have to be resumed at once. */
@@ -145,6 +158,7 @@ export type FromWorker =
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
   | CallMessage
+  | CallsMessage
   | { type: "questions"; questions: LookupQuestion[] }
   | EndedMessage
   | ExplainedMessage;

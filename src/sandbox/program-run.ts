@@ -200,6 +200,9 @@ export class ProgramRun {
       case "call":
         void this.#calls.make(message);
         break;
+      case "calls":
+        for (const call of JSON.parse(message.calls) as CallMessage[]) void this.#calls.make(call);
+        break;
       case "wantsCopy":
         this.#wantsCopy = message.bytes;
         void this.#copy();

@@ -3,7 +3,9 @@
  * programs meanwhile. With the next message for it, the program continues in another worker, where it stopped.
  */
 import { maxTimerMs } from "../base/time-limit.ts";
-import type { FromWorker, ResumeMessage, RunMessage, ToWorker } from "./messages.ts";
+import { textOf } from "./binding-value.ts";
+import { maxJoinedChars } from "./limits.ts";
+import type { FromWorker, ResumeMessage, RunMessage, SettleMessage, ToWorker } from "./messages.ts";
 import { buffersOf, bytesOf, type ProgramImage } from "./program-image.ts";
 import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 
@@ -26,6 +28,7 @@ export class ProgramWorker {
   readonly #options: ProgramWorkerOptions;
   #worker: ReadyWorker | undefined;
   #parked: Parked | undefined;
+  #answers: SettleMessage[] = [];
   /** Messages for the program, until a worker has it. */
   #waiting: ToWorker[] | undefined = [];
   #timer: NodeJS.Timeout | undefined;
@@ -63,11 +66,32 @@ export class ProgramWorker {
 
   send(message: ToWorker): void {
     if (!this.#waiting) {
-      this.#worker?.worker.postMessage(message);
+      if (message.type === "settle" && charsOf(message) <= maxJoinedChars) this.#sendSoon(message);
+      else this.#post(message);
       return;
     }
     this.#waiting.push(message);
     if (this.#parked) void this.#resume(this.#parked);
+  }
+
+  /** Answers of one moment leave together. */
+  #sendSoon(answer: SettleMessage): void {
+    if (this.#answers.length === 0) queueMicrotask(() => this.#sendAnswers());
+    this.#answers.push(answer);
+  }
+
+  #sendAnswers(): void {
+    const answers = this.#answers;
+    const [first] = answers;
+    if (!first) return;
+    this.#answers = [];
+    const message: ToWorker = answers.length === 1 ? first : { type: "settleAll", answers: JSON.stringify(answers) };
+    this.#worker?.worker.postMessage(message);
+  }
+
+  #post(message: ToWorker): void {
+    this.#sendAnswers();
+    this.#worker?.worker.postMessage(message);
   }
 
   /** Whether the program is in a worker that takes messages. */
@@ -78,8 +102,8 @@ export class ProgramWorker {
   /** Asks the worker to park the program, if it only waits and no timer of it fires within `nearMs`. */
   park(nearMs: number, isWhole: boolean): void {
     if (!this.isHere) return;
+    this.#post({ type: "park", nearMs, isWhole });
     this.#waiting = [];
-    this.#worker?.worker.postMessage({ type: "park", nearMs, isWhole } satisfies ToWorker);
   }
 
   /** The worker answered `park` and has left the program, which is elsewhere now. */
@@ -96,7 +120,7 @@ export class ProgramWorker {
 
   /** The program was not parked, and goes on in its worker. `isReady` means that the worker waits for word of this. */
   stay(isReady: boolean): void {
-    if (isReady) this.#worker?.worker.postMessage({ type: "stay" } satisfies ToWorker);
+    if (isReady) this.#post({ type: "stay" });
     this.#release();
   }
 
@@ -150,6 +174,7 @@ export class ProgramWorker {
   #leave(reusable: boolean): void {
     const worker = this.#worker;
     this.#worker = undefined;
+    this.#answers = [];
     if (worker) this.#options.workers.giveBack(worker, reusable);
   }
 
@@ -158,4 +183,8 @@ export class ProgramWorker {
     this.#waiting = undefined;
     for (const message of waiting) this.#worker?.worker.postMessage(message);
   }
+}
+
+function charsOf(answer: SettleMessage): number {
+  return "error" in answer ? answer.error.message.length : textOf(answer).length;
 }

@@ -76,6 +76,9 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       current?.settle(data);
       if (isLarge(data)) collectSoon();
       break;
+    case "settleAll":
+      current?.settleAll(JSON.parse(data.answers) as SettleMessage[]);
+      break;
     case "deadline":
       current?.moveDeadline(data.deadline);
       break;

@@ -54,10 +54,10 @@ test("the engine, the fresh memory and the way in which memory is written are th
     fresh: digestOf(fresh),
     writers: digestOf(...writers.map(codeOf)),
   }).toEqual({
-    format: 1,
+    format: 2,
     engine: "5935a2dd4675a783",
-    fresh: "c05ad302171db0d9",
-    writers: "78742c61d6820ad1",
+    fresh: "ff37602d6ad8afe9",
+    writers: "6478060f5b32c005",
   });
 });
 
@@ -110,7 +110,7 @@ test("the host's part of a program has the shape of the format", async () => {
   const failed = { failures: "number", failure: "undefined" };
   const line = { level: "string", text: "string" };
   expect(found).toEqual({
-    format: 1,
+    format: 2,
     image: {
       manifest: {
         version: "number",

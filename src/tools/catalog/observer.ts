@@ -25,6 +25,7 @@ import {
   type AllObserved,
   addObserved,
   applyObserved,
+  isKnownShape,
   type LearnedShape,
   observedFileName,
   observedLockName,
@@ -171,6 +172,10 @@ export class Observer {
     if (!observed) return;
     const count = this.#counts.get(id);
     const all = this.#all ?? this.#read();
+    if (isKnownShape({ ...observed, server, tool }, all)) {
+      if (count) count.unchanged += 1;
+      return;
+    }
     const isFirst = !tool.observed;
     const before = shapeText(tool);
     addObserved({ ...observed, server, tool }, all);

@@ -95,6 +95,14 @@ export interface LearnedShape extends Observed {
   tool: RegistryTool;
 }
 
+/** Whether adding the shape would change nothing, as for nearly every result of a tool that was called before. */
+export function isKnownShape({ server, tool, shape, part }: LearnedShape, all: AllObserved): boolean {
+  const before = all.get(server.name);
+  const known = before?.fingerprint === server.fingerprint ? before.tools.get(tool.name) : undefined;
+  if (!known || !tool.observed || !isOf(known, tool)) return false;
+  return JSON.stringify(bounded(merge(known.shape, shape, part))) === JSON.stringify(known.shape);
+}
+
 /** Adds a shape. Drops shapes of an older config entry and of removed tools. */
 export function addObserved({ server, tool, shape, part }: LearnedShape, all: AllObserved): void {
   const before = all.get(server.name);
