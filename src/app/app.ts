@@ -1,14 +1,14 @@
 /** The parts that front doors work with: one config, one pool, one sandbox, one catalog, one ledger. */
 
 import { toClaudikinsError } from "../base/errors.ts";
-import { stampOf } from "../base/files.ts";
 import { giveBackMemory } from "../base/give-back-memory.ts";
 import { IdleTimer } from "../base/idle-timer.ts";
 import type { Log } from "../base/log.ts";
 import { hourMs } from "../base/units.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
-import { storeFile, userConfigFile } from "../config/locations.ts";
+import { storeFile } from "../config/locations.ts";
+import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
 import { ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { StoredQueue } from "../policy/approvals/stored-queue.ts";
@@ -234,6 +234,9 @@ class ConfigReload implements Disposable {
   /** Why the current config file is not in use. Undefined if it is. */
   problem: string | undefined;
   #mark: string;
+  readonly #files: string[];
+  /** How the files looked when the mark was made. */
+  #looks: string | undefined;
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -241,6 +244,7 @@ class ConfigReload implements Disposable {
     this.#app = app;
     this.#options = options;
     this.#mark = options.mark;
+    this.#files = possibleConfigs(options.choice);
   }
 
   /** Checks the files' times, and loads the config if they changed. Never rejects. */
@@ -261,7 +265,11 @@ class ConfigReload implements Disposable {
   }
 
   async #refresh(): Promise<void> {
-    const mark = configMark(this.#options.choice);
+    const { choice } = this.#options;
+    const looks = looksOf(this.#files);
+    if (looks === this.#looks && this.problem === undefined) return;
+    this.#looks = looks;
+    const mark = configMark(choice);
     // A problem may be solved without a change of the file, for example by `claudikins trust`.
     if (mark === this.#mark && this.problem === undefined) return;
     this.problem = await this.#problemOfTaking();
@@ -287,19 +295,3 @@ class ConfigReload implements Disposable {
 }
 
 const fileOf = (origin: ConfigOrigin) => (origin.kind === "demo" ? "the built-in demo" : origin.file);
-
-/**
- * A text that changes when another config file is found, or when one is written. The user's own config counts as well, because its
- * policy applies to projects.
- */
-export function configMark(choice: ConfigChoice): string {
-  let file: string | undefined;
-  try {
-    const origin = discoverConfig(choice);
-    if (origin.kind !== "demo") file = origin.file;
-  } catch (error) {
-    return `none: ${toClaudikinsError(error).message}`;
-  }
-  const files = [file, userConfigFile(choice.env)].filter((each) => each !== undefined);
-  return files.map((each) => `${each} ${stampOf(each)}`).join("\n");
-}

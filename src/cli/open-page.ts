@@ -1,9 +1,9 @@
 /** Opens the page of a daemon with an app of its own, which follows changes of the config. */
 
-import { configMark } from "../app/app.ts";
 import type { Log } from "../base/log.ts";
 import { loadConfig } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
+import { configMark } from "../config/mark.ts";
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { statusOf } from "../daemon/peers.ts";
 import { placeOf } from "../daemon/place.ts";

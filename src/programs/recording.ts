@@ -8,6 +8,7 @@ import type { Log } from "../base/log.ts";
 import type { RecordMode } from "../config/defaults.ts";
 import { textOf } from "../sandbox/binding-value.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../sandbox/contract.ts";
+import type { Store } from "../store/store.ts";
 import { usedNames } from "./ledger/call-counter.ts";
 import {
   maxMaskedSecretChars,
@@ -30,7 +31,7 @@ import {
   type RecordedCall,
   type RecordedError,
 } from "./trace/record.ts";
-import { writeRecord } from "./trace/store.ts";
+import { writeRecords } from "./trace/store.ts";
 
 export interface TraceRecorderOptions {
   mode: RecordMode;
@@ -43,7 +44,7 @@ export class TraceRecorder {
   readonly options: TraceRecorderOptions;
   /** The id of the execution that began last. */
   lastId: string | undefined;
-  readonly #unwritten: (() => Promise<void>)[] = [];
+  readonly #unwritten: { store: Store; record: () => Promise<ExecutionRecord> }[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -56,9 +57,9 @@ export class TraceRecorder {
     return new TraceRecording(recorded, this);
   }
 
-  /** Makes and writes the record later. */
-  keep(write: () => Promise<void>): void {
-    this.#unwritten.push(write);
+  /** Makes and writes the record later, together with others. */
+  keep(store: Store, record: () => Promise<ExecutionRecord>): void {
+    this.#unwritten.push({ store, record });
     this.#timer ??= setTimeout(() => void this.end(), recordAfterMs).unref();
   }
 
@@ -68,12 +69,18 @@ export class TraceRecorder {
     this.#timer = undefined;
     const left = this.#unwritten.splice(0);
     this.#writing = this.#writing.then(async () => {
-      for (const write of left) await write().catch(this.#failed);
+      for (const [store, all] of Map.groupBy(left, ({ store }) => store)) {
+        const made = await Promise.all(all.map(({ record }) => record().catch(this.#failed)));
+        await writeRecords(
+          store,
+          made.filter((each) => each !== undefined),
+        ).catch(this.#failed);
+      }
     });
     return this.#writing;
   }
 
-  readonly #failed = (error: unknown): void => {
+  readonly #failed = (error: unknown): undefined => {
     this.options.log.debug(`Cannot record the execution: ${messageOf(error)}`);
   };
 }
@@ -242,7 +249,7 @@ export class TraceRecording {
     const durationMs = this.#now;
     const noted = this.#noted;
     const { store } = this.#parts;
-    this.#recorder.keep(async () => writeRecord(store, await this.#record(outcome, noted, durationMs)));
+    this.#recorder.keep(store, () => this.#record(outcome, noted, durationMs));
   }
 
   get #now(): number {

@@ -3,7 +3,7 @@ import { storeFile } from "../../src/config/locations.ts";
 import type { Counts } from "../../src/programs/ledger/counts.ts";
 import { addCounts, readCounts } from "../../src/programs/ledger/store.ts";
 import type { ExecutionRecord, Summary } from "../../src/programs/trace/record.ts";
-import { readRecord, readSummaries, writeRecord } from "../../src/programs/trace/store.ts";
+import { readRecord, readSummaries, writeRecords } from "../../src/programs/trace/store.ts";
 import { Store } from "../../src/store/store.ts";
 
 /** A home, or the variables of an environment. */
@@ -28,7 +28,7 @@ export function storedRecords(home: Home): Promise<ExecutionRecord[]> {
 }
 
 export function storeRecord(home: Home, record: ExecutionRecord): Promise<void> {
-  return inStore(home, (store) => writeRecord(store, record));
+  return inStore(home, (store) => writeRecords(store, [record]));
 }
 
 export function storeCounts(home: Home, counts: Counts, at: Date): Promise<void> {

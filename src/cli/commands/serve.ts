@@ -1,6 +1,6 @@
 /** `claudikins serve`: the MCP server that agents start, or with `--http` a server for many agents. */
 
-import { type App, configMark } from "../../app/app.ts";
+import type { App } from "../../app/app.ts";
 import type { LockedOptions } from "../../app/locked-app.ts";
 import { durationText } from "../../base/duration.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
@@ -8,6 +8,7 @@ import { record, text } from "../../base/json-shape.ts";
 import { openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
+import { configMark } from "../../config/mark.ts";
 import { learnLater } from "../../serve/learn-later.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs, daemonArgs, openConfig } from "../config-flags.ts";

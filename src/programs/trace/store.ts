@@ -1,20 +1,31 @@
 /** The records of executions in the user's database. Only recent executions are kept. */
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
-import { RecordTable } from "../../store/records.ts";
+import { RecordTable, type StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 import { recordsKept } from "../limits.ts";
 import type { ExecutionRecord, Summary } from "./record.ts";
 
-/** Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
-export async function writeRecord(store: Store, record: ExecutionRecord, kept = recordsKept): Promise<void> {
-  const { host, protocols, code, timeline, moreCalls, logs, error, value, ...summary } = record;
-  const rest = JSON.stringify({ host, protocols, code, timeline, moreCalls, logs, error, value });
-  const row = { id: record.id, at: Math.floor(record.at), summary: JSON.stringify(summary), rest };
+/**
+ * Writes the records together, because removing what is more than is kept looks at all of them: 0.3 ms. Throws FILE_NOT_WRITABLE,
+ * VERSION_TOO_OLD.
+ */
+export async function writeRecords(
+  store: Store,
+  records: readonly ExecutionRecord[],
+  kept = recordsKept,
+): Promise<void> {
+  const rows = records.map(rowOf);
   await store.write((database) => {
     const table = new RecordTable(database);
-    table.add(row);
+    for (const row of rows) table.add(row);
     table.prune(Date.now(), kept);
   });
+}
+
+function rowOf(record: ExecutionRecord): StoredRecord {
+  const { host, protocols, code, timeline, moreCalls, logs, error, value, ...summary } = record;
+  const rest = JSON.stringify({ host, protocols, code, timeline, moreCalls, logs, error, value });
+  return { id: record.id, at: Math.floor(record.at), summary: JSON.stringify(summary), rest };
 }
 
 /** All readable summaries, newest first. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */

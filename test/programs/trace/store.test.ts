@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { recordsKept } from "../../../src/programs/limits.ts";
 import { isId, newId, timeOf } from "../../../src/programs/trace/id.ts";
-import { readRecord, readSummaries, removeRecords, writeRecord } from "../../../src/programs/trace/store.ts";
+import { readRecord, readSummaries, removeRecords, writeRecords } from "../../../src/programs/trace/store.ts";
 import { RecordTable } from "../../../src/store/records.ts";
 import { Store } from "../../../src/store/store.ts";
 import { ownFolder } from "../../support/own-folder.ts";
@@ -45,7 +45,7 @@ test("ids of the same moment have nothing in common but their first eight letter
 test("ids of earlier versions, with two random letters, are still ids, and their records are read and removed", async () => {
   const record = recordOf({ id: `${newId(Date.now()).slice(0, 8)}jc` });
   expect([isId(record.id), Math.abs(timeOf(record.id) - Date.now()) < 60_000]).toEqual([true, true]);
-  await writeRecord(store, record);
+  await writeRecords(store, [record]);
   expect([await ids(), await readRecord(store, record.id)]).toEqual([[record.id], record]);
   await removeRecords(store, [record.id]);
   expect(await ids()).toEqual([]);
@@ -53,7 +53,7 @@ test("ids of earlier versions, with two random letters, are still ids, and their
 
 test("a record is read completely and as a summary, and its file is private", async () => {
   const record = recordOf({ hasContents: true, value: { text: "1\n2", isWhole: true } });
-  await writeRecord(store, record);
+  await writeRecords(store, [record]);
   expect(await readRecord(store, record.id)).toEqual(record);
   const { code, timeline, moreCalls, logs, value, ...summary } = record;
   expect(await readSummaries(store)).toEqual([summary]);
@@ -63,7 +63,7 @@ test("a record is read completely and as a summary, and its file is private", as
 test("old records are removed by number, age and size", async () => {
   const now = Date.now();
   const records = [5, 4, 3, 2, 1].map((days) => recordOf({ at: now - days * 86_400_000 }));
-  for (const record of records) await writeRecord(store, record);
+  for (const record of records) await writeRecords(store, [record]);
   const youngest = records.map(({ id }) => id).reverse();
   const prune = (kept: Partial<typeof recordsKept>) =>
     store.write((database) => new RecordTable(database).prune(now, { ...recordsKept, ...kept }));
@@ -80,9 +80,9 @@ test("old records are removed by number, age and size", async () => {
 });
 
 test("each write removes excess records", async () => {
-  await writeRecord(store, recordOf({ at: Date.now() - 20 * 86_400_000 }));
+  await writeRecords(store, [recordOf({ at: Date.now() - 20 * 86_400_000 })]);
   const young = recordOf({});
-  await writeRecord(store, young);
+  await writeRecords(store, [young]);
   expect(await ids()).toEqual([young.id]);
 });
 
@@ -90,13 +90,13 @@ test("records can be written concurrently", async () => {
   const records = Array.from({ length: 30 }, () => recordOf({}));
   const other = new Store(store.file);
   const kept = { ...recordsKept, count: 20 };
-  await Promise.all(records.map((record, place) => writeRecord(place % 2 === 0 ? store : other, record, kept)));
+  await Promise.all(records.map((record, place) => writeRecords(place % 2 === 0 ? store : other, [record], kept)));
   expect(await ids()).toHaveLength(20);
 });
 
 test("records of a newer version are not listed, and refused when they are asked for", async () => {
   const [good, other] = [recordOf({}), recordOf({})];
-  await writeRecord(store, good);
+  await writeRecords(store, [good]);
   const row = { id: other.id, at: other.at, summary: JSON.stringify({ ...other, version: 2 }), rest: "{}" };
   await store.write((database) => new RecordTable(database).add(row));
   expect(await ids()).toEqual([good.id]);
