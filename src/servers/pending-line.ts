@@ -1,5 +1,6 @@
 /** Collects the chunks of one line. Long lines are joined block by block, so that no step takes long. */
 
+import { release } from "./decoding/release.ts";
 import { joinedBlockBytes } from "./limits.ts";
 
 const space = 32;
@@ -9,6 +10,8 @@ export class PendingLine {
   #blocks: Uint8Array<ArrayBuffer>[] = [];
   /** Chunks after the last block, as they arrived. */
   #chunks: Uint8Array[] = [];
+  /** Those among them whose memory nobody else uses. */
+  readonly #own = new Set<Uint8Array>();
   #chunkBytes = 0;
   #blocksBytes = 0;
 
@@ -17,9 +20,10 @@ export class PendingLine {
     return this.#blocksBytes + this.#chunkBytes;
   }
 
-  /** Keeps the chunk without a copy, so its bytes must not change. */
-  add(chunk: Uint8Array): void {
+  /** Keeps the chunk without a copy, so its bytes must not change. The memory of an own chunk is freed as soon as it is joined. */
+  add(chunk: Uint8Array, isOwn = false): void {
     this.#chunks.push(chunk);
+    if (isOwn && chunk.length === chunk.buffer.byteLength) this.#own.add(chunk);
     this.#chunkBytes += chunk.length;
     if (this.#chunkBytes >= joinedBlockBytes) this.#join();
   }
@@ -56,6 +60,7 @@ export class PendingLine {
   clear(): void {
     this.#blocks = [];
     this.#chunks = [];
+    this.#own.clear();
     this.#chunkBytes = 0;
     this.#blocksBytes = 0;
   }
@@ -67,10 +72,12 @@ export class PendingLine {
     for (const chunk of this.#chunks) {
       block.set(chunk, at);
       at += chunk.length;
+      if (this.#own.has(chunk)) release(chunk);
     }
     this.#blocks.push(block);
     this.#blocksBytes += block.length;
     this.#chunks = [];
+    this.#own.clear();
     this.#chunkBytes = 0;
   }
 }

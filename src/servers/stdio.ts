@@ -167,7 +167,8 @@ export class StdioTransport implements Transport {
         line.clear();
         start = end + 1;
       }
-      if (start < chunk.length) line.add(chunk.subarray(start));
+      // A chunk in the middle of a line is used by no other line.
+      if (start < chunk.length) line.add(chunk.subarray(start), start === 0);
       if (line.size > maxBytes) {
         this.#ended = `sent more than ${megabytes(maxBytes)} in one message`;
         isTooMuch = true;
@@ -175,7 +176,7 @@ export class StdioTransport implements Transport {
         // Do not wait for the end of stdin: the server's output until then would take memory.
         group.signal("SIGTERM");
         void group.stop();
-        collectSoon();
+        collectSoon(maxBytes);
       }
       // A long line comes in many chunks.
       if (!hasTurnTime()) await eventLoopTurn();
@@ -206,7 +207,7 @@ export class StdioTransport implements Transport {
     }
     this.#hasSpoken = true;
     this.onmessage?.(message);
-    if (size > collectedMessageBytes) collectSoon();
+    if (size > collectedMessageBytes) collectSoon(size);
   }
 
   /** Keeps a line that is not a message. Before the first message, it may explain why the server does not start. */

@@ -29,3 +29,15 @@ test("the taken parts have their own buffers, and the line is empty afterwards",
   expect(part?.buffer).not.toBe(chunk.buffer);
   expect([Buffer.from(part!).toString(), line.size, line.first()]).toEqual(['{"a":1}', 0, undefined]);
 });
+
+test("the memory of an own chunk is freed when it is joined, and a part of a larger buffer is left alone", () => {
+  const own = new Uint8Array(1_000).fill(0x61);
+  const shared = new Uint8Array(2_000).fill(0x62);
+  const other = new Uint8Array(10).fill(0x63);
+  const line = new PendingLine();
+  line.add(own, true);
+  line.add(shared.subarray(0, 1_000), true);
+  line.add(other);
+  expect(Buffer.concat(line.take()).toString()).toBe(`${"a".repeat(1_000)}${"b".repeat(1_000)}${"c".repeat(10)}`);
+  expect([own.length, shared.length, other.length]).toEqual([0, 2_000, 10]);
+});

@@ -6,7 +6,7 @@ import type { StdioServer } from "../../config/load.ts";
 import { onAbort, unlessAborted } from "../../servers/abort.ts";
 import type { Channel, ChannelOpener } from "../../servers/channel.ts";
 import { childEnvironment } from "../../servers/child-environment.ts";
-import { InOrder, receive } from "../../servers/decoding/receive.ts";
+import { InOrder, receive, receiveLarge } from "../../servers/decoding/receive.ts";
 import { openDirectChannel } from "../../servers/open-channel.ts";
 import type { DaemonClient, DaemonProblem } from "../client.ts";
 import { heldAnswerMs } from "../limits.ts";
@@ -107,6 +107,7 @@ async function opened(
   });
   const handler: MessageHandler = {
     message: (bytes) => received.add(() => fromDaemon(bytes)),
+    largeMessage: (parts) => received.add(() => largeFromDaemon(parts)),
     close() {
       reject(new Error("the daemon ended"));
       received.add(() => ({ end: gone }));
@@ -131,9 +132,15 @@ const notAnswering = () => new Error("the daemon does not answer");
 
 /** The daemon's own messages are small. Messages of the server are decoded as from any server. */
 function fromDaemon(bytes: Buffer): FromDaemon | undefined | Promise<FromDaemon | undefined> {
-  const isOwn = /^\{"(?:end|refused|opened)":/.test(bytes.toString("latin1", 0, 16));
-  return isOwn ? (JSON.parse(bytes.toString()) as FromDaemon) : receive(bytes);
+  return isOfDaemon(bytes) ? (JSON.parse(bytes.toString()) as FromDaemon) : receive(bytes);
 }
+
+function largeFromDaemon(parts: Uint8Array<ArrayBuffer>[]): FromDaemon | undefined | Promise<FromDaemon | undefined> {
+  const [first = new Uint8Array()] = parts;
+  return isOfDaemon(Buffer.from(first.buffer)) ? fromDaemon(Buffer.concat(parts)) : receiveLarge(parts);
+}
+
+const isOfDaemon = (bytes: Buffer) => /^\{"(?:end|refused|opened)":/.test(bytes.toString("latin1", 0, 16));
 
 type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: DaemonProblem } | { opened: { pid?: number } };
 

@@ -1,6 +1,6 @@
 /** A connection over which both sides send JSON texts, one per line. */
 import { onAbort } from "../../servers/abort.ts";
-import { maxMessageBytes } from "../../servers/limits.ts";
+import { maxInlineBytes, maxMessageBytes } from "../../servers/limits.ts";
 import { PendingLine } from "../../servers/pending-line.ts";
 import { lastReadMs, maxUnreadBytes } from "../limits.ts";
 import type { BunStream } from "./bun-stream.ts";
@@ -13,6 +13,11 @@ const newline = 0x0a;
 export interface MessageHandler {
   /** The bytes of one JSON text. */
   message(bytes: Buffer): void;
+  /**
+   * Called in place of `message` with a message that is larger than `maxInlineBytes`: its parts, each of which is the only user of its
+   * buffer. Joining them here would take its size once more.
+   */
+  largeMessage?(parts: Uint8Array<ArrayBuffer>[]): void;
   /** Called once. No message follows. */
   close(): void;
 }
@@ -35,9 +40,9 @@ export class MessageConnection {
     this.#stream = stream;
     this.#maxBytes = maxBytes;
     this.#handler = handler(this);
-    stream.onData = (chunk) => this.#add(chunk);
+    stream.onData = (chunk) => this.#add(chunk, true);
     onAbort(stream.closed, () => this.#handler.close());
-    this.#add(early);
+    this.#add(early, false);
   }
 
   /** False if the connection is closed. */
@@ -71,17 +76,27 @@ export class MessageConnection {
     this.#stream.destroy();
   }
 
-  #add(chunk: Buffer): void {
+  /** `isOwn` says that nobody else uses the chunk. */
+  #add(chunk: Buffer, isOwn: boolean): void {
     let rest = chunk;
     for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline)) {
       this.#line.add(rest.subarray(0, end));
       if (this.#line.size > this.#maxBytes) break;
-      const { buffer, byteOffset, length } = this.#line.bytes();
-      this.#line.clear();
       rest = rest.subarray(end + 1);
-      this.#handler.message(Buffer.from(buffer, byteOffset, length));
+      this.#hand();
     }
-    this.#line.add(rest);
+    this.#line.add(rest, isOwn && rest === chunk);
     if (this.#line.size > this.#maxBytes) this.terminate();
+  }
+
+  /** Hands the line over, and begins a new one. */
+  #hand(): void {
+    if (this.#handler.largeMessage && this.#line.size > maxInlineBytes) {
+      this.#handler.largeMessage(this.#line.take());
+      return;
+    }
+    const { buffer, byteOffset, length } = this.#line.bytes();
+    this.#line.clear();
+    this.#handler.message(Buffer.from(buffer, byteOffset, length));
   }
 }
