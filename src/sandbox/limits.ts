@@ -144,6 +144,9 @@ export const minEncodedChars = 512;
 /** An engine's memory that has grown beyond this is discarded instead of restored, because its pages would stay resident. */
 export const keptContextBytes = 48 * megabyte;
 
+/** If a program has used more memory than this, the pages go back to the system before the next one. */
+export const minGivenBackBytes = 16 * megabyte;
+
 /** The used part below the end of a fresh engine's memory: the beginning of the heap, and the top of the stack. */
 export const keptBelowEndBytes = megabyte;
 

@@ -114,7 +114,7 @@ async function round(cell: ReusableContext): Promise<void> {
     const result = await execute(cell, code);
     expect(result).toMatchObject(code.includes("throw") ? { ok: false, reason: "threw" } : { ok: true });
     await Bun.sleep(0);
-    expect(cell.renew()).toBe(true);
+    expect(await cell.renew()).toBe(true);
   }
 }
 
