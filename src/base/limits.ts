@@ -1,6 +1,6 @@
 /** The limits that belong to no room in particular, or to several. */
 
-import { hourMs, kilobyte } from "./units.ts";
+import { hourMs, kilobyte, megabyte } from "./units.ts";
 
 // Waiting
 
@@ -20,6 +20,12 @@ export const workerIdleMs = 10_000;
 
 /** Time that a worker waits for another job before it collects garbage. */
 export const workerCollectAfterMs = 50;
+
+/** Time from a large text to the collection on the main thread. By then a result is in its program. */
+export const collectMainAfterMs = 100;
+
+/** Bytes of large texts after which the main thread collects everything, and not only what is new. */
+export const fullCollectionBytes = 16 * megabyte;
 
 /** Workers of one kind at the same time, if their user sets no other number. Further jobs wait. */
 export const maxWorkersOfKind = 2;
@@ -43,6 +49,9 @@ export const maxPeerLooks = 3;
 
 /** JSON of this length takes a few milliseconds to parse. Longer JSON is parsed only when needed, by the thread that needs it. */
 export const largeJsonChars = 256 * kilobyte;
+
+/** Results of this length cause a garbage collection in the process that gives them to a program. */
+export const collectedResultChars = 4 * megabyte;
 
 /**
  * Characters of one result that a context holds at most. Hosts cut results at about 25,000 tokens, so the rest would not have been in the

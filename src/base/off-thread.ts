@@ -86,8 +86,9 @@ export class OffThread<Input, Output> {
     worker.postMessage(job.input, job.transfer ?? []);
     void promise.then((answer) => {
       clearTimeout(timer);
-      // The listener refers to the answer, and the worker to the listener.
+      // The listeners refer to the answer, and the worker to the listeners.
       worker.onmessage = null;
+      worker.onerror = ignored;
       this.#busy -= 1;
       if (answer instanceof TookTooLong) worker.terminate();
       else this.#rest(worker);
@@ -112,6 +113,9 @@ export class OffThread<Input, Output> {
     this.#idle.push(idle);
   }
 }
+
+/** An error of a worker that has no job concerns nobody. */
+const ignored = (event: ErrorEvent) => event.preventDefault();
 
 /** Starts the worker with this path in `src`. An executable is one bundle, and its paths are relative to the entry point, which is in `src`. */
 export function startWorker(path: string, options?: WorkerOptions): Worker {

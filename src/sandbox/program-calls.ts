@@ -1,6 +1,7 @@
 /** The calls of one program: makes them, and keeps the open ones together with a copy of the program. */
+import { collectSoon } from "../base/collect-soon.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
-import { largeJsonChars } from "../base/limits.ts";
+import { collectedResultChars, largeJsonChars } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { textOf } from "./binding-value.ts";
 import { type CallListener, errorShape, observedCall } from "./call-events.ts";
@@ -53,6 +54,9 @@ export class ProgramCalls {
     const storing = this.#ending.signal.aborted ? undefined : checkpointer?.answered(answer);
     if (storing) await storing;
     send(answer);
+    const { length } = "error" in answer ? "" : textOf(answer);
+    // Most such results came as text and as structured content.
+    if (length > collectedResultChars) collectSoon(2 * length);
   }
 
   /** Makes the call through the bindings. A failure is an answer too. */

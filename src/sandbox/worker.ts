@@ -47,7 +47,7 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       break;
     case "renew":
       current = undefined;
-      context = context?.then((made) => (made.renew() || !settings ? made : createContext(settings)));
+      context = context?.then(async (made) => ((await made.renew()) || !settings ? made : createContext(settings)));
       break;
     case "run":
       if (!context) break;
@@ -74,7 +74,7 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       break;
     case "settle":
       current?.settle(data);
-      if (isLarge(data)) collectSoon();
+      collectWhenLarge(data);
       break;
     case "settleAll":
       current?.settleAll(JSON.parse(data.answers) as SettleMessage[]);
@@ -93,9 +93,10 @@ function begin(job: Job, work: (job: Job) => Promise<void>): void {
   void prepared?.then(() => work(job));
 }
 
-/** Whether the answer leaves much garbage once it is copied into the engine. */
-function isLarge(message: SettleMessage): boolean {
-  return !("error" in message) && textOf(message).length > largeJsonChars;
+/** A large answer leaves much garbage once it is copied into the engine. */
+function collectWhenLarge(message: SettleMessage): void {
+  const { length } = "error" in message ? "" : textOf(message);
+  if (length > largeJsonChars) collectSoon(length);
 }
 
 function send(message: FromWorker): void {

@@ -66,6 +66,9 @@ export const decodingMs = 30_000;
  */
 export const collectedMessageBytes = 2_097_152;
 
+/** While a larger message is decoded, and after it, the worker collects what is new. For smaller ones, that would take too large a share. */
+export const collectedInWorkerBytes = 8 * megabyte;
+
 /** Larger bodies of responses cause a garbage collection, because a server could send many of them. */
 export const collectedBodyBytes = 32 * megabyte;
 

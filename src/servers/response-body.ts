@@ -19,7 +19,7 @@ async function* collected(chunks: Chunks): Chunks {
       yield chunk;
     }
   } finally {
-    if (size > collectedBodyBytes) collectSoon();
+    if (size > collectedBodyBytes) collectSoon(size);
   }
 }
 

@@ -1,8 +1,10 @@
 /** Decodes one message of a server, within limits. Large parts of a result stay JSON text. */
+import { edenGC } from "bun:jsc";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import {
+  collectedInWorkerBytes,
   maxErrorMessageChars,
   maxMessageDepth,
   maxMessageValues,
@@ -86,6 +88,8 @@ function cutAnswer(
       if (typeof value !== "string" || !value.startsWith(mark)) continue;
       if (isListKey(key)) return undefined;
       const { start, end } = spans[Number(value.slice(mark.length))] as Span;
+      // The texts of the part before.
+      if (bytes.length > collectedInWorkerBytes && Object.keys(parts).length > 0) edenGC();
       const json = textOf(bytes.subarray(start, end));
       parts[key] = largePart(key, JSON.parse(json), json);
     }
