@@ -275,7 +275,7 @@ export class ReusableContext implements Disposable {
   }
 }
 
-/** Fills memory with zeros. What comes after it is zero already. Many pages go back to the system: using them again takes 0.5 ms per megabyte. */
+/** Fills memory with zeros. Everything after `to` must be zero already. Many pages go back to the system: using them again takes 0.5 ms per megabyte. */
 async function clear(memory: Uint8Array, from: number, to: number): Promise<void> {
   if (to - from > minGivenBackBytes) {
     const { giveBackPages } = await import("./engine/give-back-pages.ts");

@@ -29,7 +29,7 @@ const base: Record<string, string[]> = {
   "near-names.ts": ["limits.ts"],
   "sha256.ts": [],
   "shell-word.ts": [],
-  "collect-soon.ts": [],
+  "collect-soon.ts": ["limits.ts"],
   "duration.ts": ["units.ts"],
   "c-library.ts": [],
   "give-back-memory.ts": ["c-library.ts", "limits.ts"],

@@ -14,8 +14,8 @@ export interface MessageHandler {
   /** The bytes of one JSON text. */
   message(bytes: Buffer): void;
   /**
-   * Called in place of `message` with a message that is larger than `maxInlineBytes`: its parts, each of which is the only user of its
-   * buffer. Joining them here would take its size once more.
+   * Called in place of `message` with the parts of a message that is larger than `maxInlineBytes`. Each part is the only user of its
+   * buffer. Joining them here would take the size of the message once more.
    */
   largeMessage?(parts: Uint8Array<ArrayBuffer>[]): void;
   /** Called once. No message follows. */
