@@ -17,7 +17,8 @@ import type { ProgramImage } from "./program-image.ts";
 /** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
 export interface PrepareMessage {
   type: "prepare";
-  engine: WebAssembly.Module;
+  /** Undefined if this worker is to compile it: this thread may be too busy. */
+  engine: WebAssembly.Module | undefined;
   /** The guest's script. */
   guest: string;
   memoryBytes: number;
@@ -145,8 +146,8 @@ export interface CheckpointMessage extends Omit<ParkedMessage, "type" | "reusabl
 }
 
 export type FromWorker =
-  /** The worker has done what `prepare` asks for. */
-  | { type: "prepared" }
+  /** The worker has done what `prepare` asks for. `engine` is there if this worker has compiled it. */
+  | { type: "prepared"; engine?: WebAssembly.Module | undefined }
   | ParkedMessage
   | CheckpointMessage
   /** A program that is kept waits, and has calls that may be made once a copy is saved. `bytes` is the size of its memory. */

@@ -164,11 +164,10 @@ export class ProgramWorker {
       return;
     }
     this.#worker = taken;
-    const { worker, prepared } = taken;
+    const { worker } = taken;
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => received(data);
     worker.onerror = failed;
-    await prepared;
-    if (!this.#hasEnded) worker.postMessage(message(), transfer);
+    worker.postMessage(message(), transfer);
   }
 
   #leave(reusable: boolean): void {

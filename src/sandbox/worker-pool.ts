@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { startWorker } from "../base/off-thread.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { atMost } from "../base/time-limit.ts";
-import { compiledEngine, forgetEngine } from "./engine/wasm.ts";
+import { forgetEngine, keepEngine, knownEngine } from "./engine/wasm.ts";
 import { workerEndingMs } from "./limits.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
@@ -16,8 +16,6 @@ const startingAtOnce = Math.max(1, availableParallelism() - 1);
 export interface ReadyWorker {
   worker: Worker;
   memoryBytes: number;
-  /** Resolves when the worker may be given work. */
-  prepared: Promise<void>;
 }
 
 export class WorkerPool implements Disposable {
@@ -69,7 +67,7 @@ export class WorkerPool implements Disposable {
     if (this.#idle.length >= this.#keptWorkers && old !== -1) this.#idle.splice(old, 1)[0]?.worker.terminate();
     if (this.#idle.length < this.#keptWorkers) {
       worker.postMessage({ type: "renew" } satisfies ToWorker);
-      this.#idle.push({ worker, memoryBytes, prepared: Promise.resolve() });
+      this.#idle.push({ worker, memoryBytes });
     } else worker.terminate();
   }
 
@@ -112,16 +110,15 @@ export class WorkerPool implements Disposable {
       this.#starts.release();
     };
     const hear = ({ data }: MessageEvent<FromWorker>) => {
-      if (data.type === "prepared") started();
+      if (data.type !== "prepared") return;
+      if (data.engine) keepEngine(data.engine);
+      started();
     };
     worker.addEventListener("message", hear);
     worker.addEventListener("close", started);
-    return { worker, memoryBytes, prepared: this.#prepare(worker, memoryBytes) };
-  }
-
-  async #prepare(worker: Worker, memoryBytes: number): Promise<void> {
     const again = this.#keptWorkers > 0;
-    const engine = await compiledEngine();
+    const engine = knownEngine();
     worker.postMessage({ type: "prepare", engine, guest: this.#guest, memoryBytes, again } satisfies ToWorker);
+    return { worker, memoryBytes };
   }
 }

@@ -4,6 +4,7 @@ import { largeJsonChars } from "../base/limits.ts";
 import { textOf } from "./binding-value.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
 import { endAddressOf, restoreSnapshot, runGuest, snapshotFor } from "./engine/snapshot.ts";
+import { compiledEngine } from "./engine/wasm.ts";
 import { Job } from "./job.ts";
 import type { FromWorker, PrepareMessage, SettleMessage, ToWorker } from "./messages.ts";
 import { buffersOf } from "./program-image.ts";
@@ -24,7 +25,8 @@ let context: Promise<ReusableContext> | undefined;
 let prepared: Promise<void> | undefined;
 let current: Job | undefined;
 
-async function createContext({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
+async function createContext({ engine: given, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
+  const module = given ?? (await compiledEngine());
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshotFor(guest)]);
   const fromSource = taken.length === 0;
   const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
@@ -41,8 +43,8 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       settings = data;
       context = createContext(data);
       // Every program needs the code, so it is loaded while the main thread prepares the first one.
-      prepared = Promise.allSettled([context, import("./code/transpile.ts"), import("./code/check.ts")]).then(() =>
-        send({ type: "prepared" }),
+      prepared = Promise.allSettled([context, import("./code/transpile.ts"), import("./code/check.ts")]).then(
+        async () => send({ type: "prepared", engine: data.engine ? undefined : await compiledEngine() }),
       );
       break;
     case "renew":

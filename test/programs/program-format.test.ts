@@ -57,7 +57,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 2,
     engine: "5935a2dd4675a783",
     fresh: "ff37602d6ad8afe9",
-    writers: "6478060f5b32c005",
+    writers: "ddcdfa3bcca81796",
   });
 });
 

@@ -1,17 +1,27 @@
-/** QuickJS as a WebAssembly module. It is compiled while the first worker starts, and shared by all workers. */
+/** QuickJS as a WebAssembly module. The first worker compiles it, and all workers share it. */
 import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "file" };
 import { madeFile } from "./made-files.ts";
 
 let compiling: Promise<WebAssembly.Module> | undefined;
+let known: WebAssembly.Module | undefined;
 
 export function compiledEngine(): Promise<WebAssembly.Module> {
   compiling ??= programBytes().then(WebAssembly.compile);
   return compiling;
 }
 
+/** The module that a worker of this thread has compiled. */
+export function knownEngine(): WebAssembly.Module | undefined {
+  return known;
+}
+
+export function keepEngine(engine: WebAssembly.Module): void {
+  known = engine;
+}
+
 /** Frees the module once no worker has it. It is compiled again for the next worker. */
 export function forgetEngine(): void {
-  compiling = undefined;
+  compiling = known = undefined;
 }
 
 /**
