@@ -35,5 +35,7 @@ export async function outputOf(
   const child = Bun.spawn(command, { env, cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: 120_000 });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   if (child.exitCode === 0) return stdout;
-  throw new Error(`${command.slice(0, 2).join(" ")}: ${stderr.trim().split("\n").at(-1) || `exit ${child.exitCode}`}`);
+  // The last line of npm only says where its log is.
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "" && !line.includes("complete log of this run"));
+  throw new Error(`${command.slice(0, 2).join(" ")}: ${lines.at(-1)?.trim() ?? `exit ${child.exitCode}`}`);
 }
