@@ -40,7 +40,7 @@ export const measureLargeResult: Measure = async (bench) => {
   await using host = await startHost(bench.binary, bench.folder(servers));
   await using raw = await startRawClient(servers.files);
   await using peers = await Peers.start(bench, servers);
-  const failed = await withoutFailing(peers, code(path));
+  const failed = await peers.leaveOutFailing(code(path));
   const timed = async (count: () => Promise<number>) => {
     const startedAt = performance.now();
     const counted = await count();
@@ -84,28 +84,11 @@ export const measureLargeResult: Measure = async (bench) => {
     notes: [
       `The raw client's time is the mean of ${rawCalls} calls per round.`,
       "Timed from the host's request to its answer. The server sends the data twice, as text and as structured content.",
-      ...failed,
+      ...failed.map(({ name, why }) => `${name} fails at this size: ${why}`),
       ...(hasProc ? [] : ["The resident size cannot be measured here: there is no /proc."]),
     ],
   };
 };
-
-/** The peers that can do it. The others are not measured, and the notes say how they failed. */
-async function withoutFailing(peers: Peers, code: string): Promise<string[]> {
-  const notes: string[] = [];
-  for (const [name, peer] of Object.entries(peers.running)) {
-    try {
-      await peer.execute(code);
-    } catch (error) {
-      delete peers.running[name];
-      await peer[Symbol.asyncDispose]();
-      peers.missing[name] = { none: "fails" };
-      const why = /(?:Error|failed)[^\n]*/.exec(String(error))?.[0] ?? "no reason given";
-      notes.push(`${name} fails at this size: ${why.slice(0, 160)}`);
-    }
-  }
-  return notes;
-}
 
 function peakRows(peaksMb: number[]): Row[] {
   const [first, last] = [peaksMb[0], peaksMb.at(-1)];

@@ -52,6 +52,23 @@ export class Peers implements AsyncDisposable {
     return Object.fromEntries(Object.entries(this.running).map(([name, peer]) => [name, make(peer)]));
   }
 
+  /** Runs the code once in each peer. Those in which it fails are not measured, and returned. */
+  async leaveOutFailing(code: string): Promise<{ name: string; why: string }[]> {
+    const failed: { name: string; why: string }[] = [];
+    for (const [name, peer] of Object.entries(this.running)) {
+      try {
+        await peer.execute(code);
+      } catch (error) {
+        delete this.running[name];
+        await peer[Symbol.asyncDispose]();
+        this.missing[name] = { none: "fails" };
+        const why = /(?:Error|failed)[^\n]*/.exec(String(error))?.[0] ?? "no reason given";
+        failed.push({ name, why: why.slice(0, 160) });
+      }
+    }
+    return failed;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(Object.values(this.running).map((peer) => peer[Symbol.asyncDispose]()));
   }

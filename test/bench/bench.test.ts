@@ -2,6 +2,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
+import { computePrograms } from "../../scripts/bench/compute-programs.ts";
 import type { Results } from "../../scripts/bench/figures.ts";
 import { inTurn, ratioOf, slope, spreadOf } from "../../scripts/bench/measure.ts";
 import { atMostAbove, rowOf, rowOfAll, table, under, within } from "../../scripts/bench/report.ts";
@@ -81,7 +82,10 @@ test("the benchmark measures sections, and prints them as one JSON document", as
       },
       {
         name: "compute",
-        figures: [figure("compute.fib-27-ten-times-inside", "fib(27) ten times, inside", "1 rounds")],
+        figures: [
+          figure("compute.fib-27-ten-times-inside", "fib(27) ten times, inside", "1 rounds"),
+          ...computePrograms.map(({ id, what }) => figure(`compute.${id}`, what, "1 rounds")),
+        ],
         notes: [],
       },
     ],
