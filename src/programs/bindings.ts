@@ -1,7 +1,8 @@
 /** The servers as a program sees them: namespaces of functions, and one function that makes every call. */
 
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
-import type { Bindings, Namespace, Suggestion } from "../sandbox/contract.ts";
+import type { MadeCall } from "../policy/approval-queue.ts";
+import type { Bindings, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { hintForModel } from "../servers/fault.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
@@ -55,7 +56,7 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
       }
-      const made = given.made && { ...given.made, code: lineOf(source, given.made.line) };
+      const made = given.made && madeFrom(source, given.made);
       const context = callContext({ ...given, made, call: made?.call ?? 0, origin, listener }, wantsProgress);
       try {
         if (group === "tools") return await callForValue(call, parts, context);
@@ -116,9 +117,15 @@ function mentions(source: string, name: string): boolean {
   return false;
 }
 
-/** The text of a line. */
-function lineOf(source: string, line: number | undefined): string | undefined {
-  return line === undefined ? undefined : source.split("\n", line)[line - 1];
+/** Finds the text of the line only if a person is asked about the call. */
+function madeFrom(source: string, position: CallPosition): MadeCall {
+  const { line } = position;
+  return {
+    ...position,
+    get code() {
+      return line === undefined ? undefined : source.split("\n", line)[line - 1];
+    },
+  };
 }
 
 /** Whether an ASCII letter, a digit, `_` or `$` is there. A regular expression would be slow: this runs for every occurrence. */
