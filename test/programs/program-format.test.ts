@@ -56,7 +56,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
   }).toEqual({
     format: 2,
     engine: "5935a2dd4675a783",
-    fresh: "ff37602d6ad8afe9",
+    fresh: "00f9e2cfe879c770",
     writers: "ddcdfa3bcca81796",
   });
 });

@@ -223,6 +223,70 @@ describe("sorting", () => {
   });
 });
 
+describe("sorting texts beyond ASCII", () => {
+  test("texts are compared as by the host", async () => {
+    const latin = Array.from({ length: 0x250 - 0x20 }, (_, index) => String.fromCharCode(0x20 + index));
+    const others = [
+      "\0",
+      "\t",
+      "\n",
+      "\u0301",
+      "\u0308",
+      "\u0327",
+      "\u200b",
+      "ａ",
+      "ﬁ",
+      "я",
+      "й",
+      "中",
+      "😀",
+      "\ud800",
+    ];
+    const chars = [...latin, ...others];
+    let state = 11;
+    const pick = (below: number) => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((state / 2_147_483_648) * below);
+    };
+    // Few letters, so that many words differ in their accents and case only.
+    const few = ["o", "O", "ö", "ø", "oe", "œ", "s", "ss", "ß", "o\u0308", "l", "Ł", "d", "đ", " ", "-", "_", "\u0301"];
+    const words = Array.from({ length: 600 }, () =>
+      Array.from({ length: pick(6) }, () => (pick(5) ? few[pick(few.length)] : chars[pick(chars.length)])).join(""),
+    );
+    const long = ["ab", "áb", "ac", "AB", "b"].map((end) => `${"Customer ".repeat(12)}${end}`);
+    const all = [
+      ...chars,
+      ...words,
+      ...chars.flatMap((char) => [`a${char}`, `${char}a`, `A${char}b`, `z${char}`]),
+      ...long,
+    ];
+    const steps = [1, 2, 3, 5, 17, 31, 263, 592, 1_009];
+    const signs = (compare: (left: string, right: string) => number) =>
+      steps.map((step) => all.map((word, at) => Math.sign(compare(word, all[(at * 31 + step) % all.length]!))).join());
+    const code = `const all: string[] = ${JSON.stringify(all)};
+      const steps = ${JSON.stringify(steps)};
+      const { compare } = new Intl.Collator();
+      const signs = (compare: (left: string, right: string) => number) =>
+        steps.map((step) => all.map((word, at) => Math.sign(compare(word, all[(at * 31 + step) % all.length]!))).join());
+      return [signs((left, right) => left.localeCompare(right)), signs(compare), all.toSorted((a, b) => a.localeCompare(b))]`;
+    const right = signs((left, right) => left.localeCompare(right, "en-US"));
+    const sorted = all.toSorted((a, b) => a.localeCompare(b, "en-US"));
+    expect(await harness.value(code)).toEqual([right, right, sorted]);
+  });
+
+  test("more texts than are kept, and methods that the program replaced, change nothing", async () => {
+    const code = `for (const name of ["get", "set", "clear"]) (Map.prototype as any)[name] = () => { throw new Error("called") };
+      const names = Array.from({ length: 60_000 }, (_, n) => "Zoë " + ((n * 7_919) % 60_000));
+      const before = names.slice(0, 2_000).sort((a, b) => a.localeCompare(b))[0];
+      names.forEach((name) => name.localeCompare("Zoë "));
+      const after = ["Zoë 999999", "Zoe 999998", "zoë 999997"].sort((a, b) => a.localeCompare(b));
+      await null;
+      return [before, after, ["b", "á", "a"].sort((a, b) => a.localeCompare(b))]`;
+    const after = ["zoë 999997", "Zoe 999998", "Zoë 999999"];
+    expect(await harness.value(code)).toEqual(["Zoë 0", after, ["a", "á", "b"]]);
+  });
+});
+
 describe("compute on the host", () => {
   test.each<[string, string, object]>([
     ["an unknown function", "there is no function", { name: "nope", args: {} }],

