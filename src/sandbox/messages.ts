@@ -12,6 +12,7 @@ import type {
   OutcomeError,
   Suggestion,
 } from "./contract.ts";
+import type { ReadyMemory } from "./engine/remembered.ts";
 import type { ProgramImage } from "./program-image.ts";
 
 /** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
@@ -19,6 +20,8 @@ export interface PrepareMessage {
   type: "prepare";
   /** Undefined if this worker is to compile it: this thread may be too busy. */
   engine: WebAssembly.Module | undefined;
+  /** Undefined if this worker is to make it. */
+  ready: ReadyMemory | undefined;
   /** The guest's script. */
   guest: string;
   memoryBytes: number;
@@ -146,8 +149,8 @@ export interface CheckpointMessage extends Omit<ParkedMessage, "type" | "reusabl
 }
 
 export type FromWorker =
-  /** The worker has done what `prepare` asks for. `engine` is there if this worker has compiled it. */
-  | { type: "prepared"; engine?: WebAssembly.Module | undefined }
+  /** The worker has done what `prepare` asks for. `engine` and `ready` are there if this worker has made them. */
+  | { type: "prepared"; engine?: WebAssembly.Module | undefined; ready?: ReadyMemory | undefined }
   | ParkedMessage
   | CheckpointMessage
   /** A program that is kept waits, and has calls that may be made once a copy is saved. `bytes` is the size of its memory. */

@@ -6,6 +6,7 @@ import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emsc
 import type { Limits } from "./contract.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
+import { pageBytes, type ReadyMemory, Remembered, sharedPart } from "./engine/remembered.ts";
 import type { Guest, HostFunctions } from "./guest/host.ts";
 import {
   callsPerCollection,
@@ -30,9 +31,8 @@ const outOfMemory = () =>
 /** The guest's methods that the worker calls, see guest/host.ts. */
 const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
 
-/** Memory is saved in pages of this size. */
-const pageBytes = 32_768;
-const zeros = new Uint8Array(pageBytes);
+/** What is remembered of an engine's memory. */
+type Parts = Pick<ReadyMemory, "statics" | "heap">;
 
 const pageBegin = (address: number) => address - (address % pageBytes);
 const pageEnd = (address: number) => pageBegin(address + pageBytes - 1);
@@ -48,7 +48,7 @@ export class ReusableContext implements Disposable {
   readonly #endAddress: number;
   /** Memory is restored from here on. Below is the rest of the stack, down to the static data; it is never reached. */
   readonly #keptFrom: number;
-  #fresh: { statics: Uint8Array; heap: Uint8Array } | undefined;
+  #fresh: { statics: Remembered; heap: Remembered } | undefined;
   #host: HostCalls | undefined;
   /** The end of the last execution; undefined while one runs. */
   #leftAt: number | undefined;
@@ -58,8 +58,12 @@ export class ReusableContext implements Disposable {
   /** The time of a program that was saved elsewhere runs on from there. */
   #nowOffset = 0;
 
-  /** `loadGuest` makes the guest ready: it runs the guest's script or restores a snapshot. */
-  constructor(engine: Engine, endAddress: number, loadGuest: (context: QuickJSContext) => void) {
+  /** `loadGuest` makes the guest ready: it runs the guest's script, or restores a snapshot or a shared copy. */
+  constructor(
+    engine: Engine,
+    endAddress: number,
+    loadGuest: (context: QuickJSContext, reusable: ReusableContext) => void,
+  ) {
     this.#engine = engine;
     this.#endAddress = endAddress;
     this.#keptFrom = pageBegin(Math.max(staticBytes, this.#end - keptBelowEndBytes));
@@ -73,16 +77,31 @@ export class ReusableContext implements Disposable {
     };
     this.#context = this.#runtime.newContext();
     this.#defineHost();
-    loadGuest(this.#context);
+    loadGuest(this.#context, this);
     limitMemory(this.#runtime, engine);
     this.#guest = this.#context.getProp(this.#context.global, "__guest");
     this.#methods = new Map(guestMethods.map((name) => [name, this.#context.getProp(this.#guest, name)]));
   }
 
-  /** Remembers the current state for `renew`. A context that is used once does not need it. */
-  remember(): void {
+  /** A copy of the current state, which other workers can share. */
+  share(): Parts {
     const memory = new Uint8Array(this.#engine.memory.buffer);
-    this.#fresh = { statics: memory.slice(0, staticBytes), heap: memory.slice(this.#keptFrom, pageEnd(this.#end)) };
+    return {
+      statics: sharedPart(memory, 0, staticBytes),
+      heap: sharedPart(memory, this.#keptFrom, pageEnd(this.#end)),
+    };
+  }
+
+  /**
+   * Remembers the current state for `renew`. A context that is used once does not need it. Little may have changed since the parts were
+   * copied, here or in another engine.
+   */
+  remember({ statics, heap }: Parts = this.share()): void {
+    const memory = new Uint8Array(this.#engine.memory.buffer);
+    this.#fresh = {
+      statics: new Remembered(memory, statics, staticBytes),
+      heap: new Remembered(memory, heap, pageEnd(this.#end)),
+    };
   }
 
   /**
@@ -110,10 +129,10 @@ export class ReusableContext implements Disposable {
     const fresh = this.#fresh;
     if (!fresh || this.#torn || this.outgrown) return false;
     const memory = new Uint8Array(this.#engine.memory.buffer);
-    const freshEnd = this.#keptFrom + fresh.heap.length;
-    await clear(memory, freshEnd, Math.max(end, freshEnd));
-    memory.set(fresh.heap, this.#keptFrom);
-    memory.set(fresh.statics);
+    const { zerosFrom } = fresh.heap;
+    await clear(memory, zerosFrom, Math.max(end, zerosFrom));
+    fresh.heap.restore(memory);
+    fresh.statics.restore(memory);
     return true;
   }
 
@@ -124,15 +143,12 @@ export class ReusableContext implements Disposable {
   save(image: NextImage): boolean {
     if (this.#torn) return false;
     const memory = new Uint8Array(this.#engine.memory.buffer);
-    const save = (from: number, to: number, before: Uint8Array | undefined) => {
+    const save = (from: number, to: number, before: Remembered | undefined) => {
       for (let start = from; start < to; start += pageBytes) {
         const page = memory.subarray(start, start + pageBytes);
-        const fresh = before?.subarray(start - from, start - from + pageBytes);
         image.add(start / pageBytes, page, () => {
           // Memory beyond the remembered state was zero. Without a remembered state, everything counts as changed.
-          const runs = this.#fresh
-            ? changedRuns(fresh?.length ? fresh : zeros, page, start)
-            : [{ start, length: pageBytes }];
+          const runs = before ? changedRuns(before.page(start), page, start) : [{ start, length: pageBytes }];
           return runs.length === 0 ? undefined : writeRuns([runs.length], runs, memory);
         });
       }

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { startWorker } from "../base/off-thread.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { atMost } from "../base/time-limit.ts";
-import { forgetEngine, keepEngine, knownEngine } from "./engine/wasm.ts";
+import { forgetMade, keepMade, knownMade } from "./engine/wasm.ts";
 import { workerEndingMs } from "./limits.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
@@ -71,10 +71,10 @@ export class WorkerPool implements Disposable {
     } else worker.terminate();
   }
 
-  /** Ends the idle workers, and discards the compiled engine. Resolves when the workers have ended. */
+  /** Ends the idle workers, and discards what they share. Resolves when the workers have ended. */
   async release(): Promise<void> {
     const workers = this.#idle.splice(0).map(({ worker }) => worker);
-    forgetEngine();
+    forgetMade();
     const ended = workers.map((worker) => new Promise((resolve) => worker.addEventListener("close", resolve)));
     for (const worker of workers) worker.terminate();
     await atMost(workerEndingMs, Promise.all(ended));
@@ -111,14 +111,14 @@ export class WorkerPool implements Disposable {
     };
     const hear = ({ data }: MessageEvent<FromWorker>) => {
       if (data.type !== "prepared") return;
-      if (data.engine) keepEngine(data.engine);
+      keepMade(data);
       started();
     };
     worker.addEventListener("message", hear);
     worker.addEventListener("close", started);
     const again = this.#keptWorkers > 0;
-    const engine = knownEngine();
-    worker.postMessage({ type: "prepare", engine, guest: this.#guest, memoryBytes, again } satisfies ToWorker);
+    const { engine, ready } = knownMade();
+    worker.postMessage({ type: "prepare", engine, ready, guest: this.#guest, memoryBytes, again } satisfies ToWorker);
     return { worker, memoryBytes };
   }
 }

@@ -3,7 +3,15 @@ import { collectSoon } from "../base/collect-soon.ts";
 import { largeJsonChars } from "../base/limits.ts";
 import { textOf } from "./binding-value.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
-import { endAddressOf, restoreSnapshot, runGuest, snapshotFor } from "./engine/snapshot.ts";
+import type { ReadyMemory } from "./engine/remembered.ts";
+import {
+  allocationMark,
+  endAddressOf,
+  restoreReady,
+  restoreSnapshot,
+  runGuest,
+  snapshotFor,
+} from "./engine/snapshot.ts";
 import { compiledEngine } from "./engine/wasm.ts";
 import { Job } from "./job.ts";
 import type { FromWorker, PrepareMessage, SettleMessage, ToWorker } from "./messages.ts";
@@ -25,26 +33,44 @@ let context: Promise<ReusableContext> | undefined;
 let prepared: Promise<void> | undefined;
 let current: Job | undefined;
 
+/** The memory in which the guest is ready: that of an earlier worker, or made here. */
+let ready: ReadyMemory | undefined;
+
 async function createContext({ engine: given, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
   const module = given ?? (await compiledEngine());
-  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshotFor(guest)]);
-  const fromSource = taken.length === 0;
-  const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
-  const made = new ReusableContext(engine, endAddress, (quickjs) => {
-    if (fromSource || !restoreSnapshot(engine, quickjs, taken)) runGuest(quickjs, guest);
+  const known = ready;
+  const taking = known ? noSnapshot : snapshotFor(guest);
+  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), taking]);
+  const isTaken = taken.length > 0;
+  const endAddress = known?.endAddress ?? (isTaken ? endAddressOf(taken) : await findEndAddress(module));
+  const made = new ReusableContext(engine, endAddress, (quickjs, reusable) => {
+    const mark = allocationMark(quickjs);
+    const isRestored = known
+      ? restoreReady(engine, quickjs, known)
+      : isTaken && restoreSnapshot(engine, quickjs, taken);
+    if (!isRestored) runGuest(quickjs, guest);
+    if (again) ready ??= { mark, endAddress, ...reusable.share() };
   });
-  if (again) made.remember();
+  if (again) made.remember(ready);
   return made;
 }
+
+const noSnapshot = new Uint8Array();
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   switch (data.type) {
     case "prepare":
       settings = data;
+      ready = data.ready;
       context = createContext(data);
       // Every program needs the code, so it is loaded while the main thread prepares the first one.
       prepared = Promise.allSettled([context, import("./code/transpile.ts"), import("./code/check.ts")]).then(
-        async () => send({ type: "prepared", engine: data.engine ? undefined : await compiledEngine() }),
+        async () =>
+          send({
+            type: "prepared",
+            engine: data.engine ? undefined : await compiledEngine(),
+            ready: data.ready ? undefined : ready,
+          }),
       );
       break;
     case "renew":

@@ -36,6 +36,7 @@ const writers = [
   "sandbox/program-image.ts",
   "sandbox/reusable-context.ts",
   "sandbox/engine/memory-runs.ts",
+  "sandbox/engine/remembered.ts",
   "programs/stored-program.ts",
 ];
 
@@ -57,7 +58,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 2,
     engine: "5935a2dd4675a783",
     fresh: "00f9e2cfe879c770",
-    writers: "ddcdfa3bcca81796",
+    writers: "8332151c8aa5f3d2",
   });
 });
 

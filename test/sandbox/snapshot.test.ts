@@ -2,7 +2,15 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
-import { restoreSnapshot, runGuest, takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
+import { changedRuns } from "../../src/sandbox/engine/memory-runs.ts";
+import type { ReadyMemory } from "../../src/sandbox/engine/remembered.ts";
+import {
+  allocationMark,
+  restoreReady,
+  restoreSnapshot,
+  runGuest,
+  takeSnapshot,
+} from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { ReusableContext } from "../../src/sandbox/reusable-context.ts";
@@ -49,6 +57,30 @@ test("the snapshot is refused by an engine with another history", async () => {
     runGuest(context, script);
   });
   expect(restored).toBe(false);
+});
+
+test("the memory of a ready engine fits another one, which then differs by its memory limit only", async () => {
+  let ready: ReadyMemory | undefined;
+  const first = new ReusableContext(await freshEngine(), endAddress, (context, reusable) => {
+    const mark = allocationMark(context);
+    runGuest(context, script);
+    ready = { mark, endAddress, ...reusable.share() };
+  });
+  const second = await freshEngine(32);
+  let restored: boolean | undefined;
+  const cell = new ReusableContext(second, endAddress, (context) => {
+    restored = restoreReady(second, context, ready!);
+  });
+  const differing = (reusable: ReusableContext) => {
+    const { statics, heap } = reusable.share();
+    const parts = [statics, heap].map(({ copy }, index) =>
+      changedRuns([ready!.statics, ready!.heap][index]!.copy, copy),
+    );
+    return parts.flat().reduce((sum, { length }) => sum + length, 0);
+  };
+  expect(restored).toBe(true);
+  expect(differing(cell)).toBeLessThan(32_768);
+  expect(differing(cell)).toBe(differing(first));
 });
 
 test("random numbers still differ between executions", async () => {

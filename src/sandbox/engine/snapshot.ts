@@ -11,9 +11,10 @@ import { ReusableContext } from "../reusable-context.ts";
 import type { Engine } from "./engine.ts";
 import { madeFile } from "./made-files.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./memory-runs.ts";
+import { type ReadyMemory, restorePart } from "./remembered.ts";
 
 /** A value that is the same for every fresh engine, and differs if anything before went differently. */
-function allocationMark(context: QuickJSContext): number {
+export function allocationMark(context: QuickJSContext): number {
   using probe = context.newObject();
   return Number(probe.value) ^ (Number(context.global.value) << 8);
 }
@@ -72,5 +73,14 @@ export function restoreSnapshot(engine: Engine, context: QuickJSContext, snapsho
   const [mark = 0] = new Int32Array(snapshot.buffer, snapshot.byteOffset, headWords);
   if (allocationMark(context) !== mark) return false;
   restoreRuns(snapshot, headWords, new Uint8Array(engine.memory.buffer));
+  return true;
+}
+
+/** The same with the memory of another engine of this process. */
+export function restoreReady(engine: Engine, context: QuickJSContext, ready: ReadyMemory): boolean {
+  if (allocationMark(context) !== ready.mark) return false;
+  const memory = new Uint8Array(engine.memory.buffer);
+  restorePart(memory, ready.statics);
+  restorePart(memory, ready.heap);
   return true;
 }

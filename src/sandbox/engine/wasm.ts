@@ -1,27 +1,35 @@
 /** QuickJS as a WebAssembly module. The first worker compiles it, and all workers share it. */
 import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "file" };
 import { madeFile } from "./made-files.ts";
+import type { ReadyMemory } from "./remembered.ts";
 
 let compiling: Promise<WebAssembly.Module> | undefined;
-let known: WebAssembly.Module | undefined;
+/** What the first worker makes for all others. */
+interface Made {
+  engine?: WebAssembly.Module | undefined;
+  ready?: ReadyMemory | undefined;
+}
+
+let made: Made = {};
 
 export function compiledEngine(): Promise<WebAssembly.Module> {
   compiling ??= programBytes().then(WebAssembly.compile);
   return compiling;
 }
 
-/** The module that a worker of this thread has compiled. */
-export function knownEngine(): WebAssembly.Module | undefined {
-  return known;
+/** What workers of this thread have made. */
+export function knownMade(): Readonly<Made> {
+  return made;
 }
 
-export function keepEngine(engine: WebAssembly.Module): void {
-  known = engine;
+export function keepMade({ engine = made.engine, ready = made.ready }: Made): void {
+  made = { engine, ready };
 }
 
-/** Frees the module once no worker has it. It is compiled again for the next worker. */
-export function forgetEngine(): void {
-  compiling = known = undefined;
+/** Frees it once no worker has it. It is made again by the next worker. */
+export function forgetMade(): void {
+  compiling = undefined;
+  made = {};
 }
 
 /**
