@@ -11,6 +11,7 @@ import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
+import type { CallMessage } from "../../src/sandbox/messages.ts";
 import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { someLimits } from "./some-limits.ts";
 
@@ -93,15 +94,12 @@ async function execute(cell: ReusableContext, code: string): Promise<CodeResult>
     isKept: false,
     onEnd: ({ result }) => resolve(result),
     send(message) {
-      if (message.type !== "call") return;
-      const { call, name, args } = message;
-      const answer =
-        name === "fail"
-          ? { error: { name: "ToolError", message: "no" } }
-          : name === "text"
-            ? { text: "plain" }
-            : { json: args };
-      queueMicrotask(() => execution.settle({ type: "settle", call, ...answer }));
+      const joined = message.type === "calls" ? (JSON.parse(message.calls) as CallMessage[]) : [];
+      for (const { call, name, args } of message.type === "call" ? [message] : joined) {
+        const failed = { error: { name: "ToolError", message: "no" } };
+        const answer = name === "fail" ? failed : name === "text" ? { text: "plain" } : { json: args };
+        queueMicrotask(() => execution.settle({ type: "settle", call, ...answer }));
+      }
     },
   });
   execution.start();
@@ -142,6 +140,19 @@ test("neither the host's state for an engine nor the engine grows", async () => 
   for (let rounds = 0; rounds < 25; rounds++) await round(cell);
   expect(counted()).toEqual(before);
   expect(before.host).toMatchObject({ contexts: 1, contextCallbacks: 1, runtimeCallbacks: 1, functionsFreed: 0 });
+  cell[Symbol.dispose]();
+});
+
+test("the restored memory is the fresh one to the last byte", async () => {
+  const { cell } = await makeContext();
+  const copies = () => {
+    const { statics, heap } = cell.share();
+    return [statics.copy, heap.copy];
+  };
+  const fresh = copies();
+  cell.remember();
+  await round(cell);
+  for (const [index, copy] of copies().entries()) expect(Buffer.compare(copy, fresh[index]!)).toBe(0);
   cell[Symbol.dispose]();
 });
 
