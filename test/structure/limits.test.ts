@@ -24,7 +24,8 @@ const setElsewhere: Record<string, string> = {
   "base/time-limit.ts: maxTimerMs": "the longest delay of setTimeout",
   "sandbox/engine/engine.ts: pageBytes": "WebAssembly's pages",
   "sandbox/engine/engine.ts: staticBytes": "where QuickJS keeps its static data",
-  "sandbox/reusable-context.ts: pageBytes": "the format of images",
+  "sandbox/engine/remembered.ts: pageBytes": "the format of images",
+  "sandbox/engine/remembered.ts: systemPageBytes": "the pages of the system",
   "serve/surface.ts: definitionTokens": "measured; a test counts them",
   "servers/job-object.ts: limitsBytes": "a structure of Windows",
 };
