@@ -37,14 +37,14 @@ async function beginCode(app: App, over: AbortSignal) {
   const surface = await surfaceOf(app);
   const count = new SessionCount(app, surface.instructions);
   const known = { serverInfo, capabilitiesFor, ...surface };
-  const begun = await answerFirst(process.stdin, process.stdout, known, over, () => prepareExecution(app));
+  const begun = await answerFirst(process.stdin, process.stdout, known, over, () => prepareExecution(app, over));
   if (begun.listed) count.listed(begun.listed);
   return { surface, count, begun };
 }
 
 /** Starts a worker for the first program while the agent is thinking: its answer comes 60 ms earlier. */
-function prepareExecution(app: App): void {
-  if (app.isLocked) return;
+function prepareExecution(app: App, over: AbortSignal): void {
+  if (app.isLocked || over.aborted) return;
   app.sandbox.warm(Math.round(app.config.limits.memoryMb * megabyte));
   // A worker that is not needed ends when nothing has run for a while.
   app.idleTimer.restart();

@@ -42,6 +42,14 @@ export class InOrder<T> {
 
   /** `make` returns the value when it is its turn: at once, if nothing before it waits. */
   add(make: () => T | Promise<T>, size = 0): void {
+    if (!this.#isHanding && hasTurnTime()) {
+      const value = make();
+      if (value instanceof Promise) this.#addLater(() => value, size);
+      else this.#hand(value);
+    } else this.#addLater(make, size);
+  }
+
+  #addLater(make: () => T | Promise<T>, size: number): void {
     this.#waiting.push({ make, size });
     this.waitingSize += size;
     if (!this.#isHanding) void this.#handAll();
