@@ -2,12 +2,14 @@
  * A reusable context that executions run in, one after another. Between them, the engine's memory is restored to its state before
  * the first one, so that nothing of an execution is left.
  */
-import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
+import type { Lifetime, QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import { pageBytes, type ReadyMemory, Remembered, sharedPart } from "./engine/remembered.ts";
 import type { Guest, HostFunctions } from "./guest/host.ts";
+import type { ByteKind } from "./guest/kinds.ts";
+import { bytesOfText, textOfBytes } from "./host/bytes.ts";
 import {
   callsPerCollection,
   contextEndingMs,
@@ -18,8 +20,8 @@ import {
 } from "./limits.ts";
 import type { NextImage } from "./program-image.ts";
 
-/** What the guest may call in the execution that runs. The context itself tells it the time. */
-export interface HostCalls extends Omit<HostFunctions, "now"> {
+/** What the guest may call in the execution that runs. The context itself tells it the time, and converts texts. */
+export interface HostCalls extends Omit<HostFunctions, "now" | "bytes" | "text"> {
   /** Whether the program must stop now. Called very often. */
   stopped(): boolean;
 }
@@ -242,6 +244,20 @@ export class ReusableContext implements Disposable {
     return this.#end > this.#engine.memory.buffer.byteLength - exhaustedBytes;
   }
 
+  /** Returns undefined if there is no room for the copy that the library makes. */
+  #bytesIn(buffer: QuickJSHandle): Lifetime<Uint8Array> | undefined {
+    try {
+      return this.#context.getArrayBuffer(buffer);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whether an allocation of this size fits. The library does not check the answer of the allocator. */
+  #hasRoomFor(bytes: number): boolean {
+    return this.#end + bytes < this.#engine.memory.buffer.byteLength - exhaustedBytes;
+  }
+
   /** Whether the memory has grown too large to be restored. */
   get outgrown(): boolean {
     return this.#end > keptContextBytes;
@@ -268,6 +284,7 @@ export class ReusableContext implements Disposable {
         this.#collectNowAndThen();
         const answer = this.#host && body(this.#host, ...args);
         if (typeof answer === "string") return context.newString(answer);
+        if (answer instanceof Uint8Array) return context.newArrayBuffer(answer as never);
         return typeof answer === "number" ? context.newNumber(answer) : undefined;
       });
       context.setProp(object, name, method);
@@ -287,6 +304,14 @@ export class ReusableContext implements Disposable {
     define("failed", (host, json) => host.failed(text(json)));
     define("compute", (host, name, args) => host.compute(text(name), text(args)));
     define("file", (host, operation, args) => host.file(text(operation), text(args)));
+    define("bytes", (_, kind, from) => {
+      const bytes = bytesOfText(text(kind) as ByteKind, text(from));
+      return bytes && this.#hasRoomFor(bytes.length) ? bytes : undefined;
+    });
+    define("text", (_, kind, buffer) => {
+      using bytes = buffer && this.#bytesIn(buffer);
+      return bytes && textOfBytes(text(kind) as ByteKind, bytes.value);
+    });
     context.setProp(context.global, "__host", object);
   }
 }

@@ -57,8 +57,8 @@ test("the engine, the fresh memory and the way in which memory is written are th
   }).toEqual({
     format: 2,
     engine: "5935a2dd4675a783",
-    fresh: "00f9e2cfe879c770",
-    writers: "8332151c8aa5f3d2",
+    fresh: "61f9b103b3c3f741",
+    writers: "b281b24f2a6afd3e",
   });
 });
 

@@ -35,7 +35,7 @@ function toolValue({ isError, structuredContent, content }, tool) {
 }
 
 async function run(code) {
-  const context = createContext({ performance, setTimeout, TextEncoder, TextDecoder, atob, btoa, ...namespaces });
+  const context = createContext({ performance, setTimeout, Buffer, ...namespaces });
   return new Script(`(async () => {${code}\n})()`).runInContext(context);
 }
 

@@ -1,4 +1,5 @@
 /** The interface between the guest and its host. The worker defines it before any code of the guest runs. */
+import type { ByteKind } from "./kinds.ts";
 
 export interface HostFunctions {
   /** Logs text. If `open` is 1, the text is the beginning of a line that the next text of this level continues. */
@@ -22,6 +23,10 @@ export interface HostFunctions {
   compute(name: string, argsJson: string): string;
   /** Runs a file operation. See ../host/files.ts. */
   file(operation: string, argsJson: string): string;
+  /** Converts a text. See ../host/bytes.ts. */
+  bytes(kind: ByteKind, text: string): ArrayBuffer | undefined;
+  /** Converts the bytes of a whole buffer. */
+  text(kind: ByteKind, bytes: ArrayBufferLike): string | undefined;
 }
 
 export type FileKind = "file" | "folder" | "link" | "other";

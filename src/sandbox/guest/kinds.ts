@@ -21,5 +21,8 @@ export const serverMembers: readonly string[] = [
   "get_prompt",
 ];
 
+/** The forms of bytes as text that the host converts. */
+export type ByteKind = "utf8" | "base64" | "hex";
+
 /** The names of the digests, as in Node. */
 export const digestAlgorithms: readonly string[] = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];

@@ -2,12 +2,15 @@
 import { createHash, createHmac, randomBytes, randomInt, randomUUID } from "node:crypto";
 import { digestAlgorithms } from "../guest/kinds.ts";
 import { maxComputeChars, maxHostRandomBytes } from "../limits.ts";
+import { base64OfLatin1, latin1OfBase64 } from "./bytes.ts";
 import { intlFunctions } from "./intl.ts";
 
 const functions: Record<string, (args: never) => unknown> = {
   __proto__: null as never,
   ...intlFunctions,
   digest,
+  base64OfLatin1,
+  latin1OfBase64,
   random: randomBase64,
   randomInt: ({ min, max }: { min: number; max: number }) => randomInt(min, max),
   randomUUID: () => randomUUID(),

@@ -1,6 +1,8 @@
 /** The library's `Buffer`, with the encoding base64url added. The library can decode it as base64, but not encode it. */
 import { Buffer } from "buffer/";
+import type { ByteKind } from "../kinds.ts";
 import { define } from "../named.ts";
+import { bytesOfLong, textOfLong } from "../web/long-texts.ts";
 
 type Loose = (...args: unknown[]) => unknown;
 
@@ -8,16 +10,31 @@ const { byteLength, from, isEncoding } = Buffer as unknown as Record<"byteLength
 const { toString: textOf, write } = Buffer.prototype as unknown as Record<"toString" | "write", Loose>;
 
 const isBase64Url = (encoding: unknown) => typeof encoding === "string" && encoding.toLowerCase() === "base64url";
+const kinds: Record<string, ByteKind> = {
+  __proto__: null as never,
+  utf8: "utf8",
+  "utf-8": "utf8",
+  base64: "base64",
+  hex: "hex",
+};
+const kindOf = (encoding: unknown) =>
+  kinds[encoding === undefined ? "utf8" : typeof encoding === "string" ? encoding : ""];
+
 const known = (encoding: unknown) => (isBase64Url(encoding) ? "base64" : encoding);
 
 Object.assign(Buffer, {
-  from: (value: unknown, encoding?: unknown, length?: unknown) => from(value, known(encoding), length),
+  from: (value: unknown, encoding?: unknown, length?: unknown) => {
+    const kind = typeof value === "string" ? kindOf(encoding) : undefined;
+    const bytes = kind && bytesOfLong(kind, value);
+    return bytes ? from(bytes.buffer) : from(value, known(encoding), length);
+  },
   byteLength: (value: unknown, encoding?: unknown) => byteLength(value, known(encoding)),
   isEncoding: (encoding: unknown) => isBase64Url(encoding) || isEncoding(encoding),
 });
 define(Buffer.prototype, {
   toString(this: unknown, encoding?: unknown, ...range: unknown[]): unknown {
-    const text = textOf.call(this, known(encoding), ...range);
+    const kind = range.length === 0 && this instanceof Uint8Array ? kindOf(known(encoding)) : undefined;
+    const text = (kind && textOfLong(kind, this as Uint8Array)) ?? textOf.call(this, known(encoding), ...range);
     return isBase64Url(encoding) ? inUrlLetters(String(text)) : text;
   },
   write(this: unknown, text: unknown, ...args: unknown[]): unknown {

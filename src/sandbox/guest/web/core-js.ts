@@ -18,6 +18,15 @@ import "core-js-pure/modules/web.url-search-params.delete";
 import "core-js-pure/modules/web.url-search-params.has";
 import "core-js-pure/modules/web.url-search-params.size";
 import path from "core-js-pure/internals/path";
+import { convertLong } from "./long-texts.ts";
 
-export const { atob, btoa, DOMException, structuredClone, URL, URLSearchParams } = path;
+/** Uses the function of the library for short texts, and for errors. */
+function converter(name: "base64OfLatin1" | "latin1OfBase64", convert: (text: string) => string) {
+  const converted = (...args: [text: string]) => convertLong(name, args[0]) ?? convert(...args);
+  return Object.defineProperty(converted, "length", { value: 1 });
+}
+
+export const atob = converter("latin1OfBase64", path.atob);
+export const btoa = converter("base64OfLatin1", path.btoa);
+export const { DOMException, structuredClone, URL, URLSearchParams } = path;
 export const { fromAsync } = path.Array;
