@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Contrib, Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
 import { PackageURL } from "packageurl-js";
+import { guestParts } from "../../src/sandbox/guest/parts.ts";
 import { entries, sdkShims } from "../entries.ts";
 import { lockedPackage } from "./runtimes.ts";
 
@@ -12,7 +13,11 @@ const engine = "@jitl/quickjs-wasmfile-release-sync";
 /** Scripts that are bundled into the program as texts: for Node, and for the sandbox and the browser. */
 const scriptEntries = {
   bun: ["cli/bridge.ts"],
-  browser: ["sandbox/guest/main.ts", "page/browser/main.tsx", "page/browser/execution/script.ts"],
+  browser: [
+    ...guestParts.map((part) => `sandbox/guest/${part}`),
+    "page/browser/main.tsx",
+    "page/browser/execution/script.ts",
+  ],
 };
 
 export interface Manifest {

@@ -26,7 +26,7 @@ const freshEngine = async (megabytes = 64) => createEngine(await compiledEngine(
 
 test("the snapshot is small, and always of the same size", async () => {
   const snapshot = takeSnapshot(await freshEngine(), endAddress, script);
-  expect(snapshot.length).toBeLessThan(4 * megabyte);
+  expect(snapshot.length).toBeLessThan(2 * megabyte);
   expect(takeSnapshot(await freshEngine(), endAddress, script).length).toBe(snapshot.length);
 });
 

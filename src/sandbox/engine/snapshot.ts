@@ -6,6 +6,7 @@
  * addresses are the same. If they are not, the snapshot is not used.
  */
 import type { QuickJSContext } from "quickjs-emscripten-core";
+import { partsOf } from "../guest/parts.ts";
 import snapshotFile from "../guest-snapshot.bin" with { type: "file" };
 import { ReusableContext } from "../reusable-context.ts";
 import type { Engine } from "./engine.ts";
@@ -21,7 +22,8 @@ export function allocationMark(context: QuickJSContext): number {
 
 /** Makes the guest ready without a snapshot. */
 export function runGuest(context: QuickJSContext, guestScript: string): void {
-  context.unwrapResult(context.evalCode(guestScript, "guest.js", { type: "global" })).dispose();
+  for (const part of partsOf(guestScript))
+    context.unwrapResult(context.evalCode(part, "guest.js", { type: "global" })).dispose();
 }
 
 /** The head before the runs: the mark, the engine's end address, and the number of runs. */

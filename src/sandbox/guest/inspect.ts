@@ -1,6 +1,9 @@
 /** Shows values as Node's `util.inspect` does. Errors need their own code, because the stacks of the engine have no first line. */
-import { format, formatWithOptions, type InspectOptions, inspect as nodeInspect } from "node-inspect-extracted";
+import type { InspectOptions } from "node-inspect-extracted";
+import { inspect as library } from "./library.ts";
 import { define } from "./named.ts";
+
+const { format, formatWithOptions, inspect: nodeInspect } = library;
 
 /** The options for logged values. */
 export const logOptions = { depth: 4, breakLength: 100, compact: 8, colors: false } satisfies InspectOptions;

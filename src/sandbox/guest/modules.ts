@@ -1,8 +1,6 @@
 /** The modules of Node that programs may import or require, by name without `node:`. */
-import * as buffer from "buffer/";
-import querystring from "fast-querystring";
-import path from "path-browserify";
 import { guestConsole } from "./console.ts";
+import { buffer, path, querystring } from "./library.ts";
 import { named } from "./named.ts";
 import { assert, assertStrict } from "./node/assert.ts";
 import { Buffer } from "./node/buffer.ts";

@@ -1,8 +1,11 @@
 /** The library's `Buffer`, with the encoding base64url added. The library can decode it as base64, but not encode it. */
-import { Buffer } from "buffer/";
 import type { ByteKind } from "../kinds.ts";
+import { buffer } from "../library.ts";
 import { define } from "../named.ts";
 import { bytesOfLong, textOfLong } from "../web/long-texts.ts";
+
+const { Buffer } = buffer;
+type Buffer = InstanceType<typeof Buffer>;
 
 type Loose = (...args: unknown[]) => unknown;
 

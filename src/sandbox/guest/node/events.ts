@@ -1,6 +1,6 @@
 /** `node:events`. Listeners may be async: the program ends only after their promises settle. */
-import EventEmitter from "events/";
 import { watch } from "../floating.ts";
+import { EventEmitter } from "../library.ts";
 
 const { emit } = EventEmitter.prototype;
 

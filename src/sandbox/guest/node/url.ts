@@ -1,7 +1,7 @@
 /**
  * `node:url`: the URL classes, and conversion between paths and URLs. It only converts text; `fs` decides what a path may reach.
  */
-import path from "path-browserify";
+import { path } from "../library.ts";
 import { URL, URLSearchParams } from "../web/core-js.ts";
 
 function fileURLToPath(given: unknown): string {

@@ -1,6 +1,6 @@
 /** `node:util` and `node:util/types`. */
-import { stripVTControlCharacters } from "node-inspect-extracted";
 import { customInspect, format, formatWithOptions, inspect } from "../inspect.ts";
+import { inspect as library } from "../library.ts";
 import { TextDecoder, TextEncoder } from "../web/encoding.ts";
 import { deepEqual } from "./deep-equal.ts";
 
@@ -81,7 +81,7 @@ export const util = {
   types,
   /** The sandbox has no colours. */
   styleText: (_style: unknown, text: string) => text,
-  stripVTControlCharacters,
+  stripVTControlCharacters: library.stripVTControlCharacters,
   toUSVString: (text: unknown) => String(text).toWellFormed(),
   TextEncoder,
   TextDecoder,

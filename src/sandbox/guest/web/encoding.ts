@@ -1,11 +1,11 @@
-/** `TextEncoder` and `TextDecoder` for UTF-8, UTF-16 and Latin-1 only. */
-import "@kayahr/text-encoding/encodings/utf-8";
-import "@kayahr/text-encoding/encodings/utf-16le";
-import "@kayahr/text-encoding/encodings/utf-16be";
-import "@kayahr/text-encoding/encodings/windows-1252";
-import { TextDecoder, TextEncoder } from "@kayahr/text-encoding/no-encodings";
+/** `TextEncoder` and `TextDecoder`, which leave long texts to the host. */
+import { encoding } from "../library.ts";
 import { define, named } from "../named.ts";
 import { bytesOfLong, textOfLong } from "./long-texts.ts";
+
+const { TextDecoder, TextEncoder } = encoding;
+type TextDecoder = InstanceType<typeof TextDecoder>;
+type TextEncoder = InstanceType<typeof TextEncoder>;
 
 const { apply } = Reflect;
 const { encode } = TextEncoder.prototype;

@@ -1,10 +1,14 @@
 /** `Event`, `EventTarget`, `CustomEvent`, `AbortController` and `AbortSignal`. */
-import { Event, EventTarget, setWarningHandler } from "event-target-shim";
+import { eventTarget } from "../library.ts";
 import { setTimeout } from "../timers.ts";
 import { DOMException } from "./core-js.ts";
 
+const { Event, EventTarget, setWarningHandler } = eventTarget;
+
 // The library would print warnings about harmless things to the console.
 setWarningHandler(() => {});
+
+type Event = InstanceType<typeof Event>;
 
 export { Event, EventTarget };
 

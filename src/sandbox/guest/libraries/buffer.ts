@@ -1,0 +1,4 @@
+import * as buffer from "buffer/";
+import { leave } from "./leave.ts";
+
+leave("buffer", buffer);

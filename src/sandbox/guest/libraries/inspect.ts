@@ -1,0 +1,4 @@
+import * as inspect from "node-inspect-extracted";
+import { leave } from "./leave.ts";
+
+leave("inspect", inspect);
