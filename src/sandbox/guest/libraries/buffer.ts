@@ -1,3 +1,4 @@
+/** The library behind `Buffer`. */
 import * as buffer from "buffer/";
 import { leave } from "./leave.ts";
 
