@@ -57,7 +57,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
   }).toEqual({
     format: 2,
     engine: "5935a2dd4675a783",
-    fresh: "bc4aa02a1350a7b7",
+    fresh: "f6a2db24fe21537b",
     writers: "b281b24f2a6afd3e",
   });
 });

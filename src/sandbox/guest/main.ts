@@ -1,4 +1,6 @@
 /** The entry point of the guest. It runs first in a fresh context, defines the globals, and gives the worker its functions. */
+import "./splitting.ts";
+
 import { hasPendingCalls, settle, ToolError, unawaited, watchUnseen } from "./calls.ts";
 import { guestConsole } from "./console.ts";
 import { using } from "./disposing.ts";
