@@ -75,6 +75,17 @@ function inMemory(fails = () => false) {
   return checkpointer;
 }
 
+test("bytes that the host converted are kept, and freed later", async () => {
+  const code = `let bytes: Uint8Array | undefined = new TextEncoder().encode("ab€".repeat(10_000));
+    ["á", "a"].sort((a, b) => a.localeCompare(b));
+    await test.echo({ a: 1 });
+    const text = new TextDecoder().decode(bytes);
+    bytes = undefined;
+    for (let n = 0; n < 200; n++) Buffer.from(text).toString("base64");
+    return [text === "ab€".repeat(10_000), ["á", "a"].sort((a, b) => a.localeCompare(b))]`;
+  expect(await harness.value(code, { call: asking })).toEqual([true, ["a", "á"]]);
+});
+
 describe("a program that is parked with every call", () => {
   test.each<[string, string, unknown]>([
     ["values", "const a = await test.echo({ n: 1 }); const b = await test.echo({ n: 2 }); return [a.n, b.n]", [1, 2]],
