@@ -20,7 +20,7 @@ import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
 import { type Platform, platformOf, platforms } from "../src/setup/upgrade/platforms.ts";
-import { entries, madeScripts, sdkShims } from "./entries.ts";
+import { entries, madeScripts, sdkShims, sourceOnly } from "./entries.ts";
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
@@ -92,7 +92,10 @@ async function build(folder: string, besides: string): Promise<void> {
   const snapshot = takeSnapshot(await createEngine(engine, 64 * 1_048_576), endAddress, guest);
   writeFileSync(made.snapshot, snapshot);
   keep(madeFile("engine"), program);
-  keep(madeFile("guest", guest), snapshot);
+  keep(
+    madeFile("guest", () => guest),
+    snapshot,
+  );
   // The executable contains the name that Bun gives it.
   const built = join(besides, platform.executable);
   await Bun.build({
@@ -127,6 +130,7 @@ async function build(folder: string, besides: string): Promise<void> {
       },
       madeScripts,
       sdkShims,
+      sourceOnly,
     ],
   });
   renameSync(built, outfile);

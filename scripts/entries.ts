@@ -34,6 +34,15 @@ export const madeScripts: Bun.BunPlugin = {
   },
 };
 
+/** Leaves out what only runs from source use: each worker would take memory for it. */
+export const sourceOnly: Bun.BunPlugin = {
+  name: "source-only",
+  setup(build) {
+    const filter = /[\\/]src[\\/]sandbox[\\/]engine[\\/]make-interruptible\.ts$/;
+    build.onLoad({ filter }, () => ({ contents: "export const makeInterruptible = undefined;", loader: "js" }));
+  },
+};
+
 /** Puts sdk-shims.ts in the place of a part of the SDK. */
 export const sdkShims: Bun.BunPlugin = {
   name: "sdk-shims",

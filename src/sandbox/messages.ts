@@ -22,8 +22,8 @@ export interface PrepareMessage {
   engine: WebAssembly.Module | undefined;
   /** Undefined if this worker is to make it. */
   ready: ReadyMemory | undefined;
-  /** The guest's script. */
-  guest: string;
+  /** The guest's script as UTF-8, in a shared buffer: most workers do not need it, and a text would be copied for each. */
+  guest: Uint8Array;
   memoryBytes: number;
   /** Whether further executions may follow. */
   again: boolean;

@@ -19,7 +19,8 @@ export interface ReadyWorker {
 }
 
 export class WorkerPool implements Disposable {
-  readonly #guest: string;
+  /** The guest's script, for all workers. */
+  readonly #guest: Uint8Array;
   /** How many idle workers are kept. More start when programs run concurrently. */
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
@@ -28,7 +29,9 @@ export class WorkerPool implements Disposable {
 
   /** `guest` is the guest's script. */
   constructor(guest: string, keptWorkers: number) {
-    this.#guest = guest;
+    const bytes = Buffer.from(guest);
+    this.#guest = new Uint8Array(new SharedArrayBuffer(bytes.length));
+    this.#guest.set(bytes);
     this.#keptWorkers = keptWorkers;
   }
 

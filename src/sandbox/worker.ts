@@ -39,7 +39,7 @@ let ready: ReadyMemory | undefined;
 async function createContext({ engine: given, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
   const module = given ?? (await compiledEngine());
   const known = ready;
-  const taking = known ? noSnapshot : snapshotFor(guest);
+  const taking = known ? noSnapshot : snapshotFor(() => textIn(guest));
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), taking]);
   const isTaken = taken.length > 0;
   const endAddress = known?.endAddress ?? (isTaken ? endAddressOf(taken) : await findEndAddress(module));
@@ -48,12 +48,14 @@ async function createContext({ engine: given, guest, memoryBytes, again }: Prepa
     const isRestored = known
       ? restoreReady(engine, quickjs, known)
       : isTaken && restoreSnapshot(engine, quickjs, taken);
-    if (!isRestored) runGuest(quickjs, guest);
+    if (!isRestored) runGuest(quickjs, textIn(guest));
     if (again) ready ??= { mark, endAddress, ...reusable.share() };
   });
   if (again) made.remember(ready);
   return made;
 }
+
+const textIn = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 const noSnapshot = new Uint8Array();
 

@@ -12,7 +12,7 @@ const folder = Bun.isStandaloneExecutable
   : join(import.meta.dir, "..", "..", "..", "node_modules", ".cache", "claudikins");
 
 /** The interruptible engine, and the memory in which the guest's script has run. */
-export function madeFile(kind: "engine" | "guest", guestScript = ""): string | undefined {
+export function madeFile(kind: "engine" | "guest", guestScript = () => ""): string | undefined {
   if (folder === undefined) return undefined;
   // The memory depends on everything that the engine did before the script.
   const sources = readdirSync(import.meta.dir).filter((name) => name.endsWith(".ts"));
@@ -20,7 +20,7 @@ export function madeFile(kind: "engine" | "guest", guestScript = ""): string | u
     ...sources.sort().map((name) => join(import.meta.dir, name)),
     join(import.meta.dir, "..", "reusable-context.ts"),
   ];
-  const parts = [guestScript, readFileSync(wasmFile), ...texts.map((path) => readFileSync(path))];
+  const parts = [guestScript(), readFileSync(wasmFile), ...texts.map((path) => readFileSync(path))];
   const hash = parts.reduce((sum, part) => Bun.hash(part, sum), 0n);
   return join(folder, `${kind}-${hash.toString(16)}.bin`);
 }

@@ -59,7 +59,7 @@ export function takeSnapshot(engine: Engine, endAddress: number, guestScript: st
 }
 
 /** The build replaces an empty file with the snapshot. From source, a build may have kept one; else the guest's script runs. */
-export async function snapshotFor(guest: string): Promise<Uint8Array> {
+export async function snapshotFor(guest: () => string): Promise<Uint8Array> {
   const made = madeFile("guest", guest);
   const kept = made === undefined ? undefined : Bun.file(made);
   return (kept && (await kept.exists()) ? kept : Bun.file(snapshotFile)).bytes();
