@@ -7,7 +7,7 @@ import { AtRest } from "./at-rest.ts";
 import { startHost } from "./host.ts";
 import { hasProc, residentMb, slope } from "./measure.ts";
 import { waiting } from "./programs.ts";
-import type { Other } from "./report.ts";
+import { type Other, type Row, under } from "./report.ts";
 import { type Measure, Peers } from "./section.ts";
 
 /** The numbers of waiting executions. */
@@ -15,6 +15,12 @@ const counts = [1, 2, 4, 8];
 
 /** Smaller values are within the noise of a process. */
 const leastMb = 1;
+
+/** The most that a live execution may take. */
+const executionMb = 10;
+
+/** This number of executions may take this much together with `serve`. */
+const together = { executions: 32, mb: 400 };
 
 export const measureMemory: Measure = async (bench) => {
   if (!hasProc) return { rows: [], notes: ["The resident size cannot be measured here: there is no /proc."] };
@@ -24,10 +30,10 @@ export const measureMemory: Measure = async (bench) => {
   await using peers = await Peers.start(bench);
   await host.execute("return 1");
   const executions = new AbortController();
-  const ours = await perExecutionMb(
-    () => [host.pid],
-    () => void host.execute(waiting, { timeoutMs: 600_000, signal: executions.signal }).catch(() => {}),
-  );
+  const start = () => void host.execute(waiting, { timeoutMs: 600_000, signal: executions.signal }).catch(() => {});
+  const ours = await perExecutionMb(() => [host.pid], start);
+  for (let started = counts.at(-1)!; started < together.executions; started++) start();
+  const togetherMb = await settledMb(() => [host.pid]);
   executions.abort();
   const others: Record<string, Other> = { ...peers.missing };
   for (const [name, peer] of Object.entries(peers.running)) {
@@ -40,8 +46,16 @@ export const measureMemory: Measure = async (bench) => {
     others[name] = { value, ...(value < leastMb ? {} : { ratio: ours / value }) };
   }
   const counted = `${counts.join(", ")} at once`;
+  const live: Row = { what: "resident size per live execution", unit: "MB", ours, others, counted };
+  const all: Row = {
+    what: `resident size of serve with ${together.executions} executions`,
+    unit: "MB",
+    ours: togetherMb,
+    others: {},
+    counted: "once",
+  };
   return {
-    rows: [...(await atRest.rows()), { what: "resident size per live execution", unit: "MB", ours, others, counted }],
+    rows: [...(await atRest.rows()), under(live, executionMb), under(all, together.mb)],
     notes: [
       "The sizes of serve and the daemon are resident sizes, including pages of the executable, which all processes of the machine share. The private part belongs to one process alone. After an idle minute, for which the section waits, unused pages of the executable are no longer mapped and stay only in the cache of the system.",
       "Per live execution: the slope of the resident size over the number of executions that wait for a timer. For deno, the sum over its processes, shared pages included.",

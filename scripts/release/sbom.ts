@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Contrib, Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
 import { PackageURL } from "packageurl-js";
 import { guestParts } from "../../src/sandbox/guest/parts.ts";
-import { entries, sdkShims, sourceOnly } from "../entries.ts";
+import { entries, sdkShims } from "../entries.ts";
 import { lockedPackage } from "./runtimes.ts";
 
 const root = join(import.meta.dir, "..", "..");
@@ -65,7 +65,8 @@ export async function bundledPackages(): Promise<string[]> {
       ...usual,
       entrypoints: [...entries, ...below(scriptEntries.bun)],
       target: "bun",
-      plugins: [made, sdkShims, sourceOnly],
+      // Without `sourceOnly`: what makes the engine during the build is listed too.
+      plugins: [made, sdkShims],
     }),
     Bun.build({ ...usual, entrypoints: below(scriptEntries.browser), target: "browser" }),
   ]);
