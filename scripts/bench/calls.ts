@@ -44,7 +44,7 @@ export const measureCalls: Measure = async (bench) => {
     Promise.all(Array.from({ length: calls }, echo)),
   );
   return {
-    rows: [within(oneByOne, "raw client", 1.25), within(together, "raw client", 2)],
+    rows: [within(oneByOne, "raw client", 2.5), within(together, "raw client", 2)],
     notes: [
       `After a warm-up, each time is the mean of ${inARow} executions in a row, preceded by one that is not counted. deno starts a process for each execution, so its times are of one execution.`,
       "The calls to everything.echo are timed inside the code. node:vm and deno call through the SDK's client.",

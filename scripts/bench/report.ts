@@ -119,12 +119,6 @@ export function atMostAbove(row: Row, name: string, limit: number): Row {
   return { ...row, target };
 }
 
-/** A target for the share of the throughput of another figure of the row, which did the same work. */
-export function atLeast(row: Row, name: string, share: number): Row {
-  const bounded = within(row, name, 1 / share);
-  return { ...bounded, target: { ...bounded.target!, text: `at least ${share}x the throughput of ${name}` } };
-}
-
 /** The names of all other figures, in the order of the columns. */
 const order = [
   "node -e 0",
