@@ -120,9 +120,9 @@ class Daemon {
   readonly #sockets: ServerSockets;
   readonly #own: Stats;
   /** The state of the config and the program when the daemon started. */
+  readonly #stamp: string;
   /** The files were checked in this moment. All messages that arrive together rely on one check, which takes 15 µs. */
   #hasLooked = false;
-  readonly #stamp: string;
   readonly #startedAt = Date.now();
   readonly #watch: NodeJS.Timeout;
   readonly #page: DaemonPage;
@@ -150,7 +150,7 @@ class Daemon {
       servers: app.config.servers,
       sharedServers: options.sharedServers,
       refuseDenied: (server, request) => app.pool.refuseRequest(server, request),
-      whyLeaving: (asked?: string) => this.#whyLeaving(asked),
+      whyLeaving: (asked) => this.#whyLeaving(asked),
       onUse: () => {
         this.#lastCallAt = performance.now();
         app.idleTimer.restart();

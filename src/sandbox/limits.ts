@@ -107,13 +107,13 @@ export const maxCountedBlocksChars = 500_000;
 /** Characters of JSON that are read in one turn of the event loop. */
 export const jsonCharsInTurn = 1_000_000;
 
-// Logs
-
 /** Calls and answers of one moment cross between the threads together, unless they are longer than this many characters. */
 export const maxJoinedChars = 10_000;
 
 /** At most this many calls wait to cross together, so that the main thread makes some while the program goes on. */
 export const maxJoinedCalls = 8;
+
+// Logs
 
 /** Log lines go to the main thread in groups of at least this size. */
 export const logGroupBytes = 32_768;

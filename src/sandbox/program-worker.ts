@@ -28,6 +28,7 @@ export class ProgramWorker {
   readonly #options: ProgramWorkerOptions;
   #worker: ReadyWorker | undefined;
   #parked: Parked | undefined;
+  /** Answers of this moment, which leave together. */
   #answers: SettleMessage[] = [];
   /** Messages for the program, until a worker has it. */
   #waiting: ToWorker[] | undefined = [];
@@ -74,7 +75,6 @@ export class ProgramWorker {
     if (this.#parked) void this.#resume(this.#parked);
   }
 
-  /** Answers of one moment leave together. */
   #sendSoon(answer: SettleMessage): void {
     if (this.#answers.length === 0) queueMicrotask(() => this.#sendAnswers());
     this.#answers.push(answer);

@@ -33,7 +33,7 @@ const outOfMemory = () =>
 /** The guest's methods that the worker calls, see guest/host.ts. */
 const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
 
-/** What is remembered of an engine's memory. */
+/** The two parts of an engine's memory that a context restores. */
 type Parts = Pick<ReadyMemory, "statics" | "heap">;
 
 const pageBegin = (address: number) => address - (address % pageBytes);

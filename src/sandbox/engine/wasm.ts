@@ -1,9 +1,8 @@
-/** QuickJS as a WebAssembly module. The first worker compiles it, and all workers share it. */
+/** QuickJS as a WebAssembly module, and the memory in which the guest is ready. The first worker makes both, and all workers share them. */
 import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "file" };
 import { madeFile } from "./made-files.ts";
 import type { ReadyMemory } from "./remembered.ts";
 
-let compiling: Promise<WebAssembly.Module> | undefined;
 /** What the first worker makes for all others. */
 interface Made {
   engine?: WebAssembly.Module | undefined;
@@ -11,13 +10,14 @@ interface Made {
 }
 
 let made: Made = {};
+let compiling: Promise<WebAssembly.Module> | undefined;
 
 export function compiledEngine(): Promise<WebAssembly.Module> {
   compiling ??= programBytes().then(WebAssembly.compile);
   return compiling;
 }
 
-/** What workers of this thread have made. */
+/** Returns what a worker has made and the main thread has kept. */
 export function knownMade(): Readonly<Made> {
   return made;
 }
@@ -26,7 +26,7 @@ export function keepMade({ engine = made.engine, ready = made.ready }: Made): vo
   made = { engine, ready };
 }
 
-/** Frees it once no worker has it. It is made again by the next worker. */
+/** Frees the memory of both as soon as no worker uses them. The next worker makes them again. */
 export function forgetMade(): void {
   compiling = undefined;
   made = {};

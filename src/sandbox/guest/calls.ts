@@ -34,7 +34,7 @@ export function hasCalled(): boolean {
   return lastCall > 0;
 }
 
-/** What is called, made once for all calls of it. */
+/** A function of the host. It is described once, and every call uses the description. */
 export interface Target {
   /** `server.tool`, for errors. */
   id: string;

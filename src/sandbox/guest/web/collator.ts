@@ -58,12 +58,13 @@ const maxKeyedChars = 100;
 /** More texts than this have no key, so that the keys take at most 10 MB. */
 const maxKeys = 50_000;
 
-/**
- * Keys of texts, in whose order the texts are. Sorting compares each text often: with keys, sorting 20,000 names by locale takes
- * half of the time, and names with accents a tenth of it. They are dropped once the program waits, since its memory may be saved.
- */
 const { get, set, clear } = Map.prototype;
-// Programs can replace the methods of all maps.
+
+/**
+ * The key of each text. Texts have the order of their keys. Sorting compares each text often: with keys, sorting 20,000 names by locale takes
+ * half of the time, and names with accents a tenth of it. The keys are dropped once the program waits, since its memory may be saved. The
+ * map has its own methods, because programs can replace those of all maps.
+ */
 const keys = Object.assign(new Map<string, string>(), { get, set, clear });
 
 let keyCount = 0;
