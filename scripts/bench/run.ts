@@ -1,7 +1,8 @@
 /**
  * `bun run bench`: measures the executable and its peers in turn on this machine, prints a table, and writes all
  * figures to bench.json. With --write it also updates docs/benchmarks.md, the README and scripts/bench/results.json,
- * which a test compares with both pages.
+ * which a test compares with both pages. A section that fails does not stop the others, and its error stands in place of
+ * its figures. Then the exit code is 1 and nothing is published.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,31 +32,34 @@ try {
   process.env["CI"] = "true";
   for (const name of Object.keys(process.env)) if (name.startsWith("XDG_")) delete process.env[name];
   const machine = thisMachine();
-  const { sections, failures } = await measureAll(options, { found, user });
+  const { sections, failed } = await measureAll(options, { found, user });
   const document: Results = {
     run: crypto.randomUUID().slice(0, 8),
     date: new Date().toISOString().slice(0, 10),
     command: ["bun run bench", ...options.words].join(" "),
     machine,
     peers: found.versions,
-    sections: failures.length > 0 ? [] : figuresOf(sections, found.versions),
+    sections: figuresOf(sections, found.versions),
   };
   if (!options.json) process.stdout.write(`${table(sections, machine)}${absent(found)}`);
-  if (failures.length > 0) {
-    process.stderr.write(`Nothing was written, because some sections failed:\n${failures.join("\n")}\n`);
+  writeResults(document);
+  if (failed.length > 0) {
+    process.stderr.write(
+      `Some sections failed${options.write ? ", so nothing was published" : ""}:\n${failed.join("\n")}\n`,
+    );
     process.exitCode = 1;
-  } else {
+  } else if (options.write) {
     publish(document);
   }
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** Measures each section in turn. A failed section does not stop the others; all failures are reported together. */
+/** Measures each section in turn. The sections that failed are also returned as lines: the name and the error. */
 async function measureAll(
   { names, runs, rounds, binary, corpus }: Options,
   { found, user }: Pick<Bench, "found" | "user">,
-): Promise<{ sections: Section[]; failures: string[] }> {
+): Promise<{ sections: Section[]; failed: string[] }> {
   const bench: Bench = {
     binary: binary === undefined ? executable("--released") : resolve(binary),
     rounds,
@@ -66,7 +70,7 @@ async function measureAll(
     folder: newFolder,
   };
   const sections: Section[] = [];
-  const failures: string[] = [];
+  const failed: string[] = [];
   for (const name of names) {
     const startedAt = performance.now();
     try {
@@ -74,21 +78,27 @@ async function measureAll(
       figuresOf([{ name, rows, notes }], found.versions);
       sections.push({ name, rows, notes });
     } catch (error) {
-      failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      const reason = error instanceof Error ? error.message : String(error);
+      failed.push(`${name}: ${reason}`);
+      sections.push({ name, rows: [], notes: [`Not measured: ${reason}`] });
     }
     if (process.stderr.isTTY)
       process.stderr.write(`${name}: ${Math.round((performance.now() - startedAt) / 1_000)} s\n`);
   }
-  return { sections, failures };
+  return { sections, failed };
 }
 
+const asText = (document: Results) => `${JSON.stringify(document, null, 2)}\n`;
+
+function writeResults(document: Results): void {
+  if (options.json) process.stdout.write(asText(document));
+  writeFileSync(out, asText(document));
+}
+
+/** Updates the pages and the results that they are compared with. Nothing is written if a page cannot be updated. */
 function publish(document: Results): void {
-  const text = `${JSON.stringify(document, null, 2)}\n`;
-  if (options.json) process.stdout.write(text);
-  const changed = options.write ? pages.map((page) => pageWith(page, document)) : [];
-  writeFileSync(out, text);
-  if (!options.write) return;
-  writeFileSync(results, text);
+  const changed = pages.map((page) => pageWith(page, document));
+  writeFileSync(results, asText(document));
   for (const page of changed) writeFileSync(page.file, page.text);
 }
 

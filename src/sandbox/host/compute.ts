@@ -1,5 +1,8 @@
-/** Computes what the engine cannot: formatting by locale, hashes and random bytes. It runs outside of the sandbox. */
-import { createHash, createHmac, randomBytes, randomInt, randomUUID } from "node:crypto";
+/**
+ * Computes what the engine cannot: formatting by locale, hashes and random bytes. It runs outside of the sandbox.
+ *
+ * A worker starts 8 ms earlier if it does not import `node:crypto`.
+ */
 import { digestAlgorithms } from "../guest/kinds.ts";
 import { maxComputeChars, maxHostRandomBytes } from "../limits.ts";
 import { base64OfLatin1, latin1OfBase64 } from "./bytes.ts";
@@ -12,8 +15,9 @@ const functions: Record<string, (args: never) => unknown> = {
   base64OfLatin1,
   latin1OfBase64,
   random: randomBase64,
-  randomInt: ({ min, max }: { min: number; max: number }) => randomInt(min, max),
-  randomUUID: () => randomUUID(),
+  randomInt: ({ min, max }: { min: number; max: number }) =>
+    process.getBuiltinModule("node:crypto").randomInt(min, max),
+  randomUUID: () => crypto.randomUUID(),
 };
 
 /**
@@ -43,10 +47,10 @@ function digest({ algorithm, key, parts }: DigestRequest): string {
   if (!digestAlgorithms.includes(algorithm)) {
     throw new Error(`There is no digest "${algorithm}". Available: ${digestAlgorithms.join(", ")}`);
   }
-  const hash = key === undefined ? createHash(algorithm) : createHmac(algorithm, Buffer.from(key, "base64"));
+  const named = algorithm as Bun.SupportedCryptoAlgorithms;
+  const hash = new Bun.CryptoHasher(named, key === undefined ? undefined : Buffer.from(key, "base64"));
   for (const part of parts) {
-    if ("text" in part) hash.update(String(part.text), "utf8");
-    else hash.update(Buffer.from(String(part.base64), "base64"));
+    hash.update("text" in part ? String(part.text) : Buffer.from(String(part.base64), "base64"));
   }
   return hash.digest("base64");
 }
@@ -55,5 +59,5 @@ function randomBase64({ bytes }: { bytes: number }): string {
   if (!Number.isInteger(bytes) || bytes < 0 || bytes > maxHostRandomBytes) {
     throw new RangeError(`Random bytes are limited to ${maxHostRandomBytes} at once, got ${bytes}`);
   }
-  return randomBytes(bytes).toString("base64");
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("base64");
 }

@@ -1,6 +1,5 @@
 /** Loads a skill (a module of the workspace) or a generated file, as the body of a function that fills its exports. */
 import { posix } from "node:path";
-import { fileURLToPath } from "node:url";
 import { CheckError } from "../code/check-error.ts";
 import { exportsOf } from "../code/skill-exports.ts";
 import { maxReadSkills, maxTranspiledSkills } from "../limits.ts";
@@ -38,7 +37,7 @@ export async function loadSkill(name: string, files: Files, registry: string): P
 /** Returns the name of a generated file for `find`. The program must not learn where the registry folder is. */
 function generatedName(specifier: string, registry: string): string {
   const folder = registry.replaceAll("\\", "/");
-  const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
+  const path = specifier.startsWith("file:") ? Bun.fileURLToPath(specifier) : specifier;
   const parts = path
     .replaceAll("\\", "/")
     .replace(/^(?:\.{1,2}\/|@\/|~\/)+/, "")

@@ -1,12 +1,19 @@
 /** The errors of file operations, with Node's codes. Their paths are the program's, never this machine's. */
-import { getSystemErrorMap } from "node:util";
 import { systemCodeOf } from "../../../base/errors.ts";
 import { LinkRefused } from "../../../base/open-folder.ts";
 import { escaped, visibleText } from "../../../base/visible-text.ts";
 import type { FileFault } from "../../guest/host.ts";
 
-/** The system's error codes with their texts, as in Node. */
-const texts = new Map([...getSystemErrorMap().values(), ["EDQUOT", "disk quota exceeded"]]);
+let errorTexts: ReadonlyMap<string, string> | undefined;
+
+/** The text of one of the system's error codes, as in Node. Only a program that fails with one waits for node:util. */
+function textOf(code: string): string | undefined {
+  errorTexts ??= new Map([
+    ...process.getBuiltinModule("node:util").getSystemErrorMap().values(),
+    ["EDQUOT", "disk quota exceeded"],
+  ]);
+  return errorTexts.get(code);
+}
 
 /** A refused operation. `why` adds to the text of the code, and `hint` says what to do instead. */
 export class FileRefusal extends Error {
@@ -32,14 +39,14 @@ export function linkFault(): FileRefusal {
  */
 export function describeFault(thrown: unknown, syscall: string, paths: readonly string[]): FileFault {
   const known = systemCodeOf(thrown) ?? "";
-  const code = texts.has(known) ? known : "EIO";
+  const code = textOf(known) === undefined ? "EIO" : known;
   const fault = thrown instanceof LinkRefused ? linkFault() : thrown instanceof FileRefusal ? thrown : undefined;
   const [path, dest] = paths.map(shown);
   const why = fault?.why === undefined ? "" : ` (${fault.why})`;
   const places = path === undefined ? "" : ` '${path}'${dest === undefined ? "" : ` -> '${dest}'`}`;
   return {
     code,
-    message: `${code}: ${texts.get(code)}${why}, ${syscall}${places}`,
+    message: `${code}: ${textOf(code)}${why}, ${syscall}${places}`,
     syscall,
     ...(path !== undefined && { path }),
     ...(dest !== undefined && { dest }),
