@@ -88,7 +88,9 @@ async function measureAll(
   return { sections, failed };
 }
 
-const asText = (document: Results) => `${JSON.stringify(document, null, 2)}\n`;
+function asText(document: Results): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
 
 function writeResults(document: Results): void {
   if (options.json) process.stdout.write(asText(document));
