@@ -93,7 +93,7 @@ export async function madeUpScene(): Promise<Scene> {
     { minutes: 180, calls: 22, durationMs: 4_480, charsIn: 633_000 },
   ];
   for (const { minutes, ...each } of outcomes.toReversed()) {
-    await scene.record({ ...each, at: now - minutes * minute, door: "serve", charsOut: 1_800 });
+    await scene.record({ ...each, at: now - minutes * minute, startedBy: "serve", charsOut: 1_800 });
   }
   for (let day = 0; day < 30; day += 1) {
     const busy = [0, 6].includes((day + 2) % 7) ? 0.1 : 0.6 + 0.4 * Math.abs(Math.sin(day * 1.7));

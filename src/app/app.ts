@@ -67,8 +67,10 @@ export class App implements AsyncDisposable {
   /** Front doors that stay open mark here what runs. When nothing has run for a while, memory is given back. */
   readonly idleTimer: IdleTimer;
   readonly #options: AppOptions;
-  /** The app whose sandbox, stored tools, ledger and timer this one borrows. */
+  /** The app whose sandbox, store, ledger and timer this one borrows. */
   readonly #lender: App | undefined;
+  /** The app with the same config, whose catalog and executions this one borrows. Undefined behind a door. */
+  readonly #twin: App | undefined;
   /** Apps with our config and connections of their own. */
   readonly #borrowers = new Set<App>();
   readonly #configListeners = new Set<() => void>();
@@ -84,10 +86,12 @@ export class App implements AsyncDisposable {
     this.log = options.log;
     this.#options = options;
     this.#lender = lender;
-    if (lender) lender.#borrowers.add(this);
+    const twin = lender?.config === config ? lender : undefined;
+    this.#twin = twin;
+    if (twin) twin.#borrowers.add(this);
     const { env, log, recorder, reload } = options;
     this.recorder = recorder;
-    this.reload = lender ? lender.reload : reload && new ConfigReload(this, reload);
+    this.reload = twin ? twin.reload : reload && new ConfigReload(this, reload);
     this.store = lender?.store ?? new Store(storeFile(env));
     this.approvals = lender?.approvals ?? new Approvals({ env, store: this.store });
     this.pool = new Pool(config.servers, {
@@ -96,7 +100,7 @@ export class App implements AsyncDisposable {
       stored: (server) => this.catalog.find(server),
     });
     this.catalog =
-      lender?.catalog.withPool(this.pool) ??
+      twin?.catalog.withPool(this.pool) ??
       new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
     this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
@@ -114,18 +118,19 @@ export class App implements AsyncDisposable {
 
   /** The executions of this process and of the store. */
   executions(): Promise<Executions> {
-    this.#executions ??= this.#lender?.executions() ?? this.#newExecutions();
+    this.#executions ??= this.#twin?.executions() ?? this.#newExecutions();
     return this.#executions;
   }
 
   async #newExecutions(): Promise<Executions> {
     const { Executions } = await import("../programs/executions.ts");
     const { env, log, otherBuilds } = this.#options;
-    const { origin } = this.config;
+    const { origin, door } = this.config;
     return new Executions({
       env,
       store: this.store,
       config: origin.kind === "demo" ? null : origin.file,
+      door,
       log,
       otherBuilds,
     });
@@ -157,6 +162,13 @@ export class App implements AsyncDisposable {
     return new App(this.config, this.sandbox, { ...this.#options, openChannel, ...options }, this);
   }
 
+  /** An app for the part of our config that is behind a door. It borrows everything but the connections, the catalog and the executions. */
+  behindDoor(config: Config, reload?: ReloadOptions): App {
+    const { sessionChannels, openChannel } = this.#options;
+    const ownChannel = sessionChannels?.(`door ${config.door}`) ?? openChannel;
+    return new App(config, this.sandbox, { ...this.#options, openChannel: ownChannel, reload }, this);
+  }
+
   /**
    * Uses the servers and limits of another config from now on. Returns the names of servers that were added, removed or changed;
    * the others keep their connections. Folders, modes and what is recorded stay as at the start.
@@ -166,8 +178,9 @@ export class App implements AsyncDisposable {
     const names = new Set([...before.keys(), ...config.servers.keys()]);
     const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
     const others = new Set(changed);
-    const { disabled, limits, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
-    Object.assign(this.config, { disabled, limits, executions, approvals, check, surfaceTokens, surfaceLearns });
+    const { disabled, doors, limits, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
+    const settings = { disabled, doors, limits, executions, approvals, check, surfaceTokens, surfaceLearns };
+    Object.assign(this.config, settings);
     // The same map, since every part that works with the config holds it.
     this.config.servers.clear();
     for (const [name, server] of config.servers) {
@@ -198,9 +211,9 @@ export class App implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const isOwner = this.#lender === undefined;
     const executions = await this.#executions;
-    await (isOwner ? executions?.[Symbol.asyncDispose]() : executions?.endOf(this));
-    if (this.#lender) this.#lender.#borrowers.delete(this);
-    if (isOwner) this.reload?.[Symbol.dispose]();
+    await (this.#twin ? executions?.endOf(this) : executions?.[Symbol.asyncDispose]());
+    if (this.#twin) this.#twin.#borrowers.delete(this);
+    if (!this.#twin) this.reload?.[Symbol.dispose]();
     if (isOwner) this.idleTimer[Symbol.dispose]();
     const cataloged = this.catalog[Symbol.asyncDispose]();
     if (isOwner) this.sandbox[Symbol.dispose]();
@@ -208,7 +221,8 @@ export class App implements AsyncDisposable {
     await Promise.all([this.pool.close(), isOwner && this.recorder?.end()]);
     if (isOwner) await this.#options.ownServers?.[Symbol.asyncDispose]();
     if (isOwner) await this.approvals[Symbol.asyncDispose]();
-    if (isOwner) await Promise.all([this.catalog.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
+    if (!this.#twin) await this.catalog.observer.flush();
+    if (isOwner) await Promise.all([this.ledger.end(), this.#options.logs?.end()]);
     if (isOwner) await this.store[Symbol.asyncDispose]();
     if (isOwner && executions && executions.left.length > 0) await this.#options.whenLeft?.(executions.left);
   }

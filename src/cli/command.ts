@@ -16,6 +16,8 @@ export type Completion =
   /** `key=value` for the tool that the first argument names. */
   | "parameter"
   | "category"
+  /** A door of the config. */
+  | "door"
   /** A server of the catalog. */
   | "catalog"
   /** An environment variable. */

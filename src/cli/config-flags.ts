@@ -21,13 +21,21 @@ export const configArgs = {
   }),
 } as const satisfies Args;
 
+export const doorArgs = {
+  door: option("See only the servers and tools of this door of the config", {
+    valueHint: "name",
+    complete: "door",
+  }),
+} as const satisfies Args;
+
 export const daemonArgs = {
   "no-daemon": flag("Start servers for this command only, and stop them when it ends"),
 } as const satisfies Args;
 
-/** The flags that choose the config and whether it is trusted. */
+/** The flags that choose the config, the door, and whether it is trusted. */
 export interface ConfigFlags {
   config?: string | undefined;
+  door?: string | undefined;
   trust?: boolean | undefined;
   json?: boolean | undefined;
 }
@@ -46,7 +54,8 @@ export function whichConfig(args: { config?: string | undefined; user?: boolean 
 export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Config> {
   const load = async () => {
     const { loadConfig } = await import("../config/load.ts");
-    const config = await loadConfig({ flag: flags.config, trust: flags.trust, cwd: io.cwd, env: io.env });
+    const { config: flag, door, trust } = flags;
+    const config = await loadConfig({ flag, door, trust, cwd: io.cwd, env: io.env });
     if (!flags.json) await tellSkipped(config.origin, io);
     return config;
   };

@@ -56,7 +56,7 @@ export const httpArgs = {
 
 type HttpFlags = ArgumentValues<typeof httpArgs>;
 
-export interface HttpChoice extends Omit<FrontDoorOptions, "log"> {
+export interface HttpChoice extends Omit<FrontDoorOptions, "log" | "openDoor"> {
   graceMs: number;
   /** No token is required. If this is false and `token` is undefined, claudikins uses a token of its own. */
   isOpen: boolean;

@@ -35,7 +35,7 @@ export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: num
 }
 
 function head(record: ExecutionRecord): string[] {
-  const { id, door, ok, durationMs, beforeMs, config, at, code, logs } = record;
+  const { id, startedBy, ok, durationMs, beforeMs, config, at, code, logs } = record;
   const outcome = ok ? bold(outcomeWord(record)) : red(outcomeWord(record));
   const kept = keptOut(record);
   const protocols = oneLine(protocolsText(record), maxWaterfallTextChars);
@@ -48,7 +48,7 @@ function head(record: ExecutionRecord): string[] {
     ...(kept >= notableChars ? [`${grouped(kept)} characters kept out of the context`] : []),
   ];
   return [
-    `${bold(id)}  ${door} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
+    `${bold(id)}  ${startedBy} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
     dim(facts.join(" · ")),
     ...(protocols === "" ? [] : [dim(protocols)]),
   ];

@@ -16,6 +16,9 @@ export const maxRegistries = 20;
 /** Time to ask one of them. */
 export const maxRegistryTimeoutMs = minuteMs;
 
+/** Every session loads the text, within `surfaceTokens`. */
+export const maxDoorInstructionsChars = 1_000;
+
 // Files
 
 /** A larger file is not a settings file. */

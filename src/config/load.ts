@@ -5,6 +5,7 @@ import { guardFolder } from "../base/guarded-folders.ts";
 import { transportOf } from "./address.ts";
 import { defaultServerTimes, defaultSettings } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig, type FileOrigin, readConfigFile } from "./discover.ts";
+import { doorCalled, serversBehind, type ToolView } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type Llm, llmOf } from "./llm.ts";
@@ -30,6 +31,8 @@ interface Named {
   policy?: ServerPolicy | undefined;
   /** Given if a project's config has the server from the user's own config. */
   own?: OwnServer;
+  /** Which of its tools exist behind the door. Undefined: all. */
+  view?: ToolView | undefined;
 }
 
 interface OwnServer {
@@ -55,7 +58,7 @@ export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
 export type ServerConfig = StdioServer | NetworkServer;
 
 /** The settings of the file that are used as they are written. */
-type Settings = Omit<ParsedConfig, "servers" | "policy" | "registry" | "workspace" | "llm">;
+type Settings = Omit<ParsedConfig, "servers" | "policy" | "registry" | "workspace" | "llm" | "doors">;
 
 export interface Config extends Settings {
   origin: ConfigOrigin;
@@ -68,6 +71,12 @@ export interface Config extends Settings {
   /** The small model that executes tasks, if one is configured. */
   llm?: Llm | undefined;
   folders: Folders;
+  /** The names of its doors. Empty behind a door. */
+  doors: readonly string[];
+  /** The door, if this is the part of a config that is behind one. */
+  door?: string;
+  /** The door's text for agents, before the list of servers. */
+  instructions?: string | undefined;
 }
 
 export interface Extended {
@@ -86,24 +95,58 @@ export function ownServersOf({ servers }: Pick<Config, "servers">): string[] {
 interface LoadOptions extends TrustOptions {
   /** Uses the demo's config even if there are config files. */
   demo?: boolean | undefined;
+  /** Loads only what is behind this door. */
+  door?: string | undefined;
 }
 
 /**
- * Loads the config. Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND, CONFIG_INVALID, NEEDS_VARIABLE, and CONFIG_NOT_TRUSTED before any
- * variable is read. A missing variable of a server is not an error.
+ * Loads the config. Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND, CONFIG_INVALID, DOOR_NOT_FOUND, NEEDS_VARIABLE, and CONFIG_NOT_TRUSTED
+ * before any variable is read. A missing variable of a server is not an error.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
-  if (origin.kind === "demo") return demoConfig(origin, options);
+  if (origin.kind === "demo") {
+    if (options.door !== undefined) doorCalled(options.door, undefined, { file: "The demo", servers: [] });
+    return demoConfig(origin, options);
+  }
   const text = readConfigFile(origin.file);
   const parsed = await parsedConfig(text, origin.file);
   await requireTrust({ text, parsed }, origin, options);
   const user = await userConfigFor(origin, options.env);
   const config = expandedConfig(parsed, origin, options, user);
-  keepRulesOut(config.folders, origin.file, options.env);
-  return origin.kind === "project" && parsed.extends === "user"
-    ? withOwnServers(config, parsed, user, options)
-    : config;
+  const whole =
+    origin.kind === "project" && parsed.extends === "user" ? withOwnServers(config, parsed, user, options) : config;
+  const { door } = options;
+  const loaded = door === undefined ? whole : behindDoor(door, whole, { parsed, origin, where: options });
+  keepRulesOut(loaded.folders, origin.file, options.env);
+  return loaded;
+}
+
+/** The part of a config that is behind a door. Throws DOOR_NOT_FOUND, CONFIG_INVALID and NEEDS_VARIABLE. */
+function behindDoor(
+  door: string,
+  whole: Config,
+  { parsed, origin, where }: { parsed: ParsedConfig; origin: FileOrigin; where: Where },
+): Config {
+  const all = [...whole.servers.keys(), ...whole.disabled.keys()];
+  const entry = doorCalled(door, parsed.doors, { file: origin.file, servers: all });
+  const { mode = whole.mode, instructions, workspace, limits } = entry;
+  const given = Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined);
+  const chosen = chosenFolders({ workspace }, origin.file, where.env);
+  // Its registry has the files of all its servers, including the user's own.
+  const { extended: _, ...rest } = whole;
+  const inRegistry = ([name, { own: __, ...server }]: [string, ServerConfig]) => [name, server] as const;
+  return {
+    ...rest,
+    doors: [],
+    door,
+    instructions,
+    mode,
+    limits: { ...whole.limits, ...Object.fromEntries(given) },
+    servers: new Map([...serversBehind(door, entry, whole.servers, all)].map(inRegistry)),
+    disabled: serversBehind(door, entry, whole.disabled, all),
+    folders: guarded(foldersOf(origin, chosen, { ...where, door })),
+  };
 }
 
 /**
@@ -136,7 +179,7 @@ function expandedConfig(
   { env, cwd }: Where,
   user: ParsedConfig | undefined,
 ): Config {
-  const { servers: entries, policy: common, registry, workspace, llm, ...settings } = parsed;
+  const { servers: entries, policy: common, registry, workspace, llm, doors, ...settings } = parsed;
   const enabled = new Map<string, ServerConfig>();
   const disabled = new Map<string, ServerConfig>();
   for (const [name, entry] of entries) {
@@ -150,6 +193,7 @@ function expandedConfig(
     origin,
     servers: enabled,
     disabled,
+    doors: Object.keys(doors ?? {}),
     llm: llm && llmOf(llm, env),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
   };
@@ -261,6 +305,7 @@ function demoConfig(origin: ConfigOrigin, where: Where): Config {
     origin,
     servers: new Map([["demo", demo]]),
     disabled: new Map(),
+    doors: [],
     folders: guarded(foldersOf({ kind: "demo" }, {}, where)),
   };
 }

@@ -72,10 +72,15 @@ interface Chosen {
 /**
  * Returns the registry and the workspace of a config. A project's folders are beside its config file, in `.claudikins/`. The user's
  * config and the demo's serve all projects: their registry is in the data folder, and each project has its own workspace there, so
- * that files written in one project do not appear in another. Paths in the config have precedence; relative ones are resolved
- * against the config file.
+ * that files written in one project do not appear in another. A door has its own of both. Paths in the config have precedence;
+ * relative ones are resolved against the config file.
  */
-export function foldersOf(origin: Origin, chosen: Chosen, { env, cwd }: { env: Environment; cwd: string }): Folders {
+export function foldersOf(
+  origin: Origin,
+  chosen: Chosen,
+  { env, cwd, door }: { env: Environment; cwd: string; door?: string | undefined },
+): Folders {
+  const ofDoor = door === undefined ? [] : ["doors", door];
   const folder = (name: "registry" | "workspace"): { path: string; base: string } => {
     const own = chosen[name];
     if (own && origin.kind !== "demo") {
@@ -84,12 +89,12 @@ export function foldersOf(origin: Origin, chosen: Chosen, { env, cwd }: { env: E
     }
     if (origin.kind === "project") {
       const project = dirname(origin.file);
-      return { path: join(project, projectDataFolder, name), base: project };
+      return { path: join(project, projectDataFolder, ...ofDoor, name), base: project };
     }
     const data = userDataFolder(env);
     const home = origin.kind === "demo" ? join(data, "demo") : data;
     const inHome = name === "registry" ? name : join("workspaces", workspaceName(projectFolder({ cwd, env })));
-    return { path: join(home, inHome), base: data };
+    return { path: join(home, ...ofDoor, inHome), base: data };
   };
   const [registry, workspace] = [folder("registry"), folder("workspace")];
   return {

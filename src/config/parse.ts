@@ -136,6 +136,13 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   const policy = findNodeAtLocation(root, ["policy"]);
   look(policy, ["policy"], knownKeys.policy, true);
   look(policy && findNodeAtLocation(policy, ["confirm"]), ["policy", "confirm"]);
+  const doors = findNodeAtLocation(root, ["doors"]);
+  look(doors, ["doors"]);
+  for (const { name, node } of membersOf(doors)) {
+    look(node, ["doors", name], knownKeys.door, true);
+    look(findNodeAtLocation(node, ["tools"]), ["doors", name, "tools"], knownKeys.policy, true);
+    look(findNodeAtLocation(node, ["limits"]), ["doors", name, "limits"], knownKeys.limits, true);
+  }
   const servers = findNodeAtLocation(root, ["mcpServers"]);
   look(servers, ["mcpServers"]);
   for (const { name, node } of membersOf(servers)) {

@@ -37,8 +37,10 @@ export interface ServerPolicy {
   deny: { patterns: string[]; line: string }[];
   /** The first line with a matching pattern counts. */
   confirm: ConfirmLine[];
-  /** The lines of the user's own config, if the policy is a project's. The stricter of both counts. */
+  /** The lines of the user's own config, if the policy is a project's. The strictest of all counts. */
   userConfirm?: ConfirmLine[];
+  /** The lines of a door, if the server is behind one. */
+  doorConfirm?: ConfirmLine[];
   /** Whether the server is one of the user's own in a project. Its entry is not in the project's config. */
   isOfUser?: true;
   /** The value in the entry itself, for suggestions. */
@@ -96,20 +98,28 @@ interface RuleSource {
   of: (pattern: string) => string[];
 }
 
-function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: RuleSource, confirmLines: ConfirmLine[]): void {
-  const { allow, deny = [], confirm } = keys;
+function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: RuleSource, confirm: ConfirmLine[]): void {
+  const { allow, deny = [] } = keys;
   const at = (...more: (string | number)[]) => `${pathText([...path, ...more])}${file}`;
   if (allow) policy.allow.push({ patterns: allow.flatMap(of), line: at("allow") });
   for (const [index, pattern] of deny.entries()) {
     const patterns = of(pattern);
     if (patterns.length > 0) policy.deny.push({ patterns, line: `${at("deny", index)}, ${JSON.stringify(pattern)}` });
   }
-  if (confirm === undefined) return;
+  confirm.push(...confirmLines(keys.confirm, { line: at("confirm"), of }));
+}
+
+/** The lines of one place. Empty if it says nothing about the server. */
+export function confirmLines(
+  confirm: Confirm | undefined,
+  { line, of }: { line: string; of: (pattern: string) => string[] },
+): ConfirmLine[] {
+  if (confirm === undefined) return [];
   const modes =
     typeof confirm === "string"
       ? [{ pattern: "*", mode: confirm }]
       : Object.entries(confirm).flatMap(([pattern, mode]) => of(pattern).map((each) => ({ pattern: each, mode })));
-  if (modes.length > 0) confirmLines.push({ modes, line: at("confirm") });
+  return modes.length > 0 ? [{ modes, line }] : [];
 }
 
 /** Returns the patterns without the server's name as well, so that rules from `policy` can be moved into the entry. */
@@ -117,7 +127,8 @@ function ownPatterns(name: string, pattern: string): string[] {
   return pattern.startsWith(`${name}.`) ? [pattern, pattern.slice(name.length + 1)] : [pattern];
 }
 
-function commonPatterns(name: string, pattern: string, names: readonly string[]): string[] {
+/** The patterns for the tools of one server that a pattern `server.tool` means. `names` are the names of all servers. */
+export function commonPatterns(name: string, pattern: string, names: readonly string[]): string[] {
   const { server, isName, tool } = partsOf(pattern, names);
   return (isName ? server === name : matches(server, name)) ? [tool] : [];
 }

@@ -3,7 +3,6 @@
  */
 
 import { z } from "zod";
-import { isObject } from "../base/json-object.ts";
 import {
   addressKeys,
   addressProblem,
@@ -24,31 +23,19 @@ import {
   prefixes,
   recordModes,
 } from "./defaults.ts";
+import { doorFields, doorsSchema } from "./doors-schema.ts";
 import { maxIdleTimeoutMs, maxRegistries, maxRegistryTimeoutMs, maxTimeoutMs } from "./limits.ts";
+import { limitsSchema, megabytes, timeoutMs } from "./limits-schema.ts";
 import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
-import { type Confirm, type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
-
-const megabytes = z.number().min(0.001).max(512);
-
-const timeoutMs = z.int().min(1).max(maxTimeoutMs);
+import { type Confirm, policyKeys } from "./policy.ts";
+import { policyKey, policySchema } from "./policy-schema.ts";
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
     const message = problemOf(text);
     if (message !== undefined) context.addIssue({ code: "custom", message });
   });
-
-/** The schema of `allow`, `deny` or `confirm`. */
-const policyKey = <T>(key: (typeof policyKeys)[number]) =>
-  z
-    .custom<T>()
-    .superRefine((value, context) => {
-      for (const { path, text } of policyProblems({ [key]: value })) {
-        context.addIssue({ code: "custom", path: path.slice(1), message: text });
-      }
-    })
-    .optional();
 
 /** A name of a variable, or a pattern of names. */
 const inheritable = /^[\w*().]+$/;
@@ -159,31 +146,6 @@ interface RawEntry {
   auth?: unknown;
 }
 
-export const limitsSchema = z.object({
-  /** Wall-clock time of one execution. */
-  timeoutMs: timeoutMs.default(defaultLimits.timeoutMs),
-  /** CPU time of the program, without the time that it waits. */
-  cpuMs: timeoutMs.default(defaultLimits.cpuMs),
-  /** Memory of one execution, including the engine. */
-  memoryMb: z.int().min(16).max(2048).default(defaultLimits.memoryMb),
-  /** Stack for nested calls. */
-  stackKb: z.int().min(32).max(256).default(defaultLimits.stackKb),
-  /** Maximum number of tool calls in one execution. */
-  calls: z.int().min(1).max(1_000_000).default(defaultLimits.calls),
-  /** Maximum concurrent tool calls of one execution. Further calls wait. */
-  callsInFlight: z.int().min(1).max(1_000).default(defaultLimits.callsInFlight),
-  /** Size of the arguments of one call. */
-  argumentMb: megabytes.default(defaultLimits.argumentMb),
-  /** Size of the result of one call. */
-  resultMb: megabytes.default(defaultLimits.resultMb),
-  /** Size of the returned value and everything that is displayed. */
-  valueMb: megabytes.default(defaultLimits.valueMb),
-  /** Size of the logs. If there is more, the beginning and the end are kept. */
-  logMb: megabytes.default(defaultLimits.logMb),
-  /** Characters of one answer that the agent is shown. A longer answer is written to the workspace. */
-  outputChars: z.int().min(1_000).max(1_000_000).default(defaultLimits.outputChars),
-});
-
 /** Programs whose outcome an agent or a person asks for later. */
 const executionsSchema = z.object({
   /**
@@ -244,18 +206,6 @@ const registrySchema = z.preprocess(
   z.object(registryFields),
 );
 
-/** The rules for tools of all servers. Patterns are `server.tool`, for example `github.delete_*` and `*.delete_*`. */
-const policySchema = (servers: readonly string[]) =>
-  z
-    .custom<PolicyKeys>()
-    .superRefine((value, context) => {
-      if (!isObject(value)) return context.addIssue({ code: "custom", message: "expected an object" });
-      for (const { path, text } of policyProblems({ ...value }, servers)) {
-        context.addIssue({ code: "custom", path, message: text });
-      }
-    })
-    .optional();
-
 const configFields = {
   /** Each entry is checked separately, with `stdioSchema` or `networkSchema`. */
   mcpServers: z.looseObject({}).optional(),
@@ -311,7 +261,7 @@ const configFields = {
 
 /** `servers` are the names of all servers. */
 export const configSchema = (servers: readonly string[]) =>
-  z.object({ ...configFields, policy: policySchema(servers) });
+  z.object({ ...configFields, policy: policySchema(servers), doors: doorsSchema(servers) });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };
 export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
@@ -333,13 +283,14 @@ export type LimitsEntry = z.infer<typeof limitsSchema>;
 
 /** The known keys of each level. A key that resembles one of them is reported as misspelt. */
 export const knownKeys = {
-  config: ["$schema", ...Object.keys(configFields), "policy"],
+  config: ["$schema", ...Object.keys(configFields), "policy", "doors"],
   server: [...Object.keys(stdioSchema.shape), "headers", "headersHelper", "oauth", ...addressKeys],
   oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
   executions: Object.keys(executionsSchema.shape),
   approvals: Object.keys(approvalsSchema.shape),
   policy: [...policyKeys],
+  door: Object.keys(doorFields),
   llm: Object.keys(llmFields),
   registries: Object.keys(registryFields),
 };

@@ -64,7 +64,7 @@ export interface PageExecution {
   isOver: boolean;
   /** The beginning of its program. */
   code?: string | undefined;
-  door: string;
+  startedBy: string;
   startedAt: number;
   durationMs?: number | undefined;
   calls?: number | undefined;

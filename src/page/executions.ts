@@ -65,13 +65,13 @@ export class ExecutionsReader {
   }
 }
 
-function shown({ id, state, door, startedAt, code, durationMs, summary }: ListedExecution): PageExecution {
+function shown({ id, state, startedBy, startedAt, code, durationMs, summary }: ListedExecution): PageExecution {
   return {
     id,
     kind: kindOf(state),
     stateText: stateText(state),
     isOver: state.state === "ended" || state.state === "lost",
-    door,
+    startedBy,
     startedAt,
     code,
     durationMs,

@@ -26,13 +26,17 @@ export interface Confirmation {
 }
 
 /**
- * The most exact pattern for the tool decides; among equally exact ones, and between project and user, the stricter.
+ * The most exact pattern for the tool decides; among equally exact ones, and between project, user and door, the strictest.
  * Undefined if no permission is needed.
  */
-export function confirmationOf({ confirm, userConfirm = [] }: ServerPolicy, tool: string): Confirmation | undefined {
-  const [first, second] = [confirmationIn(confirm, tool), confirmationIn(userConfirm, tool)];
-  if (!first || !second) return first ?? second;
-  return strictness(second.mode) > strictness(first.mode) ? second : first;
+export function confirmationOf(policy: ServerPolicy, tool: string): Confirmation | undefined {
+  const { confirm, userConfirm = [], doorConfirm = [] } = policy;
+  let strictest: Confirmation | undefined;
+  for (const lines of [confirm, userConfirm, doorConfirm]) {
+    const found = confirmationIn(lines, tool);
+    if (found && (!strictest || strictness(found.mode) > strictness(strictest.mode))) strictest = found;
+  }
+  return strictest;
 }
 
 function confirmationIn(lines: readonly ConfirmLine[], tool: string): Confirmation | undefined {
@@ -89,9 +93,12 @@ function readsByName(tool: string): boolean {
 
 /** What to change in the config so that the tool needs no permission. */
 export function allowingLine(server: string, policy: ServerPolicy, tool: string): string {
-  const { own, confirm, userConfirm = [], isOfUser } = policy;
-  // A project's config cannot override the user's, nor can the user's entry override the project's policy.
-  const fixed = confirmationIn(userConfirm, tool) ?? (isOfUser ? confirmationIn(confirm, tool) : undefined);
+  const { own, confirm, userConfirm = [], doorConfirm = [], isOfUser } = policy;
+  // A project's config cannot override the user's or a door, nor can the user's entry override the project's policy.
+  const fixed =
+    confirmationIn(userConfirm, tool) ??
+    confirmationIn(doorConfirm, tool) ??
+    (isOfUser ? confirmationIn(confirm, tool) : undefined);
   if (fixed) return `Change this in ${fixed.line}: no other place overrides it`;
   const modes = own === undefined ? {} : typeof own === "string" ? { "*": own } : own;
   const entries = [...Object.entries(modes).filter(([pattern]) => pattern !== tool), [tool, "never"]];

@@ -27,6 +27,8 @@ export interface ToolCall {
 
 export interface GateOptions {
   policyOf: (server: string) => ServerPolicy | undefined;
+  /** Whether the tool may be known here. */
+  exists: (server: string, tool: string) => boolean;
   /** Returns which account the server acts for, if the user could confuse it with another one. */
   accountOf?: ((server: string) => string | undefined) | undefined;
   /** Returns who can be asked now. */
@@ -86,18 +88,20 @@ export class Gate {
 
   /**
    * Undefined if the call may be made at once, otherwise a promise of what it may be made with. A call over another connection
-   * needs another permission. Throws POLICY_DENIED, and CANCELLED if the signal is aborted.
+   * needs another permission. Throws TOOL_NOT_FOUND, POLICY_DENIED, and CANCELLED if the signal is aborted.
    */
   permit(call: ToolCall, context: PermissionContext): Promise<Permit> | undefined {
+    this.refuseDenied(call);
     const policy = this.#options.policyOf(call.server);
     if (!policy) return undefined;
-    this.refuseDenied(call);
     const confirmation = confirmationOf(policy, call.tool);
     return confirmation && this.#confirm(call, confirmation, policy, context);
   }
 
-  /** Throws POLICY_DENIED if the config denies the tool, whatever its arguments are. */
+  /** Throws TOOL_NOT_FOUND if the tool is not known here, and POLICY_DENIED if the config denies it, whatever its arguments are. */
   refuseDenied({ server, tool }: Pick<ToolCall, "server" | "tool">): void {
+    if (!this.#options.exists(server, tool))
+      throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`);
     const policy = this.#options.policyOf(server);
     const denial = policy && denialOf(policy, tool);
     if (denial !== undefined) throw denied({ server, tool }, denial);
@@ -108,14 +112,14 @@ export class Gate {
    * not define are denied, because their effect is unknown.
    */
   refuseRequest(server: string, { method, params }: { method: string; params?: unknown }): void {
-    if (!this.#options.policyOf(server) || harmlessMethods.has(method)) return;
     if (method === "tools/call") {
       const { name } = Object(params) as { name?: unknown };
-      if (typeof name !== "string")
+      if (typeof name === "string") this.refuseDenied({ server, tool: name });
+      else if (this.#options.policyOf(server))
         throw new ClaudikinsError("POLICY_DENIED", `${server}: tools/call has no tool name`);
-      this.refuseDenied({ server, tool: name });
       return;
     }
+    if (!this.#options.policyOf(server) || harmlessMethods.has(method)) return;
     const what = method.split("/")[0] ?? "";
     if (!otherOffers.has(what)) {
       throw new ClaudikinsError(

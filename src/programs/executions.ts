@@ -64,7 +64,8 @@ export class Executions implements AsyncDisposable {
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
     const asked = request.limits;
-    const stored: StoredRequest = { source, asked, limits, check, isForAgent, host, claim, starter, cwd };
+    const { door } = parts.config;
+    const stored: StoredRequest = { source, asked, limits, check, isForAgent, host, door, claim, starter, cwd };
     const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host });
     const identity = { id, startedAt, request: JSON.stringify(stored), recording };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
@@ -173,7 +174,7 @@ export class Executions implements AsyncDisposable {
   }
 
   /**
-   * Continues the executions of this config that no process runs, if a caller has their ids or they are in `asked`. `partsAt` has the parts
+   * Continues the executions of this config and door that no process runs, if a caller has their ids or they are in `asked`. `partsAt` has the parts
    * whose servers work in that folder. Throws FILE_NOT_WRITABLE.
    */
   async adopt(
@@ -184,7 +185,7 @@ export class Executions implements AsyncDisposable {
     if (!this.stored.exist) return;
     const { store } = await this.stored.open(parts);
     for (const row of store.open(this.#options.config)) {
-      const isFit = row.isWanted || asked.includes(row.id);
+      const isFit = this.stored.isOfDoor(row) && (row.isWanted || asked.includes(row.id));
       // Another request may take it over at this moment.
       if (isFit) await this.#taking.get(row.id)?.catch(() => {});
       if (!isFit || this.#running.has(row.id) || (await this.stored.isAlive(row))) continue;

@@ -3,14 +3,14 @@ import type { BriefExecution } from "../store/executions.ts";
 import { type ExecutionState, stateOf, stateOfRecord } from "./execution-state.ts";
 import type { Executions } from "./executions.ts";
 import type { AboutProgram } from "./stored-executions.ts";
-import type { Door, Summary } from "./trace/record.ts";
+import type { StartedBy, Summary } from "./trace/record.ts";
 
 export interface ListedExecution {
   id: string;
   /** In milliseconds since 1970. */
   startedAt: number;
   state: ExecutionState;
-  door: Door;
+  startedBy: StartedBy;
   /** The config file; null for the demo. */
   config: string | null;
   /** The beginning of its program, for a stored one. */
@@ -22,13 +22,13 @@ export interface ListedExecution {
 
 export async function storedExecution(
   row: BriefExecution,
-  { code, door }: AboutProgram,
+  { code, startedBy }: AboutProgram,
   executions: Executions,
 ): Promise<ListedExecution> {
   const { id, startedAt, changedAt, config } = row;
   const state = stateOf(await executions.progressOf(row));
   const durationMs = state.state === "ended" ? changedAt - startedAt : undefined;
-  return { id, startedAt, state, door, config, code, durationMs };
+  return { id, startedAt, state, startedBy, config, code, durationMs };
 }
 
 /** With the ids of the open approvals that each of them waits for. */
@@ -45,8 +45,8 @@ export function withApprovals(
 }
 
 function recordedExecution(summary: Summary): ListedExecution {
-  const { id, at, door, config, durationMs } = summary;
-  return { id, startedAt: at, state: stateOfRecord(summary), door, config, durationMs, summary };
+  const { id, at, startedBy, config, durationMs } = summary;
+  return { id, startedAt: at, state: stateOfRecord(summary), startedBy, config, durationMs, summary };
 }
 
 /**

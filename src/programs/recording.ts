@@ -24,12 +24,12 @@ import type { Parts } from "./parts.ts";
 import type { ToolCallEvent } from "./tool-call-events.ts";
 import { Excerpts } from "./trace/excerpts.ts";
 import {
-  type Door,
-  doorOf,
   type ExecutionRecord,
   type HostIdentity,
   type RecordedCall,
   type RecordedError,
+  type StartedBy,
+  startedByOf,
 } from "./trace/record.ts";
 import { writeRecords } from "./trace/store.ts";
 
@@ -138,7 +138,7 @@ export class TraceRecording {
   readonly #at: number;
   readonly #begunAt: number;
   readonly #source: string;
-  readonly #door: Door;
+  readonly #startedBy: StartedBy;
   readonly #parts: Parts;
   readonly #recorder: TraceRecorder;
   readonly #host: HostIdentity | undefined;
@@ -155,7 +155,7 @@ export class TraceRecording {
   constructor({ id, source, parts, isForAgent = false, host, timeline }: RecordingOptions, recorder: TraceRecorder) {
     this.id = id;
     this.#source = source;
-    this.#door = doorOf(isForAgent);
+    this.#startedBy = startedByOf(isForAgent);
     this.#parts = parts;
     this.#recorder = recorder;
     this.#host = host;
@@ -274,7 +274,7 @@ export class TraceRecording {
       version: 1,
       id: this.id,
       at: this.#at,
-      door: this.#door,
+      startedBy: this.#startedBy,
       config,
       ok,
       reason: ok ? undefined : outcome.reason,

@@ -14,13 +14,15 @@ import { StoreWriter } from "../store/writer.ts";
 import { mayAsk, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
-import { type Door, doorOf, type HostIdentity } from "./trace/record.ts";
+import { type HostIdentity, type StartedBy, startedByOf } from "./trace/record.ts";
 
 export interface ExecutionsOptions {
   env: Environment;
   store: Store;
   /** The config file; null for the demo. */
   config: string | null;
+  /** The door of the config. */
+  door?: string | undefined;
   log: Log;
   /** Without it, a program that another build has saved is lost here. */
   otherBuilds?: OtherBuilds | undefined;
@@ -51,6 +53,8 @@ export interface StoredRequest {
   check: CheckMode | undefined;
   isForAgent: boolean;
   host: HostIdentity | undefined;
+  /** The door behind which it runs. Only there can it be continued. */
+  door?: string | undefined;
   claim?: string | undefined;
   starter?: Starter | undefined;
   /** The working directory of servers that name none. */
@@ -92,20 +96,31 @@ export class StoredExecutions {
   async hasClaim(id: string, claim: string, parts: ExecutionParts): Promise<boolean> {
     if (!this.exist) return false;
     const row = (await this.open(parts)).store.get(id);
-    return row?.config === this.#options.config && (JSON.parse(row.request) as StoredRequest).claim === claim;
+    if (row?.config !== this.#options.config || !this.isOfDoor(row)) return false;
+    return (JSON.parse(row.request) as StoredRequest).claim === claim;
   }
 
-  /** The executions of this config that are stored, newest first. */
+  /** The executions of this config that are stored, newest first. Behind a door, only those of the door. */
   async list(parts: ExecutionParts): Promise<StoredExecution[]> {
     if (!this.exist) return [];
     const { store } = await this.open(parts);
-    return store.list(this.#options.config);
+    return store.list(this.#options.config).filter((row) => this.#isShown(row));
   }
 
-  /** The stored executions of this config that have not ended and are not lost. */
+  /** The stored executions of this config that have not ended and are not lost. Behind a door, only those of the door. */
   async unfinished(parts: ExecutionParts): Promise<StoredExecution[]> {
     if (!this.exist) return [];
-    return (await this.open(parts)).store.open(this.#options.config);
+    const { store } = await this.open(parts);
+    return store.open(this.#options.config).filter((row) => this.#isShown(row));
+  }
+
+  #isShown(row: StoredExecution): boolean {
+    return this.#options.door === undefined || this.isOfDoor(row);
+  }
+
+  /** Whether the execution was started behind our door, or without one if we have none. */
+  isOfDoor({ request }: Pick<StoredExecution, "request">): boolean {
+    return (JSON.parse(request) as StoredRequest).door === this.#options.door;
   }
 
   /** The newest of them, without their requests, which may be long. */
@@ -114,7 +129,7 @@ export class StoredExecutions {
     return (await this.open(parts)).store.newest(this.#options.config, count);
   }
 
-  /** What a stored execution runs: the beginning of its source, at most `chars` characters, and the front door by which it came. */
+  /** What a stored execution runs: the beginning of its source, at most `chars` characters, and the command that it came by. */
   async aboutProgram(id: string, chars: number, parts: ExecutionParts): Promise<AboutProgram> {
     const { store } = await this.open(parts);
     return aboutRequest(store.get(id)?.request ?? '{"source":""}', chars);
@@ -131,12 +146,19 @@ export class StoredExecutions {
     return { row, calls };
   }
 
-  /** An execution of another agent counts as not found. Throws EXECUTION_NOT_FOUND. */
+  /** An execution of another agent, or outside of our door, counts as not found. Throws EXECUTION_NOT_FOUND. */
   rowOf(id: string, store: ExecutionStore, asker?: RequestingAgent): StoredExecution {
     const row = store.get(id);
-    const isOurs = row?.config === this.#options.config;
-    if (row && isOurs && (!asker || mayAsk(asker, (JSON.parse(row.request) as StoredRequest).starter))) return row;
-    if (!row || asker) throw notFound(id);
+    if (!row) throw notFound(id);
+    const { door, starter } = JSON.parse(row.request) as StoredRequest;
+    const isOurs = row.config === this.#options.config && door === this.#options.door;
+    if (isOurs && (!asker || mayAsk(asker, starter))) return row;
+    if (asker || this.#options.door !== undefined) throw notFound(id);
+    if (row.config === this.#options.config) {
+      throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" is behind the door "${door}"`, {
+        hint: `Add --door ${door}`,
+      });
+    }
     throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" belongs to another config`, {
       hint:
         row.config === null ? "It is the demo's: use it where no config file is found." : `Add --config ${row.config}`,
@@ -207,13 +229,13 @@ export class StoredExecutions {
 
 export interface AboutProgram {
   code: string;
-  door: Door;
+  startedBy: StartedBy;
 }
 
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const { source, isForAgent = false } = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  return { code: source.slice(0, chars), door: doorOf(isForAgent) };
+  return { code: source.slice(0, chars), startedBy: startedByOf(isForAgent) };
 }
 
 export function notFound(id: string): ClaudikinsError {

@@ -3,6 +3,7 @@
 import type { App } from "../app/app.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
 import { oneLine } from "../base/visible-text.ts";
+import { isInView } from "../config/doors.ts";
 import { denialOf } from "../policy/decision.ts";
 import { briefSignature, outlineOf } from "../tools/brief-signature.ts";
 import { type AboutServer, entryKeyOf } from "../tools/catalog/config-entry.ts";
@@ -58,10 +59,10 @@ export function usualTools(
       return server.tools.flatMap((tool) => (tool.usual ? everydayTool(server, tool, catalogToolWeight) : []));
     const { usual = {}, results = {} } = recognised.get(name) ?? {};
     const jsName = catalog.jsNameOf(name);
-    const policy = config.servers.get(name)?.policy;
+    const { policy, view } = config.servers.get(name) ?? {};
     const allowed = Object.entries(usual)
       .sort()
-      .filter(([tool]) => !policy || denialOf(policy, tool) === undefined);
+      .filter(([tool]) => isInView(view, tool) && (!policy || denialOf(policy, tool) === undefined));
     const outlineIn = (type: string | undefined) => (type === undefined ? undefined : outlineOf(type));
     return allowed.map(([tool, args]) => {
       const path = callPath(jsName === undefined ? { name } : { name, jsName }, {

@@ -48,15 +48,15 @@ interface ServerLine {
 }
 
 /**
- * The instructions in code mode, within a token budget. Every server is named before the calls of everyday tools are shown; then come
+ * The instructions in code mode, within a token budget. Those of the door come first. Every server is named before the calls of everyday tools are shown; then come
  * the servers' descriptions, and then signatures of small servers.
  */
 export async function instructionsFor(app: App, maxTokens: number): Promise<string> {
   if (app.isLocked) return locked;
-  const steps = firstSteps(app);
-  if (steps === undefined) return serversText(app, maxTokens);
-  const rest = await serversText(app, maxTokens - estimateTokens(steps));
-  return [steps, rest].filter(Boolean).join("\n");
+  const before = [app.config.instructions, firstSteps(app)].filter(Boolean).join("\n");
+  if (before === "") return serversText(app, maxTokens);
+  const rest = await serversText(app, maxTokens - estimateTokens(before));
+  return [before, rest].filter(Boolean).join("\n");
 }
 
 async function serversText(app: App, maxTokens: number): Promise<string> {
@@ -264,7 +264,7 @@ export function directInstructions(app: App): string {
     return [name, shown && ` (${shown})`, description ? `: ${description}` : ""].join("");
   });
   const head = "Tools, resources and prompts of these MCP servers, passed through unchanged.";
-  let text = [firstSteps(app), head].filter(Boolean).join("\n");
+  let text = [app.config.instructions, firstSteps(app), head].filter(Boolean).join("\n");
   for (const [index, entry] of entries.entries()) {
     const next = `${text}\n- ${entry}`;
     if (next.length > maxDirectInstructionsChars) return `${text}\n- and ${entries.length - index} more servers`;

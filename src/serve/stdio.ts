@@ -37,7 +37,9 @@ async function beginCode(app: App, over: AbortSignal) {
   const surface = await surfaceOf(app);
   const count = new SessionCount(app, surface.instructions);
   const known = { serverInfo, capabilitiesFor, ...surface };
-  const begun = await answerFirst(process.stdin, process.stdout, known, over, () => prepareExecution(app, over));
+  const begun = await answerFirst(process.stdin, process.stdout, known, over);
+  // Not earlier: agents ask for the tools right after `initialize`.
+  if (begun.initializeId !== undefined) prepareExecution(app, over);
   if (begun.listed) count.listed(begun.listed);
   return { surface, count, begun };
 }
@@ -67,14 +69,12 @@ const newline = 0x0a;
 
 /**
  * Answers `initialize`, `server/discover`, `ping` and `tools/list`. Resolves on another message, after a moment without any, or when `over` aborts.
- * `greeted` is called after the answer to `initialize`.
  */
 export async function answerFirst(
   stdin: Readable,
   stdout: Writable,
   known: StdioSurface,
   over: AbortSignal,
-  greeted = () => {},
 ): Promise<Begun> {
   const ended = Promise.withResolvers<void>();
   const kept: Buffer[] = [];
@@ -95,7 +95,6 @@ export async function answerFirst(
       initializeId = message.id;
       theirs = message.params["capabilities"] as object;
       kept.push(line);
-      setImmediate(greeted);
     }
     if (message.method === "tools/list") listed = (result as Pick<Surface, "tools">).tools;
     clearTimeout(timer);

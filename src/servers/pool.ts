@@ -4,6 +4,7 @@ import type { JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { accountNote } from "../config/accounts.ts";
+import { isInView } from "../config/doors.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
 import { closingLine } from "../policy/decision.ts";
@@ -98,6 +99,7 @@ export class Pool implements AsyncDisposable {
     });
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
+      exists: (server, tool) => isInView(servers.get(server)?.view, tool),
       accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
@@ -403,7 +405,8 @@ export class Pool implements AsyncDisposable {
 
   async #tools(server: string, options: CallOptions, onConnection?: (connection: Connection) => void) {
     const budget = new ToolBudget();
-    const read = (page: JsonObject) => budget.take(readTools(page, server));
+    const view = this.servers.get(server)?.view;
+    const read = (page: JsonObject) => budget.take(readTools(page, server)).filter(({ name }) => isInView(view, name));
     const asked = { ...options, isEnough: () => budget.isFull };
     return { tools: await this.#list(server, "tools/list", read, asked, onConnection), budget };
   }

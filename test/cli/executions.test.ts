@@ -112,7 +112,7 @@ describe("the list", () => {
     expect(await shown([])).toMatchSnapshot();
     await write({ at: at + 1, charsOut: 20_000 });
     await write({ at: at + 2, ok: false, reason: "timeout", error: { code: "X" }, failures: 1, calls: 3 });
-    await write({ at: at + 3, config: null, door: "serve", durationMs: 61_000 });
+    await write({ at: at + 3, config: null, startedBy: "serve", durationMs: 61_000 });
     const ids = (await storedSummaries(folder.path)).map(({ id }) => id);
     const named = (text: string) => ids.reduce((known, id, place) => known.replaceAll(id, `id-${place}`), text);
     expect(named(await shown([]))).toMatchSnapshot();

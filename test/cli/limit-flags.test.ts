@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { valuesOf } from "../../src/cli/command-line.ts";
 import { limitArgs, limitsOf } from "../../src/cli/limit-flags.ts";
 import { defaultLimits } from "../../src/config/defaults.ts";
-import { limitsSchema } from "../../src/config/schema.ts";
+import { limitsSchema } from "../../src/config/limits-schema.ts";
 
 /** The limits of a command line with these flags. */
 function limits(flags: Record<string, string | undefined>) {

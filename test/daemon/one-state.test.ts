@@ -44,8 +44,8 @@ async function onPage(): Promise<PageState["executions"]> {
 }
 
 /** Expects the same waiting execution, and no other, on every surface. */
-async function expectWaiting(id: string, approval: string, door: string): Promise<void> {
-  const state = { id, door, approvals: [approval] };
+async function expectWaiting(id: string, approval: string, startedBy: string): Promise<void> {
+  const state = { id, startedBy, approvals: [approval] };
   const words = `waits for approval ${approval}`;
   // Nothing is recorded as if it had ended.
   expect((await json("trace", "--all")).executions).toEqual([]);
@@ -55,10 +55,10 @@ async function expectWaiting(id: string, approval: string, door: string): Promis
   for (const command of ["executions", "trace"]) {
     const row = (await text(command)).split("\n").find((line) => line.startsWith(id));
     expect([command, row]).toEqual([command, expect.stringContaining(` ${words}`)]);
-    expect([command, row]).toEqual([command, expect.stringContaining(` ${door}`)]);
+    expect([command, row]).toEqual([command, expect.stringContaining(` ${startedBy}`)]);
   }
   const [shown, ...others] = await onPage();
-  expect(shown).toMatchObject({ id, kind: "waiting", stateText: words, isOver: false, door, isRecorded: false });
+  expect(shown).toMatchObject({ id, kind: "waiting", stateText: words, isOver: false, startedBy, isRecorded: false });
   expect(others).toEqual([]);
   const { exitCode, stderr } = await claudikins("trace", id);
   expect(exitCode).toBe(2);
@@ -67,18 +67,18 @@ async function expectWaiting(id: string, approval: string, door: string): Promis
 }
 
 /** Expects the same end of the one execution on every surface. */
-async function expectEnded(id: string, door: string, ended: { ok: boolean; reason?: string }, word: string) {
-  expect(await json("executions", "list")).toMatchObject({ executions: [{ id, state: "ended", door, ...ended }] });
-  expect(await json("trace")).toMatchObject({ open: [], executions: [{ id, door, ...ended }] });
-  expect(await json("trace", id)).toMatchObject({ id, door, ...ended });
-  expect(await text("trace", id)).toContain(`${id}  ${door} · ${word} · `);
+async function expectEnded(id: string, startedBy: string, ended: { ok: boolean; reason?: string }, word: string) {
+  expect(await json("executions", "list")).toMatchObject({ executions: [{ id, state: "ended", startedBy, ...ended }] });
+  expect(await json("trace")).toMatchObject({ open: [], executions: [{ id, startedBy, ...ended }] });
+  expect(await json("trace", id)).toMatchObject({ id, startedBy, ...ended });
+  expect(await text("trace", id)).toContain(`${id}  ${startedBy} · ${word} · `);
   for (const command of ["executions", "trace"]) {
     const row = (await text(command)).split("\n").find((line) => line.startsWith(id));
     expect([command, row]).toEqual([command, expect.stringContaining(` ${word}`)]);
-    expect([command, row]).toEqual([command, expect.stringContaining(` ${door}`)]);
+    expect([command, row]).toEqual([command, expect.stringContaining(` ${startedBy}`)]);
   }
   const kind = ended.ok ? "good" : "bad";
-  expect(await onPage()).toMatchObject([{ id, kind, stateText: word, isOver: true, door, isRecorded: true }]);
+  expect(await onPage()).toMatchObject([{ id, kind, stateText: word, isOver: true, startedBy, isRecorded: true }]);
 }
 
 /** An agent that starts the program, is told that it waits, and leaves. */
@@ -127,5 +127,5 @@ test("a program that waits and that no process runs is recorded when it is cance
   const [, id = ""] = /The execution (\w+) waits/.exec(stderr) ?? [];
   expect((await run("executions", "cancel", id)).stderr).toContain(`Cancelled the execution ${id}`);
   const { stdout } = await run("trace", id, "--json");
-  expect(JSON.parse(stdout)).toMatchObject({ id, door: "exec", ok: false, reason: "cancelled" });
+  expect(JSON.parse(stdout)).toMatchObject({ id, startedBy: "exec", ok: false, reason: "cancelled" });
 });

@@ -83,7 +83,8 @@ class Home implements AsyncDisposable {
     };
     const remote = { github: { url: "http://127.0.0.1:9/mcp" } };
     const mcpServers = /^claudikins add /.test(first) ? {} : /^claudikins auth /.test(first) ? remote : servers;
-    write("work/claudikins.json", { mcpServers });
+    const doors = "github" in mcpServers ? { qa: { servers: ["github"] } } : {};
+    write("work/claudikins.json", { mcpServers, doors });
     write("code/shop/claudikins.json", { mcpServers: { demo: servers.demo } });
     write("work/.mcp.json", { mcpServers: { notes: memory(join(path, "notes.json")) } });
     // The same server in both, so init need not ask.

@@ -223,7 +223,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     await using opened = await open();
     const { page } = opened;
     await page.getByText("Nothing has run yet").waitFor();
-    const id = await scene.record({ ok: false, reason: "timeout", calls: 3, failures: 1, door: "serve" });
+    const id = await scene.record({ ok: false, reason: "timeout", calls: 3, failures: 1, startedBy: "serve" });
     const row = page.locator(".rows a");
     await row.waitFor();
     expect(await row.innerText()).toMatch(/timed out · 3 calls, 1 failed\s+serve · 9,800 characters kept out/);

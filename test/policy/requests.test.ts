@@ -6,6 +6,7 @@ import { Recorded } from "./recorded.ts";
 
 function refusal(keys: PolicyKeys, request: { method: string; params?: unknown }): string | undefined {
   const gate = new Gate({
+    exists: () => true,
     policyOf: (server) => policyOf(server, keys, undefined, new Map([["rec", {}]])),
     asker: () => undefined,
     definition: () => Promise.reject(new Error("not asked for")),

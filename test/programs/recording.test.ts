@@ -44,7 +44,7 @@ const records = () => storedRecords(folder.path);
 test("a record has calls, times and sizes, but no contents", async () => {
   config();
   const [record] = await exec();
-  expect(record).toMatchObject({ door: "exec", ok: true, calls: 3, failures: 1, hasContents: false });
+  expect(record).toMatchObject({ startedBy: "exec", ok: true, calls: 3, failures: 1, hasContents: false });
   expect(record!.config).toBe(join(folder.path, "claudikins.json"));
   expect(record!.code).toEqual({ chars: code.length, lines: 4 });
   expect(record!.logs).toEqual({ lines: 1, chars: expect.any(Number) });
@@ -142,7 +142,11 @@ test("executions of an agent are recorded, over stdio and HTTP", async () => {
     door.signal("SIGTERM");
     await door.exited;
   }
-  const found = (await storedSummaries(served)).map(({ door, calls, hasContents }) => [door, calls, hasContents]);
+  const found = (await storedSummaries(served)).map(({ startedBy, calls, hasContents }) => [
+    startedBy,
+    calls,
+    hasContents,
+  ]);
   expect(found).toEqual([
     ["serve", 0, true],
     ["serve", 1, true],

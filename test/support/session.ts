@@ -22,10 +22,10 @@ export async function ledgerOf(home: string): Promise<Counts | undefined> {
 export async function inSession<T>(
   folder: string,
   work: (client: Client, app: App) => Promise<T>,
-  more: Pick<AppOptions, "idleAfterMs"> = {},
+  { door, ...more }: Pick<AppOptions, "idleAfterMs"> & { door?: string } = {},
 ): Promise<T> {
   const env = { PATH: process.env["PATH"], HOME: folder, CI: "true" };
-  const config = await loadConfig({ cwd: folder, env });
+  const config = await loadConfig({ cwd: folder, env, door });
   await using app = new App(config, new Sandbox(), { env, cwd: folder, log: silentLog, ...more });
   const surface = sessionMode(app) === "code" ? await surfaceOf(app) : undefined;
   const server = createSession(app, new AbortController().signal, surface);

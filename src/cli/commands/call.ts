@@ -8,7 +8,7 @@ import type { ShellCall, ShellCallResult } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
-import { type ConfigFlags, configArgs, daemonArgs, usesDaemon } from "../config-flags.ts";
+import { type ConfigFlags, configArgs, daemonArgs, doorArgs, usesDaemon } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { filesShape } from "../outcome.ts";
@@ -39,6 +39,7 @@ export default command({
     ...wireArgs,
     ...daemonArgs,
     ...configArgs,
+    ...doorArgs,
   },
   examples: [
     "claudikins call demo.get_order order_id=ord_00042",
@@ -62,7 +63,8 @@ export default command({
     const wanted: ShellCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
     // Only this process can show a person the progress of the call, or ask what the server wants to know.
-    const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal;
+    // Nor does the daemon know doors.
+    const isAway = usesDaemon(args, io.env) && args.door === undefined && !isWatched(args, io) && !io.stderr.isTerminal;
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
     return resultAnswer(called, { raw: args.raw === true, json: args.json === true, output: args.output }, io);
   },

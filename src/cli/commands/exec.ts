@@ -13,7 +13,7 @@ import { onAbort } from "../../servers/abort.ts";
 import { toolId } from "../../tools/model.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { command, flag, option, place } from "../command.ts";
-import { configArgs, daemonArgs } from "../config-flags.ts";
+import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
@@ -44,6 +44,7 @@ export default command({
     ...recordArgs,
     ...daemonArgs,
     ...configArgs,
+    ...doorArgs,
   },
   examples: [
     `claudikins exec report.ts`,
@@ -93,7 +94,7 @@ export default command({
     });
     const first = await Promise.race([running.outcome, waits]).finally(() => activity.end());
     ended.abort();
-    if (first === true) throw await leftWaiting(running, app.approvals);
+    if (first === true) throw await leftWaiting(running, app.approvals, app.config.door);
     const outcome = await running.outcome;
     // Characters are not counted, because a model may not read what a shell prints.
     app.ledger.add({ shellExecutions: 1 });
@@ -110,20 +111,24 @@ export default command({
 });
 
 /** The failure of a program that waits for a decision elsewhere. The program stays in the store. */
-async function leftWaiting(running: RunningExecution, approvals: Approvals): Promise<ClaudikinsError> {
+async function leftWaiting(
+  running: RunningExecution,
+  approvals: Approvals,
+  door: string | undefined,
+): Promise<ClaudikinsError> {
   const [open] = await Promise.all([approvals.open({ execution: running.id }), running.handOut()]);
   const calls = open.map(({ id, server, tool }) => `${toolId(server, tool)} (approval ${id})`);
   return new ClaudikinsError(
     "EXECUTION_WAITS",
     `The execution ${running.id} waits until you approve or deny ${calls.join(", ")}`,
     {
-      hint: `Decide with claudikins approvals, or claudikins ui. For the outcome: claudikins executions wait ${running.id}`,
+      hint: `Decide with claudikins approvals, or claudikins ui. For the outcome: claudikins executions wait ${running.id}${door === undefined ? "" : ` --door ${door}`}`,
     },
   );
 }
 
 /** Flags of a command that sees the outcome. */
-const attached = ["output", "wire", "wire-file", "record", "no-daemon"] as const;
+const attached = ["door", "output", "wire", "wire-file", "record", "no-daemon"] as const;
 
 async function readSource(file: string | undefined, code: string | undefined, io: Io): Promise<string> {
   if (code !== undefined && file !== undefined) {

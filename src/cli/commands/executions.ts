@@ -7,10 +7,10 @@ import { visibleText } from "../../base/visible-text.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import { type ListedExecution, storedExecution, withApprovals } from "../../programs/listed-executions.ts";
 import { aboutRequest } from "../../programs/stored-executions.ts";
-import { doorShape } from "../../programs/trace/record.ts";
+import { startedByShape } from "../../programs/trace/record.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
-import { configArgs, daemonArgs } from "../config-flags.ts";
+import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
 import { ageText } from "../layout.ts";
 import { maxListedCodeChars, maxReadCodeChars } from "../limits.ts";
@@ -25,7 +25,7 @@ import { table } from "../table.ts";
 const listed = {
   id: text,
   startedAt: time,
-  door: about("serve: an agent sent it. exec: it was run from a shell", doorShape),
+  startedBy: about("serve: an agent sent it. exec: it was run from a shell", startedByShape),
   ...stateKeys,
 };
 
@@ -38,7 +38,7 @@ export const list = command({
   description:
     "List the programs that run in the background or wait, and those that have ended within the last days. An execution is stored " +
     "when it waits for long, when an agent was given its id, and with exec --detach.",
-  args: { ...configArgs },
+  args: { ...configArgs, ...doorArgs },
   examples: ["claudikins executions list", "claudikins executions list --json"],
   json: record({
     executions: listOf(record({ ...listed, code: about("The beginning of the program", text) })),
@@ -56,7 +56,7 @@ export const list = command({
       each.id,
       ageText(Date.now() - each.startedAt),
       stateCell(stateText(each.state)),
-      each.door,
+      each.startedBy,
       codeOf(each),
     ]);
     return { json, text: table(["id", "started", "state", "by", { text: "code" }], cells, io.stdout.columns) };
@@ -87,7 +87,7 @@ export const show = command({
     const json = { ...jsonOf(found), changedAt: row.changedAt, calls, code: program.code };
     const lines = [
       `${id}: ${stateText(found.state)}`,
-      `by ${found.door}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
+      `by ${found.startedBy}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
       ...calls.map(
         ({ tool, line, state }) =>
           `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
@@ -113,6 +113,7 @@ export const wait = command({
     ),
     ...daemonArgs,
     ...configArgs,
+    ...doorArgs,
   },
   examples: ["claudikins executions wait 0t80fs9gjc", "claudikins executions wait 8rn --json"],
   json: doneShape,
@@ -160,8 +161,8 @@ async function idOf(wanted: string, app: App): Promise<string> {
   return executionNamed(wanted, all) ?? wanted;
 }
 
-function jsonOf({ id, startedAt, door, state }: ListedExecution) {
-  return { id, startedAt, door, ...state };
+function jsonOf({ id, startedAt, startedBy, state }: ListedExecution) {
+  return { id, startedAt, startedBy, ...state };
 }
 
 /** The beginning of the program on one line. */

@@ -23,7 +23,7 @@ import {
 } from "../../tools/catalog/inventory.ts";
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../tools/catalog/list-tools.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
-import { type ConfigFlags, configArgs } from "../config-flags.ts";
+import { type ConfigFlags, configArgs, doorArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
 import { openApp } from "../open-app.ts";
@@ -58,6 +58,7 @@ export default command({
     detailed: flag("With tools: also show how to call each tool"),
     check: flag("Start every server, fetch its tools, and report failures"),
     ...configArgs,
+    ...doorArgs,
   },
   examples: [
     "claudikins list",

@@ -22,7 +22,7 @@ import {
 } from "../../task-runner/model.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
-import { configArgs, daemonArgs } from "../config-flags.ts";
+import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { duration } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { keptValue } from "../outcome.ts";
@@ -45,6 +45,7 @@ export default command({
     }),
     ...daemonArgs,
     ...configArgs,
+    ...doorArgs,
   },
   json: either(doneShape, plannedShape),
   jsonFailure: { "outcome?": failedShape },

@@ -26,7 +26,7 @@ import {
   tellingExample,
 } from "../../tools/search/search-answer.ts";
 import { command, option, place } from "../command.ts";
-import { configArgs, usesDaemon } from "../config-flags.ts";
+import { configArgs, doorArgs, usesDaemon } from "../config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { wrapped } from "../layout.ts";
@@ -81,6 +81,7 @@ export default command({
       ...oneWordOf(details),
     }),
     ...configArgs,
+    ...doorArgs,
   },
   examples: [
     `claudikins search "refund an order"`,

@@ -9,9 +9,11 @@ import { openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
+import { rememberFolders } from "../../config/trust/written-folders.ts";
+import type { FrontDoorOptions } from "../../serve/http/front-door.ts";
 import { learnLater } from "../../serve/learn-later.ts";
 import { command, flag, option } from "../command.ts";
-import { configArgs, daemonArgs, openConfig } from "../config-flags.ts";
+import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
 import { oneWordOf } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from "../http-flags.ts";
@@ -29,6 +31,7 @@ export default command({
     ...recordArgs,
     ...daemonArgs,
     ...configArgs,
+    ...doorArgs,
     mode: option(
       "What agents see: code (two tools), direct (the servers' own tools) or auto (direct if there are few tools)",
       { valueHint: "mode", ...oneWordOf(modes) },
@@ -42,6 +45,7 @@ export default command({
   examples: [
     "claudikins serve",
     "claude mcp add claudikins -- claudikins serve",
+    "claudikins serve --door qa",
     "claudikins serve --http 4600",
     "claudikins serve --mode direct --prefix always",
     "claudikins serve --http 0.0.0.0:4600 --token-env CLAUDIKINS_TOKEN",
@@ -72,7 +76,16 @@ export default command({
     );
     using _guard = guardSignals(app.log);
     using _learning = learnLater(app);
-    if (choice) await serveHttp(app, choice, args.json === true, io);
+    const openDoor = async (door: string) => {
+      const mark = configMark(place);
+      const load = () => openConfig({ ...args, door }, io, false);
+      const config = await load();
+      if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
+      config.mode = args.mode ?? config.mode;
+      config.prefix = args.prefix ?? config.prefix;
+      return (await app.unlock(io.interrupted)).behindDoor(config, { choice: place, load, mark });
+    };
+    if (choice) await serveHttp(app, { ...choice, openDoor }, args.json === true, io);
     else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
       const { serveStdio } = await import("../../serve/stdio.ts");
@@ -106,7 +119,12 @@ async function lockedApp(
 }
 
 /** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
-async function serveHttp(app: App, choice: HttpChoice, json: boolean, io: Io): Promise<void> {
+async function serveHttp(
+  app: App,
+  choice: HttpChoice & Pick<FrontDoorOptions, "openDoor">,
+  json: boolean,
+  io: Io,
+): Promise<void> {
   const { FrontDoor } = await import("../../serve/http/front-door.ts");
   const kept = choice.token === undefined && !choice.isOpen ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;

@@ -20,7 +20,7 @@ import {
 } from "../../programs/listed-executions.ts";
 import { keptOut } from "../../programs/outcome-text.ts";
 import { aboutRequest } from "../../programs/stored-executions.ts";
-import { doorShape, executionShape, type Summary, summaryShape } from "../../programs/trace/record.ts";
+import { executionShape, type Summary, startedByShape, summaryShape } from "../../programs/trace/record.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
@@ -42,7 +42,7 @@ const traceShape = either(
     record({
       open: about(
         "Stored programs that run or wait",
-        list(record({ id: text, at: time, door: doorShape, ...stateKeys })),
+        list(record({ id: text, at: time, startedBy: startedByShape, ...stateKeys })),
       ),
       executions: about("Recorded executions, which have ended", list(summaryShape)),
     }),
@@ -203,7 +203,7 @@ function listed(
 ): CommandAnswer {
   const all = joined(open, own).slice(0, most);
   const json = {
-    open: all.filter(isOpen).map(({ id, startedAt, door, state }) => ({ id, at: startedAt, door, ...state })),
+    open: all.filter(isOpen).map(({ id, startedAt, startedBy, state }) => ({ id, at: startedAt, startedBy, ...state })),
     executions: all.flatMap(({ summary }) => summary ?? []),
   };
   if (all.length === 0) return { json, note: `${note}${none}: exec and serve record every execution.\n` };
@@ -219,14 +219,14 @@ function listed(
     ...only(isWide, "by"),
     ...only(isAll, { path: "config" }),
   ];
-  const rows = all.map(({ id, startedAt, door, config, state, durationMs, summary }) => [
+  const rows = all.map(({ id, startedAt, startedBy, config, state, durationMs, summary }) => [
     id,
     ageText(Date.now() - startedAt),
     stateCell(stateText(state)),
     summary ? `${grouped(summary.calls)}${summary.failures > 0 ? ` (${grouped(summary.failures)} failed)` : ""}` : "",
     durationMs === undefined ? "" : durationText(durationMs),
     ...only(isWide, summary ? grouped(keptOut(summary)) : ""),
-    ...only(isWide, door),
+    ...only(isWide, startedBy),
     ...only(isAll, configText(config)),
   ]);
   return { json, note, text: table(head, rows, columns) };

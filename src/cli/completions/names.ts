@@ -78,10 +78,14 @@ export async function namesOf(
         { value: "last", about: "The latest execution of this config" },
         ...(await readSummaries(store)).map((each) => ({
           value: each.id,
-          about: `${ageText(Date.now() - each.at)}, ${each.door}, ${outcomeWord(each)}, ${durationText(each.durationMs)}`,
+          about: `${ageText(Date.now() - each.at)}, ${each.startedBy}, ${outcomeWord(each)}, ${durationText(each.durationMs)}`,
         })),
       ];
     }
+    case "door":
+      return (await configOf({ flags: new Map(place.flags).set("door", "") }, surroundings)).doors.map((value) => ({
+        value,
+      }));
     case "kept":
       return keptExecutions(surroundings);
     case "approval":
@@ -91,8 +95,8 @@ export async function namesOf(
   }
 }
 
-function configOf({ flags }: CompletionContext, { env, cwd }: CompletionIo) {
-  return loadConfig({ flag: flags.get("config"), cwd, env });
+function configOf({ flags }: Pick<CompletionContext, "flags">, { env, cwd }: CompletionIo) {
+  return loadConfig({ flag: flags.get("config"), door: flags.get("door") || undefined, cwd, env });
 }
 
 /** The configured servers in the registry, without denied tools. */

@@ -3,6 +3,7 @@ import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
 import { configFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
+import { doorFindings } from "./doors.ts";
 import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 import { folderFindings } from "./folders.ts";
@@ -25,6 +26,7 @@ const checks: [Area, (scene: CheckContext) => CheckResult][] = [
 
 /** The checks that run only if the config can be read. */
 const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResult][] = [
+  ["config", doorFindings],
   ["servers", sessionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
@@ -60,7 +62,8 @@ async function tried(area: Area, { signal }: CheckContext, check: () => CheckRes
 }
 
 function notLookedAt(): Finding[] {
-  const left = [...new Set([...checksOfConfig.map(([area]) => area), "registry"])];
+  const others = checksOfConfig.map(([area]) => area).filter((area) => area !== "config");
+  const left = [...new Set([...others, "registry"])];
   const text = `Not checked, because there is no usable config: ${left.slice(0, -1).join(", ")} and ${left.at(-1)}`;
   return [findingsOf("config").warning("config.rest", text, "Fix the config, then run: claudikins doctor")];
 }

@@ -156,7 +156,13 @@ function isFromEnvironment({ name }: Wanted, values: TemplateValues): boolean {
 
 function policyText(policy: ServerPolicy | undefined): string {
   const lines = policy
-    ? [...policy.allow, ...policy.deny, ...policy.confirm, ...(policy.userConfirm ?? [])].map(({ line }) => line)
+    ? [
+        ...policy.allow,
+        ...policy.deny,
+        ...policy.confirm,
+        ...(policy.userConfirm ?? []),
+        ...(policy.doorConfirm ?? []),
+      ].map(({ line }) => line)
     : [];
   if (lines.length === 0)
     return "Your policy has no rule for it, so agents may call all of its tools without asking you.";

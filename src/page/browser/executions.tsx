@@ -36,7 +36,7 @@ interface RowProps {
 }
 
 function Row({ execution, item }: RowProps) {
-  const { id, kind, stateText, isOver, isRecorded, startedAt, code, calls, failures, door, keptOut } = execution;
+  const { id, kind, stateText, isOver, isRecorded, startedAt, code, calls, failures, startedBy, keptOut } = execution;
   const content = (
     <>
       <span class={`dot ${kind}`} aria-hidden="true" />
@@ -52,7 +52,7 @@ function Row({ execution, item }: RowProps) {
           </span>
         )}
         <span class="about">
-          {[door, keptOut ? `${grouped(keptOut)} characters kept out` : ""].filter(Boolean).join(" · ")}
+          {[startedBy, keptOut ? `${grouped(keptOut)} characters kept out` : ""].filter(Boolean).join(" · ")}
         </span>
       </span>
       <span class="times">

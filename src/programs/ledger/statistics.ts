@@ -1,6 +1,6 @@
 /** Turns the ledger into figures: the tokens that contexts would have had without claudikins, and the tokens that they had. */
 import { about, list, named, number, record, text, type ValueOf } from "../../base/json-shape.ts";
-import { doors, hookKey, hooks } from "../../tools/registry/hooks.ts";
+import { hookKey, hooks, hookWays } from "../../tools/registry/hooks.ts";
 import { type CountedUse, Counts } from "./counts.ts";
 import { dayOf, type Periods } from "./store.ts";
 
@@ -107,7 +107,7 @@ export function statisticsOf(periods: Periods, { days, server, now }: Statistics
     periods: chosen.map(([period, each]) => ({ period, ...figuresOf(each) })),
     tools: toolFigures(all),
     hooks: hooks.map((hook) => {
-      const [serve = 0, files = 0, shell = 0] = doors.map((door) => all.hooks.get(hookKey(door, hook)) ?? 0);
+      const [serve = 0, files = 0, shell = 0] = hookWays.map((way) => all.hooks.get(hookKey(way, hook)) ?? 0);
       return { hook, serve, files, shell };
     }),
   };

@@ -16,12 +16,12 @@ import {
   yesOrNo,
 } from "../../base/json-shape.ts";
 
-/** The front doors that run code. */
-export const doorShape = oneOf("exec", "serve");
-export type Door = ValueOf<typeof doorShape>;
+/** The commands that run code. */
+export const startedByShape = oneOf("exec", "serve");
+export type StartedBy = ValueOf<typeof startedByShape>;
 
-/** The front door by which a program came, whatever process runs it now. */
-export function doorOf(isForAgent: boolean): Door {
+/** The command that a program came by, whatever process runs it now. */
+export function startedByOf(isForAgent: boolean): StartedBy {
   return isForAgent ? "serve" : "exec";
 }
 
@@ -32,7 +32,7 @@ const summary = {
   version: exactly(1),
   id: text,
   at: about("The start, in milliseconds since 1970", time),
-  door: doorShape,
+  startedBy: startedByShape,
   config: about("The config file; null for the demo", either(text, nothing)),
   ok: yesOrNo,
   "reason?": about("Why it failed", failureReason),

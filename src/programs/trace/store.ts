@@ -3,7 +3,7 @@ import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { RecordTable, type StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 import { recordsKept } from "../limits.ts";
-import type { ExecutionRecord, Summary } from "./record.ts";
+import type { ExecutionRecord, StartedBy, Summary } from "./record.ts";
 
 /**
  * Writes the records together, because removing what is more than is kept looks at all of them: 0.3 ms. Throws FILE_NOT_WRITABLE,
@@ -36,15 +36,21 @@ export async function readSummaries(store: Store): Promise<Summary[]> {
 
 /** Undefined for a summary of another version. */
 function summaryIn(json: string): Summary | undefined {
-  const summary = JSON.parse(json);
+  const summary = withStartedBy(JSON.parse(json));
   return summary.version === 1 ? summary : undefined;
+}
+
+/** Earlier builds called the key `door`. */
+function withStartedBy(summary: Summary & { door?: StartedBy }): Summary {
+  const { door = "exec", startedBy = door, ...rest } = summary;
+  return { ...rest, startedBy };
 }
 
 /** Undefined if there is no such record. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
 export async function readRecord(store: Store, id: string): Promise<ExecutionRecord | undefined> {
   const row = await store.read((database) => new RecordTable(database).get(id));
   if (!row) return undefined;
-  const summary = JSON.parse(row.summary);
+  const summary = withStartedBy(JSON.parse(row.summary));
   if (isNewer(summary, 1)) throw writtenByNewer("this record");
   return { ...summary, ...JSON.parse(row.rest) };
 }

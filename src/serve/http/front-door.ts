@@ -1,4 +1,7 @@
-/** The MCP server over HTTP: one address for sessions, and for the requests without session of revision 2026-07-28. */
+/**
+ * The MCP server over HTTP: one address for the whole config and one for each door. Each has sessions, and requests without session of
+ * revision 2026-07-28.
+ */
 import {
   isInitializeRequest,
   isJSONRPCRequest,
@@ -23,26 +26,37 @@ export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, Modern
   port: number;
   /** Maximum bytes of one request. */
   maxBodyBytes: number;
+  /** Opens the part of the config behind a door. It ends with the front door. */
+  openDoor: (door: string) => Promise<App>;
   log: Log;
+}
+
+/** What is served at one path. */
+interface Place {
+  sessions: HttpSessions;
+  modern: ModernRequests;
 }
 
 const path = "/mcp";
 
 export class FrontDoor {
   readonly #options: FrontDoorOptions;
+  readonly #app: App;
   readonly #gate: HttpGate;
-  readonly #sessions: HttpSessions;
-  readonly #modern: ModernRequests;
+  /** The whole config. */
+  readonly #whole: Place;
+  /** The doors that were asked for, by name. */
+  readonly #doors = new Map<string, Promise<OpenDoor>>();
   readonly #server: Bun.Server<undefined>;
   #isLeaving = false;
 
   /** Starts to listen. Throws USAGE if that is not possible. */
   constructor(app: App, options: FrontDoorOptions) {
+    this.#app = app;
     this.#options = options;
     this.#gate = new HttpGate(options);
     this.#server = listen(options, (request, server) => this.#answer(request, server));
-    this.#sessions = new HttpSessions(app, options, options.log);
-    this.#modern = new ModernRequests(app, options, options.log, this.#sessions.isOpen);
+    this.#whole = placeFor(app, options);
   }
 
   /** With the address itself: another user may listen on another address of the same name. */
@@ -59,17 +73,26 @@ export class FrontDoor {
 
   /** Open requests. */
   get running(): number {
-    return this.#sessions.running + this.#modern.running;
+    return this.#places.reduce((sum, { sessions, modern }) => sum + sessions.running + modern.running, 0);
   }
+
+  get #places(): Place[] {
+    return [this.#whole, ...this.#opened];
+  }
+
+  /** The doors that are open. */
+  readonly #opened = new Set<OpenDoor>();
 
   /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     await this.#untilDone(graceMs);
-    this.#sessions.cancel();
-    this.#modern.cancel();
+    for (const { sessions, modern } of this.#places) {
+      sessions.cancel();
+      modern.cancel();
+    }
     await this.#untilDone(lastAnswersMs);
-    await Promise.all([this.#sessions.close(), this.#modern.close()]);
+    await Promise.all([closed(this.#whole), ...[...this.#doors.keys()].map((door) => this.#closeDoor(door))]);
     const deadline = performance.now() + lastAnswersMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
@@ -108,16 +131,16 @@ export class FrontDoor {
     if (request.method === "OPTIONS") return preflight();
     this.#gate.checkToken(request);
     await this.#checkPeer(server.requestIP(request));
-    if (pathname !== path) throw new HttpRefusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
+    const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal);
     const stayOpen = () => server.timeout(request, httpIdleSeconds);
     switch (request.method) {
       case "POST":
-        return this.#post(request, server.requestIP(request)?.address ?? "", stayOpen);
+        return this.#post(place, request, server.requestIP(request)?.address ?? "", stayOpen);
       case "GET":
         accepts(request, "text/event-stream");
-        return this.#session(request).listen(request.headers.get("last-event-id"), stayOpen);
+        return sessionOf(place, request).listen(request.headers.get("last-event-id"), stayOpen);
       case "DELETE":
-        await this.#session(request).close();
+        await sessionOf(place, request).close();
         return new Response(null, { status: 200 });
       default:
         throw new HttpRefusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
@@ -133,10 +156,10 @@ export class FrontDoor {
     throw new HttpRefusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
   }
 
-  async #post(request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
+  async #post({ sessions, modern }: Place, request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
     accepts(request, "application/json", "text/event-stream");
     const id = request.headers.get("mcp-session-id");
-    const session = id === null ? undefined : this.#session(request);
+    const session = id === null ? undefined : sessionOf({ sessions }, request);
     const { maxBodyBytes } = this.#options;
     // Outside a session, only requests with this header may be longer than `initialize`.
     const isLong = session !== undefined || request.headers.has("mcp-method");
@@ -152,29 +175,86 @@ export class FrontDoor {
     }
     if (!(await isLegacyRequest(request, value))) {
       stayOpen();
-      return this.#modern.answer(request, value, address);
+      return modern.answer(request, value, address);
     }
     if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
       throw new HttpRefusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");
     }
     const initialize = lean(first);
-    const begun = await this.#sessions.begin(initialize.params, address);
+    const begun = await sessions.begin(initialize.params, address);
     return begun.post({ messages: [initialize], isBatch: false }, stayOpen);
   }
 
-  #session(request: Request) {
-    const id = request.headers.get("mcp-session-id");
-    if (id === null) throw new HttpRefusal(400, "The header Mcp-Session-Id is missing");
-    const version = request.headers.get("mcp-protocol-version");
-    if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
-      const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
-      throw new HttpRefusal(
-        400,
-        `The protocol version ${JSON.stringify(version.slice(0, 50))} is not supported. Supported versions: ${known}`,
-      );
+  /** Opens the door with the first request. Throws an HttpRefusal if the config has no such door, which ends its sessions. */
+  async #door(name: string, signal: AbortSignal): Promise<Place> {
+    const app = await this.#unlocked(signal);
+    await app?.reload?.refresh();
+    if (!app?.config.doors.includes(name)) {
+      await this.#closeDoor(name);
+      throw new HttpRefusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
     }
-    return this.#sessions.find(id);
+    const opening = this.#doors.get(name) ?? this.#openDoor(name);
+    this.#doors.set(name, opening);
+    return opening;
   }
+
+  /** Undefined if the config is not trusted yet, so that nobody may know its doors. */
+  async #unlocked(signal: AbortSignal): Promise<App | undefined> {
+    try {
+      return await this.#app.unlock(signal);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #openDoor(name: string): Promise<OpenDoor> {
+    try {
+      const app = await this.#options.openDoor(name);
+      const opened = { app, ...placeFor(app, this.#options) };
+      this.#opened.add(opened);
+      return opened;
+    } catch (error) {
+      this.#doors.delete(name);
+      throw error;
+    }
+  }
+
+  async #closeDoor(name: string): Promise<void> {
+    const opened = await this.#doors.get(name)?.catch(() => undefined);
+    this.#doors.delete(name);
+    if (!opened) return;
+    await closed(opened);
+    this.#opened.delete(opened);
+    await opened.app[Symbol.asyncDispose]();
+  }
+}
+
+interface OpenDoor extends Place {
+  app: App;
+}
+
+function placeFor(app: App, options: FrontDoorOptions): Place {
+  const sessions = new HttpSessions(app, options, options.log);
+  return { sessions, modern: new ModernRequests(app, options, options.log, sessions.isOpen) };
+}
+
+async function closed({ sessions, modern }: Place): Promise<void> {
+  await Promise.all([sessions.close(), modern.close()]);
+}
+
+/** Throws an HttpRefusal if the request has no session of this place. */
+function sessionOf({ sessions }: Pick<Place, "sessions">, request: Request) {
+  const id = request.headers.get("mcp-session-id");
+  if (id === null) throw new HttpRefusal(400, "The header Mcp-Session-Id is missing");
+  const version = request.headers.get("mcp-protocol-version");
+  if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+    const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
+    throw new HttpRefusal(
+      400,
+      `The protocol version ${JSON.stringify(version.slice(0, 50))} is not supported. Supported versions: ${known}`,
+    );
+  }
+  return sessions.find(id);
 }
 
 /** Throws an HttpRefusal if the client does not accept the answer's type. */

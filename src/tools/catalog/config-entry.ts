@@ -44,6 +44,7 @@ export async function aboutServer(config: ServerConfig, listed: readonly string[
  */
 export function fingerprintOf(config: ServerConfig, jsName: string | undefined, rules: ToolRules | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
+  if (config.view) names.push(JSON.stringify(config.view));
   return sha256(JSON.stringify([version, ...wayOf(config), ...names, rules ?? null])).slice(0, 16);
 }
 
@@ -72,14 +73,15 @@ function wayOf(config: ServerConfig): unknown[] {
 const entryKeys = new WeakMap<ServerConfig, string>();
 
 /**
- * The key of what is learned from the calls of a server, for as long as its entry stays. Another config, or another entry of the same
- * name, is another server: its calls say nothing about this one.
+ * The key of what is learned from the calls of a server, for as long as its entry stays. Another config, another door, or another entry of
+ * the same name, is another server: its calls say nothing about this one.
  */
-export function entryKeyOf({ origin, extended }: Config, server: ServerConfig): string {
+export function entryKeyOf({ origin, extended, door }: Config, server: ServerConfig): string {
   const known = entryKeys.get(server);
   if (known !== undefined) return known;
   const owner = configOwner(server.own && extended ? { kind: "user", file: extended.file } : origin);
-  const key = sha256(JSON.stringify([owner, server.name, ...wayOf(server)])).slice(0, 24);
+  const behind = door === undefined ? [] : [{ door }];
+  const key = sha256(JSON.stringify([owner, server.name, ...wayOf(server), ...behind])).slice(0, 24);
   entryKeys.set(server, key);
   return key;
 }

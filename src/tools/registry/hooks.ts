@@ -13,13 +13,13 @@ export type Hook = "description" | MarkedHook | "none";
 export const hooks: readonly Hook[] = ["description", ...markedHooks, "none"];
 
 /** How the agent uses the registry: through its host, a generated file, or a shell. */
-export const doors = ["serve", "files", "shell"] as const;
+export const hookWays = ["serve", "files", "shell"] as const;
 
-export type HookDoor = (typeof doors)[number];
+export type HookWay = (typeof hookWays)[number];
 
 /** The key in the ledger. */
-export function hookKey(door: HookDoor, hook: Hook): string {
-  return `${door} ${hook}`;
+export function hookKey(way: HookWay, hook: Hook): string {
+  return `${way} ${hook}`;
 }
 
 export function markOf(hook: MarkedHook): string {

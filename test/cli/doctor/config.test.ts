@@ -52,6 +52,23 @@ describe("the executable", () => {
 });
 
 describe("the config", () => {
+  test("has doors, and one that cannot be opened is a problem", async () => {
+    configure(
+      { one: { command: "one" }, two: { command: "two" } },
+      { doors: { qa: { servers: ["two"] }, bad: { servers: ["tvo"] } } },
+    );
+    const { of, exitCode } = await doctor();
+    expect([exitCode, of("config.doors.qa"), of("config.doors.bad")]).toEqual([
+      2,
+      { state: "ok", message: 'Behind the door "qa": two' },
+      {
+        state: "problem",
+        code: "CONFIG_INVALID",
+        message: 'FOLDER/claudikins.json: doors.bad.servers[0]: no server is called "tvo". Did you mean two?',
+      },
+    ]);
+  });
+
   test("may be missing", async () => {
     const { of, exitCode } = await doctor();
     expect([exitCode, of("config.file")]).toEqual([

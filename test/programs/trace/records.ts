@@ -9,7 +9,7 @@ export function recordOf(given: Partial<ExecutionRecord>): ExecutionRecord {
     version: 1,
     id: newId(at),
     at,
-    door: "exec",
+    startedBy: "exec",
     config: null,
     ok: true,
     durationMs: 500,

@@ -1,0 +1,36 @@
+/** The schema of `doors`. */
+import { z } from "zod";
+import { modes } from "./defaults.ts";
+import { maxDoorInstructionsChars } from "./limits.ts";
+import { someLimitsSchema } from "./limits-schema.ts";
+import { policySchema } from "./policy-schema.ts";
+
+/** A door's name is a part of addresses and of folders. */
+const doorName = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
+
+/** Paths of `serve --http` that are not doors. */
+const reserved: readonly string[] = ["mcp"];
+
+export const doorFields = {
+  /** The servers behind the door. If the key is missing: those with a pattern in `tools.allow`, or else all. */
+  servers: z.array(z.string().min(1)).optional(),
+  /** Which tools are behind the door, and which of them need a person's consent. Patterns are `server.tool`. */
+  tools: policySchema([]),
+  mode: z.enum(modes).optional(),
+  workspace: z.string().min(1).optional(),
+  /** For the agent, before the list of servers. */
+  instructions: z.string().min(1).max(maxDoorInstructionsChars).optional(),
+  limits: someLimitsSchema.optional(),
+};
+
+/** `servers` are the names of all servers of the file. */
+export const doorsSchema = (servers: readonly string[]) =>
+  z
+    .record(
+      z
+        .string()
+        .regex(doorName, "use at most 32 lower-case letters, digits and dashes as the name of a door")
+        .refine((name) => !reserved.includes(name), "this name is reserved"),
+      z.object({ ...doorFields, tools: policySchema(servers) }),
+    )
+    .optional();

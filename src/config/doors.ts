@@ -1,0 +1,101 @@
+/**
+ * Doors: named views of a config. Behind a door there are only its servers and its tools; everything else does not exist there. Servers
+ * are shared with the other doors, but the workspace, the registry and the records of a door are its own.
+ */
+import { ClaudikinsError } from "../base/errors.ts";
+import { didYouMean } from "../base/near-names.ts";
+import type { defaultLimits, modes } from "./defaults.ts";
+import { matches } from "./pattern.ts";
+import { commonPatterns, confirmLines, type PolicyKeys, pathText, type ServerPolicy } from "./policy.ts";
+
+/** A door as it is written in the config. */
+export interface DoorEntry {
+  servers?: string[] | undefined;
+  tools?: PolicyKeys | undefined;
+  mode?: (typeof modes)[number] | undefined;
+  workspace?: string | undefined;
+  instructions?: string | undefined;
+  limits?: { [Name in keyof typeof defaultLimits]?: number | undefined } | undefined;
+}
+
+/** Which tools of a server are behind the door, by patterns of the server's own names. */
+export interface ToolView {
+  /** Undefined: all of them. */
+  allow: string[] | undefined;
+  deny: string[];
+}
+
+/** Whether a tool exists in this view of its server. */
+export function isInView(view: ToolView | undefined, tool: string): boolean {
+  if (!view) return true;
+  const isNamed = (patterns: string[]) => patterns.some((pattern) => matches(pattern, tool));
+  return (view.allow === undefined || isNamed(view.allow)) && !isNamed(view.deny);
+}
+
+interface Viewed {
+  name: string;
+  policy?: ServerPolicy | undefined;
+}
+
+/** The servers behind the door, in the order of the config. `all` are all servers, whether they are enabled or not. */
+export function serversBehind<Server extends Viewed>(
+  door: string,
+  { servers: chosen, tools = {} }: DoorEntry,
+  servers: ReadonlyMap<string, Server>,
+  all: readonly string[],
+): Map<string, Server & { view?: ToolView | undefined }> {
+  // Allowed tools choose the servers too, unless the door names these.
+  const isNamed = (name: string) => tools.allow?.some((each) => commonPatterns(name, each, all).length > 0) ?? true;
+  const behind = [...servers].filter(([name]) => chosen?.includes(name) ?? isNamed(name));
+  return new Map(
+    behind.map(([name, server]) => {
+      const lines = confirmLines(tools.confirm, {
+        line: pathText(["doors", door, "tools", "confirm"]),
+        of: (pattern) => commonPatterns(name, pattern, all),
+      });
+      const view = viewOf(name, tools, all);
+      return [name, { ...server, ...(view && { view }), policy: withConfirm(server.policy, lines) }];
+    }),
+  );
+}
+
+function viewOf(server: string, { allow, deny = [] }: PolicyKeys, all: readonly string[]): ToolView | undefined {
+  if (allow === undefined && deny.length === 0) return undefined;
+  const ofServer = (patterns: readonly string[]) => patterns.flatMap((each) => commonPatterns(server, each, all));
+  return { allow: allow && ofServer(allow), deny: ofServer(deny) };
+}
+
+function withConfirm(policy: ServerPolicy | undefined, lines: ServerPolicy["confirm"]): ServerPolicy | undefined {
+  if (lines.length === 0) return policy;
+  return { ...(policy ?? { allow: [], deny: [], confirm: [], own: undefined }), doorConfirm: lines };
+}
+
+/** The entry of a door. Throws DOOR_NOT_FOUND, and CONFIG_INVALID if it names a server that the config does not have. */
+export function doorCalled(
+  name: string,
+  doors: Readonly<Record<string, DoorEntry>> | undefined,
+  { file, servers }: { file: string; servers: readonly string[] },
+): DoorEntry {
+  const names = Object.keys(doors ?? {});
+  const entry = doors && Object.hasOwn(doors, name) ? doors[name] : undefined;
+  if (!entry) {
+    const known =
+      names.length === 0 ? 'Doors are made in the config, under "doors".' : `Its doors: ${names.join(", ")}`;
+    throw new ClaudikinsError("DOOR_NOT_FOUND", `${file} has no door "${name}"`, {
+      hint: didYouMean(name, names) ?? known,
+    });
+  }
+  const problems = problemsOf(name, entry, servers);
+  if (problems.length > 0) throw new ClaudikinsError("CONFIG_INVALID", `${file}: ${problems.join("; ")}`);
+  return entry;
+}
+
+/** What is wrong with a door beside its form: the servers of a project may stand in two files. */
+export function problemsOf(name: string, { servers = [] }: DoorEntry, known: readonly string[]): string[] {
+  return servers.flatMap((server, at) => {
+    if (known.includes(server)) return [];
+    const near = didYouMean(server, known);
+    const place = pathText(["doors", name, "servers", at]);
+    return [`${place}: no server is called "${server}"${near === undefined ? "" : `. ${near}`}`];
+  });
+}
