@@ -302,7 +302,9 @@ class ConfigReload implements Disposable {
       if (changed.length > 0) this.#app.log.info(`the config has changed: ${changed.join(", ")}`);
       return undefined;
     } catch (thrown) {
-      const why = toClaudikinsError(thrown).text;
+      // Behind a door, a mistake in another part of the file must not be seen.
+      const why =
+        config.door === undefined ? toClaudikinsError(thrown).text : "The user can see why: claudikins doctor";
       return `The changed config is not used; the servers from before the change stay active. ${why}`;
     }
   }

@@ -104,7 +104,8 @@ function bodyOf(server: string, tool: string, args: unknown, given: ArgumentWord
   }
   try {
     const env = environment();
-    const caller = { session: env["CLAUDIKINS_SESSION"], env: childEnvironment(env, {}) };
+    const { door } = originOf(userDataFolder(env), registry);
+    const caller = { door, session: env["CLAUDIKINS_SESSION"], env: childEnvironment(env, {}) };
     return JSON.stringify({ server, tool, args, given, via, ...caller });
   } catch (cause) {
     throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");

@@ -73,9 +73,7 @@ export async function openApp(
     ...more,
     cwd: serverFolder(config.origin, io.cwd, io.env),
     recorder: recording && (await recorderOf(config, recording, io)),
-    // A daemon would continue them with the whole config.
-    whenLeft:
-      config.door === undefined && whenLeft ? (executions: readonly string[]) => whenLeft(executions, file) : undefined,
+    whenLeft: whenLeft && ((executions: readonly string[]) => whenLeft(executions, file)),
   };
   if (!usesDaemon(flags, io.env)) {
     return isForMany ? appForMany(config, settings, io) : appOf(config, io, settings, sandbox);

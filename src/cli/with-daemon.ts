@@ -16,7 +16,12 @@ export async function daemonOf(flags: ConfigFlags, io: Io) {
   const choice = { flag: flags.config, trust: flags.trust, cwd, env };
   const origin = await askingForTrust(flags, io, () => checkTrust(choice));
   const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnsweredFor(choice));
-  const caller = { cwd: serverFolder(origin, cwd, env), session: shellSessionOf(env), env: childEnvironment(env, {}) };
+  const caller = {
+    door: flags.door,
+    cwd: serverFolder(origin, cwd, env),
+    session: shellSessionOf(env),
+    env: childEnvironment(env, {}),
+  };
   return { client, caller };
 }
 

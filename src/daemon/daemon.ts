@@ -12,11 +12,13 @@ import { type Environment, withAbsolutePath } from "../config/environment.ts";
 import { callOnce } from "../programs/call.ts";
 import type { Executions } from "../programs/executions.ts";
 import { call } from "../programs/shell-call.ts";
+import { doorOf } from "../programs/stored-executions.ts";
 import { onAbort } from "../servers/abort.ts";
 import { inheritedNames } from "../servers/child-environment.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { noteHolder } from "./daemon-note.ts";
+import { DoorApps } from "./door-apps.ts";
 import { daemonLookMs, lastAnswerMs, lastMomentMs, maxDaemonLogBytes, minIdleMs, takeOverMs } from "./limits.ts";
 import {
   adoptionIn,
@@ -53,6 +55,8 @@ interface DaemonOptions {
   program: string | undefined;
   interrupted: AbortSignal;
   log: Log;
+  /** Opens the part of the config behind a door. It ends with the daemon. */
+  openDoor: (door: string) => Promise<App>;
   /** Opens the page of `claudikins ui`. Called when a user wants to see the page. */
   openPage?: (() => Promise<LocalPage>) | undefined;
   /** Called once, when the daemon listens. */
@@ -130,6 +134,9 @@ class Daemon {
   readonly #left = Promise.withResolvers<void>();
   /** Apps of callers with another working directory or session. */
   readonly #others = new Map<string, App>();
+  readonly #doors: DoorApps;
+  /** Doors whose programs cannot be continued. */
+  readonly #closedDoors = new Set<string>();
   #executions: Executions | undefined;
   /** Where the daemon listens after it has left its place, while its page is open. */
   #aside: DaemonPaths | undefined;
@@ -146,6 +153,7 @@ class Daemon {
     this.#options = options;
     this.#stamp = stampOfAll(options);
     this.#page = new DaemonPage(options.openPage);
+    this.#doors = new DoorApps(options.openDoor);
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
       sharedServers: options.sharedServers,
@@ -176,7 +184,7 @@ class Daemon {
     const isUsed =
       this.#running > 0 ||
       this.#listener.messageConnections > 0 ||
-      (this.#executions?.size ?? 0) > 0 ||
+      this.#allExecutions.some(({ size }) => size > 0) ||
       this.#page.isInUse;
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
@@ -192,6 +200,12 @@ class Daemon {
     this.#listener.stop();
     if (this.#aside) for (const path of [this.#aside.socket, this.#aside.lock]) rmSync(path, { force: true });
     await Promise.all([...this.#others.values()].map((app) => app[Symbol.asyncDispose]()));
+    await this.#doors[Symbol.asyncDispose]();
+  }
+
+  /** The executions of the whole config and of its doors. */
+  get #allExecutions(): Executions[] {
+    return [...(this.#executions ? [this.#executions] : []), ...this.#doors.executions];
   }
 
   /**
@@ -238,7 +252,10 @@ class Daemon {
 
   #endWhenDone(): void {
     // Programs that wait are continued by the next daemon.
-    const isDone = this.#running === 0 && this.#listener.messageConnections === 0 && !this.#executions?.isCalling;
+    const isDone =
+      this.#running === 0 &&
+      this.#listener.messageConnections === 0 &&
+      !this.#allExecutions.some(({ isCalling }) => isCalling);
     if (isDone && this.#page.isInUse) void this.#giveUpExecutions();
     if ((isDone && !this.#page.isInUse) || this.#closing.signal.aborted) this.#left.resolve();
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
@@ -246,9 +263,10 @@ class Daemon {
 
   /** For the next daemon, while the open page keeps this one from ending. */
   async #giveUpExecutions(): Promise<void> {
-    const executions = this.#executions;
     this.#executions = undefined;
-    for (const app of [...this.#others.values(), this.#app]) await executions?.endOf(app);
+    for (const app of [...this.#others.values(), ...this.#doors.apps, this.#app]) {
+      await (await app.executions()).endOf(app);
+    }
   }
 
   async #answer(request: DaemonRequest): Promise<DaemonAnswer | undefined> {
@@ -262,7 +280,7 @@ class Daemon {
         case "POST /adopt": {
           const ids = adoptionIn(bodyIn(body));
           await this.#adopt(ids);
-          return answerOf({ executions: ids.filter((id) => this.#executions?.has(id)) });
+          return answerOf({ executions: ids.filter((id) => this.#allExecutions.some((each) => each.has(id))) });
         }
         case "GET /status":
           return answerOf(this.#status());
@@ -302,7 +320,7 @@ class Daemon {
     try {
       const wanted = callIn(bodyIn(request.body));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
-      const app = this.#appOf(wanted);
+      const app = await this.#appOf(wanted);
       if ("target" in wanted) return answerOf(await call(wanted, app, { signal }));
       this.#countFirst(String(wanted.via));
       return valueAnswer(await callOnce(wanted, app, signal));
@@ -316,7 +334,7 @@ class Daemon {
   async #execute(request: DaemonRequest): Promise<DaemonAnswer> {
     const { source, limits, check, ...caller } = executionIn(bodyIn(request.body));
     this.#lastCallAt = performance.now();
-    const app = this.#appOf(caller);
+    const app = await this.#appOf(caller);
     const executions = await app.executions();
     const execution = executions.start({ source, limits, check }, app, { isBackground: true });
     await execution.stored();
@@ -326,10 +344,23 @@ class Daemon {
   /** Continues the executions that no process runs: these, and all whose ids callers have. */
   async #adopt(asked: readonly string[] = []): Promise<void> {
     try {
-      await (await this.#app.executions()).adopt(this.#app, (cwd) => this.#appFor(cwd, shellSession), asked);
+      const executions = await this.#app.executions();
+      await executions.adopt(this.#app, (cwd) => this.#appFor(this.#app, cwd, shellSession), asked);
+      const unfinished = await executions.stored.unfinished(this.#app);
+      const doors = new Set(unfinished.flatMap((row) => doorOf(row) ?? []));
+      for (const door of doors) await this.#adoptBehind(door, asked);
     } catch (error) {
       this.#options.log.warn(`Cannot continue executions: ${messageOf(error)}`);
     }
+  }
+
+  async #adoptBehind(door: string, asked: readonly string[]): Promise<void> {
+    if (this.#closedDoors.has(door)) return;
+    const app = await this.#doors.of(door).catch((error: unknown) => {
+      this.#closedDoors.add(door);
+      this.#options.log.warn(`Cannot continue executions behind the door "${door}": ${messageOf(error)}`);
+    });
+    await (await app?.executions())?.adopt(app!, (cwd) => this.#appFor(app!, cwd, shellSession), asked);
   }
 
   /** The answer to a request for work that another daemon must do. */
@@ -338,19 +369,20 @@ class Daemon {
     return code && problem(code, leavingText, "Retry with the next daemon.");
   }
 
-  #appOf({ cwd, session, env }: Pick<DaemonCallRequest, "cwd" | "session" | "env">): App {
+  /** Throws DOOR_NOT_FOUND. */
+  async #appOf({ door, cwd, session, env }: Pick<DaemonCallRequest, "door" | "cwd" | "session" | "env">): Promise<App> {
     this.#options.environment.heard(env);
-    return this.#appFor(cwd, session);
+    return this.#appFor(door === undefined ? this.#app : await this.#doors.of(door), cwd, session);
   }
 
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
-  #appFor(folder: string | undefined, session: string): App {
+  #appFor(app: App, folder: string | undefined, session: string): App {
     const { sharedServers, environment, cwd: ours } = this.#options;
     const cwd = folder ?? ours;
-    if (cwd === ours && session === shellSession) return this.#app;
-    const key = JSON.stringify([cwd, session]);
+    if (cwd === ours && session === shellSession) return app;
+    const key = JSON.stringify([app.config.door ?? null, cwd, session]);
     const openChannel = sharedServers.channels(environment.now, session);
-    const other = this.#others.get(key) ?? this.#app.withOwnPool({ cwd, openChannel });
+    const other = this.#others.get(key) ?? app.withOwnPool({ cwd, openChannel });
     this.#others.set(key, other);
     return other;
   }

@@ -19,6 +19,8 @@ const given: z.ZodType<ArgumentWord[]> = z.array(
 );
 
 const caller = {
+  /** The door of the config behind which the caller is. */
+  door: text.min(1).optional(),
   /** The working directory of servers that name none. Default: the folder of the config file. */
   cwd: text.min(1).optional(),
   /** The caller's session. Servers that are not shared are started once for each session. */

@@ -119,8 +119,8 @@ export class StoredExecutions {
   }
 
   /** Whether the execution was started behind our door, or without one if we have none. */
-  isOfDoor({ request }: Pick<StoredExecution, "request">): boolean {
-    return (JSON.parse(request) as StoredRequest).door === this.#options.door;
+  isOfDoor(row: Pick<StoredExecution, "request">): boolean {
+    return doorOf(row) === this.#options.door;
   }
 
   /** The newest of them, without their requests, which may be long. */
@@ -230,6 +230,11 @@ export class StoredExecutions {
 export interface AboutProgram {
   code: string;
   startedBy: StartedBy;
+}
+
+/** The door behind which the execution was started. */
+export function doorOf({ request }: Pick<StoredExecution, "request">): string | undefined {
+  return (JSON.parse(request) as StoredRequest).door;
 }
 
 /** `request` is the stored JSON. */

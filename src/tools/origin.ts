@@ -10,6 +10,8 @@ import { sha256 } from "../base/sha256.ts";
 export interface RegistryOrigin {
   /** The config file; null for the demo. */
   config: string | null;
+  /** The door, if the registry is that of a door. */
+  door?: string | undefined;
   /** The command that starts this claudikins. */
   command: string[];
   version: string;
@@ -21,11 +23,15 @@ function filesOf(dataFolder: string, registry: string): [string, string] {
   return [join(dataFolder, "registries", `${name}.json`), join(dataFolder, "executable.json")];
 }
 
-export function noteOrigin(dataFolder: string, registry: string, { config, command, version }: RegistryOrigin): void {
+export function noteOrigin(
+  dataFolder: string,
+  registry: string,
+  { config, door, command, version }: RegistryOrigin,
+): void {
   const [own, other] = filesOf(dataFolder, registry);
   const write = (file: string, note: object) => writeWhenChanged(file, `${JSON.stringify(note, null, 2)}\n`);
   try {
-    write(own, { registry, config, command, version });
+    write(own, { registry, config, door, command, version });
     write(other, { command, version });
   } catch {
     // Without the record, the generated files search for both.

@@ -118,6 +118,10 @@ test("a changed door counts from the next call on, and a removed door ends its s
   expect(JSON.parse(await list())).toEqual([["vault", ["open_safe"]]]);
   folder.write("claudikins.json", config({ ...doors, vaults: { servers: ["jira", "vault"] } }));
   await eventually(async () => (await list()).includes("jira"));
+  folder.write("claudikins.json", { ...config(doors), mcpServers: { jira: { command: 7 } } });
+  const problem = async () => (await session.post(executeRequest(6, "return 1"))).text();
+  await eventually(async () => (await problem()).includes("claudikins doctor"));
+  expect(await problem()).not.toContain("jira.command");
   folder.write("claudikins.json", config({ qa: doors.qa }));
   await eventually(async () => (await session.post({ jsonrpc: "2.0", id: 4, method: "ping" })).status === 404);
   folder.write("claudikins.json", config(doors));

@@ -63,8 +63,7 @@ export default command({
     const wanted: ShellCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
     // Only this process can show a person the progress of the call, or ask what the server wants to know.
-    // Nor does the daemon know doors.
-    const isAway = usesDaemon(args, io.env) && args.door === undefined && !isWatched(args, io) && !io.stderr.isTerminal;
+    const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal;
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
     return resultAnswer(called, { raw: args.raw === true, json: args.json === true, output: args.output }, io);
   },

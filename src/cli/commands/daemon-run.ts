@@ -29,14 +29,10 @@ export default command({
   examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 60m"],
   async run(args, io) {
     // The flag comes from whoever calls a tool, so it says nothing about trust.
-    const config = await loadConfig({
-      flag: args.config,
-      demo: args.demo,
-      trust: args.trust,
-      isFlagFound: true,
-      cwd: io.cwd,
-      env: io.env,
-    });
+    const { config: flag, demo, trust } = args;
+    const load = (door?: string) =>
+      loadConfig({ flag, demo, trust, door, isFlagFound: true, cwd: io.cwd, env: io.env });
+    const config = await load();
     const { origin, folders } = config;
     const file = origin.kind === "demo" ? undefined : origin.file;
     const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket);
@@ -64,6 +60,7 @@ export default command({
       program: Bun.isStandaloneExecutable ? process.execPath : undefined,
       interrupted: io.interrupted,
       log,
+      openDoor: async (door) => app.behindDoor(await load(door)),
       openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
       onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
     });

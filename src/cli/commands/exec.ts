@@ -128,7 +128,7 @@ async function leftWaiting(
 }
 
 /** Flags of a command that sees the outcome. */
-const attached = ["door", "output", "wire", "wire-file", "record", "no-daemon"] as const;
+const attached = ["output", "wire", "wire-file", "record", "no-daemon"] as const;
 
 async function readSource(file: string | undefined, code: string | undefined, io: Io): Promise<string> {
   if (code !== undefined && file !== undefined) {

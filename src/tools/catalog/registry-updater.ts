@@ -154,12 +154,12 @@ export class RegistryUpdater {
     const folder = registryOf(this.#options.config, server);
     if (this.#hasBridge.has(folder)) return;
     this.#hasBridge.add(folder);
-    const { origin, extended } = this.#options.config;
+    const { origin, extended, door } = this.#options.config;
     const file = origin.kind === "demo" ? null : origin.file;
     const config = extended && isInOwnRegistry(this.#options.config, server) ? extended.file : file;
     writeBridge(folder);
     const { env, ownCommand } = this.#options;
-    noteOrigin(userDataFolder(env), folder, { config, command: ownCommand(), version });
+    noteOrigin(userDataFolder(env), folder, { config, door, command: ownCommand(), version });
   }
 }
 
