@@ -90,7 +90,7 @@ export function doorCalled(
   return entry;
 }
 
-/** What is wrong with a door beside its form: the servers of a project may stand in two files. */
+/** The problems that the schema cannot find: a door may name servers of the project's config and of the user's own. */
 export function problemsOf(name: string, { servers = [] }: DoorEntry, known: readonly string[]): string[] {
   return servers.flatMap((server, at) => {
     if (known.includes(server)) return [];

@@ -48,8 +48,8 @@ interface ServerLine {
 }
 
 /**
- * The instructions in code mode, within a token budget. Those of the door come first. Every server is named before the calls of everyday tools are shown; then come
- * the servers' descriptions, and then signatures of small servers.
+ * The instructions in code mode, within a token budget. Those of the door come first. Every server is named before the calls of everyday
+ * tools are shown; then come the servers' descriptions, and then signatures of small servers.
  */
 export async function instructionsFor(app: App, maxTokens: number): Promise<string> {
   if (app.isLocked) return locked;

@@ -250,6 +250,19 @@ test("in direct mode, only the tools behind the door are listed and called", asy
   );
 });
 
+test("a tool that a door hides later is not found in what was stored before", async () => {
+  using folder = temporaryFolder();
+  const jira = fixture("from-file", folder.write("jira.json", [...hidden, ...shown]));
+  const configure = (tools: object) =>
+    folder.write("claudikins.json", { mcpServers: { jira }, doors: { qa: { tools } } });
+  const search = async () => (await cli(["search", "purge everything", "--door", "qa"], { cwd: folder.path })).stdout;
+  configure({});
+  await cli(["list", "tools", "--door", "qa"], { cwd: folder.path });
+  expect(await search()).toContain("purge_everything");
+  configure({ deny: ["jira.purge_*"] });
+  expect(await search()).not.toContain("purge_everything");
+});
+
 test("without a door, everything is there", async () => {
   const { stdout } = await cli(["list", "tools", "--json"], { cwd: folders.hiding.path });
   const { tools } = JSON.parse(stdout) as { tools: { id: string }[] };

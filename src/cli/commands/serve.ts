@@ -7,6 +7,7 @@ import { toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
 import { openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
+import type { Config } from "../../config/load.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
@@ -66,9 +67,7 @@ export default command({
         whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
         reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
       });
-      const { config } = opened;
-      config.mode = args.mode ?? config.mode;
-      config.prefix = args.prefix ?? config.prefix;
+      applyFlags(opened.config, args);
       return opened;
     };
     await using app = await openAs(choice !== undefined).catch((error) =>
@@ -81,8 +80,7 @@ export default command({
       const load = () => openConfig({ ...args, door }, io, false);
       const config = await load();
       if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
-      config.mode = args.mode ?? config.mode;
-      config.prefix = args.prefix ?? config.prefix;
+      applyFlags(config, args);
       return (await app.unlock(io.interrupted)).behindDoor(config, { choice: place, load, mark });
     };
     if (choice) await serveHttp(app, { ...choice, openDoor }, args.json === true, io);
@@ -94,6 +92,15 @@ export default command({
     return {};
   },
 });
+
+/** The flags have precedence over the config, and over a door. */
+function applyFlags(
+  config: Config,
+  { mode, prefix }: { mode?: Config["mode"] | undefined; prefix?: Config["prefix"] | undefined },
+): void {
+  config.mode = mode ?? config.mode;
+  config.prefix = prefix ?? config.prefix;
+}
 
 /** Shown if a person starts the command at a terminal. */
 const waitingText = `Waiting for an agent that speaks MCP on stdin and stdout.

@@ -31,7 +31,7 @@ export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, Modern
   log: Log;
 }
 
-/** What is served at one path. */
+/** One path has these sessions and answers these requests. */
 interface Place {
   sessions: HttpSessions;
   modern: ModernRequests;
@@ -45,6 +45,8 @@ export class FrontDoor {
   readonly #gate: HttpGate;
   /** The whole config. */
   readonly #whole: Place;
+  /** The doors that are open. */
+  readonly #opened = new Set<OpenDoor>();
   /** The doors that were asked for, by name. */
   readonly #doors = new Map<string, Promise<OpenDoor>>();
   readonly #server: Bun.Server<undefined>;
@@ -79,9 +81,6 @@ export class FrontDoor {
   get #places(): Place[] {
     return [this.#whole, ...this.#opened];
   }
-
-  /** The doors that are open. */
-  readonly #opened = new Set<OpenDoor>();
 
   /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
   async close(graceMs: number): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { sha256 } from "../../base/sha256.ts";
 import { version } from "../../base/version.ts";
+import { isInView } from "../../config/doors.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
 import { closingLine, denialOf } from "../../policy/decision.ts";
 import { configOwner } from "../../servers/logs/place.ts";
@@ -107,9 +108,15 @@ export function isClosed(config: ServerConfig | undefined): boolean {
   return config?.policy !== undefined && closingLine(config.policy) !== undefined;
 }
 
-/** The same object if the config denies none of its tools, else a copy without the denied ones. */
+/**
+ * The same object if all its tools are visible, else a copy without those that the config denies. A door may have hidden tools since they
+ * were stored.
+ */
 export function visibleTools(server: RegistryServer, config: ServerConfig | undefined): RegistryServer {
-  return withoutDenied(server, config?.policy);
+  const view = config?.view;
+  const isShown = ({ name }: { name: string }) => isInView(view, name);
+  const shown = server.tools.every(isShown) ? server : { ...server, tools: server.tools.filter(isShown) };
+  return withoutDenied(shown, config?.policy);
 }
 
 /** The server as the registry stores it. */
