@@ -19,6 +19,7 @@ import type { OtherBuilds } from "../programs/stored-executions.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChannelOpener } from "../servers/channel.ts";
 import { configOwner } from "../servers/logs/place.ts";
+import { openDirectChannel } from "../servers/open-channel.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
@@ -96,6 +97,7 @@ export class App implements AsyncDisposable {
     this.approvals = lender?.approvals ?? new Approvals({ env, store: this.store });
     this.pool = new Pool(config.servers, {
       ...options,
+      openChannel: (server, channelOptions) => this.#openChannel(server, channelOptions),
       queueFor: this.#queueFor(),
       stored: (server) => this.catalog.find(server),
     });
@@ -135,6 +137,14 @@ export class App implements AsyncDisposable {
       otherBuilds,
     });
   }
+
+  /** The server of the saved programs is in this process, with our servers. */
+  readonly #openChannel: ChannelOpener = async (server, options) => {
+    if (!server.isSavedPrograms) return (this.#options.openChannel ?? openDirectChannel)(server, options);
+    const { savedProgramsChannel } = await import("../programs/saved/server.ts");
+    const place = this.config.savedPrograms;
+    return savedProgramsChannel({ place, parts: this, executions: () => this.executions() });
+  };
 
   /** Returns the queue of a question about a call: a call of a program may wait in the database. */
   #queueFor(): PoolOptions["queueFor"] {

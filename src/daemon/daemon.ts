@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { App } from "../app/app.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import { programStampOf, stampOf } from "../base/files.ts";
+import type { JsonObject } from "../base/json-object.ts";
 import { type Lock, takeLock, waitForLock } from "../base/lock.ts";
 import type { Log } from "../base/log.ts";
 import { version } from "../base/version.ts";
@@ -332,11 +333,12 @@ class Daemon {
   }
 
   async #execute(request: DaemonRequest): Promise<DaemonAnswer> {
-    const { source, limits, check, ...caller } = executionIn(bodyIn(request.body));
+    const { source, program, input, limits, check, ...caller } = executionIn(bodyIn(request.body));
     this.#lastCallAt = performance.now();
     const app = await this.#appOf(caller);
     const executions = await app.executions();
-    const execution = executions.start({ source, limits, check }, app, { isBackground: true });
+    const asked = source === undefined ? await savedProgram(program ?? "", input, app) : { source };
+    const execution = executions.start({ ...asked, limits, check }, app, { isBackground: true });
     await execution.stored();
     return answerOf({ id: execution.id });
   }
@@ -467,4 +469,13 @@ class Daemon {
 
 function stampOfAll({ configFiles, program }: Pick<DaemonOptions, "configFiles" | "program">): string {
   return [...configFiles.map(stampOf), program === undefined ? "" : programStampOf(program)].join("\n");
+}
+
+/** Throws PROGRAM_NOT_FOUND and INVALID_ARGUMENTS. */
+async function savedProgram(name: string, input: JsonObject, { config }: App) {
+  const [{ ProgramLibrary }, { requestFor }] = await Promise.all([
+    import("../programs/saved/library.ts"),
+    import("../programs/saved/run.ts"),
+  ]);
+  return requestFor(new ProgramLibrary(config.savedPrograms).get(name), input);
 }

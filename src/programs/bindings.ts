@@ -2,18 +2,23 @@
 
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
-import type { Bindings, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
+import type { BindingCall, Bindings, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { hintForModel } from "../servers/fault.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
 import { firstAnswerMs } from "../tools/limits.ts";
-import type { RegistryTool } from "../tools/model.ts";
+import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
 import { callContext, callForValue } from "./call.ts";
 import { maxSourceChars, minSuggestionShare } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
+import { calledBy } from "./saved/callers.ts";
+import { programsServer } from "./saved/model.ts";
+import { isSaving, saveLast, withSaving } from "./saved/namespace.ts";
+import { requirePermission } from "./saved/permissions.ts";
+import type { RequestingProgram } from "./saved/requesting-program.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 
@@ -25,8 +30,8 @@ export interface BindingOptions {
   listener?: ToolCallListener | undefined;
   /** Whether servers are asked to report their progress. */
   wantsProgress?: boolean | undefined;
-  /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
-  isForAgent?: boolean | undefined;
+  /** The program. */
+  requesting?: RequestingProgram | undefined;
 }
 
 /**
@@ -36,7 +41,7 @@ export interface BindingOptions {
 export async function bindingsFor(
   written: string,
   parts: Parts,
-  { signal, origin, listener = () => {}, wantsProgress = false, isForAgent = false }: BindingOptions = {},
+  { signal, origin, listener = () => {}, wantsProgress = false, requesting = ofNobody }: BindingOptions = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSourceChars);
   const mentioned = mentionedServers(source, parts);
@@ -44,11 +49,13 @@ export async function bindingsFor(
   const freshAs = (name: string) => (parts.catalog.find(name)?.denied === undefined ? "stored" : "listed");
   await learnAll(mentioned, freshAs, parts, signal);
   const subscriptions = new CodeSubscriptions(parts.pool);
+  const { program, isForAgent } = requesting;
+  const servers = parts.catalog.names.map(({ name, jsName }) => {
+    const { description } = parts.config.servers.get(name) ?? {};
+    return { ...namespaceOf(name, jsName, source, parts), description };
+  });
   return {
-    namespaces: parts.catalog.names.map(({ name, jsName }) => {
-      const { description } = parts.config.servers.get(name) ?? {};
-      return { ...namespaceOf(name, jsName, source, parts), description };
-    }),
+    namespaces: mentions(source, programsServer) ? withSaving(servers, parts) : servers,
     suggest: (words, limit) => suggestions(words, limit, parts),
     async call(call, given) {
       const { namespace, group, name, args } = call;
@@ -56,9 +63,18 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
       }
+      if (isSaving(call, parts)) return await saveLast(args, requesting, parts);
+      if (program) requirePermission(program, call, toolNamed(call, parts));
       const made = given.made && madeFrom(source, given.made);
       const context = callContext({ ...given, made, call: made?.call ?? 0, origin, listener }, wantsProgress);
       try {
+        if (group === "tools" && made && parts.config.servers.get(namespace)?.isSavedPrograms) {
+          const { pause, signal } = given;
+          const repeatable = requesting.isStored();
+          return await calledBy({ ...requesting, position: made, pause, signal }, (meta) =>
+            callForValue(call, parts, { ...context, meta, repeatable }),
+          );
+        }
         if (group === "tools") return await callForValue(call, parts, context);
         const value = await serverFunction(call, { pool: parts.pool, subscriptions, options: context });
         return { json: JSON.stringify(value ?? null) };
@@ -68,6 +84,21 @@ export async function bindingsFor(
     },
   };
 }
+
+/** The tool's own name, which code may write in another way. */
+function toolNamed({ namespace, name }: BindingCall, { catalog }: Parts): string | undefined {
+  const server = catalog.find(namespace);
+  return server && findTool(server, name)?.name;
+}
+
+const ofNobody: RequestingProgram = {
+  program: undefined,
+  isForAgent: false,
+  host: undefined,
+  starter: undefined,
+  isStored: () => false,
+  lastProgram: () => undefined,
+};
 
 /** Gives a model the hint about a server that is down as a message for its user: only a person can follow it. */
 function toldToModel(error: unknown, server: string, { pool, config }: Parts): unknown {

@@ -12,6 +12,8 @@ import { observersOf } from "./call-observers.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { Parts } from "./parts.ts";
 import type { TraceRecorder, TraceRecording } from "./recording.ts";
+import type { ProgramIdentity } from "./saved/permissions.ts";
+import type { LastProgram } from "./saved/requesting-program.ts";
 import type { StoredProgram } from "./stored-program.ts";
 import { newId } from "./trace/id.ts";
 import type { HostIdentity } from "./trace/record.ts";
@@ -39,6 +41,10 @@ export interface ExecuteRequest {
   host?: HostIdentity | undefined;
   /** The client of `serve --http` that sent the program, and alone may ask for it. */
   starter?: Starter | undefined;
+  /** The saved program that this is. It may call only what was named when it was saved. */
+  program?: ProgramIdentity | undefined;
+  /** The last program of the same agent that worked. */
+  lastProgram?: (() => LastProgram | undefined) | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
@@ -101,11 +107,24 @@ async function optionsOf(
   limits: SandboxLimits,
   parts: ExecutionParts,
 ): Promise<ExecuteOptions> {
-  const { id, source, check, signal, origin = signal, checkpointer, recording, onProgress, isForAgent } = request;
+  const {
+    id,
+    source,
+    check,
+    signal,
+    origin = signal,
+    checkpointer,
+    recording,
+    onProgress,
+    isForAgent = false,
+  } = request;
+  const { program, host, starter, lastProgram = () => undefined } = request;
+  const isStored = () => checkpointer?.isStored === true;
+  const requesting = { program, isForAgent, host, starter, isStored, lastProgram };
   const { config } = parts;
   const listener = observersOf({ parts, isForAgent, recording, checkpointer, tell: onProgress });
   const wantsProgress = onProgress !== undefined;
-  const bindings = await bindingsFor(source, parts, { signal, origin, listener, wantsProgress, isForAgent });
+  const bindings = await bindingsFor(source, parts, { signal, origin, listener, wantsProgress, requesting });
   return {
     id,
     bindings,

@@ -125,3 +125,20 @@ export const defaultDays = 30;
 
 /** After this time, a use of a tool counts half. */
 export const halfLifeDays = 14;
+
+// Saved programs
+
+/** Saved programs of one config, or of one door. */
+export const maxSavedPrograms = 200;
+
+/** Characters of the code of a saved program. */
+export const maxSavedCodeChars = 200_000;
+
+/** Characters of the description of a saved program, which searches show. */
+export const maxSavedDescriptionChars = 1_000;
+
+/** How deep saved programs can call each other. */
+export const maxProgramDepth = 5;
+
+/** Agents whose last program is remembered, so that they can save it. */
+export const maxLastPrograms = 50;

@@ -14,6 +14,7 @@ import { StoreWriter } from "../store/writer.ts";
 import { mayAsk, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
+import type { ProgramIdentity } from "./saved/permissions.ts";
 import { type HostIdentity, type StartedBy, startedByOf } from "./trace/record.ts";
 
 export interface ExecutionsOptions {
@@ -57,6 +58,8 @@ export interface StoredRequest {
   door?: string | undefined;
   claim?: string | undefined;
   starter?: Starter | undefined;
+  /** The saved program that it runs. */
+  program?: ProgramIdentity | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
 }

@@ -14,7 +14,9 @@ const timeLetters = 8;
 const randomLetters = 20;
 
 /** Ids of earlier versions had two random letters. Their executions and records can still be read. */
-const form = new RegExp(`^[${letters}]{${timeLetters}}(?:[${letters}]{2}|[${letters}]{${randomLetters}})$`);
+const form = new RegExp(
+  `^[${letters}]{${timeLetters}}(?:[${letters}]{2}|[${letters}]{${randomLetters}})(?:-\\d{1,6})*$`,
+);
 
 /** The time of the last id. Executions that begin idsTogetherMs get different times. */
 let lastAt = 0;
@@ -29,6 +31,11 @@ export function newId(at: number): string {
   }
   for (const byte of crypto.getRandomValues(new Uint8Array(randomLetters))) id += letters[byte % 32];
   return id;
+}
+
+/** The id of a saved program that a call of another execution runs: always the same for the same call. */
+export function idWithin(execution: string, call: number): string {
+  return `${execution}-${call}`;
 }
 
 export function isId(text: string): boolean {

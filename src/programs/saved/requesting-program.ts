@@ -1,0 +1,23 @@
+/** A running program, as far as the saved programs that it calls or saves need to know it. */
+import type { Starter } from "../asker.ts";
+import type { HostIdentity } from "../trace/record.ts";
+import type { ProgramIdentity } from "./permissions.ts";
+
+/** A program that worked, and could be saved. */
+export interface LastProgram {
+  code: string;
+  /** The ids of what it called. */
+  calls: string[];
+}
+
+export interface RequestingProgram {
+  /** Given if it is a saved program itself. */
+  program: ProgramIdentity | undefined;
+  isForAgent: boolean;
+  host: HostIdentity | undefined;
+  starter: Starter | undefined;
+  /** Whether it is in the store at this moment. Then what it calls must be there too. */
+  isStored: () => boolean;
+  /** The last program of the same agent that worked. */
+  lastProgram: () => LastProgram | undefined;
+}
