@@ -6,12 +6,12 @@ import type { BindingCall, Bindings, CallPosition, Namespace, Suggestion } from 
 import { hintForModel } from "../servers/fault.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
-import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
 import { callContext, callForValue } from "./call.ts";
 import { maxSourceChars, minSuggestionShare } from "./limits.ts";
+import { learnMentioned, mentions } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { calledBy } from "./saved/callers.ts";
@@ -44,10 +44,7 @@ export async function bindingsFor(
   { signal, origin, listener = () => {}, wantsProgress = false, requesting = ofNobody }: BindingOptions = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSourceChars);
-  const mentioned = mentionedServers(source, parts);
-  // Denied tools are not stored: the server is listed, so that the error of such a call can explain it.
-  const freshAs = (name: string) => (parts.catalog.find(name)?.denied === undefined ? "stored" : "listed");
-  await learnAll(mentioned, freshAs, parts, signal);
+  await learnMentioned(source, parts, signal);
   const subscriptions = new CodeSubscriptions(parts.pool);
   const { program, isForAgent } = requesting;
   const servers = parts.catalog.names.map(({ name, jsName }) => {
@@ -110,44 +107,6 @@ function toldToModel(error: unknown, server: string, { pool, config }: Parts): u
   return new ClaudikinsError(error.code, error.message, { hint: hintForModel(fault), cause: error });
 }
 
-/**
- * Lists the servers that the code names and this process has not listed yet, because what is stored of them may be old. Returns
- * false if there was none.
- */
-export async function askAgain(source: string, parts: Parts, signal?: AbortSignal): Promise<boolean> {
-  const old = mentionedServers(source, parts).filter((name) => parts.catalog.freshness(name) !== "listed");
-  await learnAll(old, () => "listed", parts, signal);
-  return old.length > 0;
-}
-
-/** The servers that the code names, without closed ones. */
-function mentionedServers(written: string, parts: Parts): string[] {
-  const source = written.slice(0, maxSourceChars);
-  return parts.catalog.names
-    .filter(({ name }) => !parts.catalog.isClosed(name))
-    .filter(({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)))
-    .map(({ name }) => name);
-}
-
-/** Servers that do not answer in time, or fail, stay as they are known. */
-async function learnAll(
-  names: string[],
-  freshAs: (name: string) => "stored" | "listed",
-  { catalog }: Parts,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const wait = { waitMs: firstAnswerMs, signal };
-  await Promise.all(names.map((name) => catalog.tools(name, { freshAs: freshAs(name), ...wait }).catch(() => {})));
-}
-
-/** Whether the text contains the name as a whole word. Strings and comments count: at worst, a server is listed needlessly. */
-function mentions(source: string, name: string): boolean {
-  for (let at = source.indexOf(name); at !== -1; at = source.indexOf(name, at + 1)) {
-    if (!isWordAt(source, at - 1) && !isWordAt(source, at + name.length)) return true;
-  }
-  return false;
-}
-
 /** Finds the text of the line only if a person is asked about the call. */
 function madeFrom(source: string, position: CallPosition): MadeCall {
   const { line } = position;
@@ -157,13 +116,6 @@ function madeFrom(source: string, position: CallPosition): MadeCall {
       return line === undefined ? undefined : source.split("\n", line)[line - 1];
     },
   };
-}
-
-/** Whether an ASCII letter, a digit, `_` or `$` is there. A regular expression would be slow: this runs for every occurrence. */
-function isWordAt(source: string, at: number): boolean {
-  const code = source.charCodeAt(at);
-  const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
-  return isLetter || (code >= 48 && code <= 57) || code === 95 || code === 36;
 }
 
 function namespaceOf(name: string, jsName: string | undefined, source: string, parts: Parts): Namespace {

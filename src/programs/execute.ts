@@ -7,9 +7,10 @@ import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/con
 import type { ExecuteOptions } from "../sandbox/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Starter } from "./asker.ts";
-import { askAgain, bindingsFor } from "./bindings.ts";
+import { bindingsFor } from "./bindings.ts";
 import { observersOf } from "./call-observers.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
+import { askAgain } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
 import type { TraceRecorder, TraceRecording } from "./recording.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";

@@ -4,12 +4,19 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
 import { exportsOf } from "../../sandbox/code/skill-exports.ts";
 import { maxSavedCodeChars, maxSavedDescriptionChars } from "../limits.ts";
+import { learnMentioned } from "../mentioned-servers.ts";
 import type { Parts } from "../parts.ts";
 import { type Differences, differencesOf } from "./differences.ts";
 import { withInputs } from "./inputs.ts";
 import { digestOf, type ProgramLibrary } from "./library.ts";
-import { type ProgramSource, problemOfName, type SavedBy, type SavedProgram } from "./model.ts";
-import { callsIn } from "./permissions.ts";
+import {
+  type ProgramSource,
+  problemOfName,
+  programsServer,
+  type SavedBy,
+  type SavedProgram,
+  saveFunction,
+} from "./model.ts";
 
 export interface ProgramToSave {
   name: string;
@@ -46,7 +53,8 @@ export async function programToSave(
   if (code.length > maxSavedCodeChars) {
     throw refused(`The program has ${code.length} characters. At most ${maxSavedCodeChars} can be saved`);
   }
-  const { tree, replaced, ...made } = await withInputs(code, given).catch((error: unknown) => {
+  await learnMentioned(code, parts);
+  const { replaced, ...made } = await withInputs(code, given, parts).catch((error: unknown) => {
     if (!(error instanceof CheckError)) throw error;
     const { message, line } = error.error;
     throw refused(`The program cannot be saved: ${message}${line === undefined ? "" : ` (line ${line})`}`);
@@ -59,7 +67,9 @@ export async function programToSave(
     code: made.code,
     input: schemas?.input ?? made.input,
     ...(output ? { output } : {}),
-    calls: [...new Set([...wanted.calls, ...callsIn(tree, parts)])].sort(),
+    calls: [...new Set([...wanted.calls, ...made.calls])]
+      .filter((id) => id !== `${programsServer}.${saveFunction}`)
+      .sort(),
     savedAt: Date.now(),
     savedBy: by,
     ...(from ? { from } : {}),

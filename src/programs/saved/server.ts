@@ -74,8 +74,8 @@ function resultOf(outcome: Outcome, name: string): CallToolResult {
     const where = line === undefined ? "" : ` (line ${line} of the program)`;
     return failed(`${programsServer}.${name}: ${code === undefined ? "" : `${code}: `}${message}${where}`);
   }
-  const { value, json = JSON.stringify(value), display } = outcome;
-  if (value === undefined) return { content: display as CallToolResult["content"] };
+  const { value = null, json = JSON.stringify(value), display } = outcome;
+  if (outcome.value === undefined && display.length > 0) return { content: display as CallToolResult["content"] };
   const content: CallToolResult["content"] = [{ type: "text", text: json }];
   return isObject(value) ? { content, structuredContent: value as JsonObject } : { content };
 }
