@@ -19,7 +19,6 @@ import type { OtherBuilds } from "../programs/stored-executions.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChannelOpener } from "../servers/channel.ts";
 import { configOwner } from "../servers/logs/place.ts";
-import { openDirectChannel } from "../servers/open-channel.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
@@ -140,7 +139,10 @@ export class App implements AsyncDisposable {
 
   /** The server of the saved programs is in this process, with our servers. */
   readonly #openChannel: ChannelOpener = async (server, options) => {
-    if (!server.isSavedPrograms) return (this.#options.openChannel ?? openDirectChannel)(server, options);
+    if (!server.isSavedPrograms) {
+      const open = this.#options.openChannel ?? (await import("../servers/open-channel.ts")).openDirectChannel;
+      return open(server, options);
+    }
     const { savedProgramsChannel } = await import("../programs/saved/server.ts");
     const place = this.config.savedPrograms;
     return savedProgramsChannel({ place, parts: this, executions: () => this.executions() });

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { Environment } from "../config/environment.ts";
-import { maxRepositoryFileBytes, repositoryMs } from "./limits.ts";
+import { maxGitOutputChars, maxRepositoryFileBytes, repositoryMs } from "./limits.ts";
+import { failureOf, runProgram } from "./upgrade/run.ts";
 
 export interface FetchedCommit extends AsyncDisposable {
   /** The paths of its files. Links are left out. */
@@ -40,18 +41,15 @@ export async function fetchCommit(
   const folder = await mkdtemp(join(tmpdir(), "claudikins-repository-"));
   const git = async (...args: string[]): Promise<string> => {
     const safe = ["-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "core.fsmonitor=false"];
-    const child = Bun.spawn(["git", ...safe, "-C", folder, ...args], {
+    const ran = await runProgram(["git", ...safe, "-C", folder, ...args], {
       env: { ...env, GIT_TERMINAL_PROMPT: "0" },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "ignore",
-      windowsHide: true,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(repositoryMs)]),
-      killSignal: "SIGKILL",
+      signal,
+      timeoutMs: repositoryMs,
+      maxOutputChars: maxGitOutputChars,
     });
-    const [output] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-    if (child.exitCode !== 0) throw new Error(`git ${args[0]} failed`);
-    return output;
+    if (ran.exitCode !== 0) throw new Error(`git ${args[0]}: ${failureOf(ran)}`);
+    if (ran.stdout.length < maxGitOutputChars) return ran.stdout;
+    throw new ClaudikinsError("USAGE", "The repository has too many files");
   };
   const end = () => rm(folder, { recursive: true, force: true });
   try {

@@ -22,6 +22,7 @@ const notHere: [RegExp, string][] = [
   [/^claudikins auth login/, "needs a person who signs in: test/cli/auth has one"],
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],
   [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],
+  [/^claudikins programs add /, "fetches from a repository on the network: test/cli/programs has one"],
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
   [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],
@@ -100,7 +101,7 @@ ${toml}
     );
     mkdirSync(join(this.cwd, ".claude", "skills", "claudikins"), { recursive: true });
     for (const name of ["report", "nightly"])
-      write(`work/${name}.ts`, "return (await demo.list_tickets()).tickets.length");
+      write(`work/${name}.ts`, 'return ["2026-10", (await demo.list_tickets()).tickets.length]');
     write("work/screenshot.ts", `display(Buffer.from("png")); return 1`);
     write("work/queries.txt", "refund an order\nlist tickets\n");
     mkdirSync(join(path, ".config", "fish", "completions"), { recursive: true });
@@ -174,6 +175,11 @@ const before: [RegExp, string][] = [
     "claudikins exec -e 'await github.delete_file(); await demo.list_tickets()'",
   ],
   [/^claudikins gen --check/, "claudikins gen"],
+  [/^claudikins programs save last/, "claudikins exec report.ts --record"],
+  [
+    /^claudikins programs (?:show|run|save revenue|remove|export)/,
+    "claudikins programs save report.ts --name revenue-by-region month=2026-10",
+  ],
   [/^(?:bun )?\.claudikins\/registry/, "claudikins gen"],
   [/^bun \.claudikins\/registry/, "claudikins gen"],
 ];

@@ -34,8 +34,8 @@ export const add = command({
     ...doorArgs,
   },
   examples: [
-    "claudikins programs add https://github.com/acme/programs@5f1c0de8a1b0a7f3c9d2e4b6a8c0d2e4f6a8b0c2",
-    "claudikins programs add https://github.com/acme/programs@5f1c0de8a1b0a7f3c9d2e4b6a8c0d2e4f6a8b0c2 revenue-by-region",
+    "claudikins programs add https://github.com/acme/programs@$COMMIT",
+    "claudikins programs add git@example.com:acme/programs@$COMMIT totals",
   ],
   json: record({
     added: listOf(

@@ -62,7 +62,7 @@ describe("saving", () => {
     expect(input.properties.limit).toMatchObject({ type: "integer", examples: [3] });
   });
 
-  test("keys, modules and parts of texts are no values", async () => {
+  test("keys, modules and parts of texts do not become inputs", async () => {
     folder.write(
       "odd.ts",
       `const table: Record<string, number> = { paid: 1, "paid": 2 };\nreturn [table["paid"], "unpaid", "paid" as string];`,
@@ -149,7 +149,7 @@ describe("a change", () => {
     expect((await done([...change, "--replace"])).state).toBe("unchanged");
   });
 
-  test("of the permissions keeps everything else", async () => {
+  test("to the permissions keeps everything else", async () => {
     await saveReport();
     const before = await done(["programs", "show", "count-orders"]);
     await done(["programs", "save", "count-orders", "--call", "demo.get_order", "--replace"]);
@@ -202,7 +202,7 @@ describe("a call", () => {
     expect(got).toEqual(expected);
   });
 
-  test("of something that was not named when it was saved is denied, on every way", async () => {
+  test("to something that was not named when it was saved is denied, on every way", async () => {
     folder.write(
       "sly.ts",
       `const name = "refund" + "_order"; return demo[name]({ order_id: "ord_00001", reason: "x" });`,
@@ -234,7 +234,7 @@ describe("a call", () => {
     }
   });
 
-  test("of a program by another one ends at a depth", async () => {
+  test("from program to program ends at a depth", async () => {
     folder.write("loop.ts", "return 1;");
     await done(["programs", "save", "loop.ts", "--name", "loop"]);
     folder.write("loop.ts", "return programs.loop();");
