@@ -50,6 +50,8 @@ export const commands: CommandTable = {
         show: "Show one with its code",
         run: "Run one with its input",
         save: "Save a program under a name",
+        schedule: "Run one at a time, again and again",
+        unschedule: "End schedules",
         remove: "Remove some",
         add: "Add one from a git repository",
         export: "Write some as files for a repository",

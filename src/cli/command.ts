@@ -22,6 +22,8 @@ export type Completion =
   | "catalog"
   /** A saved program. */
   | "program"
+  /** A schedule of a saved program. */
+  | "schedule"
   /** `key=` for the input of the saved program that the first argument names. */
   | "input"
   /** An environment variable. */

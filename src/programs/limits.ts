@@ -142,3 +142,15 @@ export const maxProgramDepth = 5;
 
 /** Agents whose last program is remembered, so that they can save it. */
 export const maxLastPrograms = 50;
+
+/** Schedules of one config, or of one door. */
+export const maxSchedules = 100;
+
+/** Missed times that are counted. */
+export const maxCountedMisses = 1_000;
+
+/** Runs of a saved program that an agent gets, the latest first. */
+export const maxToldRuns = 5;
+
+/** Characters of the value of a run that an agent gets. */
+export const maxToldValueChars = 10_000;

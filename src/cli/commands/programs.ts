@@ -19,6 +19,7 @@ import { lastChange } from "../../programs/saved/differences.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
+import { Schedules } from "../../programs/saved/schedules.ts";
 import { outcomeWord } from "../../programs/trace/record-text.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, flag, option, pairs, place, several } from "../command.ts";
@@ -28,6 +29,7 @@ import { ageText } from "../layout.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { lastRuns, type ProgramRun, runShape } from "../programs/runs.ts";
+import { scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { table } from "../table.ts";
@@ -35,6 +37,7 @@ import { recordArgs } from "../trace-recorder.ts";
 
 export { add, exportTo as export } from "../programs/repository.ts";
 export { save } from "../programs/save.ts";
+export { schedule, unschedule } from "../programs/schedule.ts";
 
 const whichArgs = { ...configArgs, ...doorArgs } as const;
 
@@ -54,30 +57,44 @@ export const list = command({
   description: "List the saved programs with their last runs.",
   args: whichArgs,
   examples: ["claudikins programs list", "claudikins programs list --json"],
-  json: record({ programs: listOf(record({ ...summary, "lastRun?": runShape })) }),
+  json: record({ programs: listOf(record({ ...summary, "lastRun?": runShape, schedules: listOf(scheduleShape) })) }),
   async run(args, io) {
     const config = await openConfig(args, io);
     const programs = new ProgramLibrary(config.savedPrograms).all();
     if (programs.length === 0) return { json: { programs: [] }, note: noneYet };
     const runs = await lastRuns(config, io);
+    const schedules = new Schedules(config.savedPrograms);
     const found = programs.map((program) => ({
       program,
       run: runs.find(({ program: name }) => name === program.name),
+      schedules: schedules.of(program.name),
     }));
     const json = {
-      programs: found.map(({ program, run }) => ({ ...summaryOf(program), ...(run && { lastRun: jsonOf(run) }) })),
+      programs: found.map(({ program, run, schedules }) => {
+        const times = schedules.map(scheduleJson);
+        return { ...summaryOf(program), ...(run && { lastRun: jsonOf(run) }), schedules: times };
+      }),
     };
-    const rows = found.map(({ program, run }) => [
+    const rows = found.map(({ program, run, schedules }) => [
       program.name,
       run ? runText(run) : "not run yet",
+      schedules.map(({ cron }) => cron).join("; "),
       inputsOf(program)
         .map(([name]) => name)
         .join(", "),
       program.description,
     ]);
-    return { json, text: table(["name", "last run", "input", { text: "description" }], rows, io.stdout.columns) };
+    const head = ["name", "last run", "schedule", "input", { text: "description" }];
+    return { json, text: table(head, rows, io.stdout.columns), note: problemsNote(schedules) };
   },
 });
+
+function problemsNote(schedules: Schedules): string {
+  return schedules
+    .problems()
+    .map((file) => `A schedule cannot be read, so it does not run: ${file}\n`)
+    .join("");
+}
 
 const noneYet =
   "No program is saved yet. To save one that worked: claudikins programs save FILE --name NAME. Agents save their last program with programs.save.\n";
@@ -91,6 +108,7 @@ export const show = command({
     input: about("JSON Schema of the input", byName(anything)),
     "output?": about("JSON Schema of the value, if it was written by hand", byName(anything)),
     "changed?": about("How it differs from what was saved before", text),
+    schedules: listOf(scheduleShape),
     runs: listOf(runShape),
     code: text,
   }),
@@ -100,11 +118,13 @@ export const show = command({
     const runs = (await lastRuns(config, io)).filter((run) => run.program === program.name).slice(0, shownRuns);
     const { input, output, code, before, calls, from, savedBy, savedAt } = program;
     const changed = lastChange(program);
+    const schedules = new Schedules(config.savedPrograms).of(program.name);
     const json = {
       ...summaryOf(program),
       input,
       ...(output ? { output } : {}),
       ...(changed === undefined ? {} : { changed }),
+      schedules: schedules.map(scheduleJson),
       runs: runs.map(jsonOf),
       code,
     };
@@ -119,6 +139,7 @@ export const show = command({
       `May call: ${calls.join(", ") || "nothing"}`,
       `Saved by ${savedBy === "agent" ? "an agent" : "you"} ${ageText(Date.now() - savedAt)}${source}`,
       ...(changed === undefined ? [] : [changed]),
+      ...(schedules.length === 0 ? [] : ["Schedules:", ...schedules.map((each) => `  ${scheduleText(each)}`)]),
       ...(runs.length === 0 ? ["Not run yet"] : ["Last runs:", ...runs.map((run) => `  ${runText(run)}  ${run.id}`)]),
       "",
     ].map((line) => visibleText(line));
@@ -205,7 +226,7 @@ export const run = command({
 });
 
 export const remove = command({
-  description: "Remove saved programs.",
+  description: "Remove saved programs and their schedules.",
   args: { names: place("Names of saved programs", { complete: "program", ...several }), ...whichArgs },
   examples: ["claudikins programs remove revenue-by-region"],
   json: record({ removed: listOf(record({ name: text, removed: yesOrNo })) }),
@@ -215,6 +236,9 @@ export const remove = command({
     const known = library.names();
     // An unknown name is an error before anything is removed.
     for (const name of args.names) if (!known.includes(name)) library.get(name);
+    const schedules = new Schedules(config.savedPrograms);
+    const scheduled = schedules.all().filter(({ program }) => args.names.includes(program));
+    for (const { id } of scheduled) await schedules.remove(id);
     const removed = [];
     for (const name of new Set(args.names)) removed.push({ name, removed: await library.remove(name) });
     return { json: { removed }, text: removed.map(({ name }) => `Removed ${name}\n`).join("") };

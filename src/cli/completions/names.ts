@@ -91,6 +91,11 @@ export async function namesOf(
       const programs = new ProgramLibrary((await configOf(place, surroundings)).savedPrograms).all();
       return programs.map(({ name, description }) => ({ value: name, about: firstSentence(description) }));
     }
+    case "schedule": {
+      const { Schedules } = await import("../../programs/saved/schedules.ts");
+      const schedules = new Schedules((await configOf(place, surroundings)).savedPrograms).all();
+      return schedules.map(({ id, program, cron }) => ({ value: id, about: `${program}, ${cron}` }));
+    }
     case "input": {
       const [{ ProgramLibrary }, { inputsOf }] = await Promise.all([
         import("../../programs/saved/library.ts"),

@@ -69,9 +69,12 @@ export async function saveLast(
   const { name, input = {}, description } = args as { name: string; input?: JsonObject; description?: string };
   const wanted = { name, given: input, description, code: last.code, calls: last.calls, by: "agent" as const };
   const library = new ProgramLibrary(parts.config.savedPrograms);
+  const { Schedules } = await import("./schedules.ts");
+  const isScheduled = new Schedules(parts.config.savedPrograms).of(name).length > 0;
   const saved = await store(await programToSave(wanted, parts), library, (before) => {
-    if (before.savedBy === "agent") return;
-    throw new ClaudikinsError("POLICY_DENIED", `The user has saved "${name}", so an agent cannot replace it`, {
+    if (before.savedBy === "agent" && !isScheduled) return;
+    const why = isScheduled ? "is scheduled" : "was saved by the user";
+    throw new ClaudikinsError("POLICY_DENIED", `"${name}" ${why}, so an agent cannot replace it`, {
       hint: "Choose another name, or ask the user.",
     });
   });

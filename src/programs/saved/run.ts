@@ -68,8 +68,8 @@ function aboutCaller(
   return { isForAgent, host, starter };
 }
 
-/** The execution that the same call began before, perhaps in another process. */
-async function earlier(
+/** The execution with that id, which was begun before, perhaps in another process. Undefined if there is none. */
+export async function earlier(
   id: string,
   executions: Executions,
   parts: ExecutionParts,

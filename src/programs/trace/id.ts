@@ -23,13 +23,22 @@ let lastAt = 0;
 
 export function newId(at: number): string {
   lastAt = at <= lastAt && at > lastAt - idsTogetherMs ? lastAt + 1 : at;
-  let rest = Math.max(0, Math.floor(lastAt - firstMoment));
+  return idOf(lastAt, crypto.getRandomValues(new Uint8Array(randomLetters)));
+}
+
+/** An id that is always the same for the same time and digest, which is hexadecimal and has at least 40 digits. */
+export function idAt(at: number, digest: string): string {
+  return idOf(at, Buffer.from(digest.slice(0, 2 * randomLetters), "hex"));
+}
+
+function idOf(at: number, bytes: Iterable<number>): string {
+  let rest = Math.max(0, Math.floor(at - firstMoment));
   let id = "";
   for (let place = 0; place < timeLetters; place++) {
     id = letters[rest % 32] + id;
     rest = Math.floor(rest / 32);
   }
-  for (const byte of crypto.getRandomValues(new Uint8Array(randomLetters))) id += letters[byte % 32];
+  for (const byte of bytes) id += letters[byte % 32];
   return id;
 }
 

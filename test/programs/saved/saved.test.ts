@@ -328,7 +328,7 @@ describe("an agent", () => {
     await inSession(folder.path, async (client) => {
       const run = (code: string) => textOf(client, "execute_code", { code });
       await run("return 1");
-      expect(await run("return programs.save({ name: 'count-orders' })")).toContain("The user has saved");
+      expect(await run("return programs.save({ name: 'count-orders' })")).toContain("was saved by the user");
       expect(await run("return programs.save({ name: 'mine' })")).toContain('"state": "new"');
       await run("return 2");
       expect(await run("return programs.save({ name: 'mine' })")).toContain('"state": "changed"');
