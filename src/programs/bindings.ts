@@ -16,7 +16,7 @@ import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { calledBy } from "./saved/callers.ts";
 import { programsServer } from "./saved/model.ts";
-import { isSaving, saveLast, withSaving } from "./saved/namespace.ts";
+import { isOwnFunction, ownFunction, withOwnFunctions } from "./saved/namespace.ts";
 import { requirePermission } from "./saved/permissions.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
@@ -52,7 +52,7 @@ export async function bindingsFor(
     return { ...namespaceOf(name, jsName, source, parts), description };
   });
   return {
-    namespaces: mentions(source, programsServer) ? withSaving(servers, parts) : servers,
+    namespaces: mentions(source, programsServer) ? withOwnFunctions(servers, parts) : servers,
     suggest: (words, limit) => suggestions(words, limit, parts),
     async call(call, given) {
       const { namespace, group, name, args } = call;
@@ -60,7 +60,7 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
       }
-      if (isSaving(call, parts)) return await saveLast(args, requesting, parts);
+      if (isOwnFunction(call, parts)) return await ownFunction(name, args, requesting, parts);
       if (program) requirePermission(program, call, toolNamed(call, parts));
       const made = given.made && madeFrom(source, given.made);
       const context = callContext({ ...given, made, call: made?.call ?? 0, origin, listener }, wantsProgress);
@@ -95,6 +95,7 @@ const ofNobody: RequestingProgram = {
   starter: undefined,
   isStored: () => false,
   lastProgram: () => undefined,
+  runsOf: async () => [],
 };
 
 /** Gives a model the hint about a server that is down as a message for its user: only a person can follow it. */

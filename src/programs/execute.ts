@@ -14,7 +14,7 @@ import { askAgain } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
 import type { TraceRecorder, TraceRecording } from "./recording.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
-import type { LastProgram } from "./saved/requesting-program.ts";
+import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
 import type { StoredProgram } from "./stored-program.ts";
 import { newId } from "./trace/id.ts";
 import type { HostIdentity } from "./trace/record.ts";
@@ -46,6 +46,8 @@ export interface ExecuteRequest {
   program?: ProgramIdentity | undefined;
   /** The last program of the same agent that worked. */
   lastProgram?: (() => LastProgram | undefined) | undefined;
+  /** The stored runs of a saved program. */
+  runsOf?: ((name: string) => Promise<StoredRun[]>) | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
@@ -119,9 +121,9 @@ async function optionsOf(
     onProgress,
     isForAgent = false,
   } = request;
-  const { program, host, starter, lastProgram = () => undefined } = request;
+  const { program, host, starter, lastProgram = () => undefined, runsOf = async () => [] } = request;
   const isStored = () => checkpointer?.isStored === true;
-  const requesting = { program, isForAgent, host, starter, isStored, lastProgram };
+  const requesting = { program, isForAgent, host, starter, isStored, lastProgram, runsOf };
   const { config } = parts;
   const listener = observersOf({ parts, isForAgent, recording, checkpointer, tell: onProgress });
   const wantsProgress = onProgress !== undefined;

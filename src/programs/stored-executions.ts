@@ -15,6 +15,8 @@ import { mayAsk, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
+import type { StoredRun } from "./saved/requesting-program.ts";
+import { outcomeOf } from "./stored-outcome.ts";
 import { type HostIdentity, type StartedBy, startedByOf } from "./trace/record.ts";
 
 export interface ExecutionsOptions {
@@ -136,6 +138,21 @@ export class StoredExecutions {
   async aboutProgram(id: string, chars: number, parts: ExecutionParts): Promise<AboutProgram> {
     const { store } = await this.open(parts);
     return aboutRequest(store.get(id)?.request ?? '{"source":""}', chars);
+  }
+
+  /** The runs of a saved program that are stored, newest first. */
+  async runsOf(name: string, count: number, parts: ExecutionParts): Promise<StoredRun[]> {
+    if (!this.exist) return [];
+    const { store, writer } = await this.open(parts);
+    const rows = store
+      .list(this.#options.config)
+      .filter((row) => this.isOfDoor(row) && (JSON.parse(row.request) as StoredRequest).program?.name === name);
+    return Promise.all(
+      rows.slice(0, count).map(async ({ id, startedAt, state }) => {
+        const { outcome, value } = state === "ended" ? await writer.do("outcome", id, {}) : {};
+        return { execution: id, startedAt, outcome: outcome === undefined ? undefined : outcomeOf({ outcome, value }) };
+      }),
+    );
   }
 
   /** A stored execution of this config, and the calls that it waits for. Throws EXECUTION_NOT_FOUND. */

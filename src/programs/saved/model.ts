@@ -40,11 +40,14 @@ export const programsServer = "programs";
 /** The function of the namespace with which an agent saves its last program. No program can have its name. */
 export const saveFunction = "save";
 
+/** The function that tells an agent how a saved program ran. No program can have its name either. */
+export const runsFunction = "runs";
+
 const form = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 /** Says why a name cannot be used. Undefined if it can. */
 export function problemOfName(name: string): string | undefined {
-  if (name === saveFunction) return `"${saveFunction}" is the name of the function that saves programs`;
+  if (name === saveFunction || name === runsFunction) return `"${name}" is the name of a function for saved programs`;
   return form.test(name) ? undefined : "use at most 64 lower-case letters, digits and dashes";
 }
 

@@ -1,13 +1,17 @@
-/** `programs` in code: the saved programs, and `programs.save`, with which an agent keeps its last program. */
+/**
+ * `programs` in code: the saved programs, and two functions. With `programs.save` an agent keeps its last program, and `programs.runs` tells
+ * how a program ran.
+ */
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { BindingCall, BindingValue, KnownFunction, Namespace } from "../../sandbox/contract.ts";
 import { argumentProblems } from "../../tools/arguments/argument-problems.ts";
 import { toIdentifier } from "../../tools/names.ts";
+import { maxToldValueChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import { ProgramLibrary } from "./library.ts";
-import { inputsOf, programsServer, type SavedProgram, saveFunction } from "./model.ts";
-import type { RequestingProgram } from "./requesting-program.ts";
+import { inputsOf, programsServer, runsFunction, type SavedProgram, saveFunction } from "./model.ts";
+import type { RequestingProgram, StoredRun } from "./requesting-program.ts";
 import { programToSave, type SavedNow, store } from "./save.ts";
 
 const saveSchema: JsonObject = {
@@ -28,38 +32,91 @@ const save: KnownFunction = {
   signature: `${programsServer}.${saveFunction}({ name: string, input?: object, description?: string }) // keeps the last program`,
 };
 
+const runsSchema: JsonObject = {
+  type: "object",
+  properties: { name: { type: "string" } },
+  required: ["name"],
+  additionalProperties: false,
+};
+
+const runs: KnownFunction = {
+  name: runsFunction,
+  jsName: runsFunction,
+  inputSchema: runsSchema,
+  signature: `${programsServer}.${runsFunction}({ name: string }) // the last runs in the background or on a schedule, with their values`,
+};
+
+const own = [save, runs];
+
 /** Whether the config has a server of its own with the name. */
 function isTaken({ config }: Pick<Parts, "config">): boolean {
   const server = config.servers.get(programsServer) ?? config.disabled.get(programsServer);
   return server !== undefined && !server.isSavedPrograms;
 }
 
-/** The namespaces with `programs.save`. */
-export function withSaving(namespaces: readonly Namespace[], parts: Pick<Parts, "config">): Namespace[] {
+/** The namespaces with both functions. */
+export function withOwnFunctions(namespaces: readonly Namespace[], parts: Pick<Parts, "config">): Namespace[] {
   if (isTaken(parts)) return [...namespaces];
   const found = namespaces.find(({ name }) => name === programsServer);
-  if (!found) return [...namespaces, { name: programsServer, jsName: programsServer, functions: [save] }];
+  if (!found) return [...namespaces, { name: programsServer, jsName: programsServer, functions: own }];
   const { functions } = found;
-  const all = functions === "any" ? functions : [...functions, save];
+  const all = functions === "any" ? functions : [...functions, ...own];
   return namespaces.map((each) => (each === found ? { ...each, functions: all } : each));
 }
 
-export function isSaving({ namespace, group, name }: BindingCall, parts: Pick<Parts, "config">): boolean {
-  return namespace === programsServer && group === "tools" && name === saveFunction && !isTaken(parts);
+export function isOwnFunction({ namespace, group, name }: BindingCall, parts: Pick<Parts, "config">): boolean {
+  return namespace === programsServer && group === "tools" && own.some((each) => each.name === name) && !isTaken(parts);
 }
 
-/** Saves the last program. Throws INVALID_ARGUMENTS, POLICY_DENIED, FILE_NOT_WRITABLE and USAGE. */
-export async function saveLast(
+/** Throws INVALID_ARGUMENTS, PROGRAM_NOT_FOUND, POLICY_DENIED, FILE_NOT_WRITABLE and USAGE. */
+export async function ownFunction(
+  name: string,
+  args: JsonObject,
+  requesting: RequestingProgram,
+  parts: Pick<Parts, "catalog" | "config">,
+): Promise<BindingValue> {
+  const { inputSchema, signature } = name === saveFunction ? save : runs;
+  const problems = await argumentProblems(inputSchema as JsonObject, args);
+  if (problems.length > 0) {
+    throw new ClaudikinsError("INVALID_ARGUMENTS", `${programsServer}.${name}: ${problems.join("; ")}`, {
+      hint: signature,
+    });
+  }
+  const value =
+    name === saveFunction ? await saveLast(args, requesting, parts) : await lastRuns(args, requesting, parts);
+  return { json: JSON.stringify(value) };
+}
+
+async function lastRuns(
+  { name }: JsonObject,
+  { runsOf }: RequestingProgram,
+  { config }: Pick<Parts, "config">,
+): Promise<object> {
+  const { name: program } = new ProgramLibrary(config.savedPrograms).get(String(name));
+  const { nextTimes, Schedules } = await import("./schedules.ts");
+  const schedules = new Schedules(config.savedPrograms).of(program).map((schedule) => {
+    const { cron, zone, input, lastRun } = schedule;
+    const [next] = nextTimes(schedule, 1);
+    const missed = lastRun?.missed ?? 0;
+    return { cron, zone, input, next: next && new Date(next).toISOString(), ...(missed > 0 ? { missed } : {}) };
+  });
+  return { schedules, runs: (await runsOf(program)).map(toldRun) };
+}
+
+function toldRun({ execution, startedAt, outcome }: StoredRun): object {
+  const at = new Date(startedAt).toISOString();
+  if (!outcome) return { execution, at, state: "running" };
+  if (!outcome.ok) return { execution, at, state: "failed", error: outcome.error.message };
+  const json = outcome.json ?? JSON.stringify(outcome.value) ?? "null";
+  const value = json.length > maxToldValueChars ? `${json.slice(0, maxToldValueChars)}…` : JSON.parse(json);
+  return { execution, at, state: "ok", value };
+}
+
+async function saveLast(
   args: JsonObject,
   { lastProgram, program }: RequestingProgram,
   parts: Pick<Parts, "catalog" | "config">,
-): Promise<BindingValue> {
-  const problems = await argumentProblems(saveSchema, args);
-  if (problems.length > 0) {
-    throw new ClaudikinsError("INVALID_ARGUMENTS", `${programsServer}.${saveFunction}: ${problems.join("; ")}`, {
-      hint: save.signature,
-    });
-  }
+): Promise<object> {
   const last = program ? undefined : lastProgram();
   if (!last) {
     throw new ClaudikinsError("INVALID_ARGUMENTS", "No program that could be saved has worked yet", {
@@ -78,7 +135,7 @@ export async function saveLast(
       hint: "Choose another name, or ask the user.",
     });
   });
-  return { json: JSON.stringify(answerOf(saved)) };
+  return answerOf(saved);
 }
 
 function answerOf({ program, state, replaced, differences }: SavedNow): object {

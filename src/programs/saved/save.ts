@@ -13,10 +13,16 @@ import {
   type ProgramSource,
   problemOfName,
   programsServer,
+  runsFunction,
   type SavedBy,
   type SavedProgram,
   saveFunction,
 } from "./model.ts";
+
+/** A saved program cannot use them. */
+const ownFunctions: ReadonlySet<string> = new Set(
+  [saveFunction, runsFunction].map((name) => `${programsServer}.${name}`),
+);
 
 export interface ProgramToSave {
   name: string;
@@ -67,9 +73,7 @@ export async function programToSave(
     code: made.code,
     input: schemas?.input ?? made.input,
     ...(output ? { output } : {}),
-    calls: [...new Set([...wanted.calls, ...made.calls])]
-      .filter((id) => id !== `${programsServer}.${saveFunction}`)
-      .sort(),
+    calls: [...new Set([...wanted.calls, ...made.calls])].filter((id) => !ownFunctions.has(id)).sort(),
     savedAt: Date.now(),
     savedBy: by,
     ...(from ? { from } : {}),

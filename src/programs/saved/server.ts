@@ -14,6 +14,7 @@ import { lastChange } from "./differences.ts";
 import { ProgramLibrary } from "./library.ts";
 import { programsServer, type SavedProgram } from "./model.ts";
 import { runForCall } from "./run.ts";
+import { Schedules } from "./schedules.ts";
 
 interface ServerOptions {
   place: SavedProgramsPlace;
@@ -26,7 +27,7 @@ export async function savedProgramsChannel(options: ServerOptions): Promise<Chan
   const { InMemoryTransport, Server } = await import("@modelcontextprotocol/server");
   const library = new ProgramLibrary(options.place);
   const server = new Server({ name: programsServer, version }, { capabilities: { tools: {} } });
-  server.setRequestHandler("tools/list", () => ({ tools: library.all().map((each) => toolOf(each, options.parts)) }));
+  server.setRequestHandler("tools/list", () => ({ tools: library.all().map((each) => toolOf(each, options)) }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const { name, arguments: given = {}, _meta: meta } = params;
     try {
@@ -51,9 +52,11 @@ export async function savedProgramsChannel(options: ServerOptions): Promise<Chan
   };
 }
 
-function toolOf(program: SavedProgram, { catalog }: ExecutionParts): Tool {
+function toolOf(program: SavedProgram, { place, parts: { catalog } }: ServerOptions): Tool {
   const { name, description, input, output, calls } = program;
   const change = lastChange(program);
+  const times = new Schedules(place).of(name).map(({ cron, zone }) => `"${cron}" (${zone})`);
+  const runs = times.length === 0 ? "" : `Runs at ${times.join(", ")}; programs.runs({ name }) has the results.`;
   const isReading = calls.every((id) => {
     const server = catalog.names.find((each) => id.startsWith(`${each.name}.`))?.name ?? "";
     const tool = catalog.find(server)?.tools.find((each) => `${server}.${each.name}` === id);
@@ -61,7 +64,7 @@ function toolOf(program: SavedProgram, { catalog }: ExecutionParts): Tool {
   });
   return {
     name,
-    description: [description, change].filter(Boolean).join(" "),
+    description: [description, change, runs].filter(Boolean).join(" "),
     inputSchema: { ...input, type: "object" },
     ...(output?.["type"] === "object" ? { outputSchema: { ...output, type: "object" } } : {}),
     annotations: { readOnlyHint: isReading },

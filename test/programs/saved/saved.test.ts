@@ -3,6 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { ProgramLibrary } from "../../../src/programs/saved/library.ts";
+import { requestFor } from "../../../src/programs/saved/run.ts";
 import { type CliOptions, cli } from "../../cli/in-memory.ts";
 import { openHost } from "../../support/host.ts";
 import { ownFolder } from "../../support/own-folder.ts";
@@ -84,7 +86,7 @@ describe("saving", () => {
   test.each([
     [["save", "report.ts"], "USAGE", "needs a name"],
     [["save", "report.ts", "--name", "Report One"], "INVALID_ARGUMENTS", "lower-case letters"],
-    [["save", "report.ts", "--name", "save"], "INVALID_ARGUMENTS", "the name of the function"],
+    [["save", "report.ts", "--name", "save"], "INVALID_ARGUMENTS", "the name of a function"],
     [["save", "report.ts", "--name", "x", "status=gone"], "INVALID_ARGUMENTS", "could become input.status"],
     [["save", "broken.ts", "--name", "x"], "INVALID_ARGUMENTS", "cannot be saved"],
     [["save", "taken.ts", "--name", "x"], "INVALID_ARGUMENTS", 'a variable "input" of its own'],
@@ -334,6 +336,25 @@ describe("an agent", () => {
       expect(await run("return programs.save({ name: 'mine' })")).toContain('"state": "changed"');
     });
     expect((await done(["programs", "show", "count-orders"])).savedBy).toBe("user");
+  });
+
+  test("asks how a program ran in the background, and gets its values", async () => {
+    await saveReport();
+    await inSession(folder.path, async (client, app) => {
+      const run = (code: string) => textOf(client, "execute_code", { code });
+      expect(await run("return programs.runs({ name: 'count-orders' })")).toContain('{"schedules": [], "runs": []}');
+      const executions = await app.executions();
+      const program = new ProgramLibrary(app.config.savedPrograms).get("count-orders");
+      for (const status of ["paid", "shipped"]) {
+        const request = await requestFor(program, { status, limit: 1 });
+        await executions.start(request, app, { isBackground: true }).outcome;
+      }
+      const told = await run(
+        "return (await programs.runs({ name: 'count-orders' })).runs.map(r => [r.state, r.value.status])",
+      );
+      expect(told.replace(/\s+/g, "")).toContain('[["ok","shipped"],["ok","paid"]]');
+      expect(await run("return programs.runs({ name: 'count-order' })")).toContain("Did you mean count-orders");
+    });
   });
 
   test("loads nothing more if no program is saved", async () => {
