@@ -101,6 +101,10 @@ export const commands: CommandTable = {
         logs: "Show the daemon's log",
         stop: "Stop the daemon of this config and its servers",
       }),
+      ...parts(() => import("./commands/daemon-service.ts"), {
+        enable: "Start the daemon whenever you log in",
+        disable: "Do not start it any more",
+      }),
       run: {
         summary: "Run the daemon in the foreground",
         load: () => import("./commands/daemon-run.ts"),

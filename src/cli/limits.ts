@@ -172,3 +172,6 @@ export const signInEndsSoonMs = dayMs;
 
 /** How often a daemon that is a service looks whether another one has ended. */
 export const anotherLookMs = 3_000;
+
+/** Time for a command that starts or stops a service. */
+export const serviceCommandMs = 60_000;

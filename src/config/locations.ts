@@ -42,11 +42,16 @@ export interface SavedProgramsPlace {
 /** A file that is written with every change of a saved program. */
 export const savedProgramsMark = inDataFolder(join("programs", "changed"));
 
+/** A name for a config that no other one has: `shop-1f0c52b9`, `user` or `demo`. */
+export function configName(origin: Origin): string {
+  return origin.kind === "project" ? workspaceName(dirname(origin.file)) : origin.kind;
+}
+
 /**
  * The saved programs of a config, or of one of its doors. They are in the user's data folder, so that no cloned project brings its own.
  */
 export function savedProgramsOf(origin: Origin, env: Environment, door?: string): SavedProgramsPlace {
-  const owner = origin.kind === "project" ? workspaceName(dirname(origin.file)) : origin.kind;
+  const owner = configName(origin);
   const ofDoor = door === undefined ? [] : ["doors", door];
   const mark = savedProgramsMark(env);
   return { folder: join(dirname(mark), owner, ...ofDoor), mark };

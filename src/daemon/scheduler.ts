@@ -113,8 +113,15 @@ export class Scheduler {
     if (found) return found;
     const request = await requestFor(new ProgramLibrary(place).get(program), input);
     const execution = executions.start(request, parts, { id: executionId, isBackground: true });
-    await execution.stored();
-    return execution;
+    try {
+      await execution.stored();
+      return execution;
+    } catch (error) {
+      // A daemon of the same config with other variables may have begun it at this moment.
+      const other = await earlier(executionId, executions, parts);
+      if (other) return other;
+      throw error;
+    }
   }
 
   async #follow(id: string, schedule: Schedule, schedules: Schedules, { open }: ScheduledPlace): Promise<void> {
