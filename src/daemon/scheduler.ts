@@ -67,7 +67,7 @@ export class Scheduler {
   async #lookAt(schedule: Schedule, schedules: Schedules, place: ScheduledPlace): Promise<void> {
     const { lastRun } = schedule;
     if (lastRun?.execution !== undefined && !lastRun.end) {
-      // A process that has ended may have begun it. What comes due meanwhile is made afterwards, once.
+      // A process that has ended may have begun it. Times that come due meanwhile are made up afterwards.
       if (!this.#running.has(lastRun.execution)) await this.#follow(lastRun.execution, schedule, schedules, place);
       return;
     }

@@ -145,6 +145,34 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["--all"] },
     failure: { argv: ["monthl"] },
   },
+  "programs schedule": {
+    success: {
+      argv: ["monthly", "--cron", "0 8 * * *", "--zone", "UTC", "month=2026-11"],
+      files: program,
+      before: saved,
+    },
+    usage: { argv: ["monthly"], files: program, before: saved },
+    failure: { argv: ["monthl", "--cron", "0 8 * * *"], files: program, before: saved },
+  },
+  "programs unschedule": {
+    success: {
+      argv: ["monthly"],
+      files: program,
+      before: [...saved, ["programs", "schedule", "monthly", "--cron", "0 8 * * *", "month=x"]],
+    },
+    usage: { argv: ["monthly", "--all"] },
+    failure: { argv: ["monthl"] },
+  },
+  "daemon enable": {
+    success: { argv: ["--dry-run"] },
+    usage: { argv: [] },
+    failure: { argv: ["--config", "missing.json"] },
+  },
+  "daemon disable": {
+    success: { argv: ["--dry-run"] },
+    usage: { argv: ["--now"] },
+    failure: { argv: ["--config", "missing.json"] },
+  },
   trust: {
     success: { argv: ["--yes"], files: working, options: { env: { CI: "" } } },
     usage: { argv: ["--list", "--revoke"] },

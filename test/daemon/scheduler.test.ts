@@ -173,7 +173,7 @@ describe("a scheduler", () => {
       expect(place.calls).toEqual([]);
     }));
 
-  test("goes on where another one stopped, and makes no call twice", () =>
+  test("continues where another one stopped, and makes no call twice", () =>
     scheduled(async (place) => {
       const until = join(place.folder.path, "until");
       place.now = eight;

@@ -23,6 +23,7 @@ const notHere: [RegExp, string][] = [
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],
   [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],
   [/^claudikins programs add /, "fetches from a repository on the network: test/cli/programs has one"],
+  [/^claudikins daemon enable$/, "changes the services of the user: test/cli/daemon-service has a stand-in"],
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
   [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],
@@ -177,8 +178,17 @@ const before: [RegExp, string][] = [
   [/^claudikins gen --check/, "claudikins gen"],
   [/^claudikins programs save last/, "claudikins exec report.ts --record"],
   [
-    /^claudikins programs (?:show|run|save revenue|remove|export)/,
-    "claudikins programs save report.ts --name revenue-by-region month=2026-10",
+    /^claudikins programs (?:schedule|save) totals/,
+    'claudikins programs save report.ts --name totals --input-schema \'{"type":"object","properties":{"month":{}}}\'',
+  ],
+  [
+    /^claudikins programs unschedule totals/,
+    "claudikins programs save report.ts --name other month=2026-10 && claudikins programs schedule other --as totals --cron '0 8 * * *' month=x",
+  ],
+  [/^claudikins daemon disable/, "claudikins daemon enable --dry-run"],
+  [
+    /^claudikins programs (?:show|run|save revenue|remove|export|schedule revenue)/,
+    "claudikins programs save report.ts --name revenue-by-region month=2026-10 --replace",
   ],
   [/^(?:bun )?\.claudikins\/registry/, "claudikins gen"],
   [/^bun \.claudikins\/registry/, "claudikins gen"],

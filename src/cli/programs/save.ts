@@ -54,7 +54,7 @@ export const save = command({
   examples: [
     "claudikins programs save report.ts --name revenue-by-region month=2026-10",
     "claudikins programs save last --name revenue-by-region month=2026-10",
-    "claudikins programs save revenue-by-region --call demo.get_customer",
+    "claudikins programs save totals --call demo.get_customer --replace",
   ],
   json: record({
     name: text,

@@ -71,7 +71,7 @@ function timeText(at: number, zone: string): string {
 
 export const schedule = command({
   description:
-    "Run a saved program at a time, in the daemon. Times that are missed are made up for once. A program never runs twice at the same time.",
+    "Run a saved program at a time, in the daemon. Missed times are made up by one run. A program never runs twice at the same time.",
   args: {
     name: place("Name of a saved program", { required: true, complete: "program" }),
     input: place("The input as name=text, name:=json, name=@file, '{…}' or @file.json", {
@@ -86,8 +86,8 @@ export const schedule = command({
     ...doorArgs,
   },
   examples: [
-    'claudikins programs schedule revenue-by-region --cron "0 8 * * 1-5" month=2026-10',
-    'claudikins programs schedule revenue-by-region --cron "0 8 1 * *" --zone Europe/Berlin --as monthly month=2026-10',
+    `claudikins programs schedule totals --cron "0 8 * * 1-5" month=2026-10`,
+    `claudikins programs schedule totals --cron "0 8 1 * *" --zone Asia/Tokyo`,
   ],
   json: record({ schedule: scheduleShape, next: about("The next times, in milliseconds since 1970", listOf(number)) }),
   async run(args, io) {
@@ -140,7 +140,7 @@ export const unschedule = command({
     ...configArgs,
     ...doorArgs,
   },
-  examples: ["claudikins programs unschedule revenue-by-region"],
+  examples: ["claudikins programs unschedule totals"],
   json: record({ removed: listOf(text) }),
   async run(args, io) {
     const { savedPrograms } = await openConfig(args, io);
