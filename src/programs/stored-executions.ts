@@ -249,6 +249,8 @@ export class StoredExecutions {
 
 export interface AboutProgram {
   code: string;
+  /** The name of the saved program that it is. */
+  program?: string | undefined;
   startedBy: StartedBy;
 }
 
@@ -259,8 +261,9 @@ export function doorOf({ request }: Pick<StoredExecution, "request">): string | 
 
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
-  const { source, isForAgent = false } = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  return { code: source.slice(0, chars), startedBy: startedByOf(isForAgent) };
+  const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
+  const { source, isForAgent = false, program } = stored;
+  return { code: source.slice(0, chars), program: program?.name, startedBy: startedByOf(isForAgent) };
 }
 
 export function notFound(id: string): ClaudikinsError {
