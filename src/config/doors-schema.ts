@@ -4,6 +4,7 @@ import { modes } from "./defaults.ts";
 import { maxDoorInstructionsChars } from "./limits.ts";
 import { someLimitsSchema } from "./limits-schema.ts";
 import { policySchema } from "./policy-schema.ts";
+import { quotasSchema } from "./quotas-schema.ts";
 
 /** A door's name is a part of addresses and of folders. */
 const doorName = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
@@ -21,6 +22,8 @@ export const doorFields = {
   /** For the agent, before the list of servers. */
   instructions: z.string().min(1).max(maxDoorInstructionsChars).optional(),
   limits: someLimitsSchema.optional(),
+  /** What all programs and calls behind the door may use together. */
+  quotas: quotasSchema,
 };
 
 /** `servers` are the names of all servers of the file. */

@@ -7,6 +7,7 @@ import { didYouMean } from "../base/near-names.ts";
 import type { defaultLimits, modes } from "./defaults.ts";
 import { matches } from "./pattern.ts";
 import { commonPatterns, confirmLines, type PolicyKeys, pathText, type ServerPolicy } from "./policy.ts";
+import type { Quotas } from "./quotas.ts";
 
 /** A door as it is written in the config. */
 export interface DoorEntry {
@@ -16,6 +17,7 @@ export interface DoorEntry {
   workspace?: string | undefined;
   instructions?: string | undefined;
   limits?: { [Name in keyof typeof defaultLimits]?: number | undefined } | undefined;
+  quotas?: Quotas | undefined;
 }
 
 /** Which tools of a server are behind the door, by patterns of the server's own names. */

@@ -13,6 +13,7 @@ import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, user
 import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
 import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
+import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
@@ -61,7 +62,7 @@ export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
 export type ServerConfig = StdioServer | NetworkServer;
 
 /** The settings of the file that are used as they are written. */
-type Settings = Omit<ParsedConfig, "servers" | "policy" | "registry" | "workspace" | "llm" | "doors">;
+type Settings = Omit<ParsedConfig, "servers" | "policy" | "registry" | "workspace" | "llm" | "doors" | "quotas">;
 
 export interface Config extends Settings {
   origin: ConfigOrigin;
@@ -75,6 +76,8 @@ export interface Config extends Settings {
   llm?: Llm | undefined;
   folders: Folders;
   savedPrograms: SavedProgramsPlace;
+  /** What may be used: of the whole config, and behind a door of the door too. */
+  quotas: readonly QuotaOwner[];
   /** The names of its doors. Empty behind a door. */
   doors: readonly string[];
   /** The door, if this is the part of a config that is behind one. */
@@ -166,6 +169,7 @@ function behindDoor(
     disabled: serversBehind(door, entry, whole.disabled, all),
     folders: guarded(foldersOf(origin, chosen, { ...where, door })),
     savedPrograms: savedProgramsOf(origin, where.env, door),
+    quotas: [...whole.quotas, ...quotasOf(entry.quotas, `the door "${door}"`, [origin.file, door])],
   };
 }
 
@@ -199,7 +203,7 @@ function expandedConfig(
   { env, cwd }: Where,
   user: ParsedConfig | undefined,
 ): Config {
-  const { servers: entries, policy: common, registry, workspace, llm, doors, ...settings } = parsed;
+  const { servers: entries, policy: common, registry, workspace, llm, doors, quotas, ...settings } = parsed;
   const enabled = new Map<string, ServerConfig>();
   const disabled = new Map<string, ServerConfig>();
   for (const [name, entry] of entries) {
@@ -217,7 +221,12 @@ function expandedConfig(
     llm: llm && llmOf(llm, env),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
     savedPrograms: savedProgramsOf(origin, env),
+    quotas: quotasOf(quotas, "the config", [origin.file]),
   };
+}
+
+function quotasOf(quotas: Quotas | undefined, name: string, key: string[]): QuotaOwner[] {
+  return quotas ? [{ name, key: JSON.stringify(key), quotas }] : [];
 }
 
 /** The server of an entry in the file. */
@@ -329,5 +338,6 @@ function demoConfig(origin: ConfigOrigin, where: Where): Config {
     doors: [],
     folders: guarded(foldersOf({ kind: "demo" }, {}, where)),
     savedPrograms: savedProgramsOf(origin, where.env),
+    quotas: [],
   };
 }

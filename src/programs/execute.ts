@@ -2,6 +2,7 @@
 
 import { megabyte } from "../base/units.ts";
 import type { LimitsEntry } from "../config/schema.ts";
+import type { UsageQuotas } from "../policy/quotas.ts";
 import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { ExecuteOptions } from "../sandbox/program-run.ts";
@@ -57,6 +58,8 @@ export interface ExecutionParts extends Parts {
   sandbox: Sandbox;
   /** Undefined if executions are not recorded. */
   recorder: TraceRecorder | undefined;
+  /** What all executions together may use. */
+  quotas: Pick<UsageQuotas, "executionTurns">;
   /** The working directory of servers that name none. */
   cwd: string;
 }
@@ -135,6 +138,11 @@ async function optionsOf(
     mounts: config.folders,
     check: check ?? config.check,
     signal,
+    turn: {
+      key: starter?.session ?? starter?.client,
+      // A program that another one calls runs in the place of its caller.
+      others: (program?.depth ?? 1) > 1 ? [] : parts.quotas.executionTurns(),
+    },
     listener,
     checkpointer,
   };

@@ -10,7 +10,9 @@ import type { MadeCall } from "../policy/approval-queue.ts";
 import { closingLine } from "../policy/decision.ts";
 import { Gate, type QueueChoice } from "../policy/gate.ts";
 import type { Asker } from "../policy/questions.ts";
+import type { UsageQuotas } from "../policy/quotas.ts";
 import type { Connection, ServerCapability } from "./connect.ts";
+import { objectJson } from "./decoding/large-json.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import { logLevelMs } from "./limits.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
@@ -62,6 +64,8 @@ export interface PoolOptions extends ConnectionOptions {
   person?: (Asker & Responder) | undefined;
   /** Returns the queue of a question about a call. Without it, no call waits, and no answer is recorded. */
   queueFor?: QueueChoice | undefined;
+  /** Keeps calls within the quotas of the config. */
+  quotas?: UsageQuotas | undefined;
 }
 
 export class Pool implements AsyncDisposable {
@@ -72,6 +76,7 @@ export class Pool implements AsyncDisposable {
   #asking = 0;
   readonly #refusals = new AuthRefusals();
   readonly #gate: Gate;
+  readonly #quotas: UsageQuotas | undefined;
   readonly #definitions: LiveDefinitions;
   readonly #log: Log;
   readonly #connections: ServerConnections;
@@ -84,10 +89,11 @@ export class Pool implements AsyncDisposable {
   /** The log level of servers that are connected later. */
   #logLevel: string | undefined;
 
-  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queueFor, ...options }: PoolOptions) {
+  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queueFor, quotas, ...options }: PoolOptions) {
     this.servers = servers;
     this.#log = options.log;
     this.#person = person;
+    this.#quotas = quotas;
     this.#host = { responder: person };
     this.#connections = new ServerConnections(servers, options, () => this.#host, {
       connected: (server, connection) => {
@@ -248,7 +254,7 @@ export class Pool implements AsyncDisposable {
     const { method, params } = request;
     if (method === "tools/call") {
       const name = String(params["name"]);
-      return this.#callPermitted(server, name, { ...params, name, arguments: Object(params["arguments"]) }, options);
+      return this.#callCounted(server, name, { ...params, name, arguments: Object(params["arguments"]) }, options);
     }
     this.#gate.refuseRequest(server, request);
     return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
@@ -286,7 +292,25 @@ export class Pool implements AsyncDisposable {
    */
   callTool(server: string, tool: string, args: object | undefined, options: CallOptions = {}): Promise<ToolResult> {
     const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
-    return this.#callPermitted(server, tool, params, options);
+    return this.#callCounted(server, tool, params, options);
+  }
+
+  /** Not async, because each async function on the path of a call adds to its time. */
+  #callCounted(
+    server: string,
+    tool: string,
+    params: { [key: string]: unknown; arguments?: object | undefined },
+    options: CallOptions,
+  ): Promise<JsonObject> {
+    if (!this.#quotas?.counts(server)) return this.#callPermitted(server, tool, params, options);
+    const counted = {
+      server,
+      execution: options.made?.execution,
+      signal: options.signal,
+      argumentBytes: () => Buffer.byteLength(JSON.stringify(params.arguments ?? {})),
+      resultBytes: (result: JsonObject) => Buffer.byteLength(objectJson(result)),
+    };
+    return this.#quotas.call(counted, () => this.#callPermitted(server, tool, params, options));
   }
 
   /** A permission counts only for its connection: a restarted server may be another program. */
