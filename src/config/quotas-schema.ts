@@ -13,12 +13,14 @@ const callQuotas = {
 /** A server has `maxCallsInFlight` for its concurrent calls. */
 export const serverQuotasSchema = z.strictObject(callQuotas).optional();
 
-export const quotasSchema = z
-  .strictObject({
-    ...callQuotas,
-    /** Concurrent calls of tools. More wait. */
-    callsAtOnce: count(1_000),
-    /** Concurrent executions. More wait. */
-    executionsAtOnce: count(1_000),
-  })
-  .optional();
+const allQuotas = {
+  ...callQuotas,
+  /** Concurrent calls of tools. More wait. */
+  callsAtOnce: count(1_000),
+  /** Concurrent executions. More wait. */
+  executionsAtOnce: count(1_000),
+};
+
+export const quotasSchema = z.strictObject(allQuotas).optional();
+
+export const quotaKeys = Object.keys(allQuotas);

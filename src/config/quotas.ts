@@ -16,7 +16,7 @@ export interface Quotas {
 export interface QuotaOwner {
   /** For errors: `the door "qa"`. */
   name: string;
-  /** Different for each owner on this machine. What was used is counted under it. */
+  /** Different for each owner on this machine. Its uses are counted under it. */
   key: string;
   quotas: Quotas;
 }

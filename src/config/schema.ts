@@ -30,7 +30,7 @@ import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { type Confirm, policyKeys } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
-import { quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
+import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
@@ -296,6 +296,7 @@ export const knownKeys = {
   approvals: Object.keys(approvalsSchema.shape),
   policy: [...policyKeys],
   door: Object.keys(doorFields),
+  quotas: quotaKeys,
   llm: Object.keys(llmFields),
   registries: Object.keys(registryFields),
 };

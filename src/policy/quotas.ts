@@ -1,4 +1,5 @@
 /** Keeps what all programs and calls together use within the quotas of the config, the door and the server. */
+import type { Database } from "bun:sqlite";
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { dayMs, megabyte, minuteMs } from "../base/units.ts";
@@ -6,6 +7,7 @@ import type { ServerConfig } from "../config/load.ts";
 import type { QuotaOwner } from "../config/quotas.ts";
 import { QuotaTable, type QuotaUse } from "../store/quota-uses.ts";
 import type { Store } from "../store/store.ts";
+import { refusedCallMs } from "./limits.ts";
 
 interface QuotasOptions {
   /** The owners as the config is now. */
@@ -14,8 +16,16 @@ interface QuotasOptions {
   /** The config, for the keys of its servers. */
   config: string;
   store: Store;
-  /** Whose concurrent calls and executions count together with ours: those of the whole config, behind a door. */
+  /** The quotas of the whole config, behind a door. Concurrent calls and executions count together with those. */
   parent?: UsageQuotas | undefined;
+}
+
+/** A quota that is used up until the end of its time span. */
+interface Reached {
+  owner: QuotaOwner;
+  span: Span;
+  /** `60 calls a minute`. */
+  what: string;
 }
 
 interface CountedCall<T> {
@@ -31,6 +41,8 @@ export class UsageQuotas {
   readonly #options: QuotasOptions;
   /** By the owner and what is limited. */
   readonly #semaphores: Map<string, Semaphore>;
+  /** The last quota that was found used up: until the end of its time span, nobody need look again. */
+  #reached: Reached | undefined;
 
   constructor(options: QuotasOptions) {
     this.#options = options;
@@ -63,7 +75,7 @@ export class UsageQuotas {
         }
         held.push(semaphore);
       }
-      await this.#count(owners);
+      await this.#count(owners, signal);
       const result = await make();
       await this.#addBytes(owners, () => argumentBytes() + resultBytes(result));
       return result;
@@ -92,26 +104,17 @@ export class UsageQuotas {
   }
 
   /** Counts a call, unless a quota is used up. */
-  async #count(owners: readonly QuotaOwner[]): Promise<void> {
-    const now = Date.now();
-    const minute = spanOf(now, minuteMs);
-    const day = spanOf(now, dayMs);
+  async #count(owners: readonly QuotaOwner[], signal: AbortSignal | undefined): Promise<void> {
     if (owners.every(({ quotas }) => (quotas.callsPerMinute ?? quotas.mbPerDay) === undefined)) return;
-    const reached = await this.#options.store.write((database) => {
-      const table = new QuotaTable(database);
-      for (const owner of owners) {
-        const { callsPerMinute, mbPerDay } = owner.quotas;
-        if (callsPerMinute !== undefined && table.used(callsIn(owner, minute)) >= callsPerMinute) {
-          return { owner, span: minute, what: `${callsPerMinute} ${callsPerMinute === 1 ? "call" : "calls"} a minute` };
-        }
-        if (mbPerDay !== undefined && table.used(bytesIn(owner, day)) >= mbPerDay * megabyte) {
-          return { owner, span: day, what: `${mbPerDay} MB a day` };
-        }
-      }
-      for (const owner of owners) if (owner.quotas.callsPerMinute !== undefined) table.add(callsIn(owner, minute));
-      return undefined;
-    });
+    const now = Date.now();
+    const known = this.#reached && this.#reached.span.to > now && owners.includes(this.#reached.owner);
+    const reached = known
+      ? this.#reached
+      : await this.#options.store.write((database) => counted(owners, now, database));
+    this.#reached = reached;
     if (!reached) return;
+    // A program that calls again and again must not keep others waiting.
+    await Promise.race([Bun.sleep(refusedCallMs), new Promise<void>((resolve) => onceAborted(signal, resolve))]);
     const { owner, span, what } = reached;
     const seconds = Math.ceil((span.to - now) / 1_000);
     throw new ClaudikinsError("QUOTA_REACHED", `${what} is the quota of ${owner.name}, and it is used up`, {
@@ -132,6 +135,28 @@ export class UsageQuotas {
 }
 
 type Span = Pick<QuotaUse, "from" | "to">;
+
+/** Counts the call. Returns the quota that is used up, if one is. Then nothing is counted. */
+function counted(owners: readonly QuotaOwner[], now: number, database: Database): Reached | undefined {
+  const table = new QuotaTable(database);
+  const [minute, day] = [spanOf(now, minuteMs), spanOf(now, dayMs)];
+  for (const owner of owners) {
+    const { callsPerMinute: calls, mbPerDay: mb } = owner.quotas;
+    if (calls !== undefined && table.used(callsIn(owner, minute)) >= calls) {
+      return { owner, span: minute, what: `${calls} ${calls === 1 ? "call" : "calls"} a minute` };
+    }
+    if (mb !== undefined && table.used(bytesIn(owner, day)) >= mb * megabyte) {
+      return { owner, span: day, what: `${mb} MB a day` };
+    }
+  }
+  for (const owner of owners) if (owner.quotas.callsPerMinute !== undefined) table.add(callsIn(owner, minute));
+  return undefined;
+}
+
+function onceAborted(signal: AbortSignal | undefined, callback: () => void): void {
+  if (signal?.aborted) callback();
+  else signal?.addEventListener("abort", callback, { once: true });
+}
 
 function spanOf(now: number, lengthMs: number): Span {
   const from = now - (now % lengthMs);

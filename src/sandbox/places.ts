@@ -3,7 +3,7 @@ import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { maxProgramsWithoutPlace } from "./limits.ts";
 
-/** Whose turn it is, and what else the program needs a place in. */
+/** How a program takes its turn. */
 export interface Turn {
   /** Callers with different keys get places in turn. */
   key?: string | undefined;

@@ -40,7 +40,7 @@ export interface ExecuteOptions {
   mounts: Mounts;
   check: CheckMode;
   signal?: AbortSignal | undefined;
-  /** Whose turn it is among the programs of the sandbox. */
+  /** The turn of the program among those of the sandbox. */
   turn?: Turn | undefined;
   /** Gets what happens to the calls. */
   listener?: CallListener | undefined;

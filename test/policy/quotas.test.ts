@@ -42,7 +42,7 @@ describe("calls a minute", () => {
   test.each([
     ["the config", { quotas: { callsPerMinute: 3 } }, {}, "3 calls a minute is the quota of the config"],
     ["a server", {}, { quotas: { callsPerMinute: 3 } }, '3 calls a minute is the quota of the server "counting"'],
-  ])("of %s are counted over processes, and the error says when to come back", async (_, config, server, message) => {
+  ])("for %s are counted over processes, and the error says when to come back", async (_, config, server, message) => {
     configure(config, server);
     await inOneMinute();
     expect((await run(["exec", "-e", "for (let n = 0; n < 2; n++) await counting.act({}); return 1"])).value).toBe(1);
@@ -60,7 +60,7 @@ describe("calls a minute", () => {
     expect(calls()).toBe(3);
   });
 
-  test("of a door count for it alone, those of the config for all its doors", async () => {
+  test("for a door count for it alone, and for the config they count for all its doors", async () => {
     configure({ quotas: { callsPerMinute: 3 }, doors: { qa: { quotas: { callsPerMinute: 1 } }, ops: {} } });
     await inOneMinute();
     expect((await run(["call", "counting.act", "--door", "qa"])).exitCode).toBe(0);
