@@ -44,7 +44,7 @@ export const httpArgs = {
     parse: originOf,
   }),
   "max-sessions": option(
-    "Maximum number of sessions; beyond it, a new session ends an idle one (default 100)",
+    "Maximum number of sessions of one token; beyond it, a new session ends an idle one (default 100)",
     countUpTo(10_000),
   ),
   "reconnect-after": option(
