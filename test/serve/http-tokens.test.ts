@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AskedToken, issueToken, revokeTokens } from "../../src/serve/tokens/manage.ts";
-import { readTokens, type StoredToken } from "../../src/serve/tokens/token-file.ts";
+import { changeTokens, readTokens, type StoredToken } from "../../src/serve/tokens/token-file.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   eventsOf,
@@ -255,7 +255,6 @@ async function endOf(response: Response): Promise<number> {
 describe.each(["revoked", "expired"] as const)(
   "within a second after a token was %s, everything that it began ends",
   (how) => {
-    const lifeMs = 6_000;
     const elicitation = { elicitation: { form: {} } };
 
     /** Ends the token. Returns when it ended. */
@@ -264,14 +263,14 @@ describe.each(["revoked", "expired"] as const)(
         await revokeTokens([stored], env);
         return performance.now();
       }
-      const leftMs = stored.expiresAt! - Date.now();
-      // Whatever the test has prepared, it was in time.
-      expect(leftMs).toBeGreaterThan(0);
-      const endsAt = performance.now() + leftMs;
+      const leftMs = 300;
+      await changeTokens(env, (tokens) => {
+        for (const each of tokens) if (each.hash === stored.hash) each.expiresAt = Date.now() + leftMs;
+      });
       await Bun.sleep(leftMs);
-      return endsAt;
+      return performance.now();
     }
-    const issueIt = () => issue(how === "expired" ? { lifeMs } : {});
+    const servers = () => processesWith(folder.path).filter((pid) => pid !== serving.pid).length;
     const waiting = async () => Number(JSON.parse(await execute(fixed(), { code: "return await newer.waiting({})" })));
     const marked = (mark: string) =>
       `while (true) { await fs.appendFile("./workspace/${mark}", "x"); await sleep(50); }`;
@@ -290,19 +289,23 @@ describe.each(["revoked", "expired"] as const)(
 
     test("sessions, their streams and calls, and programs in the background", async () => {
       await start();
-      const issued = await issueIt();
+      const issued = await issue();
       const own = await session(issued.headers);
       const asked = await session(issued.headers, "/mcp", "asked", elicitation);
       const open = [await own.get(), await own.post(executeRequest(1, "await newer.wait({})"))];
       await asked.post(executeRequest(1, `${marked("asked")}`));
       await resultText(await own.post(inBackground(2, marked("background"))));
+      await asked.post(executeRequest(2, "void newer.wait({}); await sleep(20_000)"));
       await eventually(async () => sizeOf("background") > 0 && sizeOf("asked") > 0 && (await waiting()) === 1);
+      // The server that all share, and the one of the session that can be asked.
+      expect(await eventually(servers)).toBe(2);
       const ends = open.map(endOf);
       const endedAt = await end(issued);
       for (const each of await Promise.all(ends)) expect(each - endedAt).toBeLessThan(1_000);
       await eventually(async () => (await waiting()) === 0);
       expect(performance.now() - endedAt).toBeLessThan(2_000);
       await expectStopped("background", "asked");
+      await eventually(() => servers() === 1);
       const message = how === "revoked" ? "The token is wrong" : "The token has expired";
       expect(await knock(issued.headers, "/mcp")).toEqual([401, message]);
       expect((await own.post({ jsonrpc: "2.0", id: 9, method: "ping" })).status).toBe(401);
@@ -311,7 +314,7 @@ describe.each(["revoked", "expired"] as const)(
 
     test("clients without sessions: subscriptions, calls, parked requests, tasks and their own servers", async () => {
       await start();
-      const issued = await issueIt();
+      const issued = await issue();
       const { headers } = issued;
       const call = (code: string, more = {}) =>
         modernRequest(serving.url, "tools/call", { name: "execute_code", arguments: { code } }, { headers, ...more });
@@ -330,14 +333,36 @@ describe.each(["revoked", "expired"] as const)(
       expect(task.result).toMatchObject({ resultType: "task" });
       await eventually(async () => sizeOf("task") > 0 && (await waiting()) === 1);
       // The shared server, and one for each set of capabilities.
-      expect(processesWith(folder.path).filter((pid) => pid !== serving.pid).length).toBeGreaterThan(1);
+      expect(servers()).toBeGreaterThan(1);
       const ends = [endOf(stream), slow];
       const endedAt = await end(issued);
       for (const each of await Promise.all(ends)) expect(each - endedAt).toBeLessThan(1_000);
       await eventually(async () => (await waiting()) === 0);
       expect(performance.now() - endedAt).toBeLessThan(2_000);
       await expectStopped("task");
-      await eventually(() => processesWith(folder.path).filter((pid) => pid !== serving.pid).length === 1);
+      await eventually(() => servers() === 1);
+    });
+
+    test("in direct mode: streams, subscriptions, calls and servers, in both eras", async () => {
+      await start("--mode", "direct");
+      const issued = await issue();
+      const { headers } = issued;
+      const own = await session(headers);
+      const call = { name: "wait", arguments: {} };
+      const listening = { notifications: { toolsListChanged: true } };
+      const open = [
+        await own.get(),
+        await own.post({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
+        await modernRequest(serving.url, "subscriptions/listen", listening, { headers }),
+      ];
+      const slow = modernRequest(serving.url, "tools/call", call, { headers }).then(endOf);
+      // One for the lists, and one for each client.
+      await eventually(() => servers() === 3);
+      const ends = [...open.map(endOf), slow];
+      const endedAt = await end(issued);
+      for (const each of await Promise.all(ends)) expect(each - endedAt).toBeLessThan(1_000);
+      await eventually(() => servers() === 1);
+      expect((await modernAnswer(serving.url, "tools/call", call, { headers })).status).toBe(401);
     });
   },
 );
