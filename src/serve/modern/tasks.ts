@@ -176,20 +176,12 @@ export class Tasks implements Disposable {
       return {};
     });
     server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, context) => {
-      this.#cancel(await named(taskId, context));
+      const task = await named(taskId, context);
+      task.open.execution?.cancel();
+      task.open.cancel();
+      this.#ended(task, { status: "cancelled" });
       return {};
     });
-  }
-
-  /** Cancels all tasks that have not ended. */
-  cancelAll(): void {
-    for (const task of [...this.#tasks.values()]) if (!task.hasEnded) this.#cancel(task);
-  }
-
-  #cancel(task: Task): void {
-    task.open.execution?.cancel();
-    task.open.cancel();
-    this.#ended(task, { status: "cancelled" });
   }
 
   /** Throws a ProtocolError if the host does not announce the extension, or has no such task. */
