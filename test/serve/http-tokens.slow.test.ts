@@ -73,6 +73,9 @@ function sizeOf(file: string): number {
   }
 }
 
+/** Before the time limit of a program. */
+const soon = { withinMs: 10_000 };
+
 /** Whether the program goes on. */
 async function grows(file: string): Promise<boolean> {
   const before = sizeOf(file);
@@ -114,7 +117,7 @@ describe.each(["2025", "2026"])(
       await end(serving);
       expect(await grows(workspace())).toBe(true);
       await revokeTokens([stored], env);
-      await eventually(async () => !(await grows(workspace())));
+      await eventually(async () => !(await grows(workspace())), soon);
       expect([await stateOf(id), await stateOf(kept)]).toEqual(["ended", "asleep"]);
     });
 
@@ -128,7 +131,7 @@ describe.each(["2025", "2026"])(
       await serve();
       expect(await grows(workspace("qa"))).toBe(true);
       await expire(stored);
-      await eventually(async () => !(await grows(workspace("qa"))));
+      await eventually(async () => !(await grows(workspace("qa"))), soon);
       expect(await stateOf(id)).toBe("ended");
     });
   },
@@ -150,7 +153,7 @@ describe("a program that waits for a person's approval", () => {
 
   async function expectWithdrawn({ id, approval }: { id: string; approval: string }): Promise<void> {
     await using approvals = new Approvals({ env: testEnvironment(env) });
-    await eventually(async () => (await approvals.open()).length === 0);
+    await eventually(async () => (await approvals.open()).length === 0, soon);
     expect((await approvals.get(approval))?.state).toBe("withdrawn");
     expect(await stateOf(id)).toBe("ended");
   }
@@ -184,6 +187,6 @@ test("a program whose session has ended is cancelled with its token", async () =
   await eventually(() => sizeOf(workspace()) > 0);
   await session.end();
   await expire(stored);
-  await eventually(async () => (await stateOf(id)) === "ended");
+  await eventually(async () => (await stateOf(id)) === "ended", soon);
   expect(await grows(workspace())).toBe(false);
 });

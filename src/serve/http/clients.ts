@@ -5,7 +5,7 @@
  */
 import type { App } from "../../app/app.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
-import { clientsOf } from "../tokens/manage.ts";
+import { clientsOf } from "../tokens/token-file.ts";
 import { endedToken } from "./refusal.ts";
 
 /** Whose request it is, as far as its token says. */

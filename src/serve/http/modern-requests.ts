@@ -36,7 +36,7 @@ import { sessionMode } from "../proxy/mode.ts";
 import type { ChangeListener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
-import { clientsOf } from "../tokens/manage.ts";
+import { clientsOf } from "../tokens/token-file.ts";
 import {
   appFor,
   type Caller,
@@ -174,7 +174,6 @@ export class ModernRequests {
       for (const [key, client] of this.#clients) if (client.token === token) this.#end(key, client);
       for (const [key, tasks] of this.#tasks) {
         if (!key.startsWith(clientsOf(token))) continue;
-        tasks.cancelAll();
         tasks[Symbol.dispose]();
         this.#tasks.delete(key);
       }

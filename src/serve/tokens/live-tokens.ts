@@ -9,7 +9,6 @@ import { sha256 } from "../../base/sha256.ts";
 import type { Environment } from "../../config/environment.ts";
 import { tokensFile } from "../../config/locations.ts";
 import { tokenLookMs } from "../limits.ts";
-import { cancelProgramsOf } from "./manage.ts";
 import { readTokens, type StoredToken, tokenId } from "./token-file.ts";
 import { TokenUses } from "./token-uses.ts";
 
@@ -129,7 +128,8 @@ export class LiveTokens implements AsyncDisposable {
     const { env, log } = this.#options;
     const ids = ending.map(({ id }) => id);
     log.info(`tokens have ended: ${ids.join(", ")}`);
-    const cancelling = cancelProgramsOf(ids, env)
+    const cancelling = import("./manage.ts")
+      .then(({ cancelProgramsOf }) => cancelProgramsOf(ids, env))
       .catch((error) => log.warn(`Cannot cancel the programs of the tokens ${ids.join(", ")}: ${messageOf(error)}`))
       .finally(() => this.#cancelling.delete(cancelling));
     this.#cancelling.add(cancelling);

@@ -8,7 +8,7 @@ import type { AuditEvent } from "../../policy/audit/event.ts";
 import { record } from "../../policy/audit/log.ts";
 import { cancelStartedBy } from "../../programs/cancel-started-by.ts";
 import { maxTokens } from "../limits.ts";
-import { changeTokens, type StoredToken, tokenId, tokenPrefix } from "./token-file.ts";
+import { changeTokens, clientsOf, type StoredToken, tokenId, tokenPrefix } from "./token-file.ts";
 
 export interface AskedToken extends Pick<StoredToken, "name" | "door" | "config"> {
   /** The time until it expires. Undefined: it never does. */
@@ -58,11 +58,6 @@ export async function revokeTokens(chosen: readonly StoredToken[], env: Environm
   });
   await cancelProgramsOf(revoked.map(tokenId), env);
   return revoked;
-}
-
-/** How the clients of a token begin their names, by which executions are stored. No address of a client begins like this. */
-export function clientsOf(token: string): string {
-  return `token:${token} `;
 }
 
 /** Cancels the stored programs that clients of these tokens have started, in whatever process they run. */
