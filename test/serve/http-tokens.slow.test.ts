@@ -105,7 +105,7 @@ async function stateOf(wanted: string): Promise<string | undefined> {
 }
 
 describe.each(["2025", "2026"])(
-  "a program of a client of %s that goes on in the daemon after the end of serve",
+  "a program that the daemon continues for a client of %s after the end of serve",
   (era) => {
     test("is cancelled when its token is revoked while no server runs", async () => {
       const { headers, stored } = await issue();

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { takeLock } from "../../src/base/lock.ts";
 import { type AskedToken, issueToken, revokeTokens } from "../../src/serve/tokens/manage.ts";
 import { changeTokens, readTokens, type StoredToken } from "../../src/serve/tokens/token-file.ts";
 import { eventually } from "../support/eventually.ts";
@@ -152,6 +153,14 @@ describe("a token", () => {
     }
     expect(serving.stderr()).toContain(`Others can read or change ${file}, so no token in it is accepted`);
   });
+});
+
+test("with a config that is not trusted any more, tokens are accepted, and no door is known", async () => {
+  const [whole, qa] = [await issue(), await issue({ door: "qa" })];
+  serving = await httpServe(folder, [], { token: "kept", env: { CI: "" } });
+  expect(await knock(whole.headers, "/mcp")).toEqual([200, ""]);
+  expect(await knock(qa.headers, "/qa")).toEqual([404, "Nothing is served at this path: the token opens only /qa"]);
+  expect(await execute(whole.headers, { code: "return 1" })).toContain("is not trusted yet");
 });
 
 test("without a required token, tokens change nothing", async () => {
@@ -366,6 +375,28 @@ describe.each(["revoked", "expired"] as const)(
     });
   },
 );
+
+test("the time of a use is written later if the file is locked, and no token that is made meanwhile is lost", async () => {
+  await start();
+  const file = join(env["XDG_DATA_HOME"]!, "claudikins/tokens.json");
+  const first = await issue();
+  const lock = (await takeLock(`${file}.lock`, "the tokens"))!;
+  const askedAt = performance.now();
+  expect(await knock(first.headers, "/mcp")).toEqual([200, ""]);
+  expect(performance.now() - askedAt).toBeLessThan(1_000);
+  await eventually(() => serving.stderr().includes("Cannot write when tokens were used last"));
+  expect(await knock(first.headers, "/mcp")).toEqual([200, ""]);
+  lock.release();
+  const others = [];
+  for (let each = 0; each < 10; each++) {
+    const issued = await issue();
+    others.push(knock(issued.headers, "/mcp"));
+  }
+  expect(await Promise.all(others)).toEqual(others.map(() => [200, ""]));
+  serving.signal("SIGTERM");
+  expect(await serving.exited).toBe(0);
+  expect(readTokens(env).map(({ lastUsedAt }) => typeof lastUsedAt)).toEqual(Array(11).fill("number"));
+});
 
 test("the time of the last use is written with the first use, and the token itself nowhere", async () => {
   await start();
