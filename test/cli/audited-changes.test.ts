@@ -2,9 +2,12 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isHeld } from "../../src/base/lock.ts";
 import { storeFile, tokensFile, trustFile } from "../../src/config/locations.ts";
 import type { AuditLine } from "../../src/policy/audit/event.ts";
 import { policyChanges, recordedChange } from "../../src/setup/settings/policy-changes.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { eventually } from "../support/eventually.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { scriptOf } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -112,16 +115,19 @@ test("tokens that are issued and revoked are recorded, without the tokens", asyn
 
 test("a token that is recorded and cannot be stored is recorded as not made", async () => {
   const tokens = tokensFile({ HOME: folder.path });
-  // Folders stand where the next temporary files would be written.
-  for (let number = 1; number <= 1_000; number++) {
-    mkdirSync(`${tokens}.${process.pid}.${number}.tmp`, { recursive: true });
-  }
-  const { exitCode, stdout, stderr } = await cli(["tokens", "add", "--name", "ci"], { cwd: folder.path });
+  const database = await openDatabase(storeFile({ HOME: folder.path }), { isWriter: true });
+  // The change waits for the log, and meanwhile a folder comes to stand where the file would be written.
+  database.run("BEGIN IMMEDIATE");
+  const adding = cli(["tokens", "add", "--name", "ci"], { cwd: folder.path });
+  await eventually(async () => existsSync(`${tokens}.lock`) && (await isHeld(`${tokens}.lock`, "the tokens")));
+  mkdirSync(tokens);
+  database.run("COMMIT");
+  database.close();
+  const { exitCode, stdout, stderr } = await adding;
   expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(`Cannot write ${tokens}`)]);
   const [made, undone] = await recorded();
   expect(made).toMatchObject({ decision: "issued", token: { name: "ci" } });
   expect(undone).toEqual({ ...made!, why: expect.stringContaining(`not made: Cannot write ${tokens}`) });
-  expect(existsSync(tokens)).toBe(false);
 });
 
 test("add records the server, without its secrets", async () => {

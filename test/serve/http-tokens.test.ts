@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 
 const start = async (...flags: string[]) => {
-  serving = await httpServe(folder, flags, { token: "kept", env: { CLAUDIKINS_LOG: "warn" } });
+  serving = await httpServe(folder, flags, { token: "kept", env: { CLAUDIKINS_LOG: "debug" } });
 };
 
 type Bearer = { authorization: string };

@@ -1,5 +1,6 @@
 /** Issues and revokes tokens. The audit log has each change before it is made. */
-import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { randomBytes } from "node:crypto";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Environment } from "../../config/environment.ts";
 import { storeFile } from "../../config/locations.ts";
@@ -38,7 +39,7 @@ function newToken({ lifeMs, ...asked }: AskedToken, taken: ReadonlySet<string>) 
   const createdAt = Date.now();
   const expiresAt = lifeMs === undefined ? undefined : createdAt + lifeMs;
   for (;;) {
-    const token = `${tokenPrefix}${crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true })}`;
+    const token = tokenPrefix + randomBytes(32).toString("base64url");
     const stored: StoredToken = { hash: sha256(token), ...asked, createdAt, expiresAt };
     if (!taken.has(tokenId(stored))) return { token, stored };
   }
@@ -56,7 +57,15 @@ export async function revokeTokens(chosen: readonly StoredToken[], env: Environm
     tokens.splice(0, tokens.length, ...tokens.filter(({ hash }) => !hashes.has(hash)));
     return removed;
   });
-  await cancelProgramsOf(revoked.map(tokenId), env);
+  try {
+    await cancelProgramsOf(revoked.map(tokenId), env);
+  } catch (thrown) {
+    const { code, message, hint } = toClaudikinsError(thrown);
+    const what = "The tokens were revoked, but programs of their clients could not be cancelled";
+    throw new ClaudikinsError(code, `${what}: ${message}`, {
+      hint: hint ?? "To list them: claudikins executions list",
+    });
+  }
   return revoked;
 }
 

@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
 import { tokenUseGapMs, tokenUseLockMs } from "../limits.ts";
-import { changeTokens } from "./token-file.ts";
+import { changeTokens, type StoredToken } from "./token-file.ts";
 
 export class TokenUses implements AsyncDisposable {
   readonly #env: Environment;
@@ -21,20 +21,25 @@ export class TokenUses implements AsyncDisposable {
 
   /** `lastUsedAt` is the time in the file. Never throws, and never waits. */
   used(hash: string, lastUsedAt = 0): void {
-    this.#pending.set(hash, Date.now());
+    const now = Date.now();
+    this.#pending.set(hash, now);
     if (!this.#triedAt.has(hash)) this.#triedAt.set(hash, lastUsedAt);
-    this.write();
+    if (this.#isDue(hash, now)) this.write();
   }
 
   /** Writes what is due. */
   write(): void {
     if (this.#pending.size === 0 || this.#writing) return;
     const now = Date.now();
-    const due = [...this.#pending].filter(([hash]) => now - (this.#triedAt.get(hash) ?? 0) >= tokenUseGapMs);
+    const due = [...this.#pending].filter(([hash]) => this.#isDue(hash, now));
     if (due.length === 0) return;
     this.#writing = this.#write(due).finally(() => {
       this.#writing = undefined;
     });
+  }
+
+  #isDue(hash: string, now: number): boolean {
+    return now - (this.#triedAt.get(hash) ?? 0) >= tokenUseGapMs;
   }
 
   /** Writes what is left. */
@@ -47,7 +52,7 @@ export class TokenUses implements AsyncDisposable {
     for (const [hash, at] of uses) this.#triedAt.set(hash, at);
     try {
       const times = new Map(uses);
-      const write = (tokens: Parameters<Parameters<typeof changeTokens>[1]>[0]) => {
+      const write = (tokens: StoredToken[]) => {
         // A token that was revoked meanwhile stays revoked.
         for (const token of tokens) token.lastUsedAt = times.get(token.hash) ?? token.lastUsedAt;
       };
