@@ -167,6 +167,7 @@ export class App implements AsyncDisposable {
     const stored = new StoredQueue({
       approvals,
       config: configOwner(config.origin),
+      door: config.door,
       expiresAfterMs: () => config.approvals.expireHours * hourMs,
       place: person ? "terminal" : "agent",
       redact: (server, args) => this.pool.redacted(server, args),

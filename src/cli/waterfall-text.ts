@@ -35,13 +35,13 @@ export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: num
 }
 
 function head(record: ExecutionRecord): string[] {
-  const { id, startedBy, ok, durationMs, beforeMs, config, at, code, logs } = record;
+  const { id, startedBy, ok, durationMs, beforeMs, config, door, at, code, logs } = record;
   const outcome = ok ? bold(outcomeWord(record)) : red(outcomeWord(record));
   const kept = keptOut(record);
   const protocols = oneLine(protocolsText(record), maxWaterfallTextChars);
   const before = beforeMs >= 100 ? ` (after ${durationText(beforeMs)} of fetching tools)` : "";
   const facts = [
-    configText(config),
+    `${configText(config)}${door === undefined ? "" : `, door ${oneLine(door, maxWaterfallTextChars)}`}`,
     timeText(at),
     `${counted(code.lines, "line")} of code`,
     ...(logs.lines > 0 ? [`${grouped(logs.lines)} of logs`] : []),

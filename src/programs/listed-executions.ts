@@ -14,6 +14,10 @@ export interface ListedExecution {
   startedBy: StartedBy;
   /** The config file; null for the demo. */
   config: string | null;
+  /** The door of the config behind which it was started. */
+  door?: string | undefined;
+  /** The name of the saved program that it is. */
+  program?: string | undefined;
   /** The beginning of its program, for a stored one; for a saved program, its name. */
   code?: string | undefined;
   durationMs?: number | undefined;
@@ -23,7 +27,7 @@ export interface ListedExecution {
 
 export async function storedExecution(
   row: BriefExecution,
-  { code, program, startedBy }: AboutProgram,
+  { code, program, door, startedBy }: AboutProgram,
   executions: Executions,
 ): Promise<ListedExecution> {
   const { id, startedAt, changedAt, config } = row;
@@ -35,6 +39,8 @@ export async function storedExecution(
     state,
     startedBy,
     config,
+    door,
+    program,
     code: program === undefined ? code : calledAs(program),
     durationMs,
   };
@@ -54,9 +60,10 @@ export function withApprovals(
 }
 
 function recordedExecution(summary: Summary): ListedExecution {
-  const { id, at, startedBy, program, config, durationMs } = summary;
+  const { id, at, startedBy, program, config, door, durationMs } = summary;
   const code = program === undefined ? undefined : calledAs(program);
-  return { id, startedAt: at, state: stateOfRecord(summary), startedBy, config, code, durationMs, summary };
+  const state = stateOfRecord(summary);
+  return { id, startedAt: at, state, startedBy, config, door, program, code, durationMs, summary };
 }
 
 /** Lists show the name of a saved program instead of its code. */

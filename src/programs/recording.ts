@@ -282,6 +282,7 @@ export class TraceRecording {
       startedBy: this.#startedBy,
       program: this.#program,
       config,
+      door: this.#parts.config.door,
       ok,
       reason: ok ? undefined : outcome.reason,
       durationMs: rounded(durationMs),

@@ -251,6 +251,8 @@ export interface AboutProgram {
   code: string;
   /** The name of the saved program that it is. */
   program?: string | undefined;
+  /** The door behind which it was started. */
+  door?: string | undefined;
   startedBy: StartedBy;
 }
 
@@ -262,8 +264,8 @@ export function doorOf({ request }: Pick<StoredExecution, "request">): string | 
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  const { source, isForAgent = false, program } = stored;
-  return { code: source.slice(0, chars), program: program?.name, startedBy: startedByOf(isForAgent) };
+  const { source, isForAgent = false, program, door } = stored;
+  return { code: source.slice(0, chars), program: program?.name, door, startedBy: startedByOf(isForAgent) };
 }
 
 export function notFound(id: string): ClaudikinsError {

@@ -17,6 +17,8 @@ export interface Approval {
   id: string;
   /** The config file; null for the demo. */
   config: string | null;
+  /** The door of the config behind which the execution runs. Null without one. */
+  door: string | null;
   execution: string;
   /** The number of the call in its execution. */
   call: number;

@@ -12,6 +12,9 @@ import {
 } from "./approval.ts";
 import { approvalKeptDays, maxDecidedApprovals, maxExcerptChars } from "./limits.ts";
 
+/** The columns of a row, and its door. */
+const columns = "*, (SELECT door FROM approvalDoors WHERE approval = approvals.id) AS door";
+
 type Values = Record<string, string | number | null>;
 
 /** What may be open at once: for one config, and for all together. No person reads more. */
@@ -30,7 +33,7 @@ export class ApprovalStore {
 
   /** Writes an open row. */
   add(asking: Asking): Approval {
-    const { args, changed, bound, ...rest } = asking;
+    const { args, changed, bound, door, ...rest } = asking;
     const indented = JSON.stringify(JSON.parse(args), null, 2);
     const row = {
       ...rest,
@@ -45,11 +48,13 @@ export class ApprovalStore {
       const [added] = this.#rows(
         `INSERT INTO approvals (id, config, execution, call, owner, line, code, server, tool, excerpt, argsChars, argsBytes, why, changed, bound, state, askedAt, expiresAt)
          VALUES ($id, $config, $execution, $call, $owner, $line, $code, $server, $tool, $excerpt, $argsChars, $argsBytes, $why, $changed, $bound, 'open', $askedAt, $expiresAt)
-         RETURNING *`,
+         RETURNING ${columns}`,
         row,
       );
       this.#database.query("INSERT INTO approvalArguments VALUES ($id, $args)").run({ id: row.id, args });
-      return added!;
+      if (door !== null)
+        this.#database.query("INSERT INTO approvalDoors VALUES ($id, $door)").run({ id: row.id, door });
+      return { ...added!, door };
     });
   }
 
@@ -74,7 +79,7 @@ export class ApprovalStore {
   }
 
   get(id: string): Approval | undefined {
-    return this.#rows("SELECT * FROM approvals WHERE id = $id", { id })[0];
+    return this.#rows(`SELECT ${columns} FROM approvals WHERE id = $id`, { id })[0];
   }
 
   /** All arguments of an open row, as JSON. Undefined if the row is not open. */
@@ -86,7 +91,7 @@ export class ApprovalStore {
   /** The oldest first. */
   list(filter: ApprovalFilter = {}): Approval[] {
     const { where, values } = conditions(filter);
-    return this.#rows(`SELECT * FROM approvals ${where} ORDER BY askedAt, rowid`, values);
+    return this.#rows(`SELECT ${columns} FROM approvals ${where} ORDER BY askedAt, rowid`, values);
   }
 
   /** Whether a call of the execution waits, or of a saved program that it runs. */
@@ -105,7 +110,7 @@ export class ApprovalStore {
   /** The last row of a call. A call has several if something changed while a person was asked. */
   ofCall(execution: string, call: number): Approval | undefined {
     return this.#rows(
-      "SELECT * FROM approvals WHERE execution = $execution AND call = $call ORDER BY rowid DESC LIMIT 1",
+      `SELECT ${columns} FROM approvals WHERE execution = $execution AND call = $call ORDER BY rowid DESC LIMIT 1`,
       { execution, call },
     )[0];
   }
@@ -113,7 +118,7 @@ export class ApprovalStore {
   /** The permission for further calls of a tool that a person gave an execution. */
   sessionApproval(execution: string, server: string, tool: string): Approval | undefined {
     return this.#rows(
-      `SELECT * FROM approvals WHERE execution = $execution AND server = $server AND tool = $tool
+      `SELECT ${columns} FROM approvals WHERE execution = $execution AND server = $server AND tool = $tool
        AND state = 'approved' AND scope = 'session' ORDER BY rowid DESC LIMIT 1`,
       { execution, server, tool },
     )[0];
@@ -129,12 +134,12 @@ export class ApprovalStore {
     const set = `UPDATE approvals SET state = $state, scope = $scope, decidedAt = $now, decidedBy = $by
       WHERE state = 'open' AND expiresAt > $now`;
     const work = this.#database.transaction(() => {
-      const [decided] = this.#rows(`${set} AND id = $id RETURNING *`, { ...values, id });
+      const [decided] = this.#rows(`${set} AND id = $id RETURNING ${columns}`, { ...values, id });
       if (!decided || state === "approved") return decided ? [decided] : [];
       const { execution, server, tool } = decided;
       const others = decision.all
-        ? this.#rows(`${set} AND execution = $execution RETURNING *`, { ...values, execution })
-        : this.#rows(`${set} AND execution = $execution AND server = $server AND tool = $tool RETURNING *`, {
+        ? this.#rows(`${set} AND execution = $execution RETURNING ${columns}`, { ...values, execution })
+        : this.#rows(`${set} AND execution = $execution AND server = $server AND tool = $tool RETURNING ${columns}`, {
             ...values,
             execution,
             server,
@@ -154,7 +159,7 @@ export class ApprovalStore {
   unsaved(filter: Pick<ApprovalFilter, "config" | "execution"> = {}): Approval[] {
     const { where, values } = conditions({ config: filter.config, execution: filter.execution, state: "open" });
     return this.#rows(
-      `SELECT * FROM approvals ${where} AND NOT EXISTS
+      `SELECT ${columns} FROM approvals ${where} AND NOT EXISTS
          (SELECT 1 FROM executions WHERE id = approvals.execution AND state = 'open' AND program IS NOT NULL)`,
       values,
     );
@@ -174,7 +179,7 @@ export class ApprovalStore {
   /** Marks open rows whose time is over. Returns them. */
   expire(now: number): Approval[] {
     return this.#rows(
-      "UPDATE approvals SET state = 'expired', decidedAt = $now WHERE state = 'open' AND expiresAt <= $now RETURNING *",
+      `UPDATE approvals SET state = 'expired', decidedAt = $now WHERE state = 'open' AND expiresAt <= $now RETURNING ${columns}`,
       { now },
     );
   }
@@ -182,7 +187,7 @@ export class ApprovalStore {
   /** Withdraws an open or approved row. Undefined if it was neither. */
   withdraw(id: string, now: number): Approval | undefined {
     return this.#rows(
-      "UPDATE approvals SET state = 'withdrawn', decidedAt = $now WHERE id = $id AND state IN ('open', 'approved') RETURNING *",
+      `UPDATE approvals SET state = 'withdrawn', decidedAt = $now WHERE id = $id AND state IN ('open', 'approved') RETURNING ${columns}`,
       { id, now },
     )[0];
   }

@@ -133,6 +133,11 @@ const additions = {
      amount INTEGER NOT NULL,
      PRIMARY KEY (key, fromAt)
    ) STRICT`,
+  // The doors of approvals that are behind one.
+  approvalDoors: `CREATE TABLE approvalDoors (
+     approval TEXT PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
+     door TEXT NOT NULL
+   ) STRICT`,
   // The files of earlier versions whose contents are here.
   takenOver: `CREATE TABLE takenOver (name TEXT PRIMARY KEY) STRICT`,
   pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN

@@ -6,6 +6,7 @@ export type AskingChanges = Partial<Omit<Asking, "args"> & { args: object }>;
 export function asking({ args = { id: 1, text: 'a "quoted" text' }, ...changes }: AskingChanges = {}): Asking {
   return {
     config: "/shop/claudikins.json",
+    door: null,
     execution: "e1",
     call: 1,
     owner: "process-1",

@@ -31,6 +31,7 @@ import { toolId } from "../../tools/model.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
+import { doorColumn } from "../door-column.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
@@ -43,6 +44,7 @@ const approvalShape = record({
   id: text,
   state: oneOf("open", "approved", "denied", "expired", "withdrawn"),
   config: about("The config file; null for the demo", either(text, nothing)),
+  "door?": about("The door of the config behind which the execution runs", text),
   server: text,
   tool: text,
   "args?": about(
@@ -183,6 +185,7 @@ function jsonOf(approval: Approval) {
     bound: _,
     owner: _owner,
     argsChars: _chars,
+    door,
     changed,
     line,
     code,
@@ -191,7 +194,7 @@ function jsonOf(approval: Approval) {
     scope,
     ...row
   } = approval;
-  const known = { changed, line, code, decidedAt, decidedBy, scope };
+  const known = { door, changed, line, code, decidedAt, decidedBy, scope };
   const args = hasWhole(approval) ? { args: JSON.parse(row.excerpt) } : {};
   return { ...row, ...args, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)) };
 }
@@ -356,6 +359,7 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
 function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean, { stdout: { columns } }: Io): string {
   const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
   const now = Date.now();
+  const doors = doorColumn(rows);
   const head = [
     "id",
     isDecided ? "decided" : "asked",
@@ -364,6 +368,7 @@ function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean
     "call",
     { text: "arguments" },
     "execution",
+    ...doors.head,
     ...only(isAll, { path: "config" }),
   ];
   const cells = rows.map((row) => [
@@ -374,6 +379,7 @@ function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean
     visible(toolId(row.server, row.tool)),
     visible(argumentsText(row)).slice(0, maxListedArgumentChars),
     `${row.execution}${row.line === null ? "" : `, line ${row.line}`}`,
+    ...doors.cells(row),
     ...only(isAll, configText(row.config)),
   ]);
   return table(head, cells, columns);
@@ -384,8 +390,9 @@ function argumentsText(row: Approval): string {
   return hasWhole(row) ? JSON.stringify(JSON.parse(row.excerpt)) : row.excerpt.replace(/\n */g, "");
 }
 
-function placeText({ execution, line, askedAt }: Approval): string {
-  return `asked ${ageText(Date.now() - askedAt)}, execution ${execution}${line === null ? "" : `, line ${line}`}`;
+function placeText({ execution, line, door, askedAt }: Approval): string {
+  const where = door === null ? "" : ` behind the door ${visible(door)}`;
+  return `asked ${ageText(Date.now() - askedAt)}, execution ${execution}${where}${line === null ? "" : `, line ${line}`}`;
 }
 
 /** `whole` are all arguments as JSON, if they are stored. */
@@ -403,7 +410,7 @@ function wholeText(row: Approval, whole: string | undefined, { stdout: { columns
     `${head}\n`,
     wholeQuestionText({ ...row, changed: row.changed ?? undefined }, json, Math.min(columns, maxQuestionChars)),
     ...(isAll ? [] : [rest]),
-    `Config: ${visible(configText(config))}`,
+    `Config: ${visible(configText(config))}${row.door === null ? "" : `, door ${visible(row.door)}`}`,
     `Execution ${row.execution}, call ${call}${row.line === null ? "" : `, line ${row.line}`}`,
     ...(code === null ? [] : [`    ${visible(code)}`]),
     "",

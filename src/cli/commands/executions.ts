@@ -11,6 +11,7 @@ import { startedByShape } from "../../programs/trace/record.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
+import { doorColumn } from "../door-column.ts";
 import { executionNamed } from "../execution-named.ts";
 import { ageText } from "../layout.ts";
 import { maxListedCodeChars, maxReadCodeChars } from "../limits.ts";
@@ -26,6 +27,7 @@ const listed = {
   id: text,
   startedAt: time,
   startedBy: about("serve: an agent sent it. exec: it was run from a shell", startedByShape),
+  "door?": about("The door of the config behind which it was started", text),
   ...stateKeys,
 };
 
@@ -52,20 +54,23 @@ export const list = command({
     const found = withApprovals(await Promise.all(rows), open);
     const json = { executions: found.map((each) => ({ ...jsonOf(each), code: codeOf(each) })) };
     if (found.length === 0) return { json, note: "No program runs in the background or waits, with this config.\n" };
+    const doors = doorColumn(found);
     const cells = found.map((each) => [
       each.id,
       ageText(Date.now() - each.startedAt),
       stateCell(stateText(each.state)),
       each.startedBy,
+      ...doors.cells(each),
       codeOf(each),
     ]);
-    return { json, text: table(["id", "started", "state", "by", { text: "code" }], cells, io.stdout.columns) };
+    const head = ["id", "started", "state", "by", ...doors.head, { text: "code" }];
+    return { json, text: table(head, cells, io.stdout.columns) };
   },
 });
 
 export const show = command({
   description: "Show an execution: its state, the calls that it waits for, and the whole program.",
-  args: { execution: executionArg, ...configArgs },
+  args: { execution: executionArg, ...configArgs, ...doorArgs },
   examples: ["claudikins executions show 0t80fs9gjc"],
   json: record({
     ...listed,
@@ -87,7 +92,7 @@ export const show = command({
     const json = { ...jsonOf(found), changedAt: row.changedAt, calls, code: program.code };
     const lines = [
       `${id}: ${stateText(found.state)}`,
-      `by ${found.startedBy}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
+      `by ${found.startedBy}${found.door === undefined ? "" : ` behind the door ${found.door}`}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
       ...calls.map(
         ({ tool, line, state }) =>
           `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
@@ -141,7 +146,7 @@ export const wait = command({
 
 export const cancel = command({
   description: "Cancel an execution that runs or waits, in whatever process.",
-  args: { execution: executionArg, ...configArgs },
+  args: { execution: executionArg, ...configArgs, ...doorArgs },
   examples: ["claudikins executions cancel 0t80fs9gjc"],
   json: record({ execution: text, cancelled: about("False if it had ended before", yesOrNo) }),
   async run(args, io) {
@@ -161,8 +166,8 @@ async function idOf(wanted: string, app: App): Promise<string> {
   return executionNamed(wanted, all) ?? wanted;
 }
 
-function jsonOf({ id, startedAt, startedBy, state }: ListedExecution) {
-  return { id, startedAt, startedBy, ...state };
+function jsonOf({ id, startedAt, startedBy, door, state }: ListedExecution) {
+  return { id, startedAt, startedBy, ...(door === undefined ? {} : { door }), ...state };
 }
 
 /** The beginning of the program on one line. */

@@ -27,6 +27,7 @@ import { configOwner } from "../../servers/logs/place.ts";
 import { Store } from "../../store/store.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
+import { doorColumn } from "../door-column.ts";
 import { executionNamed } from "../execution-named.ts";
 import { countUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -42,7 +43,7 @@ const traceShape = either(
     record({
       open: about(
         "Stored programs that run or wait",
-        list(record({ id: text, at: time, startedBy: startedByShape, ...stateKeys })),
+        list(record({ id: text, at: time, startedBy: startedByShape, "door?": text, ...stateKeys })),
       ),
       executions: about("Recorded executions, which have ended", list(summaryShape)),
     }),
@@ -203,12 +204,15 @@ function listed(
 ): CommandAnswer {
   const all = joined(open, own).slice(0, most);
   const json = {
-    open: all.filter(isOpen).map(({ id, startedAt, startedBy, state }) => ({ id, at: startedAt, startedBy, ...state })),
+    open: all.filter(isOpen).map(({ id, startedAt, startedBy, door, state }) => {
+      return { id, at: startedAt, startedBy, ...(door === undefined ? {} : { door }), ...state };
+    }),
     executions: all.flatMap(({ summary }) => summary ?? []),
   };
   if (all.length === 0) return { json, note: `${note}${none}: exec and serve record every execution.\n` };
   const isWide = columns === undefined || columns >= minTraceChars;
   const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
+  const doors = doorColumn(all);
   const head = [
     "id",
     "when",
@@ -217,9 +221,10 @@ function listed(
     { number: "time" },
     ...only(isWide, { number: "kept out" }),
     ...only(isWide, "by"),
+    ...doors.head,
     ...only(isAll, { path: "config" }),
   ];
-  const rows = all.map(({ id, startedAt, startedBy, config, state, durationMs, summary }) => [
+  const rows = all.map(({ id, startedAt, startedBy, config, door, state, durationMs, summary }) => [
     id,
     ageText(Date.now() - startedAt),
     stateCell(stateText(state)),
@@ -227,6 +232,7 @@ function listed(
     durationMs === undefined ? "" : durationText(durationMs),
     ...only(isWide, summary ? grouped(keptOut(summary)) : ""),
     ...only(isWide, startedBy),
+    ...doors.cells({ door }),
     ...only(isAll, configText(config)),
   ]);
   return { json, note, text: table(head, rows, columns) };

@@ -108,7 +108,7 @@ export async function namesOf(
       return program ? inputsOf(program).map(([input]) => ({ value: `${input}=`, isOpen: true })) : [];
     }
     case "kept":
-      return keptExecutions(surroundings);
+      return keptExecutions(place, surroundings);
     case "approval":
       return waitingCalls(surroundings);
     case "token":
@@ -131,15 +131,20 @@ async function known(place: CompletionContext, surroundings: CompletionIo): Prom
     .map((server) => visibleTools(server, servers.get(server.name)));
 }
 
-/** The executions of all configs in the store. */
-async function keptExecutions({ env }: CompletionIo): Promise<Candidate[]> {
+/** The stored executions of this config, or of the door. */
+async function keptExecutions({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
   const file = storeFile(env);
   if (!existsSync(file)) return [];
-  const { openDatabase } = await import("../../store/database.ts");
-  const { ExecutionStore } = await import("../../store/executions.ts");
+  const [{ openDatabase }, { ExecutionStore }, { doorOf }] = await Promise.all([
+    import("../../store/database.ts"),
+    import("../../store/executions.ts"),
+    import("../../programs/stored-executions.ts"),
+  ]);
+  const owner = configOwner(discoverConfig({ flag: flags.get("config"), cwd, env }));
   const database = await openDatabase(file);
   try {
-    const rows = new ExecutionStore(database).list();
+    const all = new ExecutionStore(database).list(owner);
+    const rows = all.filter((row) => doorOf(row) === (flags.get("door") || undefined));
     return rows.map(({ id, startedAt, state }) => ({
       value: id,
       about: `${ageText(Date.now() - startedAt)}, ${state}`,

@@ -23,6 +23,8 @@ interface StoredQueueOptions {
   approvals: Approvals;
   /** The config file; null for the demo. */
   config: string | null;
+  /** The door of the config. */
+  door: string | undefined;
   /** How long calls wait. Read for each question. */
   expiresAfterMs: () => number;
   /** Where the user is asked in this process. */
@@ -91,7 +93,7 @@ export class StoredQueue implements ApprovalQueue {
   };
 
   async #asked(question: Question, bound: Bound, made: MadeCall): Promise<QueueEntry> {
-    const { approvals, config, expiresAfterMs, redact } = this.#options;
+    const { approvals, config, door, expiresAfterMs, redact } = this.#options;
     const { server, tool, args, why, changed } = question;
     const { execution, call, line, code } = made;
     await turnFor(args);
@@ -99,6 +101,7 @@ export class StoredQueue implements ApprovalQueue {
     const askedAt = approvals.now();
     const asking: Omit<Asking, "owner"> = {
       config,
+      door: door ?? null,
       execution,
       call,
       line: line ?? null,

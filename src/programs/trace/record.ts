@@ -35,6 +35,7 @@ const summary = {
   startedBy: startedByShape,
   "program?": about("The name of the saved program that it ran", text),
   config: about("The config file; null for the demo", either(text, nothing)),
+  "door?": about("The door of the config behind which it ran", text),
   ok: yesOrNo,
   "reason?": about("Why it failed", failureReason),
   durationMs: number,

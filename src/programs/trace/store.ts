@@ -40,10 +40,11 @@ function summaryIn(json: string): Summary | undefined {
   return summary.version === 1 ? summary : undefined;
 }
 
-/** Earlier builds called the key `door`. */
-function withStartedBy(summary: Summary & { door?: StartedBy }): Summary {
-  const { door = "exec", startedBy = door, ...rest } = summary;
-  return { ...rest, startedBy };
+/** Early builds had no doors, and kept `startedBy` as `door`. */
+function withStartedBy(summary: Omit<Summary, "startedBy"> & { startedBy?: StartedBy }): Summary {
+  const { startedBy, door, ...rest } = summary;
+  if (startedBy === undefined) return { ...rest, startedBy: door === "serve" ? "serve" : "exec" };
+  return { ...rest, startedBy, ...(door === undefined ? {} : { door }) };
 }
 
 /** Undefined if there is no such record. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */

@@ -63,7 +63,7 @@ function titleOf({ calls, durationMs }: ExecutionRecord): string {
 }
 
 function Header({ record }: RecordProps) {
-  const { id, startedBy, config, at, ok } = record;
+  const { id, startedBy, config, door, at, ok } = record;
   const protocols = protocolsText(record);
   return (
     <header>
@@ -73,7 +73,13 @@ function Header({ record }: RecordProps) {
           {titleOf(record)} <span class={`badge ${ok ? "ok" : "failed"}`}>{outcomeWord(record)}</span>
         </h1>
         <p class="about">
-          {startedBy} · <Text>{configText(config)}</Text> · {timeText(at)} · {id}
+          {startedBy} · <Text>{configText(config)}</Text>
+          {door !== undefined && (
+            <>
+              , door <Text>{door}</Text>
+            </>
+          )}{" "}
+          · {timeText(at)} · {id}
         </p>
         {protocols !== "" && (
           <p class="about">
