@@ -5,7 +5,7 @@ import { buildMark, formatOf } from "../base/program-format.ts";
 import { dayMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
 import { ownersFolder } from "../config/locations.ts";
-import type { CallGroup, CheckMode, Limits as SandboxLimits } from "../sandbox/contract.ts";
+import type { CallGroup, CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import { type BriefExecution, ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
 import { isOwnerAlive, Owner } from "../store/owner.ts";
@@ -148,11 +148,16 @@ export class StoredExecutions {
       .list(this.#options.config)
       .filter((row) => this.isOfDoor(row) && (JSON.parse(row.request) as StoredRequest).program?.name === name);
     return Promise.all(
-      rows.slice(0, count).map(async ({ id, startedAt, state }) => {
-        const { outcome, value } = state === "ended" ? await writer.do("outcome", id, {}) : {};
-        return { execution: id, startedAt, outcome: outcome === undefined ? undefined : outcomeOf({ outcome, value }) };
+      rows.slice(0, count).map(async (row) => {
+        return { execution: row.id, startedAt: row.startedAt, outcome: await storedOutcome(row, writer) };
       }),
     );
+  }
+
+  /** The outcome of a stored execution of this config; undefined if it has not ended. Throws EXECUTION_NOT_FOUND. */
+  async outcomeOf(id: string, parts: ExecutionParts): Promise<Outcome | undefined> {
+    const { store, writer } = await this.open(parts);
+    return storedOutcome(this.rowOf(id, store), writer);
   }
 
   /** A stored execution of this config, and the calls that it waits for. Throws EXECUTION_NOT_FOUND. */
@@ -245,6 +250,14 @@ export class StoredExecutions {
     const access = await this.#access?.catch(() => undefined);
     await access?.end();
   }
+}
+
+async function storedOutcome(
+  { id, state }: Pick<StoredExecution, "id" | "state">,
+  writer: StoreWriter,
+): Promise<Outcome | undefined> {
+  const { outcome, value } = state === "ended" ? await writer.do("outcome", id, {}) : {};
+  return outcome === undefined ? undefined : outcomeOf({ outcome, value });
 }
 
 export interface AboutProgram {

@@ -232,15 +232,8 @@ export const remove = command({
   json: record({ removed: listOf(record({ name: text, removed: yesOrNo })) }),
   async run(args, io) {
     const config = await openConfig(args, io);
-    const library = new ProgramLibrary(config.savedPrograms);
-    const known = library.names();
-    // An unknown name is an error before anything is removed.
-    for (const name of args.names) if (!known.includes(name)) library.get(name);
-    const schedules = new Schedules(config.savedPrograms);
-    const scheduled = schedules.all().filter(({ program }) => args.names.includes(program));
-    for (const { id } of scheduled) await schedules.remove(id);
-    const removed = [];
-    for (const name of new Set(args.names)) removed.push({ name, removed: await library.remove(name) });
+    const { removePrograms } = await import("../../programs/saved/manage.ts");
+    const removed = await removePrograms(args.names, config.savedPrograms);
     return { json: { removed }, text: removed.map(({ name }) => `Removed ${name}\n`).join("") };
   },
 });

@@ -13,10 +13,13 @@ export const runShape = record({ id: text, at: time, ok: yesOrNo, durationMs: nu
 export type ProgramRun = Summary & { program: string };
 
 /** Newest first. */
-export async function lastRuns({ origin }: Pick<Config, "origin">, { env }: Pick<Io, "env">): Promise<ProgramRun[]> {
+export async function lastRuns(
+  { origin, door }: Pick<Config, "origin" | "door">,
+  { env }: Pick<Io, "env">,
+): Promise<ProgramRun[]> {
   await using store = new Store(storeFile(env));
   const owner = configOwner(origin);
   return (await readSummaries(store)).filter(
-    (each): each is ProgramRun => each.program !== undefined && each.config === owner,
+    (each): each is ProgramRun => each.program !== undefined && each.config === owner && each.door === door,
   );
 }

@@ -7,15 +7,12 @@ import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts
 import { about, list as listOf, number, oneOf, record, text, texts } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
+import { executedProgram } from "../../programs/saved/from-execution.ts";
 import { withoutFunction } from "../../programs/saved/last-programs.ts";
 import { digestOf, ProgramLibrary } from "../../programs/saved/library.ts";
 import { problemOfName, type SavedProgram } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
 import { type ProgramToSave, programToSave, type SavedNow, store } from "../../programs/saved/save.ts";
-import { aboutRequest } from "../../programs/stored-executions.ts";
-import { readRecord, readSummaries } from "../../programs/trace/store.ts";
-import { configOwner } from "../../servers/logs/place.ts";
-import { toolId } from "../../tools/model.ts";
 import { command, flag, option, pairs, place, repeatable } from "../command.ts";
 import { configArgs, doorArgs } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
@@ -102,47 +99,21 @@ interface FoundProgram {
   code: string;
   name?: string | undefined;
   description?: string | undefined;
-  calls?: readonly string[];
+  calls?: readonly string[] | undefined;
 }
 
 async function programNamed(wanted: string, library: ProgramLibrary, app: App, io: Io): Promise<FoundProgram> {
   if (wanted === "-") return { code: await io.stdin.text() };
   const saved = problemOfName(wanted) === undefined ? library.find(wanted) : undefined;
   if (saved) return saved;
-  if (wanted === "last" || /^[0-9a-z]{8,}(?:-\d+)*$/.test(wanted)) return executed(wanted, app);
+  if (wanted === "last" || /^[0-9a-z]{8,}(?:-\d+)*$/.test(wanted))
+    return executedProgram(wanted, app, await app.executions());
   try {
     return { code: await readFile(resolve(io.cwd, wanted), "utf8") };
   } catch (cause) {
     const why = systemCodeOf(cause) === "ENOENT" ? "the file does not exist" : messageOf(cause);
     throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${wanted}: ${why}`, { cause });
   }
-}
-
-/** The code of an execution, from its record or from the store. */
-async function executed(wanted: string, app: App): Promise<FoundProgram> {
-  const owner = configOwner(app.config.origin);
-  const summaries = (await readSummaries(app.store)).filter(
-    (each) => each.config === owner && each.program === undefined,
-  );
-  const stored = (await (await app.executions()).stored.list(app)).filter(
-    ({ state, isOk }) => state === "ended" && isOk,
-  );
-  const newest = [...summaries.filter(({ ok, hasContents }) => ok && hasContents), ...stored].sort((a, b) =>
-    a.id < b.id ? 1 : -1,
-  );
-  const id = wanted === "last" ? newest[0]?.id : wanted;
-  const record = id === undefined ? undefined : await readRecord(app.store, id);
-  const { chars = 0, text: code } = record?.code ?? {};
-  if (record && code !== undefined && code.length === chars) {
-    return { code, calls: record.timeline.map(({ server, tool }) => withoutFunction(toolId(server, tool))) };
-  }
-  const row = stored.find((each) => each.id === id);
-  if (row) return { code: aboutRequest(row.request).code };
-  const what =
-    wanted === "last" ? "The code of no execution is stored" : `The code of the execution "${wanted}" is not stored`;
-  throw new ClaudikinsError("EXECUTION_NOT_FOUND", what, {
-    hint: "Save the program from its file, or run it again with exec --record. Agents save their last program with programs.save.",
-  });
 }
 
 async function schemaIn(value: string | undefined, what: string, io: Io): Promise<JsonObject | undefined> {

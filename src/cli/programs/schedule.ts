@@ -3,9 +3,8 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, anything, byName, list as listOf, number, record, text, time, yesOrNo } from "../../base/json-shape.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
-import { problemOfName } from "../../programs/saved/model.ts";
-import { requestFor } from "../../programs/saved/run.ts";
-import { cronOf, nextTimes, type Schedule, type ScheduledRun, Schedules } from "../../programs/saved/schedules.ts";
+import { addSchedule } from "../../programs/saved/manage.ts";
+import { nextTimes, type Schedule, type ScheduledRun, Schedules } from "../../programs/saved/schedules.ts";
 import { command, option, pairs, place, several } from "../command.ts";
 import { configArgs, doorArgs, openConfig, usesDaemon } from "../config-flags.ts";
 import type { Io } from "../io.ts";
@@ -98,27 +97,12 @@ export const schedule = command({
         hint: 'Add --cron, such as --cron "0 8 * * 1-5".',
       });
     }
-    const id = args.as ?? program.name;
-    const problem = problemOfName(id);
-    if (problem !== undefined)
-      throw new ClaudikinsError("USAGE", `"${id}" cannot be the name of a schedule: ${problem}`);
     const input = await inputFrom(args.input, program, io);
-    await requestFor(program, input);
-    const zone = args.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const made: Schedule = {
-      version: 1,
-      id,
-      program: program.name,
-      input,
-      cron: args.cron,
-      zone,
-      createdAt: Date.now(),
-    };
-    cronOf(made);
-    await new Schedules(savedPrograms).add(made);
+    const wanted = { input, cron: args.cron, zone: args.zone, id: args.as };
+    const made = await addSchedule(program, wanted, savedPrograms);
     const next = nextTimes(made, 3);
-    const times = next.map((at) => `  ${timeText(at, zone)}\n`).join("");
-    const text = `Scheduled ${program.name}. The next times (${zone}):\n${times}`;
+    const times = next.map((at) => `  ${timeText(at, made.zone)}\n`).join("");
+    const text = `Scheduled ${program.name}. The next times (${made.zone}):\n${times}`;
     return { json: { schedule: scheduleJson(made), next }, text, note: await daemonNote(args, io) };
   },
 });
