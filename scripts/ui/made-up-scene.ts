@@ -95,6 +95,40 @@ export async function madeUpScene(): Promise<Scene> {
   for (const { minutes, ...each } of outcomes.toReversed()) {
     await scene.record({ ...each, at: now - minutes * minute, startedBy: "serve", charsOut: 1_800 });
   }
+  await scene.program({
+    name: "issues-of-a-month",
+    description: "Counts the issues of a month, by label.",
+    savedBy: "agent",
+    savedAt: now - 26 * 60 * minute,
+    calls: ["github.list_issues", "linear.list_issues"],
+  });
+  await scene.program({
+    name: "weekly-report",
+    description: "Writes the report of the week: merged pull requests, and issues that are still open.",
+    calls: ["files.write_file", "github.list_pull_requests"],
+    savedAt: now - 9 * 24 * 60 * minute,
+  });
+  await scene.schedule({
+    id: "weekly-report",
+    cron: "0 8 * * 1",
+    zone: "Europe/Berlin",
+    input: { month: "2026-10" },
+    lastRun: {
+      due: now - 200 * minute,
+      startedAt: now - 200 * minute,
+      missed: 2,
+      end: { at: now - 199 * minute, ok: false, message: "github.list_pull_requests: the server is signed out" },
+    },
+  });
+  await scene.record({ program: "issues-of-a-month", at: now - 90 * minute, startedBy: "serve", durationMs: 1_900 });
+  await scene.record({ program: "issues-of-a-month", at: now - 26 * 60 * minute, durationMs: 2_400 });
+  await scene.record({
+    at: now - 12 * minute,
+    calls: 2,
+    durationMs: 900,
+    hasContents: true,
+    code: { chars: 63, lines: 1, text: 'return (await github.list_issues({ month: "2026-10" })).length;' },
+  });
   for (let day = 0; day < 30; day += 1) {
     const busy = [0, 6].includes((day + 2) % 7) ? 0.1 : 0.6 + 0.4 * Math.abs(Math.sin(day * 1.7));
     scene.count(

@@ -18,10 +18,28 @@ import { type Continued, PageApprovals } from "./approvals.ts";
 import type { PageState } from "./contract.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader } from "./executions.ts";
-import { bodyOf, decisionBody, type PolicyBody, pastedBody, policyBody, RefusedRequest, signInBody } from "./guard.ts";
+import {
+  bodyOf,
+  cancelBody,
+  decisionBody,
+  namedBody,
+  type PolicyBody,
+  pastedBody,
+  policyBody,
+  previewBody,
+  RefusedRequest,
+  runBody,
+  saveBody,
+  scheduleBody,
+  signInBody,
+} from "./guard.ts";
+import { type Background, ProgramActions } from "./program-actions.ts";
+import { ProgramsReader } from "./programs.ts";
 import { SavingsReader } from "./savings.ts";
 import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { PageSignIns } from "./sign-ins.ts";
+
+const unknownRequest = "The page has no such request";
 
 interface PageApiOptions {
   /** The page's own app, which starts no programs, and the approvals of all processes. The API disposes of both. */
@@ -32,6 +50,9 @@ interface PageApiOptions {
   /** Whether the user vouches for the config, trusted or not. */
   isAnswered: boolean;
   continued: Continued;
+  /** Opens the part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
+  openDoor(door: string): Promise<App>;
+  background: Background;
   /** What the daemon of the config knows of its servers. Undefined if none is running. */
   running(): Promise<RunningServers | undefined>;
 }
@@ -42,13 +63,17 @@ export class PageApi {
   readonly #tools = new ToolViews();
   readonly #approvals: PageApprovals;
   readonly #executions: ExecutionsReader;
+  readonly #programs: ProgramsReader;
+  readonly #actions: ProgramActions;
   readonly #savings: SavingsReader;
 
   constructor(options: PageApiOptions) {
-    const { app, approvals, continued } = options;
+    const { app, approvals, continued, env } = options;
     this.#options = options;
     this.#approvals = new PageApprovals(approvals, app.store.file, continued);
     this.#executions = new ExecutionsReader(app);
+    this.#programs = new ProgramsReader(app, env);
+    this.#actions = new ProgramActions(options);
     this.#savings = new SavingsReader(app.store);
   }
 
@@ -57,6 +82,7 @@ export class PageApi {
     await app.reload?.refresh();
     const { origin } = app.config;
     const listed = await this.#approvals.list();
+    const executions = await this.#executions.read(listed.approvals);
     const servers = serversOf(app, credentials, await running(), (server) => this.#signIns.of(server));
     return {
       version,
@@ -64,8 +90,9 @@ export class PageApi {
       configText: configText(app.config, env),
       problem: app.reload?.problem,
       ...listed,
-      executions: await this.#executions.read(listed.approvals),
+      executions: executions.shown,
       servers,
+      ...this.#programs.read(executions),
       savings: await this.#savings.read(),
     };
   }
@@ -86,8 +113,9 @@ export class PageApi {
       const { decision } = await bodyOf(request, decisionBody);
       return this.#approvals.decide(approval, decision);
     }
-    const [, execution] = /^POST api\/executions\/([0-9a-z]{1,40})\/cancel$/.exec(route) ?? [];
-    if (execution !== undefined) return (await app.executions()).cancel(execution, app);
+    const [, execution, wanted] = /^(?:GET|POST) api\/executions\/([0-9a-z-]{1,60})\/([a-z]+)$/.exec(route) ?? [];
+    if (execution !== undefined) return this.#ofExecution(`${request.method} ${wanted}`, execution, request, search);
+    if (route.includes(" api/programs/")) return this.#ofPrograms(route, request, search);
     switch (route) {
       case "GET api/tools":
         return this.#tools.of(search.get("server") ?? "", app);
@@ -103,7 +131,42 @@ export class PageApi {
         return this.#signIns.paste(server, address);
       }
       default:
-        throw new RefusedRequest(404, "The page has no such request");
+        throw new RefusedRequest(404, unknownRequest);
+    }
+  }
+
+  async #ofExecution(route: string, id: string, request: Request, search: URLSearchParams): Promise<unknown> {
+    const door = search.get("door") ?? undefined;
+    switch (route) {
+      case "POST cancel":
+        return this.#actions.cancel({ id, ...(await bodyOf(request, cancelBody)) });
+      case "GET outcome":
+        return this.#actions.outcome({ id, door });
+      case "GET code":
+        return this.#actions.executed({ id, door });
+      default:
+        throw new RefusedRequest(404, unknownRequest);
+    }
+  }
+
+  async #ofPrograms(route: string, request: Request, search: URLSearchParams): Promise<unknown> {
+    switch (route) {
+      case "GET api/programs/code":
+        return this.#actions.code({ name: search.get("name") ?? "", door: search.get("door") ?? undefined });
+      case "POST api/programs/run":
+        return this.#actions.run(await bodyOf(request, runBody));
+      case "POST api/programs/schedule":
+        return this.#actions.schedule(await bodyOf(request, scheduleBody));
+      case "POST api/programs/unschedule":
+        return this.#actions.unschedule(await bodyOf(request, namedBody));
+      case "POST api/programs/remove":
+        return this.#actions.remove(await bodyOf(request, namedBody));
+      case "POST api/programs/preview":
+        return this.#actions.preview(await bodyOf(request, previewBody));
+      case "POST api/programs/save":
+        return this.#actions.save(await bodyOf(request, saveBody));
+      default:
+        throw new RefusedRequest(404, unknownRequest);
     }
   }
 

@@ -114,7 +114,7 @@ function stateWords({ state, decidedBy }: stored.Approval): string {
 }
 
 function shown(approval: stored.Approval): PageApproval {
-  const { id, server, tool, why, changed, execution, line, code, config, askedAt, expiresAt } = approval;
+  const { id, server, tool, why, changed, execution, line, code, config, door, askedAt, expiresAt } = approval;
   return {
     id,
     server,
@@ -127,6 +127,7 @@ function shown(approval: stored.Approval): PageApproval {
     args: approval.excerpt,
     argsChars: approval.argsChars,
     config,
+    door: door ?? undefined,
     askedAt,
     expiresAt,
     state: approval.state,

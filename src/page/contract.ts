@@ -16,6 +16,12 @@ export interface PageState {
   /** Executions that run or wait come before ended ones; each group has the newest first. */
   executions: PageExecution[];
   servers: PageServerEntry[];
+  /** The saved programs of the config, then those of its doors. */
+  programs: PageProgram[];
+  /** When they run by themselves. */
+  schedules: PageSchedule[];
+  /** Files of programs and schedules that cannot be read. */
+  programProblems: string[];
   savings: Savings;
 }
 
@@ -38,6 +44,8 @@ export interface PageApproval {
   argsChars: number;
   /** The config file; null for the demo. */
   config: string | null;
+  /** The door of the config behind which the execution runs. */
+  door?: string | undefined;
   askedAt: number;
   expiresAt: number;
   state: "open" | "approved" | "denied" | "expired" | "withdrawn";
@@ -65,6 +73,8 @@ export interface PageExecution {
   /** The beginning of its program. */
   code?: string | undefined;
   startedBy: string;
+  /** The door behind which it was started. */
+  door?: string | undefined;
   startedAt: number;
   durationMs?: number | undefined;
   calls?: number | undefined;
@@ -73,6 +83,109 @@ export interface PageExecution {
   keptOut?: number | undefined;
   /** Whether it has a page of its own. */
   isRecorded: boolean;
+  /** Whether its code is kept, so that it can be saved as a program. */
+  canBeSaved: boolean;
+}
+
+/** A saved program. `GET api/programs/code?name=NAME&door=DOOR` has its code. */
+export interface PageProgram {
+  name: string;
+  /** The door that it belongs to. Undefined for the whole config. */
+  door?: string | undefined;
+  description: string;
+  /** How code calls it. */
+  call: string;
+  inputs: PageInput[];
+  /** What it may call. */
+  calls: string[];
+  savedAt: number;
+  savedBy: "user" | "agent";
+  /** The repository, at a commit. */
+  from?: string | undefined;
+  /** A sentence about its last change. */
+  changed?: string | undefined;
+  /** The newest first. */
+  runs: PageRun[];
+}
+
+export interface PageInput {
+  name: string;
+  /** What it takes, such as "a whole number". */
+  type: string;
+  isRequired: boolean;
+  description?: string | undefined;
+  example?: string | undefined;
+}
+
+export interface PageRun {
+  /** The execution. */
+  id: string;
+  kind: PageExecution["kind"];
+  stateText: string;
+  isOver: boolean;
+  startedAt: number;
+  durationMs?: number | undefined;
+  isRecorded: boolean;
+}
+
+export interface PageSchedule {
+  id: string;
+  program: string;
+  door?: string | undefined;
+  cron: string;
+  zone: string;
+  /** JSON on one line. */
+  input: string;
+  /** When it runs next. */
+  next?: number | undefined;
+  lastRun?: PageScheduledRun | undefined;
+}
+
+export interface PageScheduledRun {
+  startedAt: number;
+  /** Its execution. Undefined if it could not be started. */
+  execution?: string | undefined;
+  /** Whether the execution has a page of its own. */
+  isRecorded: boolean;
+  /** Earlier times that were missed. */
+  missed: number;
+  /** Given when it has ended. */
+  ok?: boolean | undefined;
+  /** Why it failed. */
+  message?: string | undefined;
+}
+
+/** What would be saved under a name: the answer to `POST api/programs/preview`. */
+export interface PageSaving {
+  call: string;
+  description: string;
+  code: string;
+  calls: string[];
+  inputs: PageInput[];
+  /** How often each value was replaced in the code. */
+  replaced: { input: string; places: number }[];
+  /** Identifies the program that has the name now, which would be replaced. Null if none has. */
+  before: string | null;
+  /** What would change. */
+  changes: string[];
+}
+
+/** The answer to `POST api/programs/schedule`. */
+export interface PageScheduled {
+  /** When it runs first. */
+  next?: number | undefined;
+  /** Whether a daemon runs that starts it at its times. */
+  isWatched: boolean;
+}
+
+/** How an execution ended: `GET api/executions/ID/outcome`. */
+export interface PageOutcome {
+  ok: boolean;
+  /** The value as JSON, or the message. */
+  text: string;
+  /** Whether only the beginning of the text is here. */
+  isCut: boolean;
+  hint?: string | undefined;
 }
 
 export interface PageServerEntry {

@@ -11,8 +11,16 @@ import type { Summary } from "../programs/trace/record.ts";
 import { readSummaries } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { Cached, databaseStamp } from "./cached.ts";
-import type { PageExecution } from "./contract.ts";
-import { maxShownCodeChars, maxShownExecutions } from "./limits.ts";
+import type { PageExecution, PageRun } from "./contract.ts";
+import { maxShownCodeChars, maxShownExecutions, maxShownRuns } from "./limits.ts";
+
+export interface ReadExecutions {
+  shown: PageExecution[];
+  /** The newest runs of a saved program. */
+  runsOf(program: string, door: string | undefined): PageRun[];
+  /** Whether an execution has a page of its own. */
+  isRecorded(id: string): boolean;
+}
 
 export class ExecutionsReader {
   readonly #app: App;
@@ -26,18 +34,26 @@ export class ExecutionsReader {
   }
 
   /** Executions that run or wait come first, then the newest. `asking` has the open approvals of all executions. */
-  async read(asking: readonly { id: string; execution: string }[]): Promise<PageExecution[]> {
+  async read(asking: readonly { id: string; execution: string }[]): Promise<ReadExecutions> {
     const stamp = databaseStamp(this.#app.store.file, performance.now());
     const recorded = await this.#recorded.get(stamp, () => this.#readRecorded());
-    const stored = await this.#stored.get(stamp, () => this.#readStored());
-    return joined(withApprovals(stored, asking), recorded).slice(0, maxShownExecutions).map(shown);
+    const stored = withApprovals(await this.#stored.get(stamp, () => this.#readStored()), asking);
+    const kept = new Set(stored.filter(({ state }) => state.state === "ended" && state.ok).map(({ id }) => id));
+    const all = joined(stored, recorded);
+    const runs = all.filter(({ program }) => program !== undefined);
+    const ofPrograms = Map.groupBy(runs, ({ program = "", door }) => programKey(program, door));
+    return {
+      shown: all.slice(0, maxShownExecutions).map((each) => shown(each, kept.has(each.id))),
+      runsOf: (name, door) => (ofPrograms.get(programKey(name, door)) ?? []).slice(0, maxShownRuns).map(runOf),
+      isRecorded: (id) => recorded.some((each) => each.id === id),
+    };
   }
 
   async #readRecorded(): Promise<Summary[]> {
     const owner = configOwner(this.#app.config.origin);
     try {
       const summaries = await readSummaries(this.#app.store);
-      return summaries.filter(({ config }) => config === owner).slice(0, maxShownExecutions);
+      return summaries.filter(({ config }) => config === owner);
     } catch {
       // Records that cannot be read are none.
       return [];
@@ -65,19 +81,32 @@ export class ExecutionsReader {
   }
 }
 
-function shown({ id, state, startedBy, startedAt, code, durationMs, summary }: ListedExecution): PageExecution {
+function shown(execution: ListedExecution, isKept: boolean): PageExecution {
+  const { startedBy, code, door, program, summary } = execution;
+  return {
+    ...runOf(execution),
+    startedBy,
+    door,
+    code,
+    calls: summary?.calls,
+    failures: summary?.failures,
+    keptOut: summary && keptOut(summary),
+    canBeSaved: program === undefined && (isKept || (summary?.ok === true && summary.hasContents)),
+  };
+}
+
+function runOf({ id, state, startedAt, durationMs, summary }: ListedExecution): PageRun {
   return {
     id,
     kind: kindOf(state),
     stateText: stateText(state),
     isOver: state.state === "ended" || state.state === "lost",
-    startedBy,
     startedAt,
-    code,
     durationMs,
-    calls: summary?.calls,
-    failures: summary?.failures,
-    keptOut: summary && keptOut(summary),
     isRecorded: summary !== undefined,
   };
+}
+
+function programKey(name: string, door: string | undefined): string {
+  return JSON.stringify([name, door ?? null]);
 }

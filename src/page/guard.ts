@@ -65,6 +65,42 @@ export const signInBody = z.strictObject({ server: name });
 /** The address that the browser shows at the end of a sign-in, when it could not load it. */
 export const pastedBody = z.strictObject({ server: name, address: z.string().max(100_000) });
 
+const door = z.string().min(1).max(100).optional();
+const shortText = z.string().max(10_000);
+const texts = z.record(shortText, z.string().max(100_000));
+
+/** `input` has texts as a person writes them, by the names of the inputs. */
+export const runBody = z.strictObject({ name, door, input: texts });
+export const scheduleBody = z.strictObject({
+  name,
+  door,
+  input: texts,
+  cron: shortText,
+  zone: shortText.optional(),
+  id: shortText.optional(),
+});
+export type ScheduleBody = z.infer<typeof scheduleBody>;
+
+/** A program or a schedule. */
+export const namedBody = z.strictObject({ name, door });
+
+export const cancelBody = z.strictObject({ door });
+
+const saving = {
+  execution: z.string().min(1).max(200),
+  door,
+  name: shortText,
+  description: shortText.optional(),
+  /** Texts in the code that become inputs, by the names of the inputs. */
+  values: texts,
+};
+export const previewBody = z.strictObject(saving);
+export type PreviewBody = z.infer<typeof previewBody>;
+
+/** With the answer to the preview. */
+export const saveBody = z.strictObject({ ...saving, before: z.string().max(200).nullable() });
+export type SaveBody = z.infer<typeof saveBody>;
+
 /** Throws if the body is not of the shape. */
 export async function bodyOf<T>(request: Request, shape: z.ZodType<T>): Promise<T> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {

@@ -61,6 +61,18 @@ export const indentingMs = 10_000;
 /** Executions in the list. */
 export const maxShownExecutions = 100;
 
+/** Runs of a saved program. */
+export const maxShownRuns = 5;
+
+/** Characters of the value of an execution that was started on the page. */
+export const maxShownValueChars = 20_000;
+
+/** Characters of the input of a schedule, and of the example of an input. */
+export const maxShownInputChars = 500;
+
+/** Characters of the message of a scheduled run that failed. */
+export const maxShownMessageChars = 500;
+
 /** Characters of a program in the list. */
 export const maxShownCodeChars = 200;
 

@@ -364,6 +364,121 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     });
   });
 
+  describe("saved programs", () => {
+    const programs = (page: Page) => page.locator("section[aria-labelledby=programs]");
+    const details = (page: Page) => page.locator("section[aria-labelledby=program]");
+
+    test("are listed with what they do, may call and have done; without any, the page says how to save one", async () => {
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("3");
+      await page.getByText("No program is saved yet.").waitFor();
+      await scene.program({ name: "count" });
+      await scene.program({ name: "other", savedBy: "agent", description: "Does something else." });
+      await scene.record({ program: "count", ok: false, reason: "timeout" });
+      await programs(page).getByText("timed out").waitFor();
+      expect(await programs(page).locator(".row").allInnerTexts()).toEqual([
+        expect.stringMatching(/count\s+timed out/),
+        expect.stringMatching(/other\s+not run yet/),
+      ]);
+      const text = await details(page).innerText();
+      for (const each of ["Counts the issues of a month.", "programs.count({ month })", "github.list_issues", "by you"])
+        expect(text).toContain(each);
+      expect(await details(page).getByRole("link", { name: "Timeline" }).getAttribute("href")).toStartWith("trace/");
+      await details(page).getByText("Code", { exact: true }).click();
+      await details(page).getByText("return (await github.list_issues({ month: input.month })).length;").waitFor();
+      await programs(page).locator(".row").first().focus();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await details(page).getByText("Does something else.").waitFor();
+    });
+
+    test("are scheduled with the input of the form, unscheduled and removed; a mistake is explained", async () => {
+      await scene.program({ name: "count" });
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("3");
+      // The keys of views are texts in a field.
+      await page.getByLabel("month").pressSequentially("2026-1");
+      await page.getByText("Run it at a time").click();
+      await page.getByLabel("When").fill("at dawn");
+      const add = page.getByRole("button", { name: "Schedule with this input" });
+      await add.click();
+      await page.locator(".notice.failure").waitFor();
+      expect(await notice(page)).toContain('"at dawn" is not a cron expression');
+      await page.getByLabel("When").fill("0 8 * * 1-5");
+      await page.getByLabel("Time zone").fill("Asia/Tokyo");
+      await add.click();
+      await page.getByText("Scheduled count. It runs next at").waitFor();
+      expect(scene.schedules().all()).toMatchObject([{ id: "count", zone: "Asia/Tokyo", input: { month: "2026-1" } }]);
+      const end = details(page).getByRole("button", { name: "Unschedule" });
+      await end.click();
+      await page.getByRole("button", { name: "Really end it?" }).click();
+      await page.getByText("Ended the schedule count").waitFor();
+      await details(page).getByRole("button", { name: "Remove" }).click();
+      expect(scene.programs().names()).toEqual(["count"]);
+      await page.getByRole("button", { name: "Really remove it?" }).click();
+      await page.getByText("No program is saved yet.").waitFor();
+      expect([scene.programs().names(), scene.schedules().ids()]).toEqual([[], []]);
+    });
+
+    test("that failed at their time, or were missed, are shown first, and lead to the program", async () => {
+      await scene.program({ name: "count" });
+      await scene.program({ name: "other" });
+      for (const id of ["count", "other"]) await scene.schedule({ id });
+      await using opened = await open();
+      const { page } = opened;
+      expect(await page.getByRole("heading", { name: "Scheduled programs" }).count()).toBe(0);
+      const run = {
+        due: 1,
+        startedAt: Date.now(),
+        missed: 2,
+        end: { at: 4, ok: false, message: "shop is signed out" },
+      };
+      await scene.schedules().note("other", (now) => ({ ...now, lastRun: run }));
+      const trouble = page.locator(".card.trouble");
+      await trouble.waitFor();
+      expect(await trouble.innerText()).toMatch(/other\s+failed just now, after 2 missed times: shop is signed out/);
+      expect(await page.getByRole("button", { name: "Programs" }).locator(".count").innerText()).toBe("1");
+      await trouble.getByRole("button", { name: "Show the program" }).click();
+      expect(await details(page).locator("h2").innerText()).toBe("other");
+      await scene
+        .schedules()
+        .note("other", (now) => ({ ...now, lastRun: { ...run, missed: 0, end: { at: 5, ok: true } } }));
+      await page.getByRole("button", { name: "Programs" }).locator(".count").waitFor({ state: "detached" });
+    });
+
+    test("are made of an execution: what is shown is saved", async () => {
+      const text = 'return (await github.list_issues({ month: "2026-10" })).length;';
+      const code = { chars: text.length, lines: 1, text };
+      await scene.record({ hasContents: true, code, timeline: [] });
+      await scene.record({ at: Date.now() - 1_000 });
+      await using opened = await open();
+      const { page } = opened;
+      const button = page.getByRole("button", { name: "Save as program" });
+      await button.waitFor();
+      expect(await button.count()).toBe(1);
+      await page.locator(".rows a").first().focus();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText(text).waitFor();
+      await dialog.getByLabel("Name lower-case").fill("count");
+      await dialog.getByLabel("Name of input 1").fill("month");
+      await dialog.getByLabel("Value of input 1").fill("2026-11");
+      await page.keyboard.press("Enter");
+      await dialog.getByText('The code has no value "2026-11" that could become input.month').waitFor();
+      await dialog.getByLabel("Value of input 1").fill("2026-10");
+      await page.keyboard.press("Enter");
+      await dialog.getByText(text.replace('"2026-10"', "input.month")).waitFor();
+      expect(await dialog.innerText()).toMatch(/May call\s+github.list_issues[^]*month: text, replaced in 1 place/);
+      await dialog.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Saved count. Code calls it as programs.count({ month })").waitFor();
+      expect(scene.programs().get("count")).toMatchObject({ savedBy: "user", calls: ["github.list_issues"] });
+      await dialog.waitFor({ state: "detached" });
+    });
+  });
+
   describe("a sign-in", () => {
     test("leads to the authorization page in another tab, and the page shows when it is done", async () => {
       await using oauth = await oauthFixture();
@@ -454,9 +569,26 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
         argumentChars: 1,
       }),
     );
+    await hostile.program({
+      name: "hostile",
+      description: name,
+      calls: [name],
+      code: name,
+      input: { type: "object", properties: { [name]: { description: name, examples: [name] } } },
+      from: { url: name, commit: name, path: name },
+      before: { code: "", input: { type: "object", properties: {} }, calls: [], savedAt: 1 },
+    });
+    await hostile.schedule({
+      id: "hostile",
+      cron: name,
+      zone: name,
+      input: { [name]: name },
+      lastRun: { due: 1, startedAt: 1, missed: 1, end: { at: 1, ok: false, message: name } },
+    });
+    await hostile.record({ hasContents: true, code: { chars: name.length, lines: 1, text: name } });
     await using opened = await open({}, hostile.url);
     const { page } = opened;
-    for (const view of ["1", "2", "3"]) {
+    for (const view of ["1", "2", "3", "4"]) {
       await page.keyboard.press(view);
       await page.getByText("<img src=x", { exact: false }).first().waitFor();
       const text = (await page.locator("body").textContent()) ?? "";
@@ -464,9 +596,16 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       expect(obeyed(text)).toEqual([]);
       expect(await page.locator("img").count()).toBe(0);
     }
+    await page.keyboard.press("3");
+    await page.getByText("Code", { exact: true }).click();
+    await page.locator("details pre").waitFor();
+    await page.keyboard.press("1");
+    await page.getByRole("button", { name: "Save as program" }).click();
+    await page.locator("dialog pre").waitFor();
+    expect(obeyed((await page.locator("body").textContent()) ?? "")).toEqual([]);
+    await page.keyboard.press("Escape");
     expect(await page.evaluate(isHacked)).toBe(false);
     expect(opened.said).toEqual([]);
-    await page.keyboard.press("1");
     await page.getByRole("button", { name: "Approve once" }).click();
     await cards(page).waitFor({ state: "detached" });
     await page.keyboard.press("2");
@@ -488,7 +627,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await until(async () => (await cards(page).count()) === 3);
       // Without focus on a call, the keys do nothing.
       for (const key of ["a", "s", "d"]) await page.keyboard.press(key);
-      for (let press = 0; press < 5; press += 1) await page.keyboard.press("Tab");
+      for (let press = 0; press < 6; press += 1) await page.keyboard.press("Tab");
       expect(await focused(page)).toStartWith("github.one");
       await page.keyboard.press("ArrowDown");
       expect(await focused(page)).toStartWith("github.two");
@@ -543,15 +682,25 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     "in %s colours and %i pixels nothing is cut off, and every text has enough contrast",
     async (colorScheme, width) => {
       await scene.ask({ args: { path: "/a/very/long/path/".repeat(20) }, tool: "a_tool_with_a_long_name_".repeat(4) });
-      await scene.record();
+      await scene.record({ hasContents: true });
+      await scene.program({
+        name: "a-program-with-a-long-name-".repeat(2).slice(0, -1),
+        calls: ["a.long_name".repeat(12)],
+      });
+      const run = { due: 1, startedAt: 1, missed: 2, end: { at: 1, ok: false, message: "long ".repeat(60) } };
+      await scene.schedule({
+        id: "daily",
+        program: "a-program-with-a-long-name-".repeat(2).slice(0, -1),
+        lastRun: run,
+      });
       await using opened = await open({
         viewport: { width, height: 800 },
         colorScheme: colorScheme as "light" | "dark",
       });
       const { page } = opened;
-      await cards(page).waitFor();
+      await cards(page).first().waitFor();
       expect(await page.evaluate(ground)).toBe(colorScheme === "dark" ? "rgb(19, 20, 22)" : "rgb(247, 246, 243)");
-      for (const view of ["1", "2", "3"]) {
+      for (const view of ["1", "2", "3", "4"]) {
         await page.keyboard.press(view);
         await page.waitForTimeout(100);
         expect([view, await page.evaluate(scrollWidth), await page.evaluate(tooFaint)]).toEqual([view, width, []]);

@@ -3,11 +3,15 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
 import { openPage } from "../../src/cli/open-page.ts";
+import type { ConfigOrigin } from "../../src/config/discover.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { ownersFolder, storeFile } from "../../src/config/locations.ts";
+import { ownersFolder, savedProgramsOf, storeFile } from "../../src/config/locations.ts";
 import type { PageServer } from "../../src/page/server.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
+import { ProgramLibrary } from "../../src/programs/saved/library.ts";
+import type { SavedProgram } from "../../src/programs/saved/model.ts";
+import { type Schedule, Schedules } from "../../src/programs/saved/schedules.ts";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import type { Approval } from "../../src/store/approval.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -36,6 +40,7 @@ export class Scene implements AsyncDisposable {
   /** What other processes would ask and decide. */
   readonly approvals: Approvals;
   readonly server: PageServer;
+  readonly #origin: ConfigOrigin;
   executions: ExecutionStore | undefined;
   #owner: Owner | undefined;
 
@@ -45,12 +50,14 @@ export class Scene implements AsyncDisposable {
     env: Record<string, string>,
     approvals: Approvals,
     server: PageServer,
+    origin: ConfigOrigin,
   ) {
     this.folder = folder;
     this.config = config;
     this.env = env;
     this.approvals = approvals;
     this.server = server;
+    this.#origin = origin;
   }
 
   /** The config is the text, or else has the servers. Their tools are listed already. */
@@ -89,7 +96,7 @@ export class Scene implements AsyncDisposable {
     updateIndex(config.folders.registry, Object.keys(servers), listed);
     const io = testIo({ cwd: folder.path, env });
     const server = await openPage({ file, trust: true, cwd: folder.path, log: silentLog }, io);
-    return new Scene(folder, file, env, new Approvals({ env }), server);
+    return new Scene(folder, file, env, new Approvals({ env }), server, config.origin);
   }
 
   /** An open approval that expires in an hour. */
@@ -122,14 +129,44 @@ export class Scene implements AsyncDisposable {
   async keep(
     id: string,
     source: string,
-    { startedAt = Date.now(), wakeAt }: { startedAt?: number; wakeAt?: number } = {},
+    { startedAt = Date.now(), wakeAt, door }: { startedAt?: number; wakeAt?: number; door?: string } = {},
   ) {
     this.#owner ??= await Owner.take(ownersFolder(this.env));
     this.executions ??= new ExecutionStore(await openDatabase(storeFile(this.env)));
     const { name: owner } = this.#owner;
-    this.executions.add({ id, config: this.config, startedAt, owner, request: JSON.stringify({ source }) });
+    this.executions.add({ id, config: this.config, startedAt, owner, request: JSON.stringify({ source, door }) });
     if (wakeAt === undefined) return;
     this.executions.save(id, { program: undefined, unsaved: undefined, engine: "e", calls: [], wakeAt });
+  }
+
+  /** The saved programs of the config, or of a door. */
+  programs(door?: string): ProgramLibrary {
+    return new ProgramLibrary(savedProgramsOf(this.#origin, this.env, door));
+  }
+
+  schedules(door?: string): Schedules {
+    return new Schedules(savedProgramsOf(this.#origin, this.env, door));
+  }
+
+  /** Saves a program of one input. */
+  async program(changes: Partial<SavedProgram> & { name: string }, door?: string): Promise<void> {
+    const program: SavedProgram = {
+      version: 1,
+      description: "Counts the issues of a month.",
+      code: "return (await github.list_issues({ month: input.month })).length;",
+      input: { type: "object", properties: { month: { type: "string", examples: ["2026-10"] } }, required: ["month"] },
+      calls: ["github.list_issues"],
+      savedAt: Date.now(),
+      savedBy: "user",
+      ...changes,
+    };
+    await this.programs(door).change(program.name, () => program);
+  }
+
+  /** Schedules a program at eight each morning. */
+  async schedule(changes: Partial<Schedule> & { id: string }, door?: string): Promise<void> {
+    const usual = { program: changes.id, input: {}, cron: "0 8 * * *", zone: "UTC", createdAt: Date.now() };
+    await this.schedules(door).add({ version: 1, ...usual, ...changes });
   }
 
   async count(fill: (counts: Counts) => void, at = new Date()): Promise<void> {

@@ -6,11 +6,13 @@ import { Executions } from "./executions.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
+import { Programs, programKey } from "./programs.tsx";
 import { SavingsView } from "./savings.tsx";
+import { ScheduleTrouble, troubled } from "./schedules.tsx";
 import { Servers } from "./servers.tsx";
 import { Key, Text } from "./text.tsx";
 
-const views = { now: "Now", servers: "Servers", saved: "Saved" } as const;
+const views = { now: "Now", servers: "Servers", programs: "Programs", saved: "Saved" } as const;
 type View = keyof typeof views;
 
 type End = "no session" | "ended";
@@ -19,6 +21,7 @@ export function App() {
   const [state, setState] = useState<PageState>();
   const [end, setEnd] = useState<End>();
   const [view, setView] = useState<View>("now");
+  const [program, setProgram] = useState<string>();
   const [notice, setNotice] = useState<PageNotice>();
   const keys = useKeys((place) => {
     const wanted = Object.keys(views)[place] as View | undefined;
@@ -47,7 +50,12 @@ export function App() {
           claudikins
           <span class={end === undefined ? "live" : "live off"}>{end === undefined ? "live" : "not connected"}</span>
         </p>
-        <Views current={view} waiting={waiting} hasKeys={keys.areOn} onChoose={setView} />
+        <Views
+          current={view}
+          counts={{ now: waiting, programs: troubled(state.schedules).length }}
+          hasKeys={keys.areOn}
+          onChoose={setView}
+        />
         <button type="button" class="plain help" onClick={keys.explain}>
           Keys {keys.areOn && <Key>?</Key>}
         </button>
@@ -63,11 +71,21 @@ export function App() {
         <fieldset class="view" disabled={end !== undefined}>
           {view === "now" && (
             <div class="columns">
-              <Approvals state={state} hasKeys={keys.areOn} />
+              <div class="stack">
+                <ScheduleTrouble
+                  schedules={state.schedules}
+                  onShow={({ program: name, door }) => {
+                    setProgram(programKey({ name, door }));
+                    setView("programs");
+                  }}
+                />
+                <Approvals state={state} hasKeys={keys.areOn} />
+              </div>
               <Executions executions={state.executions} />
             </div>
           )}
           {view === "servers" && <Servers state={state} />}
+          {view === "programs" && <Programs state={state} wanted={program} onChoose={setProgram} />}
           {view === "saved" && <SavingsView savings={state.savings} />}
         </fieldset>
       </main>
@@ -84,13 +102,13 @@ export function App() {
 
 interface ViewsProps {
   current: View;
-  /** The number of approvals that wait. */
-  waiting: number;
+  /** How many things need attention. */
+  counts: Partial<Record<View, number>>;
   hasKeys: boolean;
   onChoose(view: View): void;
 }
 
-function Views({ current, waiting, hasKeys, onChoose }: ViewsProps) {
+function Views({ current, counts, hasKeys, onChoose }: ViewsProps) {
   return (
     <nav aria-label="Views">
       {Object.entries(views).map(([name, title], place) => (
@@ -102,7 +120,7 @@ function Views({ current, waiting, hasKeys, onChoose }: ViewsProps) {
           onClick={() => onChoose(name as View)}
         >
           {title}
-          {name === "now" && waiting > 0 && <span class="count">{waiting}</span>}
+          {(counts[name as View] ?? 0) > 0 && <span class="count">{counts[name as View]}</span>}
           {hasKeys && <Key>{String(place + 1)}</Key>}
         </button>
       ))}

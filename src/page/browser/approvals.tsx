@@ -1,6 +1,6 @@
 /** Calls that wait for approval: what exactly would be called, and the decision. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { Decided, PageApproval, PageDecision, PageState } from "../contract.ts";
@@ -34,7 +34,7 @@ export function Approvals({ state, hasKeys }: { state: PageState; hasKeys: boole
   before.current = ids;
 
   // The keys of the next card must not be pressed by mistake, so it is not focused.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (focused.current === undefined || ids.includes(focused.current)) return;
     focused.current = undefined;
     heading.current?.focus();
@@ -84,7 +84,7 @@ interface CardProps {
 }
 
 function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
-  const { id, server, tool, why, changed, execution, line, code, config, askedAt, expiresAt } = approval;
+  const { id, server, tool, why, changed, execution, line, code, config, door, askedAt, expiresAt } = approval;
   const notices = useNotices();
   const { isRunning, decide } = useDecision(approval);
   const now = useNow();
@@ -107,6 +107,12 @@ function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
         </h3>
         <p class="about">
           asked <Age at={askedAt} /> · expires in {durationText(Math.max(0, expiresAt - now))} · execution {execution}
+          {door !== undefined && (
+            <>
+              {" "}
+              · door <Text>{door}</Text>
+            </>
+          )}
         </p>
       </header>
       <p class="why">

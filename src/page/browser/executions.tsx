@@ -5,14 +5,17 @@ import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { PageExecution } from "../contract.ts";
 import { Age, useNow } from "./age.tsx";
+import { AskedButton } from "./asked-button.tsx";
 import { post } from "./client.ts";
-import { useAction, useNotices } from "./notice.tsx";
+import { useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
+import { SaveDialog } from "./save-dialog.tsx";
 import { Text } from "./text.tsx";
 
 export function Executions({ executions }: { executions: PageExecution[] }) {
   const roving = useRoving(executions.map(({ id }) => id));
+  const [saving, setSaving] = useState<PageExecution>();
   return (
     <Panel id="executions" title="Executions">
       {executions.length === 0 && (
@@ -23,9 +26,15 @@ export function Executions({ executions }: { executions: PageExecution[] }) {
       )}
       <ul class="rows" {...roving.list}>
         {executions.map((execution) => (
-          <Row key={execution.id} execution={execution} item={roving.item(execution.id)} />
+          <Row
+            key={execution.id}
+            execution={execution}
+            item={roving.item(execution.id)}
+            onSave={() => setSaving(execution)}
+          />
         ))}
       </ul>
+      {saving && <SaveDialog key={saving.id} execution={saving} onClose={() => setSaving(undefined)} />}
     </Panel>
   );
 }
@@ -33,10 +42,13 @@ export function Executions({ executions }: { executions: PageExecution[] }) {
 interface RowProps {
   execution: PageExecution;
   item: ReturnType<ReturnType<typeof useRoving>["item"]>;
+  onSave(): void;
 }
 
-function Row({ execution, item }: RowProps) {
-  const { id, kind, stateText, isOver, isRecorded, startedAt, code, calls, failures, startedBy, keptOut } = execution;
+function Row({ execution, item, onSave }: RowProps) {
+  const { id, kind, stateText, isOver, isRecorded, canBeSaved, startedAt } = execution;
+  const { code, calls, failures, startedBy, door, keptOut } = execution;
+  const about = [startedBy, door && `door ${door}`, keptOut ? `${grouped(keptOut)} characters kept out` : ""];
   const content = (
     <>
       <span class={`dot ${kind}`} aria-hidden="true" />
@@ -52,7 +64,7 @@ function Row({ execution, item }: RowProps) {
           </span>
         )}
         <span class="about">
-          {[startedBy, keptOut ? `${grouped(keptOut)} characters kept out` : ""].filter(Boolean).join(" · ")}
+          <Text>{about.filter(Boolean).join(" · ")}</Text>
         </span>
       </span>
       <span class="times">
@@ -63,47 +75,42 @@ function Row({ execution, item }: RowProps) {
       </span>
     </>
   );
+  const save = canBeSaved && (
+    <button type="button" tabIndex={item.tabIndex} title={`Save the code of ${id} as a program`} onClick={onSave}>
+      Save as program
+    </button>
+  );
   // The page of an execution is opened beside this one, so that this one stays live.
   if (isRecorded) {
     return (
-      <li>
+      <li class="with-action">
         <a class="row" href={`trace/${id}`} target="_blank" rel="noopener" title={`Timeline of ${id}`} {...item}>
           {content}
         </a>
+        {save}
       </li>
     );
   }
   return (
     <li class="row" title={id} {...item}>
       {content}
-      {!isOver && <Cancel id={id} tabIndex={item.tabIndex} />}
+      {!isOver && <Cancel execution={execution} tabIndex={item.tabIndex} />}
+      {save}
     </li>
   );
 }
 
-/** The first press asks, because a cancelled execution cannot be continued. */
-function Cancel({ id, tabIndex }: { id: string; tabIndex: number }) {
+/** It asks first, because a cancelled execution cannot be continued. */
+function Cancel({ execution: { id, door }, tabIndex }: { execution: PageExecution; tabIndex: number }) {
   const notices = useNotices();
-  const { run } = useAction();
-  const [isAsking, setAsking] = useState(false);
   const cancel = async () => {
-    await post(`executions/${id}/cancel`, {});
+    await post(`executions/${id}/cancel`, { door });
     notices.say(`Cancelled the execution ${id}`);
   };
-  const press = () => {
-    if (isAsking) void run(cancel).then(() => setAsking(false));
-    else setAsking(true);
-  };
   return (
-    <button
-      type="button"
-      class={isAsking ? "danger" : ""}
-      tabIndex={tabIndex}
-      onClick={press}
-      onBlur={() => setAsking(false)}
-    >
-      {isAsking ? "Really cancel?" : "Cancel"}
-    </button>
+    <AskedButton question="Really cancel?" tabIndex={tabIndex} action={cancel}>
+      Cancel
+    </AskedButton>
   );
 }
 

@@ -27,7 +27,7 @@ export function useKeys(onNumber: (place: number) => void): Keys {
   const explain = () => dialog.current?.showModal();
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (!areOn || !isCommand(event) || dialog.current?.open) return;
+      if (!areOn || !isCommand(event) || document.querySelector("dialog[open]")) return;
       const filter = document.getElementById("filter");
       if (/^[1-9]$/.test(event.key)) onNumber(Number(event.key) - 1);
       else if (event.key === "?") explain();
@@ -48,7 +48,7 @@ export function useKeys(onNumber: (place: number) => void): Keys {
 
 /** What each group of keys does. */
 const explained: [keys: string[], does: string][] = [
-  [["1", "2", "3"], "Now, Servers, Saved"],
+  [["1", "2", "3", "4"], "Now, Servers, Programs, Saved"],
   [["↑", "↓", "Home", "End"], "Move in a list"],
   [["A", "S", "D"], "Approve the focused call once, approve it for the session, deny it"],
   [["/"], "Filter tools"],

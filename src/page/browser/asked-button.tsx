@@ -1,0 +1,32 @@
+/** A button that asks before it does something that cannot be undone: the first press asks, the second one does it. */
+import { useState } from "preact/hooks";
+import { useAction } from "./notice.tsx";
+
+interface AskedButtonProps {
+  children: string;
+  /** The text after the first press. */
+  question: string;
+  tabIndex?: number;
+  action(): Promise<void>;
+}
+
+export function AskedButton({ children, question, tabIndex, action }: AskedButtonProps) {
+  const { isRunning, run } = useAction();
+  const [isAsking, setAsking] = useState(false);
+  const press = () => {
+    if (isAsking) void run(action).then(() => setAsking(false));
+    else setAsking(true);
+  };
+  return (
+    <button
+      type="button"
+      class={isAsking ? "danger" : ""}
+      disabled={isRunning}
+      {...(tabIndex === undefined ? {} : { tabIndex })}
+      onClick={press}
+      onBlur={() => setAsking(false)}
+    >
+      {isAsking ? question : children}
+    </button>
+  );
+}

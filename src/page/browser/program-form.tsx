@@ -1,0 +1,138 @@
+/** Runs a saved program with an input, now or at a time, and shows how it ended. */
+import { useEffect, useState } from "preact/hooks";
+import type { PageOutcome, PageProgram, PageScheduled } from "../contract.ts";
+import { get, post } from "./client.ts";
+import { Field } from "./field.tsx";
+import { useAction, useNotices } from "./notice.tsx";
+import { Problem, type Reason } from "./problem.tsx";
+import { timeIn } from "./schedules.tsx";
+import { ScrolledText, visibleLines } from "./text.tsx";
+
+export function ProgramForm({ program }: { program: PageProgram }) {
+  const { name, door, inputs } = program;
+  const { isRunning, run } = useAction();
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [started, setStarted] = useState<string>();
+  const input = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""));
+  const start = async () => {
+    const { execution } = await post<{ execution: string }>("programs/run", { name, door, input });
+    setStarted(execution);
+  };
+  return (
+    <section class="part" aria-labelledby="run">
+      <h3 id="run">Run</h3>
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run(start);
+        }}
+      >
+        {inputs.length === 0 && <p class="about">It has no input.</p>}
+        {inputs.map(({ name, type, isRequired, description, example }) => (
+          <Field
+            key={name}
+            name={name}
+            about={isRequired ? type : `${type}, optional`}
+            help={description}
+            example={example}
+            value={texts[name] ?? ""}
+            onInput={(text) => setTexts({ ...texts, [name]: text })}
+          />
+        ))}
+        <div class="actions">
+          <button type="submit" class="primary" disabled={isRunning}>
+            {isRunning ? "Starting …" : "Run now"}
+          </button>
+        </div>
+      </form>
+      {started !== undefined && <Started key={started} id={started} program={program} />}
+      <ScheduleForm program={program} input={input} />
+    </section>
+  );
+}
+
+function ScheduleForm({ program, input }: { program: PageProgram; input: Record<string, string> }) {
+  const { name, door } = program;
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const [cron, setCron] = useState("");
+  const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [id, setId] = useState("");
+  const add = async () => {
+    const body = { name, door, input, cron, ...(zone === "" ? {} : { zone }), ...(id === "" ? {} : { id }) };
+    const { next, isWatched } = await post<PageScheduled>("programs/schedule", body);
+    const hint = isWatched
+      ? "To start the daemon when you log in: claudikins daemon enable"
+      : "There can be no daemon here, so nothing runs at these times.";
+    notices.say(`Scheduled ${name}${next === undefined ? "" : `. It runs next at ${timeIn(next, zone)}`}`, hint);
+    setCron("");
+    setId("");
+  };
+  return (
+    <details>
+      <summary>Run it at a time</summary>
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run(add);
+        }}
+      >
+        <Field
+          name="When"
+          about="minute, hour, day of the month, month, day of the week"
+          example="0 8 * * 1-5"
+          value={cron}
+          onInput={setCron}
+        />
+        <Field name="Time zone" example="Europe/Berlin" value={zone} onInput={setZone} />
+        <Field name="Name of the schedule" about="optional" example={name} value={id} onInput={setId} />
+        <div class="actions">
+          <button type="submit" disabled={isRunning || cron.trim() === ""}>
+            Schedule with this input
+          </button>
+        </div>
+      </form>
+    </details>
+  );
+}
+
+/** A run that was started here: its state, and then how it ended. */
+function Started({ id, program: { door, runs } }: { id: string; program: PageProgram }) {
+  const run = runs.find((each) => each.id === id);
+  const isOver = run?.isOver === true;
+  const [outcome, setOutcome] = useState<PageOutcome>();
+  const [problem, setProblem] = useState<Reason>();
+  useEffect(() => {
+    if (!isOver) return;
+    const search = door === undefined ? "" : `?${new URLSearchParams({ door })}`;
+    get<PageOutcome>(`executions/${id}/outcome${search}`).then(setOutcome, setProblem);
+  }, [isOver]);
+  return (
+    <div class="started" role="status">
+      <p>
+        <span class={`outcome ${run?.kind ?? "running"}`}>{run?.stateText ?? "starting"}</span>
+        {run?.kind === "waiting" && " · see Now"}
+        {run?.isRecorded && (
+          <>
+            {" · "}
+            <a href={`trace/${id}`} target="_blank" rel="noopener">
+              Timeline
+            </a>
+          </>
+        )}
+      </p>
+      {problem && <Problem reason={problem} />}
+      {outcome?.ok === false && <Problem reason={{ message: outcome.text, hint: outcome.hint }} />}
+      {outcome?.ok === true && (
+        <ScrolledText class="arguments">{visibleLines(outcome.text || "no value")}</ScrolledText>
+      )}
+      {outcome?.isCut && (
+        <p class="about">
+          Only the beginning is shown. For all of it: <code>claudikins executions wait {id}</code>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,210 @@
+/** The saved programs: what each does, may call and has done, and when it runs by itself. */
+import { useState } from "preact/hooks";
+import { durationText } from "../../base/duration.ts";
+import type { PageProgram, PageRun, PageState } from "../contract.ts";
+import { Age } from "./age.tsx";
+import { AskedButton } from "./asked-button.tsx";
+import { get, post } from "./client.ts";
+import { useNotices } from "./notice.tsx";
+import { Panel } from "./panel.tsx";
+import { ProgramForm } from "./program-form.tsx";
+import { useRoving } from "./roving.ts";
+import { ProgramSchedules } from "./schedules.tsx";
+import { ScrolledText, Text, visibleLines } from "./text.tsx";
+
+/** Names a program among those of all doors. */
+export function programKey({ name, door }: { name: string; door?: string | undefined }): string {
+  return JSON.stringify([door ?? null, name]);
+}
+
+interface ProgramsProps {
+  state: PageState;
+  /** The key of the program whose details are shown. */
+  wanted: string | undefined;
+  onChoose(key: string): void;
+}
+
+export function Programs({ state, wanted, onChoose }: ProgramsProps) {
+  const { programs, schedules, programProblems } = state;
+  const roving = useRoving(programs.map(programKey));
+  const chosen = programs.find((each) => programKey(each) === wanted) ?? programs[0];
+  return (
+    <div class={chosen ? "with-list" : ""}>
+      <Panel id="programs" title="Programs">
+        {programProblems.map((problem) => (
+          <p class="warning" key={problem}>
+            <Text>{problem}</Text>
+          </p>
+        ))}
+        {programs.length === 0 && <NoPrograms />}
+        <ul class="rows" {...roving.list}>
+          {programs.map((program) => {
+            const key = programKey(program);
+            const [last] = program.runs;
+            const own = schedules.filter((each) => each.program === program.name && each.door === program.door);
+            const hasFailed = own.some(({ lastRun }) => lastRun?.ok === false);
+            return (
+              <li key={key}>
+                <button
+                  type="button"
+                  class="row"
+                  aria-current={program === chosen ? "true" : undefined}
+                  onClick={() => {
+                    onChoose(key);
+                    // In one column, the details are below the list.
+                    if (matchMedia("(max-width: 900px)").matches)
+                      setTimeout(() => document.getElementById("program")?.scrollIntoView());
+                  }}
+                  {...roving.item(key)}
+                >
+                  <span class={`dot ${hasFailed ? "bad" : (last?.kind ?? "idle")}`} aria-hidden="true" />
+                  <span class="row-text">
+                    <strong>
+                      <Text>{program.name}</Text>
+                    </strong>
+                    <span class="about">
+                      {program.door !== undefined && (
+                        <>
+                          door <Text>{program.door}</Text> ·{" "}
+                        </>
+                      )}
+                      {last?.stateText ?? (hasFailed ? "failed" : "not run yet")}
+                      {own.length > 0 && " · scheduled"}
+                    </span>
+                  </span>
+                  <span class="times about">{last && <Age at={last.startedAt} />}</span>
+                </button>
+              </li>
+            );
+          })}
+        </ul>
+      </Panel>
+      {chosen && <Details key={programKey(chosen)} program={chosen} state={state} />}
+    </div>
+  );
+}
+
+function NoPrograms() {
+  return (
+    <p class="empty">
+      No program is saved yet. Agents save their last program with <code>programs.save</code>, and you with{" "}
+      <code>claudikins programs save</code>. An execution that was recorded with its contents has the button "Save as
+      program".
+    </p>
+  );
+}
+
+function Details({ program, state }: { program: PageProgram; state: PageState }) {
+  const { name, door, description, call, calls, savedAt, savedBy, from, changed, runs } = program;
+  const notices = useNotices();
+  const remove = async () => {
+    await post("programs/remove", { name, door });
+    notices.say(`Removed the program ${name}`);
+  };
+  const schedules = state.schedules.filter((each) => each.program === name && each.door === door);
+  return (
+    <Panel id="program" title={<Text>{name}</Text>}>
+      <p>
+        <Text>{description}</Text>
+      </p>
+      <dl class="facts">
+        <div>
+          <dt>Call</dt>
+          <dd>
+            <code>
+              <Text>{call}</Text>
+            </code>
+          </dd>
+        </div>
+        <div>
+          <dt>May call</dt>
+          <dd>
+            <Text>{calls.join(", ") || "nothing"}</Text>
+          </dd>
+        </div>
+        {door !== undefined && (
+          <div>
+            <dt>Door</dt>
+            <dd>
+              <Text>{door}</Text>
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Saved</dt>
+          <dd>
+            by {savedBy === "agent" ? "an agent" : "you"}, <Age at={savedAt} />
+            {from !== undefined && (
+              <>
+                , from <Text>{from}</Text>
+              </>
+            )}
+          </dd>
+        </div>
+      </dl>
+      {changed !== undefined && (
+        <p class="about">
+          <Text>{changed}</Text>
+        </p>
+      )}
+      <ProgramForm program={program} />
+      <ProgramSchedules schedules={schedules} />
+      <Runs runs={runs} />
+      <Code name={name} door={door} mark={savedAt} />
+      <div class="actions">
+        <AskedButton
+          question={schedules.length > 0 ? "Really remove it and its schedules?" : "Really remove it?"}
+          action={remove}
+        >
+          Remove
+        </AskedButton>
+      </div>
+    </Panel>
+  );
+}
+
+function Runs({ runs }: { runs: PageRun[] }) {
+  return (
+    <section class="part" aria-labelledby="runs">
+      <h3 id="runs">Last runs</h3>
+      {runs.length === 0 && <p class="empty">It has not run yet, or its runs are no longer recorded.</p>}
+      <ul class="lines">
+        {runs.map((run) => (
+          <li key={run.id}>
+            <span>
+              <span class={`outcome ${run.kind}`}>{run.stateText}</span> <Age at={run.startedAt} />
+              {run.durationMs !== undefined && <span class="about"> · {durationText(run.durationMs)}</span>}
+            </span>
+            {run.isRecorded && (
+              <a href={`trace/${run.id}`} target="_blank" rel="noopener" title={`Timeline of ${run.id}`}>
+                Timeline
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The code is fetched when somebody wants to see it. `mark` changes with it. */
+function Code({ name, door, mark }: { name: string; door: string | undefined; mark: number }) {
+  const notices = useNotices();
+  const [found, setFound] = useState<{ code: string; mark: number }>();
+  const load = async () => {
+    const search = new URLSearchParams({ name, ...(door === undefined ? {} : { door }) });
+    const { code } = await get<{ code: string }>(`programs/code?${search}`);
+    setFound({ code, mark });
+  };
+  return (
+    <details
+      class="part"
+      onToggle={(event) => {
+        if (event.currentTarget.open && found?.mark !== mark) load().catch((error) => notices.fail(error));
+      }}
+    >
+      <summary>Code</summary>
+      {found && <ScrolledText class="arguments">{visibleLines(found.code)}</ScrolledText>}
+    </details>
+  );
+}

@@ -1,0 +1,146 @@
+/** When saved programs run by themselves, and what went wrong. */
+import { counted } from "../../base/counted.ts";
+import type { PageSchedule, PageScheduledRun } from "../contract.ts";
+import { Age } from "./age.tsx";
+import { AskedButton } from "./asked-button.tsx";
+import { post } from "./client.ts";
+import { useNotices } from "./notice.tsx";
+import { Panel } from "./panel.tsx";
+import { Text } from "./text.tsx";
+
+export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
+  if (schedules.length === 0) return null;
+  return (
+    <section class="part" aria-labelledby="schedules">
+      <h3 id="schedules">Schedules</h3>
+      <ul class="lines">
+        {schedules.map((schedule) => (
+          <Line key={schedule.id} schedule={schedule} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Line({ schedule }: { schedule: PageSchedule }) {
+  const { id, door, cron, zone, input, next, lastRun } = schedule;
+  const notices = useNotices();
+  const end = async () => {
+    await post("programs/unschedule", { name: id, door });
+    notices.say(`Ended the schedule ${id}`);
+  };
+  return (
+    <li>
+      <span>
+        <strong>
+          <Text>{id}</Text>
+        </strong>{" "}
+        <code>
+          <Text>{cron}</Text>
+        </code>{" "}
+        <Text>{zone}</Text>
+        {next !== undefined && <>, next {timeIn(next, zone)}</>}
+        {input !== "{}" && (
+          <span class="about">
+            {" "}
+            <Text>{input}</Text>
+          </span>
+        )}
+        {lastRun && (
+          <p class="about">
+            Last run: <RunWords run={lastRun} />
+          </p>
+        )}
+      </span>
+      <AskedButton question="Really end it?" action={end}>
+        Unschedule
+      </AskedButton>
+    </li>
+  );
+}
+
+/** A time in the zone of a schedule. */
+export function timeIn(at: number, zone: string): string {
+  const form = { dateStyle: "medium", timeStyle: "short" } as const;
+  try {
+    return new Intl.DateTimeFormat(undefined, { ...form, timeZone: zone }).format(at);
+  } catch {
+    // The browser does not know the zone.
+    return new Intl.DateTimeFormat(undefined, form).format(at);
+  }
+}
+
+function RunWords({ run: { startedAt, execution, isRecorded, missed, ok, message } }: { run: PageScheduledRun }) {
+  const kind = ok === undefined ? "running" : ok ? "good" : "bad";
+  return (
+    <>
+      <span class={`outcome ${kind}`}>{ok === undefined ? "not done yet" : ok ? "ok" : "failed"}</span>{" "}
+      <Age at={startedAt} />
+      {missed > 0 && `, after ${counted(missed, "missed time")}`}
+      {isRecorded && (
+        <>
+          {" · "}
+          <a href={`trace/${execution}`} target="_blank" rel="noopener">
+            Timeline
+          </a>
+        </>
+      )}
+      {message !== undefined && (
+        <>
+          : <Text>{message}</Text>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Schedules whose last run failed, or made up for times that were missed. */
+export function troubled(schedules: readonly PageSchedule[]): PageSchedule[] {
+  return schedules.filter(({ lastRun }) => lastRun && (lastRun.ok === false || lastRun.missed > 0));
+}
+
+interface TroubleProps {
+  schedules: PageSchedule[];
+  /** Shows the program. */
+  onShow(schedule: PageSchedule): void;
+}
+
+/** Nothing is shown if there is no trouble. */
+export function ScheduleTrouble({ schedules, onShow }: TroubleProps) {
+  const found = troubled(schedules);
+  if (found.length === 0) return null;
+  return (
+    <Panel
+      id="trouble"
+      title={
+        <>
+          Scheduled programs <span class="count">{found.length}</span>
+        </>
+      }
+    >
+      <ul class="cards">
+        {found.map((schedule) => {
+          const { id, program, door, lastRun } = schedule;
+          return (
+            <li key={JSON.stringify([door, id])} class={lastRun?.ok === false ? "card trouble failed" : "card trouble"}>
+              <div>
+                <h3>
+                  <Text>{program}</Text>
+                </h3>
+                <p class="about">
+                  <Text>
+                    {[id === program ? "" : `schedule ${id}`, door && `door ${door}`].filter(Boolean).join(" · ")}
+                  </Text>
+                </p>
+                <p>{lastRun && <RunWords run={lastRun} />}</p>
+              </div>
+              <button type="button" onClick={() => onShow(schedule)}>
+                Show the program
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </Panel>
+  );
+}

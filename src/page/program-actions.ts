@@ -1,0 +1,186 @@
+/** What the page does with saved programs: it runs, schedules, saves and removes them. */
+import type { App } from "../app/app.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { indentedJson, type JsonObject } from "../base/json-object.ts";
+import type { Environment } from "../config/environment.ts";
+import { type SavedProgramsPlace, savedProgramsOf } from "../config/locations.ts";
+import type { ArgumentWord } from "../programs/call-arguments.ts";
+import { differencesOf } from "../programs/saved/differences.ts";
+import { type ExecutedProgram, executedProgram } from "../programs/saved/from-execution.ts";
+import { inputOf, valuesOf } from "../programs/saved/given.ts";
+import { digestOf, ProgramLibrary } from "../programs/saved/library.ts";
+import { addSchedule, removePrograms } from "../programs/saved/manage.ts";
+import type { SavedProgram } from "../programs/saved/model.ts";
+import { callOf } from "../programs/saved/namespace.ts";
+import type { StoredRun } from "../programs/saved/requesting-program.ts";
+import { programToSave, store } from "../programs/saved/save.ts";
+import { nextTimes, Schedules } from "../programs/saved/schedules.ts";
+import type { PageOutcome, PageSaving, PageScheduled } from "./contract.ts";
+import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
+import { maxShownValueChars } from "./limits.ts";
+import { shownInputs } from "./programs.ts";
+
+/** What the daemon of the config does. The page may be of an earlier daemon, which has left its place. */
+export interface Background {
+  /** Starts a saved program. Returns the id of its execution. Throws what the daemon throws. */
+  start(program: { program: string; input: JsonObject; door: string | undefined }): Promise<string>;
+  /** Starts a daemon if none is running. Returns false if there can be none. */
+  wake(): Promise<boolean>;
+}
+
+interface ActionOptions {
+  app: App;
+  env: Environment;
+  /** The part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
+  openDoor(door: string): Promise<App>;
+  background: Background;
+}
+
+interface Named {
+  name: string;
+  door?: string | undefined;
+}
+
+interface Execution {
+  id: string;
+  door?: string | undefined;
+}
+
+export class ProgramActions {
+  readonly #options: ActionOptions;
+
+  constructor(options: ActionOptions) {
+    this.#options = options;
+  }
+
+  /** Throws PROGRAM_NOT_FOUND, as all methods that name a program. */
+  code(named: Named): { code: string } {
+    return { code: this.#program(named).code };
+  }
+
+  async run({ input, ...named }: Named & { input: Record<string, string> }): Promise<{ execution: string }> {
+    const program = this.#program(named);
+    const given = inputOf(wordsOf(input), program);
+    const started = { program: program.name, input: given, door: named.door };
+    return { execution: await this.#options.background.start(started) };
+  }
+
+  async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {
+    const program = this.#program(named);
+    const wanted = { input: inputOf(wordsOf(input), program), cron, zone, id };
+    const made = await addSchedule(program, wanted, this.#placeOf(named.door));
+    return { next: nextTimes(made, 1)[0], isWatched: await this.#options.background.wake() };
+  }
+
+  /** Ends a schedule. Throws PROGRAM_NOT_FOUND. */
+  async unschedule({ name, door }: Named): Promise<void> {
+    await new Schedules(this.#placeOf(door)).remove(name);
+  }
+
+  async remove({ name, door }: Named): Promise<void> {
+    await removePrograms([name], this.#placeOf(door));
+  }
+
+  /** The code of an execution that has ended. Throws EXECUTION_NOT_FOUND, as all methods that name one. */
+  async executed({ id, door }: Execution): Promise<ExecutedProgram> {
+    await using parts = await this.#partsOf(door);
+    return await executedProgram(id, parts, await parts.executions());
+  }
+
+  /** What would be saved. Throws INVALID_ARGUMENTS for what cannot be saved. */
+  async preview(body: PreviewBody): Promise<PageSaving> {
+    const made = await this.#programIn(body);
+    const { program, replaced } = made;
+    const before = new ProgramLibrary(this.#placeOf(body.door)).find(program.name);
+    return {
+      call: callOf(program),
+      description: program.description,
+      code: program.code,
+      calls: program.calls,
+      inputs: shownInputs(program),
+      replaced: Object.entries(replaced).map(([input, places]) => ({ input, places })),
+      before: before ? digestOf(before) : null,
+      changes: before ? changesIn(before, program) : [],
+    };
+  }
+
+  /** Saves what was shown. Throws if another program has got the name since. */
+  async save({ before, ...body }: SaveBody): Promise<{ call: string }> {
+    const made = await this.#programIn(body);
+    const saved = await store(made, new ProgramLibrary(this.#placeOf(body.door)), (now) => {
+      if (digestOf(now) === before) return;
+      throw new RefusedRequest(
+        409,
+        `The program "${now.name}" was changed meanwhile. Nothing was saved`,
+        "Look again at what would be saved.",
+      );
+    });
+    return { call: callOf(saved.program) };
+  }
+
+  async cancel({ id, door }: Execution): Promise<boolean> {
+    await using parts = await this.#partsOf(door);
+    return await (await parts.executions()).cancel(id, parts);
+  }
+
+  /** Throws if the execution has not ended. */
+  async outcome({ id, door }: Execution): Promise<PageOutcome> {
+    await using parts = await this.#partsOf(door);
+    const outcome = await (await parts.executions()).stored.outcomeOf(id, parts);
+    if (outcome) return shownOutcome(outcome);
+    throw new RefusedRequest(409, "This execution has not ended yet");
+  }
+
+  async #programIn({ execution, door, name, description, values }: PreviewBody) {
+    await using parts = await this.#partsOf(door);
+    const { code, calls = [] } = await executedProgram(execution, parts, await parts.executions());
+    const given = valuesOf(wordsOf(values));
+    return await programToSave({ name, code, calls, given, description, by: "user" }, parts);
+  }
+
+  #program({ name, door }: Named): SavedProgram {
+    return new ProgramLibrary(this.#placeOf(door)).get(name);
+  }
+
+  #placeOf(door: string | undefined): SavedProgramsPlace {
+    const { app, env } = this.#options;
+    const { origin, doors } = app.config;
+    if (door === undefined || doors.includes(door)) return savedProgramsOf(origin, env, door);
+    throw new ClaudikinsError("DOOR_NOT_FOUND", `The config has no door "${door}"`);
+  }
+
+  /** Servers that are started to list their tools end with these parts. */
+  async #partsOf(door: string | undefined): Promise<App> {
+    const { app, openDoor } = this.#options;
+    return door === undefined ? app.withOwnPool() : openDoor(door);
+  }
+}
+
+/** A text that is left empty is not given. */
+function wordsOf(texts: Record<string, string>): ArgumentWord[] {
+  return Object.entries(texts)
+    .filter(([, text]) => text !== "")
+    .map(([key, text]) => ({ word: `${key}=${text}`, key, text }));
+}
+
+function changesIn(before: SavedProgram, program: SavedProgram): string[] {
+  const { changes, isCodeChanged } = differencesOf(before, program);
+  return [...changes, ...(isCodeChanged ? ["its code is another"] : [])];
+}
+
+type Outcome = NonNullable<StoredRun["outcome"]>;
+
+function shownOutcome(outcome: Outcome): PageOutcome {
+  const text = outcome.ok ? valueText(outcome) : `${outcome.error.name}: ${outcome.error.message}`;
+  return {
+    ok: outcome.ok,
+    text: text.slice(0, maxShownValueChars),
+    isCut: text.length > maxShownValueChars,
+    hint: outcome.ok ? undefined : outcome.error.hint,
+  };
+}
+
+/** Long values are not indented, because that could take long. */
+function valueText({ value, json = JSON.stringify(value) ?? "" }: Extract<Outcome, { ok: true }>): string {
+  return json.length > maxShownValueChars ? json : indentedJson(json);
+}

@@ -1,0 +1,155 @@
+/** The saved programs of the config and of its doors, and when they run by themselves, as the page shows them. */
+import { join } from "node:path";
+import type { App } from "../app/app.ts";
+import { messageOf } from "../base/errors.ts";
+import { stampOf, statsOf } from "../base/files.ts";
+import { minuteMs } from "../base/units.ts";
+import type { Environment } from "../config/environment.ts";
+import { type SavedProgramsPlace, savedProgramsOf } from "../config/locations.ts";
+import { formsOf, formsText } from "../programs/call-arguments.ts";
+import { lastChange } from "../programs/saved/differences.ts";
+import { ProgramLibrary } from "../programs/saved/library.ts";
+import { inputsOf, type SavedProgram } from "../programs/saved/model.ts";
+import { callOf } from "../programs/saved/namespace.ts";
+import { nextTimes, type Schedule, Schedules } from "../programs/saved/schedules.ts";
+import { Cached } from "./cached.ts";
+import type { PageInput, PageProgram, PageSchedule, PageScheduledRun, PageState } from "./contract.ts";
+import type { ReadExecutions } from "./executions.ts";
+import { maxShownDescriptionChars, maxShownInputChars, maxShownMessageChars } from "./limits.ts";
+
+type Shown = Pick<PageState, "programs" | "schedules" | "programProblems">;
+type KnownProgram = Omit<PageProgram, "runs">;
+
+interface Place extends SavedProgramsPlace {
+  door: string | undefined;
+}
+
+export class ProgramsReader {
+  readonly #app: App;
+  readonly #env: Environment;
+  readonly #programs = new Cached<{ programs: KnownProgram[]; problems: string[] }>();
+  readonly #schedules = new Cached<{ schedules: PageSchedule[]; problems: string[] }>();
+
+  constructor(app: App, env: Environment) {
+    this.#app = app;
+    this.#env = env;
+  }
+
+  /** The places of the config and of its doors. */
+  get #places(): Place[] {
+    const { origin, doors } = this.#app.config;
+    return [undefined, ...doors].map((door) => ({ ...savedProgramsOf(origin, this.#env, door), door }));
+  }
+
+  read({ runsOf, isRecorded }: Pick<ReadExecutions, "runsOf" | "isRecorded">): Shown {
+    const { mark } = this.#app.config.savedPrograms;
+    // No program was ever saved.
+    if (!statsOf(mark)) return { programs: [], schedules: [], programProblems: [] };
+    const places = this.#places;
+    const names = JSON.stringify(places.map(({ door }) => door ?? null));
+    const known = this.#programs.get(`${names}\n${stampOf(mark)}`, () => readPrograms(places));
+    const looks = places.map(({ folder }) => stampOf(join(folder, "schedules")));
+    const minute = Math.floor(Date.now() / minuteMs);
+    const found = this.#schedules.get([names, ...looks, minute].join("\n"), () => readSchedules(places));
+    return {
+      programs: known.programs.map((program) => ({ ...program, runs: runsOf(program.name, program.door) })),
+      schedules: found.schedules.map((schedule) => withPage(schedule, isRecorded)),
+      programProblems: [...known.problems, ...found.problems],
+    };
+  }
+}
+
+function readPrograms(places: readonly Place[]) {
+  const programs: KnownProgram[] = [];
+  const problems: string[] = [];
+  for (const place of places) {
+    const library = new ProgramLibrary(place);
+    for (const name of library.names()) {
+      try {
+        const program = library.find(name);
+        if (program) programs.push(shown(program, place.door));
+      } catch (error) {
+        problems.push(messageOf(error));
+      }
+    }
+  }
+  return { programs, problems };
+}
+
+function shown(program: SavedProgram, door: string | undefined): KnownProgram {
+  const { name, description, calls, savedAt, savedBy, from } = program;
+  return {
+    name,
+    door,
+    description,
+    call: callOf(program),
+    inputs: shownInputs(program),
+    calls,
+    savedAt,
+    savedBy,
+    from: from && `${from.url}@${from.commit.slice(0, 12)}`,
+    changed: lastChange(program),
+  };
+}
+
+export function shownInputs(program: Pick<SavedProgram, "input">): PageInput[] {
+  return inputsOf(program).map(([name, schema, isRequired]) => {
+    const { description, examples } = Object(schema) as Record<string, unknown>;
+    const [example] = Array.isArray(examples) ? examples : [];
+    const text = typeof example === "string" ? example : JSON.stringify(example);
+    return {
+      name,
+      type: formsText(formsOf(schema, program.input)),
+      isRequired,
+      description: typeof description === "string" ? description.slice(0, maxShownDescriptionChars) : undefined,
+      example: text?.slice(0, maxShownInputChars),
+    };
+  });
+}
+
+function readSchedules(places: readonly Place[]) {
+  const all = places.map((place) => ({ door: place.door, schedules: new Schedules(place) }));
+  return {
+    schedules: all.flatMap(({ door, schedules }) => schedules.all().map((each) => shownSchedule(each, door))),
+    problems: all.flatMap(({ schedules }) =>
+      schedules.problems().map((file) => `A schedule cannot be read, so it does not run: ${file}`),
+    ),
+  };
+}
+
+function shownSchedule(schedule: Schedule, door: string | undefined): PageSchedule {
+  const { id, program, cron, zone, input, lastRun } = schedule;
+  return {
+    id,
+    program,
+    door,
+    cron,
+    zone,
+    input: JSON.stringify(input).slice(0, maxShownInputChars),
+    next: nextOf(schedule),
+    lastRun: lastRun && {
+      startedAt: lastRun.startedAt,
+      execution: lastRun.execution,
+      isRecorded: false,
+      missed: lastRun.missed,
+      ok: lastRun.end?.ok,
+      message: lastRun.end?.message?.slice(0, maxShownMessageChars),
+    },
+  };
+}
+
+/** Undefined if the file was edited by hand, and its time is not valid. */
+function nextOf(schedule: Schedule): number | undefined {
+  try {
+    return nextTimes(schedule, 1)[0];
+  } catch {
+    return undefined;
+  }
+}
+
+function withPage(schedule: PageSchedule, isRecorded: (id: string) => boolean): PageSchedule {
+  const { lastRun } = schedule;
+  if (lastRun?.execution === undefined) return schedule;
+  const run: PageScheduledRun = { ...lastRun, isRecorded: isRecorded(lastRun.execution) };
+  return { ...schedule, lastRun: run };
+}
