@@ -128,3 +128,30 @@ test("a policy that the page changes ends the daemon for others, while the page 
   expect(page.get("api/state")).rejects.toThrow();
   expect(processesWith(`--config ${project.config}`)).toEqual([]);
 });
+
+test("a saved program runs in the daemon that has taken its place, and the page has its outcome", async () => {
+  const opened = await runProgram([...claudikinsCommand, "ui", "--json"], {
+    cwd: join(project.path, "project"),
+    env: { ...project.env, CLAUDIKINS_DAEMON: "on" },
+  });
+  const page = await open(JSON.parse(opened.stdout).url);
+  // Saving a program ends the daemon for others, because it has the programs from before.
+  project.write("project/twice.ts", "return { twice: input.n * 2 };");
+  const saved = await project.claudikins("programs", "save", "twice.ts", "--name", "twice", "n:=1");
+  expect(saved).toMatchObject({ exitCode: 0 });
+  const started = await page.post("api/programs/run", { name: "twice", input: { n: "21" } });
+  const { execution } = (await started.json()) as { execution: string };
+  expect([started.status, execution]).toEqual([200, expect.any(String)]);
+  const outcome = async () => {
+    const answer = await page.get(`api/executions/${execution}/outcome`);
+    return [answer.status, await answer.json()];
+  };
+  for (let look = 0; look < 200 && (await outcome())[0] !== 200; look += 1) await Bun.sleep(50);
+  expect(await outcome()).toEqual([200, { ok: true, text: '{\n  "twice": 42\n}', isCut: false }]);
+  const { programs } = (await (await page.get("api/state")).json()) as { programs: { runs: object[] }[] };
+  expect(programs).toMatchObject([{ name: "twice", runs: [{ id: execution, kind: "good", isOver: true }] }]);
+  const schedule = { name: "twice", input: { n: "1" }, cron: "0 8 1 1 *" };
+  expect(await (await page.post("api/programs/schedule", schedule)).json()).toMatchObject({ isWatched: true });
+  expect((await project.daemons()).some((daemon) => !daemon.page)).toBe(true);
+  await project.claudikins("daemon", "stop");
+});
