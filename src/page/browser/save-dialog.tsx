@@ -44,7 +44,11 @@ export function SaveDialog({ execution: { id, door }, onClose }: SaveDialogProps
     setProblem(undefined);
   };
   const attempt = (action: () => Promise<void>) => run(() => action().catch(setProblem));
-  const preview = () => attempt(async () => setSaving(await post<PageSaving>("programs/preview", wanted)));
+  const preview = () =>
+    attempt(async () => {
+      if (rows.some((row) => row.name === "" && row.value !== "")) throw new Error("Each value needs a name");
+      setSaving(await post<PageSaving>("programs/preview", wanted));
+    });
   const save = () =>
     attempt(async () => {
       const { call } = await post<{ call: string }>("programs/save", { ...wanted, before: saving?.before ?? null });
