@@ -1,7 +1,7 @@
 /** The saved programs of the config and of its doors, and when they run by themselves, as the page shows them. */
 import { join } from "node:path";
 import type { App } from "../app/app.ts";
-import { messageOf } from "../base/errors.ts";
+import { toClaudikinsError } from "../base/errors.ts";
 import { stampOf, statsOf } from "../base/files.ts";
 import { minuteMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
@@ -69,7 +69,7 @@ function readPrograms(places: readonly Place[]) {
         const program = library.find(name);
         if (program) programs.push(shown(program, place.door));
       } catch (error) {
-        problems.push(messageOf(error));
+        problems.push(toClaudikinsError(error).text);
       }
     }
   }

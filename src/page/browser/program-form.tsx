@@ -13,7 +13,10 @@ export function ProgramForm({ program }: { program: PageProgram }) {
   const { isRunning, run } = useAction();
   const [texts, setTexts] = useState<Record<string, string>>({});
   const [started, setStarted] = useState<string>();
-  const input = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""));
+  // The program may have other inputs than when the form was filled in.
+  const input = Object.fromEntries(
+    inputs.flatMap((each) => (texts[each.name] ? [[each.name, texts[each.name]!]] : [])),
+  );
   const start = async () => {
     const { execution } = await post<{ execution: string }>("programs/run", { name, door, input });
     setStarted(execution);
