@@ -1,11 +1,11 @@
 /** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { App } from "../../app/app.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { about, either, named, record, text } from "../../base/json-shape.ts";
 import { megabyte } from "../../base/units.ts";
 import { defaultLimits } from "../../config/defaults.ts";
-import type { Approvals } from "../../policy/approvals/approvals.ts";
 import { awaitsApproval } from "../../policy/approvals/awaited.ts";
 import type { RunningExecution } from "../../programs/running-execution.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
@@ -94,7 +94,7 @@ export default command({
     });
     const first = await Promise.race([running.outcome, waits]).finally(() => activity.end());
     ended.abort();
-    if (first === true) throw await leftWaiting(running, app.approvals, app.config.door);
+    if (first === true) throw await leftWaiting(running, app);
     const outcome = await running.outcome;
     // Characters are not counted, because a model may not read what a shell prints.
     app.ledger.add({ shellExecutions: 1 });
@@ -113,11 +113,12 @@ export default command({
 /** The failure of a program that waits for a decision elsewhere. The program stays in the store. */
 async function leftWaiting(
   running: RunningExecution,
-  approvals: Approvals,
-  door: string | undefined,
+  { approvals, catalog, config: { door } }: App,
 ): Promise<ClaudikinsError> {
   const [open] = await Promise.all([approvals.open({ execution: running.id }), running.handOut()]);
-  const calls = open.map(({ id, server, tool }) => `${toolId(server, tool)} (approval ${id})`);
+  const calls = open.map(
+    ({ id, server, tool }) => `${toolId(server, catalog.shownName(server, tool))} (approval ${id})`,
+  );
   return new ClaudikinsError(
     "EXECUTION_WAITS",
     `The execution ${running.id} waits until you approve or deny ${calls.join(", ")}`,

@@ -8,6 +8,7 @@ import { type ConfigFile, noSuchServer } from "../../config/config-file.ts";
 import { appendItem, removeItem, removeMembers, setMember } from "../../config/edit/json.ts";
 import type { Config } from "../../config/load.ts";
 import { matches } from "../../config/pattern.ts";
+import { calledTool, ownNameOf } from "../../config/tool-edits.ts";
 import { closingLine, denialOf } from "../../policy/decision.ts";
 import { toolId } from "../../tools/model.ts";
 import { readIndex } from "../../tools/registry/store.ts";
@@ -30,12 +31,19 @@ export function switchOf(word: string, configFile: ConfigFile): Switch {
   throw noSuchServer(own ?? word.split(".", 1)[0] ?? word, configFile);
 }
 
+/** The same for a tool that is named as agents know it: rules are about own names. */
+export function ownSwitch({ server, tool }: Switch, { servers, disabled }: Config): Switch {
+  const { edits } = servers.get(server) ?? disabled.get(server) ?? {};
+  if (tool === undefined || !edits) return { server, ...(tool === undefined ? {} : { tool }) };
+  return { server, tool: calledTool(edits, tool)?.tool ?? tool };
+}
+
 /** Throws TOOL_NOT_FOUND if the registry shows that the server does not have the tool. Denied tools are not in the registry. */
 export function checkKnown({ server, tool }: Switch, { folders, servers }: Config): void {
-  const { policy } = servers.get(server) ?? {};
+  const { policy, edits } = servers.get(server) ?? {};
   if (tool === undefined || (policy && denialOf(policy, tool) !== undefined)) return;
   const known = readIndex(folders.registry)?.servers.find(({ name }) => name === server)?.tools ?? [];
-  if (known.length === 0 || known.some(({ name }) => matches(tool, name))) return;
+  if (known.length === 0 || known.some((each) => matches(tool, ownNameOf(edits, each) ?? each.name))) return;
   const ids = known.map(({ name }) => toolId(server, name));
   throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
     hint: didYouMean(toolId(server, tool), ids) ?? `To see its tools: claudikins list tools ${server}`,

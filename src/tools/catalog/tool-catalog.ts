@@ -65,9 +65,9 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     super(options.config, options.log, shared);
     this.#options = options;
     const { store, observer } = this.shared;
-    const { config, env, pool, ownCommand } = options;
+    const { config, env, pool, log, ownCommand } = options;
     const jsNameOf = (server: string) => this.jsNameOf(server);
-    this.#updater = new RegistryUpdater({ config, env, pool, store, observer, jsNameOf, ownCommand });
+    this.#updater = new RegistryUpdater({ config, env, pool, log, store, observer, jsNameOf, ownCommand });
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#listLater(server);
     });
@@ -111,6 +111,11 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
       if (signal?.aborted && isOneOfMany && this.#updater.isWriting(server)) return listing;
       throw error;
     }
+  }
+
+  /** What the config's edits of tools do not fit in the last list that the server gave this process. */
+  misfits(server: string): readonly string[] {
+    return this.#updater.misfits(server);
   }
 
   /** Lists a connected server in the background, unless this process has listed it already. */
