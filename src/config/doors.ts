@@ -126,7 +126,7 @@ function problemsOf(
     ...[...known].flatMap(([server, { edits }]) => {
       const ofDoor = doorEdits(name, tools, server, all);
       const shared = ofDoor.length > 0 && sharedName(mergedEdits(edits?.written ?? [], ofDoor));
-      return shared ? [`${shared.edit.place}.name: ${shared.problem}`] : [];
+      return shared ? [`${shared.edit.place}.name: ${shared.problem}, "${shared.edit.entry.name}"`] : [];
     }),
   ];
 }

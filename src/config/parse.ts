@@ -95,8 +95,12 @@ function wayTo(entry: Node): { addressKey?: string; problem?: ConfigProblem & { 
  */
 function isSecret(path: readonly (string | number)[]): boolean {
   const [key = "", inner = ""] = path;
-  // Arguments of tools may have fixed values.
-  if (key === "tools" || (key === "doors" && path[2] === "tools")) return path.includes("arguments");
+  const isOfDoor = key === "doors" && path[2] === "tools" && isToolKey(String(path[3]));
+  if (key === "tools" || isOfDoor) {
+    // Arguments of tools may have fixed values.
+    const within = path.slice(isOfDoor ? 4 : 2);
+    return within.length !== 1 || within[0] === "arguments";
+  }
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
   if (key === "registries") return true;
   if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));

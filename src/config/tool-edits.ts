@@ -130,7 +130,7 @@ export function sharedName(written: readonly WrittenEdit[]): { edit: WrittenEdit
   const named = written.filter(({ tool, entry }) => entry.name !== undefined && entry.name !== tool);
   const groups = [...Map.groupBy(named, ({ entry }) => entry.name).values()];
   const [first, edit] = groups.find(({ length }) => length > 1) ?? [];
-  return first && edit && { edit, problem: `${first.place} has the same name, "${edit.entry.name}"` };
+  return first && edit && { edit, problem: `${first.place} has the same name` };
 }
 
 /** The own name of a stored tool. Undefined if the tool was stored with another edit than the config has now. */

@@ -42,11 +42,14 @@ const entriesSchema = z.record(z.string(), z.object(toolFields));
 
 /** `servers` are the names of all servers of the file. */
 export const toolsSchema = (servers: readonly string[]) =>
-  entriesSchema
+  z
+    .custom<ToolEntries>()
     .superRefine((entries, context) => {
+      if (!isObject(entries)) return context.addIssue({ code: "custom", message: "expected an object" });
       for (const [id, message] of keyProblems(Object.keys(entries), servers)) {
         context.addIssue({ code: "custom", path: [id], message });
       }
+      if (!checkEntries(entries, context)) return;
       for (const server of servers) {
         const shared = sharedName(editsIn(entries, server, { path: ["tools"], servers }));
         if (!shared) continue;
@@ -55,6 +58,13 @@ export const toolsSchema = (servers: readonly string[]) =>
       }
     })
     .optional();
+
+/** Whether the entries are valid. Their problems are added to the context. */
+function checkEntries(entries: object, context: z.RefinementCtx): boolean {
+  const { error } = entriesSchema.safeParse(entries, { error: issueText, jitless: true });
+  for (const { path, message } of error?.issues ?? []) context.addIssue({ code: "custom", path, message });
+  return error === undefined;
+}
 
 function keyProblems(ids: readonly string[], servers: readonly string[]): [string, string][] {
   return ids.flatMap((id): [string, string][] => {
@@ -83,8 +93,7 @@ export const doorToolsSchema = (servers: readonly string[]) =>
       for (const { path, text } of policyProblems(value, servers)) {
         context.addIssue({ code: "custom", path, message: text });
       }
-      const { error } = entriesSchema.safeParse(entriesOf(value), { error: issueText, jitless: true });
-      for (const { path, message } of error?.issues ?? []) context.addIssue({ code: "custom", path, message });
+      checkEntries(entriesOf(value), context);
     })
     .transform((value): DoorTools => {
       const rules = Object.entries(value).filter(([key]) => (policyKeys as readonly string[]).includes(key));

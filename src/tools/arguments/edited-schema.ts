@@ -15,14 +15,14 @@ export function editedSchema(schema: JsonObject, { unseen, defaults }: ArgumentE
   const optional = new Set([...unseen, ...Object.keys(defaults)]);
   const { minProperties: _, maxProperties: __, ...rest } = schema;
   const edited = partOf(unseen.length > 0 ? rest : schema, { names, optional });
-  const properties = isObject(edited["properties"]) ? edited["properties"] : {};
+  const { properties } = edited;
+  if (!isObject(properties)) return edited;
   const shown = Object.entries(properties).map(([name, property]) =>
     Object.hasOwn(defaults, name)
       ? [name, { ...(isObject(property) ? property : {}), default: defaults[name] }]
       : [name, property],
   );
-  const whole = "properties" in edited ? { ...edited, properties: Object.fromEntries(shown) } : edited;
-  return withMoved(whole, schema, names);
+  return withMoved({ ...edited, properties: Object.fromEntries(shown) }, schema, names);
 }
 
 interface Names {
@@ -32,33 +32,38 @@ interface Names {
   optional: ReadonlySet<string>;
 }
 
+const conditions = ["if", "then", "else"];
+const dependencies = ["dependentRequired", "dependentSchemas", "dependencies"];
+
 /** A schema of all arguments: the whole one, or a part such as one of `anyOf`. */
 function partOf(schema: JsonObject, edit: Names): JsonObject {
-  const { names, optional } = edit;
-  const isAbout = (part: unknown) => [...names].some((name) => mentions(part, name));
-  const part: JsonObject = {};
-  for (const [key, value] of Object.entries(schema)) {
-    const isCondition = ["if", "then", "else"].includes(key);
-    if (key === "properties" && isObject(value)) part[key] = without(value, names);
-    else if (key === "required") {
-      const left = stringsIn(value).filter((name) => !optional.has(name));
-      if (left.length > 0) part[key] = left;
-    } else if (["allOf", "anyOf", "oneOf"].includes(key) && Array.isArray(value)) {
-      // Two forms may be the same without the argument that tells them apart.
-      const isAlike = key === "oneOf" && value.some(isAbout);
-      part[isAlike && !("anyOf" in schema) ? "anyOf" : key] = value.map((each) =>
-        isObject(each) ? partOf(each, edit) : each,
-      );
-    } else if (key === "not" && isAbout(value)) continue;
-    else if (isCondition && [schema["if"], schema["then"], schema["else"]].some(isAbout)) continue;
-    else if (["dependentRequired", "dependentSchemas", "dependencies"].includes(key) && isAbout({ [key]: value }))
-      continue;
-    else if (["examples", "default"].includes(key)) {
-      const shown = Array.isArray(value) ? value.map((each) => withoutIn(each, names)) : withoutIn(value, names);
-      part[key] = shown;
-    } else part[key] = value;
-  }
-  return part;
+  const isAbout = (part: unknown) => [...edit.names].some((name) => mentions(part, name));
+  const isCondition = conditions.some((key) => isAbout(schema[key]));
+  const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    const isLeft =
+      (key === "not" && isAbout(value)) ||
+      (conditions.includes(key) && isCondition) ||
+      (dependencies.includes(key) && isAbout({ [key]: value }));
+    if (isLeft) return [];
+    if (key === "required") {
+      const left = stringsIn(value).filter((name) => !edit.optional.has(name));
+      return left.length > 0 ? [[key, left]] : [];
+    }
+    // Forms may be the same without the argument that tells them apart.
+    if (key === "oneOf" && schemasOf(value).some(isAbout)) {
+      return "anyOf" in schema ? [] : [["anyOf", partsOf(value, edit)]];
+    }
+    if (["allOf", "anyOf", "oneOf"].includes(key)) return [[key, partsOf(value, edit)]];
+    return [[key, shownKeys.includes(key) ? without(value, edit.names) : value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Keywords whose objects have arguments as keys. */
+const shownKeys = ["properties", "examples", "default"];
+
+function partsOf(schemas: unknown, edit: Names): unknown {
+  return Array.isArray(schemas) ? schemas.map((each) => (isObject(each) ? partOf(each, edit) : each)) : schemas;
 }
 
 /** Whether a schema of all arguments says something about one of them. */
@@ -66,9 +71,7 @@ function mentions(schema: unknown, name: string): boolean {
   if (!isObject(schema)) return false;
   const { properties, required } = schema;
   if (stringsIn(required).includes(name) || (isObject(properties) && Object.hasOwn(properties, name))) return true;
-  const dependent = ["dependentRequired", "dependentSchemas", "dependencies"]
-    .map((key) => schema[key])
-    .filter(isObject);
+  const dependent = dependencies.map((key) => schema[key]).filter(isObject);
   const isDependent = (each: JsonObject) =>
     Object.hasOwn(each, name) ||
     Object.values(each).some((value) => stringsIn(value).includes(name) || mentions(value, name));
@@ -76,10 +79,11 @@ function mentions(schema: unknown, name: string): boolean {
   return dependent.some(isDependent) || parts.some((part) => mentions(part, name));
 }
 
-const withoutIn = (value: unknown, names: ReadonlySet<string>) => (isObject(value) ? without(value, names) : value);
-
-function without(object: JsonObject, names: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !names.has(key)));
+/** The object, or each object of a list, without these keys. */
+function without(value: unknown, names: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((each) => without(each, names));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !names.has(key)));
 }
 
 /** Some generators write a repeated schema once, as a property, and refer to it. Such a schema moves to `$defs` if its property is removed. */
@@ -87,13 +91,14 @@ function withMoved(edited: JsonObject, { properties }: JsonObject, names: Readon
   if (names.size === 0 || !isObject(properties) || !JSON.stringify(edited).includes('"#/properties/')) return edited;
   const known = isObject(edited["$defs"]) ? edited["$defs"] : {};
   const moved = new Map<string, string>();
+  const freePlace = () => {
+    const taken = new Set([...Object.keys(known), ...moved.values()]);
+    for (let count = 1; ; count++) if (!taken.has(`shared${count}`)) return `shared${count}`;
+  };
   const moving = (reference: string): string => {
     const [top, name = "", ...rest] = pointerParts(reference);
     if (top !== "properties" || !names.has(name) || !Object.hasOwn(properties, name)) return reference;
-    let place = moved.get(name);
-    for (let count = moved.size + 1; place === undefined; count++) {
-      if (!Object.hasOwn(known, `shared${count}`)) place = `shared${count}`;
-    }
+    const place = moved.get(name) ?? freePlace();
     moved.set(name, place);
     return ["#/$defs", place, ...rest.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1"))].join("/");
   };
