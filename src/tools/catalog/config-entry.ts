@@ -110,16 +110,18 @@ export function isClosed(config: ServerConfig | undefined): boolean {
   return config?.policy !== undefined && closingLine(config.policy) !== undefined;
 }
 
+/** Whether tools were stored with other edits than the config has now, so that they have other names or arguments. */
+export function hasOtherEdits({ tools }: RegistryServer, config: ServerConfig | undefined): boolean {
+  return config !== undefined && tools.some((tool) => ownNameOf(config.edits, tool) === undefined);
+}
+
 /**
- * The same object if all its tools are visible, else a copy without those that the config denies. Since they were stored, a door may have
- * hidden tools, and the config may have edited some in another way.
+ * The same object if all its tools are visible, else a copy without those that the config denies. A door may have hidden tools since they
+ * were stored.
  */
 export function visibleTools(server: RegistryServer, config: ServerConfig | undefined): RegistryServer {
   if (!config) return server;
-  const isShown = (tool: RegistryTool) => {
-    const name = ownNameOf(config.edits, tool);
-    return name !== undefined && isInView(config.view, name);
-  };
+  const isShown = (tool: RegistryTool) => isInView(config.view, ownNameOf(config.edits, tool) ?? tool.name);
   const shown = server.tools.every(isShown) ? server : { ...server, tools: server.tools.filter(isShown) };
   return withoutDenied(shown, config, config.policy);
 }

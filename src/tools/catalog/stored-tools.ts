@@ -177,6 +177,13 @@ export abstract class StoredTools {
     return freshness === "unknown" || freshness === "outdated";
   }
 
+  /** Whether an outdated server lacks tools that the config edits: they may have been left out. */
+  protected lacksEdited(server: string): boolean {
+    const edits = this.config.servers.get(server)?.edits?.tools ?? [];
+    const stored = this.shared.store.find(server)?.tools ?? [];
+    return edits.some(({ mark }) => !stored.some(({ edit }) => edit === mark));
+  }
+
   /** Whether all tools that the config allows are stored. */
   #isComplete(server: RegistryServer): boolean {
     if (this.#isCurrent(server)) return true;
