@@ -8,7 +8,7 @@ import type { defaultLimits, modes } from "./defaults.ts";
 import type { Environment } from "./environment.ts";
 import { matches } from "./pattern.ts";
 import { commonPatterns, confirmLines, type PolicyKeys, pathText, type ServerPolicy, splitToolId } from "./policy.ts";
-import { editsIn, expandedEdits, mergedEdits, type ServerEdits, sharedName, type WrittenEdit } from "./tool-edits.ts";
+import { editsIn, mergedEdits, type ServerEdits, sharedName, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import type { DoorTools } from "./tools-schema.ts";
 
 /** A door as it is written in the config. */
@@ -59,7 +59,11 @@ export function serversBehind<Server extends Viewed>(
         of: (pattern) => commonPatterns(name, pattern, all),
       });
       const view = viewOf(name, tools, all);
-      const edited = withEdits(server, doorEdits(door, tools, name, all), env);
+      const edits = doorEdits(door, tools, name, all);
+      const edited =
+        edits.length === 0
+          ? server
+          : { ...server, ...withEdits(server, mergedEdits(server.edits?.written ?? [], edits), env) };
       return [name, { ...edited, ...(view && { view }), policy: withConfirm(server.policy, lines) }];
     }),
   );
@@ -73,12 +77,6 @@ function viewOf(server: string, { allow, deny = [] }: PolicyKeys, all: readonly 
 
 function doorEdits(door: string, { entries }: DoorTools, server: string, servers: readonly string[]): WrittenEdit[] {
   return editsIn(entries, server, { path: ["doors", door, "tools"], servers });
-}
-
-function withEdits<Server extends Viewed>(server: Server, ofDoor: WrittenEdit[], env: Environment): Server {
-  if (ofDoor.length === 0) return server;
-  const { edits, missing } = expandedEdits(mergedEdits(server.edits?.written ?? [], ofDoor), env);
-  return { ...server, edits, needs: [...new Set([...server.needs, ...missing])].sort() };
 }
 
 function withConfirm(policy: ServerPolicy | undefined, lines: ServerPolicy["confirm"]): ServerPolicy | undefined {

@@ -15,7 +15,7 @@ import { parsedConfig } from "./plain-config.ts";
 import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
-import { editsIn, expandedEdits, type ServerEdits, type WrittenEdit } from "./tool-edits.ts";
+import { editsIn, type ServerEdits, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import { enabledServers } from "./trust/marks.ts";
 import { requireTrust, type TrustOptions } from "./trust/require.ts";
 import { keepRulesOut } from "./trust/written-folders.ts";
@@ -226,9 +226,7 @@ function expandedServer(
   const helper = entry.url === undefined ? undefined : entry.headersHelper;
   const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
   const { value, missing, used: variables } = expand(written, env);
-  const { edits, missing: missingOfEdits } = expandedEdits(writtenEdits, env);
-  const needs = [...new Set([...missing, ...missingOfEdits])].sort();
-  const named = { name, needs, variables, policy, ...(edits && { edits }) };
+  const named = withEdits({ name, needs: missing, variables, policy }, writtenEdits, env);
   if (value.url === undefined) {
     const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
     return { ...value, ...named, cwd: folder };

@@ -61,6 +61,8 @@ export interface ServerEdits {
   written: WrittenEdit[];
   /** The values that were filled in, by the names of their variables. */
   variables: Record<string, string>;
+  /** Variables that are not set, and that only edits refer to. */
+  missing: string[];
 }
 
 /** A tool as it is stored. `edit` is the mark of the edit that was applied to it. */
@@ -92,21 +94,26 @@ export function mergedEdits(base: readonly WrittenEdit[], door: readonly Written
   return [...merged.values()];
 }
 
-/** Fills in the variables. `missing` are those that are not set. */
-export function expandedEdits(
+/** The server with its edits, whose variables are filled in. It also needs those that are not set. */
+export function withEdits<Server extends { needs: string[]; edits?: ServerEdits | undefined }>(
+  { edits: before, ...server }: Server,
   written: WrittenEdit[],
   env: Environment,
-): { edits: ServerEdits | undefined; missing: string[] } {
-  if (written.length === 0) return { edits: undefined, missing: [] };
+): Omit<Server, "edits"> & { edits?: ServerEdits } {
+  const needs = server.needs.filter((name) => !before?.missing.includes(name));
+  if (written.length === 0) return { ...server, needs };
+  const edits = expandedEdits(written, env);
+  const missing = edits.missing.filter((name) => !needs.includes(name));
+  return { ...server, needs: [...needs, ...missing].sort(), edits: { ...edits, missing } };
+}
+
+function expandedEdits(written: WrittenEdit[], env: Environment): ServerEdits {
   const tools = written.map(toolEdit);
   const { value, missing, used } = expand(
     tools.map(({ fixed }) => fixed),
     env,
   );
-  return {
-    edits: { tools: tools.map((edit, at) => ({ ...edit, fixed: value[at]! })), written, variables: used },
-    missing,
-  };
+  return { tools: tools.map((edit, at) => ({ ...edit, fixed: value[at]! })), written, variables: used, missing };
 }
 
 function toolEdit({ tool, entry, place }: WrittenEdit): ToolEdit {

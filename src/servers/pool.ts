@@ -261,7 +261,7 @@ export class Pool implements AsyncDisposable {
     const { method, params } = request;
     if (method === "tools/call") {
       const name = String(params["name"]);
-      return this.#callEdited(server, { ...params, name, arguments: Object(params["arguments"]) }, options);
+      return this.#call(server, { ...params, name, arguments: Object(params["arguments"]) }, options);
     }
     this.#gate.refuseRequest(server, request);
     return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
@@ -301,13 +301,18 @@ export class Pool implements AsyncDisposable {
    */
   callTool(server: string, tool: string, args: object | undefined, options: CallOptions = {}): Promise<ToolResult> {
     const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
-    return this.#callEdited(server, params, options);
+    return this.#call(server, params, options);
   }
 
-  async #callEdited(server: string, params: CallParams, options: CallOptions): Promise<JsonObject> {
-    const { name } = params;
+  /** Not async, like `#use`. */
+  #call(server: string, params: CallParams, options: CallOptions): Promise<JsonObject> {
     const edits = this.servers.get(server)?.edits;
-    if (!edits) return this.#callPermitted({ server, tool: name }, params, options);
+    if (edits) return this.#callEdited(server, edits, params, options);
+    return this.#callPermitted({ server, tool: params.name }, params, options);
+  }
+
+  async #callEdited(server: string, edits: ServerEdits, params: CallParams, options: CallOptions): Promise<JsonObject> {
+    const { name } = params;
     const { edit, ...called } = this.#called(server, name, edits);
     const args = edit ? sentArguments(edit, params.arguments ?? {}, `${server}.${name}`) : params.arguments;
     const redact = edit && ((sent: object) => this.redacted(server, sent));

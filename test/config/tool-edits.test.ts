@@ -75,6 +75,10 @@ describe("entries of tools", () => {
       ["jira", ["PROJECT"]],
       ["my.mail", []],
     ]);
+    const own = { "jira.create_issue": { arguments: { project: { value: "QA" } } } };
+    const needs = async (door: object) =>
+      (await load({ tools, doors: { qa: { tools: door } } }, { door: "qa" })).servers.get("jira")?.needs;
+    expect([await needs({}), await needs(own)]).toEqual([["PROJECT"], []]);
   });
 
   test("of a project are not for the user's own servers, which have those of their own file", async () => {
@@ -231,6 +235,7 @@ describe("calledTool", () => {
     ].map((each) => ({ description: undefined, fixed: {}, defaults: {}, hidden: [], place: "", ...each })),
     written: [],
     variables: {},
+    missing: [],
   };
   const called = (name: string, stored?: { name: string; edit?: string }[]) => calledTool(edits, name, stored)?.tool;
 

@@ -1,7 +1,10 @@
 /** Edited tools on every way to a call: agents use the new names, and the server, the rules and the audit log the own ones. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { ToolViews } from "../../src/page/servers.ts";
+import { cli } from "../cli/in-memory.ts";
 import { auditLines } from "../support/audit.ts";
+import { inSession } from "../support/session.ts";
 import { Person, Recorded } from "./recorded.ts";
 import { type Called, ways } from "./ways.ts";
 
@@ -212,4 +215,44 @@ describe("a call that needs approval", () => {
     expect(person.asked).toHaveLength(2);
     expect(person.asked[1]).toContain("The tool has changed since you allowed it: its description.");
   });
+});
+
+test("the page shows own names, which rules are about, and the names for agents", async () => {
+  const app = await open({ deny: ["get-it"], confirm: { "create-issue": "always" } });
+  const views = new ToolViews();
+  expect(views.of("rec", app).tools).toMatchObject([
+    { name: "create-issue", shownAs: "file_bug", confirm: "always", denied: undefined },
+    { name: "get-it", shownAs: undefined, denied: expect.any(String) },
+    { name: "read-it", shownAs: undefined, description: "Reads.", denied: undefined },
+  ]);
+  views.touch("rec", "create-issue", app);
+  expect(views.of("rec", app).tools.map(({ name }) => name)).toEqual(["create-issue", "get-it", "read-it"]);
+});
+
+test("an agent and a shell are told the new name of a tool that waits for approval", async () => {
+  const { arguments: args, ...entry } = edits["rec.create-issue"];
+  recorded.edits = { "rec.create-issue": { ...entry, arguments: { ...args, project: { value: secret } } } };
+  await open({ confirm: { "create-issue": "always" } });
+  await recorded.close();
+  const { path } = recorded.project;
+  const code = 'return rec.file_bug({ title: "t" })';
+  const call = { name: "execute_code", arguments: { code } };
+  const waits = await cli(["exec", "-e", code], { cwd: path });
+  expect(waits.exitCode).toBe(7);
+  expect(waits.stderr).toContain("waits until you approve or deny rec.file_bug (approval ");
+  expect(waits.stderr).not.toMatch(unseen);
+  const told = await inSession(path, async (client) => JSON.stringify(await client.callTool(call)), {
+    waitsForApprovals: true,
+  });
+  expect(told).toContain("- rec.file_bug (line 1), since ");
+  expect(told).not.toMatch(unseen);
+  const { stdout } = await cli(["approvals", "--json"], { cwd: path });
+  const { approvals } = JSON.parse(stdout) as { approvals: object[] };
+  const own = {
+    server: "rec",
+    tool: "create-issue",
+    why: 'mcpServers.rec.confirm says "always"; agents know the tool as file_bug',
+  };
+  expect(approvals).toMatchObject([own, own]);
+  expect(stdout).not.toContain(secret);
 });

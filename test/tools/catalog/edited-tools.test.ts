@@ -2,7 +2,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/base/json-object.ts";
-import { expandedEdits, type ToolEntry } from "../../../src/config/tool-edits.ts";
+import type { ServerConfig } from "../../../src/config/load.ts";
+import { type ToolEntry, withEdits } from "../../../src/config/tool-edits.ts";
 import type { ListedTool } from "../../../src/servers/result.ts";
 import { editedTools } from "../../../src/tools/catalog/edited-tools.ts";
 import { serverConfig } from "../../support/pool.ts";
@@ -26,8 +27,7 @@ const listed: ListedTool[] = [
 
 async function edited(entries: Record<string, ToolEntry>, env: Record<string, string> = {}, tools = listed) {
   const written = Object.entries(entries).map(([tool, entry]) => ({ tool, entry, place: `tools["jira.${tool}"]` }));
-  const { edits } = expandedEdits(written, env);
-  const config = { ...serverConfig("jira", { command: "x" } as never), edits };
+  const config = withEdits(serverConfig("jira", { command: "x" } as never), written, env) as ServerConfig;
   const { tools: found, problems } = await editedTools(config, tools);
   return { names: found.map(({ name }) => name), tools: found, problems };
 }
