@@ -210,7 +210,10 @@ export class Pool implements AsyncDisposable {
     return new Map(this.#connections.names.map((name) => [name, this.state(name)]));
   }
 
-  /** All tools of a server, as it lists them: without the edits of the config. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
+  /**
+   * All tools of a server as it lists them, without the edits of the config. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE,
+   * SERVER_UNAVAILABLE, PROTOCOL_ERROR.
+   */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
     const { tools, budget } = await this.#tools(server, options);
     if (budget.isFull || budget.left > 0) this.#log.warn(`${server}: ${budget.problem}`);
@@ -256,7 +259,10 @@ export class Pool implements AsyncDisposable {
     return this.#offered(server, "prompts", { method: "prompts/get", params }, what, options);
   }
 
-  /** Sends any request, and returns the server's result. A call names its tool as agents do. Throws the errors of `listTools`, and POLICY_DENIED. */
+  /**
+   * Sends any request, and returns the server's result. A call names its tool as agents do. Throws the errors of `listTools`, and
+   * POLICY_DENIED.
+   */
   async request(server: string, request: Request, options: CallOptions = {}): Promise<JsonObject> {
     const { method, params } = request;
     if (method === "tools/call") {

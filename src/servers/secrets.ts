@@ -2,8 +2,8 @@
  * Removes the secrets of a server's entry from texts of claudikins: errors, states, logs and generated files. Results of tools
  * stay unchanged.
  *
- * Secrets are: values of `${VARIABLE}`, of `env`, of `headers` and of fixed arguments of tools; the secrets of `oauth`; userinfo and query values of any
- * URL; and in `args`, values after a flag, or after `NAME=` or `Name:`, that names a token, key or password. Not secret are values of
+ * Secrets are: values of `${VARIABLE}`, of `env`, of `headers` and of fixed arguments of tools; the secrets of `oauth`; userinfo and
+ * query values of any URL; and in `args`, values after a flag, or after `NAME=` or `Name:`, that names a token, key or password. Not secret are values of
  * fewer than six characters, and, unless their name suggests a secret, values that look like words, numbers, paths or URLs
  * without userinfo and query: `us-east-1`, `8080`.
  */

@@ -102,6 +102,13 @@ test("disable and enable take the name that agents use, and write the own one", 
   expect((await run("call", "jira.file_bug", "project=x")).exitCode).toBe(0);
 });
 
+test("disable takes a name that another tool wanted as that of the tool that has it", async () => {
+  const file = configure({ "jira.create_issue": { name: "get_issue" } });
+  await run("list", "--check");
+  expect((await run("disable", "jira.get_issue")).exitCode).toBe(0);
+  expect(JSON.parse(readFileSync(file, "utf8")).mcpServers.jira.deny).toEqual(["get_issue"]);
+});
+
 test("a server whose edit has a variable that is not set needs it", async () => {
   configure({ "jira.create_issue": { arguments: { project: { value: "${JIRA_PROJECT}" } } } });
   const { stdout } = await cli(["list", "--json"], { cwd: folder.path });

@@ -81,7 +81,7 @@ describe("entries of tools", () => {
     expect([await needs({}), await needs(own)]).toEqual([["PROJECT"], []]);
   });
 
-  test("of a project are not for the user's own servers, which have those of their own file", async () => {
+  test("in a project are for its own servers, and the user's servers keep those of the user's file", async () => {
     folder.write("home/.config/claudikins/claudikins.json", {
       mcpServers: { own: { command: "own" }, jira: { command: "other" } },
       tools: { "own.get": { name: "fetch" }, "jira.create_issue": { name: "mine" } },

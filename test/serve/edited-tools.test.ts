@@ -162,7 +162,7 @@ describe("an agent learns the same about an edited tool as about one that its se
     expect(edited).not.toContain(sesame);
   });
 
-  test("what it loads first", () => {
+  test("the surface that it loads", () => {
     expect(loaded.edited).toBe(loaded.plain);
     expect(loaded.door).toBe(loaded.plain);
   });

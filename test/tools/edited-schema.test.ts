@@ -97,6 +97,28 @@ describe("editedSchema", () => {
     expect(await checkArguments(edited, { title: 1 })).not.toEqual([]);
   });
 
+  test("removes definitions that nothing refers to any more", () => {
+    const $defs = {
+      Key: { $ref: "#/$defs/Text" },
+      Text: text,
+      Size: { $ref: "#/$defs/Units" },
+      Units: { anyOf: [{ $ref: "#/$defs/Size" }, text] },
+      Named: { $anchor: "named" },
+    };
+    const schema = {
+      type: "object",
+      properties: { project: { $ref: "#/$defs/Key" }, size: { $ref: "#/$defs/Size" } },
+      $defs,
+    };
+    const { Key, Text, ...used } = $defs;
+    expect(edit(schema)).toEqual({ type: "object", properties: { size: { $ref: "#/$defs/Size" } }, $defs: used });
+    expect(edit({ type: "object", properties: { project: text }, definitions: { Text } })).toEqual({
+      type: "object",
+      properties: {},
+    });
+    expect(edit(schema, {}, [])).toEqual(schema);
+  });
+
   test("leaves a schema without properties as it is", () => {
     expect(edit({ type: "object" })).toEqual({ type: "object" });
     expect(edit({ type: "object", properties: null })).toEqual({ type: "object", properties: null });

@@ -58,8 +58,10 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
       const configFile = openConfigFile(whichConfig(args, io));
       const { file } = configFile;
       const before = await configAsText(configFile, configFile.text, io.env);
-      const wanted = [...new Set(args.names)].map((word) => ownSwitch(switchOf(word, configFile), before));
+      // A registry that an untrusted file names is not read.
       const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
+      const words = [...new Set(args.names)];
+      const wanted = words.map((word) => ownSwitch(switchOf(word, configFile), before, isUsable));
       let edited = configFile.text;
       const switched = wanted.map((one) => {
         const text = edited;
@@ -69,7 +71,6 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
       });
       const config = await configAsText(configFile, edited, io.env);
       if (isOn) for (const one of wanted) checkOn(one, config);
-      // A registry that an untrusted file names is not read.
       else if (isUsable) for (const one of wanted) checkKnown(one, before);
       await saveConfig(configFile, edited, io.env);
       const lines = switched.map(({ server, tool, changed }) => {

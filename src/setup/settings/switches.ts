@@ -11,7 +11,7 @@ import { matches } from "../../config/pattern.ts";
 import { calledTool, ownNameOf } from "../../config/tool-edits.ts";
 import { closingLine, denialOf } from "../../policy/decision.ts";
 import { toolId } from "../../tools/model.ts";
-import { readIndex } from "../../tools/registry/store.ts";
+import { readIndex, tryIndex } from "../../tools/registry/store.ts";
 
 export interface Switch {
   server: string;
@@ -31,11 +31,14 @@ export function switchOf(word: string, configFile: ConfigFile): Switch {
   throw noSuchServer(own ?? word.split(".", 1)[0] ?? word, configFile);
 }
 
-/** The same for a tool that is named as agents know it: rules are about own names. */
-export function ownSwitch({ server, tool }: Switch, { servers, disabled }: Config): Switch {
+/** The same for a tool that is named as agents know it: rules are about own names. Without `isUsable`, the registry is not read. */
+export function ownSwitch(one: Switch, { servers, disabled, folders }: Config, isUsable: boolean): Switch {
+  const { server, tool } = one;
   const { edits } = servers.get(server) ?? disabled.get(server) ?? {};
-  if (tool === undefined || !edits) return { server, ...(tool === undefined ? {} : { tool }) };
-  return { server, tool: calledTool(edits, tool)?.tool ?? tool };
+  if (tool === undefined || !edits) return one;
+  const { index } = isUsable ? tryIndex(folders.registry) : {};
+  const stored = index?.servers.find(({ name }) => name === server)?.tools;
+  return { server, tool: calledTool(edits, tool, stored)?.tool ?? tool };
 }
 
 /** Throws TOOL_NOT_FOUND if the registry shows that the server does not have the tool. Denied tools are not in the registry. */

@@ -127,7 +127,7 @@ function doorLines(doors: Record<string, DoorEntry>, line: MakeLine): TrustLine[
       const shown = door.tools ? { ...door, tools: { ...rules, ...Object.fromEntries(edits) } } : door;
       return line(name, JSON.stringify(shown), door);
     }),
-    ...readLines(variablesIn(doors), line),
+    ...readLines(variablesIn(Object.values(doors).map(({ tools, workspace }) => [tools, workspace])), line),
   ];
 }
 

@@ -22,7 +22,8 @@ export function editedSchema(schema: JsonObject, { unseen, defaults }: ArgumentE
       ? [name, { ...(isObject(property) ? property : {}), default: defaults[name] }]
       : [name, property],
   );
-  return withMoved({ ...edited, properties: Object.fromEntries(shown) }, schema, names);
+  const whole = { ...edited, properties: Object.fromEntries(shown) };
+  return unseen.length === 0 ? whole : withoutUnused(withMoved(whole, schema, names));
 }
 
 interface Names {
@@ -88,7 +89,7 @@ function without(value: unknown, names: ReadonlySet<string>): unknown {
 
 /** Some generators write a repeated schema once, as a property, and refer to it. Such a schema moves to `$defs` if its property is removed. */
 function withMoved(edited: JsonObject, { properties }: JsonObject, names: ReadonlySet<string>): JsonObject {
-  if (names.size === 0 || !isObject(properties) || !JSON.stringify(edited).includes('"#/properties/')) return edited;
+  if (!isObject(properties) || !JSON.stringify(edited).includes('"#/properties/')) return edited;
   const known = isObject(edited["$defs"]) ? edited["$defs"] : {};
   const moved = new Map<string, string>();
   const freePlace = () => {
@@ -119,4 +120,38 @@ function withMoved(edited: JsonObject, { properties }: JsonObject, names: Readon
     for (const [name, place] of [...moved]) definitions[place] ??= visit(properties[name]);
   }
   return moved.size === 0 ? edited : { ...whole, $defs: { ...(whole["$defs"] as object), ...definitions } };
+}
+
+/** Definitions that only unseen arguments needed are removed. One with a name of its own may be referred to in other ways, so it stays. */
+function withoutUnused(schema: JsonObject): JsonObject {
+  let edited = schema;
+  for (const key of ["$defs", "definitions"]) {
+    const all = edited[key];
+    if (!isObject(all)) continue;
+    const hasName = (each: unknown) =>
+      isObject(each) && ["$id", "$anchor", "$dynamicAnchor"].some((name) => name in each);
+    const { [key]: _, ...rest } = edited;
+    const used = new Map<string, unknown>();
+    const waiting: unknown[] = [rest, ...Object.values(all).filter(hasName)];
+    while (waiting.length > 0) {
+      for (const reference of referencesIn(waiting.pop())) {
+        const [top, name = ""] = pointerParts(reference);
+        if (top !== key || used.has(name) || !Object.hasOwn(all, name)) continue;
+        used.set(name, all[name]);
+        waiting.push(all[name]);
+      }
+    }
+    const kept = Object.entries(all).filter(([name, each]) => used.has(name) || hasName(each));
+    edited = kept.length > 0 ? { ...rest, [key]: Object.fromEntries(kept) } : rest;
+  }
+  return edited;
+}
+
+/** The JSON pointers of all `$ref` in a schema. */
+function referencesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (!isObject(value)) return [];
+  const { $ref } = value;
+  const own = typeof $ref === "string" && $ref.startsWith("#/") ? [$ref] : [];
+  return [...own, ...Object.values(value).flatMap(referencesIn)];
 }

@@ -63,11 +63,12 @@ export async function editedTools(config: ServerConfig, listed: readonly ListedT
 async function argumentMisfits(edit: ToolEdit, { name: tool, inputSchema }: ListedTool): Promise<string[]> {
   const { fixed, defaults, hidden } = edit;
   const values = Object.entries({ ...defaults, ...fixed });
+  const schema = schemaOf(inputSchema);
   const found = await Promise.all(
     values.map(async ([name, value]) => {
       if (!hasArgument({ inputSchema }, name))
         return [`${placeOf(edit, name)}: ${noArgument(tool, name, inputSchema)}`];
-      const problems = await argumentProblems(schemaOf(inputSchema), { [name]: value });
+      const problems = await argumentProblems(schema, { [name]: value });
       return problems.map((problem) => `${placeOf(edit, name)}: ${problem}`);
     }),
   );
@@ -88,7 +89,7 @@ function hasArgument({ inputSchema: { properties } }: Pick<ListedTool, "inputSch
   return isObject(properties) && Object.hasOwn(properties, name);
 }
 
-/** The schema for one argument alone. */
+/** The schema for single arguments. */
 function schemaOf(inputSchema: JsonObject): JsonObject {
   const kept = ["$schema", "$defs", "definitions", "properties"].filter((key) => key in inputSchema);
   return { type: "object", ...Object.fromEntries(kept.map((key) => [key, inputSchema[key]])) };
