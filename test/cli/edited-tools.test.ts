@@ -149,6 +149,18 @@ test("a fixed secret reaches the server, and no file, record, log or error", asy
   expect(holders.map(({ name }) => name)).toEqual(["claudikins.json"]);
 });
 
+test("a fixed value fits a list of values in the schema, although it looks like a secret", async () => {
+  const id = "9f8a7b6c5d4e";
+  configure({ "jira.get_issue": { arguments: { project: { value: id } } } });
+  const inputSchema = { type: "object", properties: { project: { enum: [id, "other"] } }, required: ["project"] };
+  folder.write("jira.json", [{ name: "get_issue", inputSchema }]);
+  expect((await run("list", "--check")).stderr).toBe("");
+  expect(JSON.parse((await run("call", "jira.get_issue")).stdout)).toMatchObject({ arguments: { project: id } });
+  configure({ "jira.get_issue": { arguments: { project: { value: "9f8a7b6c5d4f" } } } });
+  folder.write("jira.json", [{ name: "get_issue", inputSchema }]);
+  expect((await run("list", "--check")).stderr).toContain("must be one of");
+});
+
 test("the question whether to trust a config shows what is fixed, without secrets", async () => {
   const fixed = {
     project: { value: "${JIRA_PROJECT}" },

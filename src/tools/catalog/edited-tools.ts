@@ -6,7 +6,7 @@ import type { ServerConfig } from "../../config/load.ts";
 import { pathText } from "../../config/policy.ts";
 import type { ToolEdit } from "../../config/tool-edits.ts";
 import type { ListedTool } from "../../servers/result.ts";
-import { redactorOf } from "../../servers/secrets.ts";
+import { type Redact, redactorOf, redactTexts } from "../../servers/secrets.ts";
 import { argumentProblems } from "../arguments/argument-problems.ts";
 import { editedSchema } from "../arguments/edited-schema.ts";
 import { requiredArguments } from "../json-schema.ts";
@@ -37,12 +37,13 @@ export async function editedTools(config: ServerConfig, listed: readonly ListedT
     const near = didYouMean(tool, names);
     problems.push(`${place}: ${config.name} has no tool "${tool}"${near === undefined ? "" : `. ${near}`}`);
   }
+  const redact = redactorOf(config);
   const byName = new Map(edits.tools.map((edit) => [edit.tool, edit]));
   const tools = await Promise.all(
     listed.map(async (tool): Promise<EditedTool[]> => {
       const edit = byName.get(tool.name);
       if (!edit) return [tool];
-      const misfits = await argumentMisfits(edit, tool);
+      const misfits = await argumentMisfits(edit, tool, redact);
       problems.push(...misfits.map((each) => `${each}. The tool is left out until this is corrected`));
       const isTaken = edit.name !== undefined && names.has(edit.name);
       if (isTaken) {
@@ -55,12 +56,15 @@ export async function editedTools(config: ServerConfig, listed: readonly ListedT
       return misfits.length > 0 ? [] : [withEdit(tool, edit, isTaken ? undefined : edit.name)];
     }),
   );
-  const redact = redactorOf(config);
   return { tools: tools.flat(), problems: problems.map(redact) };
 }
 
 /** Why arguments cannot be sent as the config says. */
-async function argumentMisfits(edit: ToolEdit, { name: tool, inputSchema }: ListedTool): Promise<string[]> {
+async function argumentMisfits(
+  edit: ToolEdit,
+  { name: tool, inputSchema }: ListedTool,
+  redact: Redact,
+): Promise<string[]> {
   const { fixed, defaults, hidden } = edit;
   const values = Object.entries({ ...defaults, ...fixed });
   const schema = schemaOf(inputSchema);
@@ -68,7 +72,7 @@ async function argumentMisfits(edit: ToolEdit, { name: tool, inputSchema }: List
     values.map(async ([name, value]) => {
       if (!hasArgument({ inputSchema }, name))
         return [`${placeOf(edit, name)}: ${noArgument(tool, name, inputSchema)}`];
-      const problems = await argumentProblems(schema, { [name]: value });
+      const problems = await valueProblems(schema, name, value, redact);
       return problems.map((problem) => `${placeOf(edit, name)}: ${problem}`);
     }),
   );
@@ -78,6 +82,14 @@ async function argumentMisfits(edit: ToolEdit, { name: tool, inputSchema }: List
     ...found.flat(),
     ...missing.map((name) => `${placeOf(edit, name)}: the tool requires this argument, so it needs a "value"`),
   ];
+}
+
+/** Secrets were removed from the schema, so a value also fits if it does so without secrets. */
+async function valueProblems(schema: JsonObject, name: string, value: unknown, redact: Redact): Promise<string[]> {
+  const problems = await argumentProblems(schema, { [name]: value });
+  if (problems.length === 0) return problems;
+  const redacted = await argumentProblems(schema, redactTexts({ [name]: value }, redact));
+  return redacted.length === 0 ? redacted : problems;
 }
 
 function noArgument(tool: string, name: string, { properties }: JsonObject): string {
