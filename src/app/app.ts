@@ -12,6 +12,7 @@ import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
 import { ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { StoredQueue } from "../policy/approvals/stored-queue.ts";
+import { UsageQuotas } from "../policy/quotas.ts";
 import type { Executions } from "../programs/executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
 import type { TraceRecorder } from "../programs/recording.ts";
@@ -61,6 +62,7 @@ export class App implements AsyncDisposable {
   readonly store: Store;
   /** Counts calls and characters. */
   readonly ledger: Ledger;
+  readonly quotas: UsageQuotas;
   /** What waits for a person's decision, here and in other processes. */
   readonly approvals: Approvals;
   readonly log: Log;
@@ -94,8 +96,19 @@ export class App implements AsyncDisposable {
     this.reload = twin ? twin.reload : reload && new ConfigReload(this, reload);
     this.store = lender?.store ?? new Store(storeFile(env));
     this.approvals = lender?.approvals ?? new Approvals({ env, store: this.store });
+    this.quotas =
+      twin?.quotas ??
+      new UsageQuotas({
+        owners: () => config.quotas,
+        servers: config.servers,
+        config: configOwner(config.origin) ?? "demo",
+        store: this.store,
+        parent: lender?.quotas,
+      });
     this.pool = new Pool(config.servers, {
       ...options,
+      quotas: this.quotas,
+      openChannel: (server, channelOptions) => this.#openChannel(server, channelOptions),
       queueFor: this.#queueFor(),
       stored: (server) => this.catalog.find(server),
     });
@@ -135,6 +148,17 @@ export class App implements AsyncDisposable {
       otherBuilds,
     });
   }
+
+  /** The server of the saved programs is in this process, with our servers. */
+  readonly #openChannel: ChannelOpener = async (server, options) => {
+    if (!server.isSavedPrograms) {
+      const open = this.#options.openChannel ?? (await import("../servers/open-channel.ts")).openDirectChannel;
+      return open(server, options);
+    }
+    const { savedProgramsChannel } = await import("../programs/saved/server.ts");
+    const place = this.config.savedPrograms;
+    return savedProgramsChannel({ place, parts: this, executions: () => this.executions() });
+  };
 
   /** Returns the queue of a question about a call: a call of a program may wait in the database. */
   #queueFor(): PoolOptions["queueFor"] {
@@ -178,8 +202,8 @@ export class App implements AsyncDisposable {
     const names = new Set([...before.keys(), ...config.servers.keys()]);
     const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
     const others = new Set(changed);
-    const { disabled, doors, limits, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
-    const settings = { disabled, doors, limits, executions, approvals, check, surfaceTokens, surfaceLearns };
+    const { disabled, doors, limits, quotas, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
+    const settings = { disabled, doors, limits, quotas, executions, approvals, check, surfaceTokens, surfaceLearns };
     Object.assign(this.config, settings);
     // The same map, since every part that works with the config holds it.
     this.config.servers.clear();

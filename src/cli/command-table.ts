@@ -39,6 +39,25 @@ export const commands: CommandTable = {
     summary: "Run TypeScript that calls tools; print only what it returns",
     load: () => import("./commands/exec.ts"),
   },
+  programs: {
+    summary: "Programs that are saved under a name (list, show, run, save, …)",
+    description:
+      "Manage saved programs: code with a name and typed input, which agents find and call like a tool. Without a command, lists them.",
+    default: "list",
+    commands: {
+      ...parts(() => import("./commands/programs.ts"), {
+        list: "List them with their last runs",
+        show: "Show one with its code",
+        run: "Run one with its input",
+        save: "Save a program under a name",
+        schedule: "Run one at a time, again and again",
+        unschedule: "End schedules",
+        remove: "Remove some",
+        add: "Add one from a git repository",
+        export: "Write some as files for a repository",
+      }),
+    },
+  },
   executions: {
     summary: "Programs in the background, and programs that wait (list, show, wait, cancel)",
     description: "Manage programs that run in the background or wait. Without a command, lists them.",
@@ -81,6 +100,10 @@ export const commands: CommandTable = {
         status: "List running daemons",
         logs: "Show the daemon's log",
         stop: "Stop the daemon of this config and its servers",
+      }),
+      ...parts(() => import("./commands/daemon-service.ts"), {
+        enable: "Start the daemon whenever you log in",
+        disable: "Do not start it any more",
       }),
       run: {
         summary: "Run the daemon in the foreground",
@@ -176,7 +199,7 @@ export const commands: CommandTable = {
 /** The sections of the help text and their commands. */
 export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
-  "Use tools": ["search", "list", "call", "run", "exec", "executions"],
+  "Use tools": ["search", "list", "call", "run", "exec", "programs", "executions"],
   "For agents": ["serve", "skill", "hooks"],
   Maintain: [
     "ui",

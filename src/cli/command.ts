@@ -20,6 +20,12 @@ export type Completion =
   | "door"
   /** A server of the catalog. */
   | "catalog"
+  /** A saved program. */
+  | "program"
+  /** A schedule of a saved program. */
+  | "schedule"
+  /** `key=` for the input of the saved program that the first argument names. */
+  | "input"
   /** An environment variable. */
   | "variable"
   /** A recorded execution. */

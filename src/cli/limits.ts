@@ -169,3 +169,9 @@ export const slowStartShare = 0.5;
 
 /** A sign-in that ends sooner and cannot be renewed is reported. */
 export const signInEndsSoonMs = dayMs;
+
+/** How often a daemon that is a service looks whether another one has ended. */
+export const anotherLookMs = 3_000;
+
+/** Time for a command that starts or stops a service. */
+export const serviceCommandMs = 60_000;

@@ -1,6 +1,7 @@
 /** What commands let the daemon of their config do. */
 
 import { ClaudikinsError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json-object.ts";
 import { serverFolder } from "../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../config/trust/require.ts";
 import { DaemonClient } from "../daemon/client.ts";
@@ -25,9 +26,15 @@ export async function daemonOf(flags: ConfigFlags, io: Io) {
   return { client, caller };
 }
 
-/** `exec --detach`. Returns the id of the execution, once it is stored. Throws what the daemon throws. */
+/** A saved program, by its name. */
+interface SavedRun {
+  program: string;
+  input: JsonObject;
+}
+
+/** `exec --detach` and `programs run --detach`. Returns the id of the execution, once it is stored. Throws what the daemon throws. */
 export async function runDetached(
-  program: Pick<ExecuteRequest, "source" | "limits" | "check">,
+  program: (Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">,
   flags: ConfigFlags,
   io: Io,
 ): Promise<string> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { modes } from "./defaults.ts";
 import { maxDoorInstructionsChars } from "./limits.ts";
 import { someLimitsSchema } from "./limits-schema.ts";
+import { quotasSchema } from "./quotas-schema.ts";
 import { doorToolsSchema } from "./tools-schema.ts";
 
 /** A door's name is a part of addresses and of folders. */
@@ -24,6 +25,8 @@ export const doorFields = {
   /** For the agent, before the list of servers. */
   instructions: z.string().min(1).max(maxDoorInstructionsChars).optional(),
   limits: someLimitsSchema.optional(),
+  /** What all programs and calls behind the door may use together. */
+  quotas: quotasSchema,
 };
 
 /** `servers` are the names of all servers of the file. */

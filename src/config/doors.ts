@@ -8,6 +8,7 @@ import type { defaultLimits, modes } from "./defaults.ts";
 import type { Environment } from "./environment.ts";
 import { matches } from "./pattern.ts";
 import { commonPatterns, confirmLines, type PolicyKeys, pathText, type ServerPolicy, splitToolId } from "./policy.ts";
+import type { Quotas } from "./quotas.ts";
 import { editsIn, mergedEdits, type ServerEdits, sharedName, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import type { DoorTools } from "./tools-schema.ts";
 
@@ -19,6 +20,7 @@ export interface DoorEntry {
   workspace?: string | undefined;
   instructions?: string | undefined;
   limits?: { [Name in keyof typeof defaultLimits]?: number | undefined } | undefined;
+  quotas?: Quotas | undefined;
 }
 
 /** Which tools of a server are behind the door, by patterns of the server's own names. */

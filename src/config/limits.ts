@@ -34,3 +34,6 @@ export const maxTrustedStates = 20;
 
 /** Time for a model's endpoint to answer, if the config sets none. */
 export const defaultLlmMs = 30_000;
+
+/** Time limit of a call of a saved program, which ends by a limit of its own: the longest that a timer can wait. */
+export const maxProgramCallMs = 2_147_483_647;

@@ -9,10 +9,12 @@ import { doorCalled, serversBehind, type ToolView } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type Llm, llmOf } from "./llm.ts";
-import { type Folders, foldersOf, userConfigFile } from "./locations.ts";
+import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, userConfigFile } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
 import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
+import type { QuotaOwner, Quotas } from "./quotas.ts";
+import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
 import { editsIn, type ServerEdits, type WrittenEdit, withEdits } from "./tool-edits.ts";
@@ -32,6 +34,8 @@ interface Named {
   policy?: ServerPolicy | undefined;
   /** Given if a project's config has the server from the user's own config. */
   own?: OwnServer;
+  /** Whether it is the server of the saved programs, which runs in this process. */
+  isSavedPrograms?: true;
   /** Which of its tools exist behind the door. Undefined: all. */
   view?: ToolView | undefined;
   /** How agents see its tools. Undefined: as the server lists them. */
@@ -61,7 +65,10 @@ export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
 export type ServerConfig = StdioServer | NetworkServer;
 
 /** The settings of the file that are used as they are written. */
-type Settings = Omit<ParsedConfig, "servers" | "policy" | "tools" | "registry" | "workspace" | "llm" | "doors">;
+type Settings = Omit<
+  ParsedConfig,
+  "servers" | "policy" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas"
+>;
 
 export interface Config extends Settings {
   origin: ConfigOrigin;
@@ -74,6 +81,9 @@ export interface Config extends Settings {
   /** The small model that executes tasks, if one is configured. */
   llm?: Llm | undefined;
   folders: Folders;
+  savedPrograms: SavedProgramsPlace;
+  /** What may be used: of the whole config, and behind a door of the door too. */
+  quotas: readonly QuotaOwner[];
   /** The names of its doors. Empty behind a door. */
   doors: readonly string[];
   /** The door, if this is the part of a config that is behind one. */
@@ -110,7 +120,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
   if (origin.kind === "demo") {
     if (options.door !== undefined) doorCalled(options.door, undefined, { file: "The demo", servers: new Map() });
-    return demoConfig(origin, options);
+    return withSavedPrograms(demoConfig(origin, options));
   }
   const text = readConfigFile(origin.file);
   const parsed = await parsedConfig(text, origin.file);
@@ -120,9 +130,24 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const whole =
     origin.kind === "project" && parsed.extends === "user" ? withOwnServers(config, parsed, user, options) : config;
   const { door } = options;
-  const loaded = door === undefined ? whole : behindDoor(door, whole, { parsed, origin, where: options });
+  const seen = door === undefined ? whole : behindDoor(door, whole, { parsed, origin, where: options });
+  const loaded = withSavedPrograms(seen, { policy: parsed.policy, user });
   keepRulesOut(loaded.folders, origin.file, options.env);
   return loaded;
+}
+
+/** Adds the server of the saved programs, unless the config has a server of that name. */
+function withSavedPrograms(
+  config: Config,
+  { policy, user }: { policy?: PolicyKeys | undefined; user?: ParsedConfig | undefined } = {},
+): Config {
+  const { servers, disabled, savedPrograms } = config;
+  const name = savedProgramsName;
+  if (servers.has(name) || disabled.has(name)) return config;
+  const rules = { entry: undefined, common: user?.policy };
+  const server = savedProgramsServer(savedPrograms, policyOf(name, {}, policy, new Map([[name, {}]]), rules));
+  if (server) servers.set(name, server);
+  return config;
 }
 
 /** The part of a config that is behind a door. Throws DOOR_NOT_FOUND, CONFIG_INVALID and NEEDS_VARIABLE. */
@@ -150,6 +175,8 @@ function behindDoor(
     servers: new Map([...serversBehind(door, entry, whole.servers, { all, env: where.env })].map(inRegistry)),
     disabled: serversBehind(door, entry, whole.disabled, { all, env: where.env }),
     folders: guarded(foldersOf(origin, chosen, { ...where, door })),
+    savedPrograms: savedProgramsOf(origin, where.env, door),
+    quotas: [...whole.quotas, ...quotasOf(entry.quotas, `the door "${door}"`, [origin.file, door])],
   };
 }
 
@@ -183,7 +210,7 @@ function expandedConfig(
   { env, cwd }: Where,
   user: ParsedConfig | undefined,
 ): Config {
-  const { servers: entries, policy: common, tools, registry, workspace, llm, doors, ...settings } = parsed;
+  const { servers: entries, policy: common, tools, registry, workspace, llm, doors, quotas, ...settings } = parsed;
   const enabled = new Map<string, ServerConfig>();
   const disabled = new Map<string, ServerConfig>();
   for (const [name, entry] of entries) {
@@ -201,7 +228,13 @@ function expandedConfig(
     doors: Object.keys(doors ?? {}),
     llm: llm && llmOf(llm, env),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
+    savedPrograms: savedProgramsOf(origin, env),
+    quotas: quotasOf(quotas, "the config", [origin.file]),
   };
+}
+
+function quotasOf(quotas: Quotas | undefined, name: string, key: string[]): QuotaOwner[] {
+  return quotas ? [{ name, key: JSON.stringify(key), quotas }] : [];
 }
 
 function writtenEdits({ tools, servers }: ParsedConfig, server: string): WrittenEdit[] {
@@ -324,5 +357,7 @@ function demoConfig(origin: ConfigOrigin, where: Where): Config {
     disabled: new Map(),
     doors: [],
     folders: guarded(foldersOf({ kind: "demo" }, {}, where)),
+    savedPrograms: savedProgramsOf(origin, where.env),
+    quotas: [],
   };
 }

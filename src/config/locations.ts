@@ -32,6 +32,31 @@ export const httpTokenFile = inDataFolder("http-token");
 /** The database of executions and their records, approvals, and counts, for all projects of the user. */
 export const storeFile = inDataFolder("executions.sqlite");
 
+/** Where the saved programs of a config are. */
+export interface SavedProgramsPlace {
+  folder: string;
+  /** A file that is written with every change of a saved program, of whatever config. It is missing if none was ever saved. */
+  mark: string;
+}
+
+/** A file that is written with every change of a saved program. */
+export const savedProgramsMark = inDataFolder(join("programs", "changed"));
+
+/** A name for a config that no other one has: `shop-1f0c52b9`, `user` or `demo`. */
+export function configName(origin: Origin): string {
+  return origin.kind === "project" ? workspaceName(dirname(origin.file)) : origin.kind;
+}
+
+/**
+ * The saved programs of a config, or of one of its doors. They are in the user's data folder, so that no cloned project brings its own.
+ */
+export function savedProgramsOf(origin: Origin, env: Environment, door?: string): SavedProgramsPlace {
+  const owner = configName(origin);
+  const ofDoor = door === undefined ? [] : ["doors", door];
+  const mark = savedProgramsMark(env);
+  return { folder: join(dirname(mark), owner, ...ofDoor), mark };
+}
+
 /** The folder with earlier executables, which continue programs that they have stored. */
 export const keptExecutablesFolder = inDataFolder("executables");
 

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { toClaudikinsError } from "../base/errors.ts";
 import { stampOf, statsOf } from "../base/files.ts";
 import { type ConfigChoice, discoverConfig, namedConfig } from "./discover.ts";
-import { configFileName, userConfigFile, writtenFoldersFile } from "./locations.ts";
+import { configFileName, savedProgramsMark, userConfigFile, writtenFoldersFile } from "./locations.ts";
 
 /**
  * A text that changes when another config file is found, or when one is written. The user's own config counts as well, because its
@@ -17,14 +17,14 @@ export function configMark(choice: ConfigChoice): string {
   } catch (error) {
     return `none: ${toClaudikinsError(error).message}`;
   }
-  const files = [file, userConfigFile(choice.env)].filter((each) => each !== undefined);
+  const files = [file, userConfigFile(choice.env), savedProgramsMark(choice.env)].filter((each) => each !== undefined);
   return files.map((each) => `${each} ${stampOf(each)}`).join("\n");
 }
 
 /** Every file that could be the config, or says which one counts. */
 export function possibleConfigs(choice: ConfigChoice): string[] {
   const { cwd, env } = choice;
-  const files = [userConfigFile(env), writtenFoldersFile(env)];
+  const files = [userConfigFile(env), writtenFoldersFile(env), savedProgramsMark(env)];
   const named = namedConfig(choice);
   if (named !== undefined) return [...files, resolve(cwd, named)];
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {

@@ -30,6 +30,7 @@ import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { type Confirm, policyKeys } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
+import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
 import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>
@@ -71,6 +72,8 @@ const anyServer = {
   keepAlive: z.boolean().default(defaultServerTimes.keepAlive),
   /** Maximum concurrent calls of all executions together. Further calls wait. */
   maxCallsInFlight: z.int().min(1).max(1_000).default(defaultServerTimes.maxCallsInFlight),
+  /** What all programs together may use of the server. */
+  quotas: serverQuotasSchema,
   /** Patterns of tool names, in which `*` matches any text. If given, no other tool of the server can be called. */
   allow: policyKey<string[]>("allow"),
   /**
@@ -217,6 +220,8 @@ const configFields = {
   /** How a call that is certainly wrong is treated: the program is refused, a warning is logged, or nothing is checked. */
   check: z.enum(["error", "warn", "off"]).default(defaultSettings.check),
   limits: limitsSchema.default(defaultLimits),
+  /** What all programs and calls together may use. */
+  quotas: quotasSchema,
   executions: executionsSchema.default(defaultExecutions),
   /** Whether the shapes of results are kept, for tools without an output schema. */
   observe: z.boolean().default(defaultSettings.observe),
@@ -300,6 +305,7 @@ export const knownKeys = {
   tool: Object.keys(toolFields),
   argument: Object.keys(argumentFields),
   door: Object.keys(doorFields),
+  quotas: quotaKeys,
   llm: Object.keys(llmFields),
   registries: Object.keys(registryFields),
 };

@@ -4,11 +4,13 @@ import { dirname } from "node:path";
 import type { App } from "../app/app.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import { programStampOf, stampOf } from "../base/files.ts";
+import type { JsonObject } from "../base/json-object.ts";
 import { type Lock, takeLock, waitForLock } from "../base/lock.ts";
 import type { Log } from "../base/log.ts";
 import { version } from "../base/version.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { type Environment, withAbsolutePath } from "../config/environment.ts";
+import type { SavedProgramsPlace } from "../config/locations.ts";
 import { callOnce } from "../programs/call.ts";
 import type { Executions } from "../programs/executions.ts";
 import { call } from "../programs/shell-call.ts";
@@ -35,6 +37,7 @@ import { DaemonPage, type LocalPage } from "./page.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { besides, type DaemonPaths, makePrivate, refuseForeign } from "./place.ts";
 import { entryMark, isOlder, leavingText, type Status, shellSession } from "./protocol.ts";
+import { type ScheduledPlace, Scheduler } from "./scheduler.ts";
 import { ServerSockets } from "./shared/server-sockets.ts";
 import type { SharedServers } from "./shared/shared-servers.ts";
 import { type DaemonRequest, SocketListener } from "./transport/listen.ts";
@@ -57,6 +60,10 @@ interface DaemonOptions {
   log: Log;
   /** Opens the part of the config behind a door. It ends with the daemon. */
   openDoor: (door: string) => Promise<App>;
+  /** Where the saved programs behind a door are. */
+  programsBehind: (door: string) => SavedProgramsPlace;
+  /** Whether a service manager runs the daemon: it does not end when it is not used. */
+  isService?: boolean | undefined;
   /** Opens the page of `claudikins ui`. Called when a user wants to see the page. */
   openPage?: (() => Promise<LocalPage>) | undefined;
   /** Called once, when the daemon listens. */
@@ -88,8 +95,11 @@ export class CallerEnvironment {
   }
 }
 
-/** Runs the daemon at its place. Resolves when it has ended, or at once with `"another"` if one that is not older is running. */
-export async function runDaemon(app: App, options: DaemonOptions): Promise<"ended" | "another"> {
+/**
+ * Runs the daemon at its place. Resolves when it has ended, with `"replaceable"` if another one must run the scheduled programs from now on.
+ * Resolves at once with `"another"` if one that is not older is running.
+ */
+export async function runDaemon(app: App, options: DaemonOptions): Promise<"ended" | "replaceable" | "another"> {
   const { place, interrupted } = options;
   makePrivate(dirname(place.lock));
   for (const path of [place.socket, place.lock, place.log, place.holder]) refuseForeign(path);
@@ -101,8 +111,7 @@ export async function runDaemon(app: App, options: DaemonOptions): Promise<"ende
   const daemon = new Daemon(app, lock, options);
   options.onListening?.();
   options.log.info(`version ${version} is listening (process ${process.pid})`);
-  await daemon.ended(interrupted);
-  return "ended";
+  return daemon.ended(interrupted);
 }
 
 /** The guarded thing, as errors name it. */
@@ -135,6 +144,11 @@ class Daemon {
   /** Apps of callers with another working directory or session. */
   readonly #others = new Map<string, App>();
   readonly #doors: DoorApps;
+  readonly #scheduler: Scheduler;
+  /** Whether a program is scheduled. */
+  #isScheduled = false;
+  /** Whether it leaves because its config or its program has changed. */
+  #isOld = false;
   /** Doors whose programs cannot be continued. */
   readonly #closedDoors = new Set<string>();
   #executions: Executions | undefined;
@@ -154,6 +168,7 @@ class Daemon {
     this.#stamp = stampOfAll(options);
     this.#page = new DaemonPage(options.openPage);
     this.#doors = new DoorApps(options.openDoor);
+    this.#scheduler = new Scheduler(this.#scheduledPlaces(), options.log);
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
       sharedServers: options.sharedServers,
@@ -172,6 +187,7 @@ class Daemon {
       this.#executions = executions;
     });
     void this.#adopt();
+    void this.#schedule();
     this.#watch = setInterval(() => this.#look(), Math.min(daemonLookMs, options.idleMs ?? daemonLookMs));
   }
 
@@ -181,7 +197,10 @@ class Daemon {
     void this.#page.closeUnused();
     if (this.#isLeaving) return;
     void this.#adopt();
+    void this.#schedule();
     const isUsed =
+      this.#options.isService === true ||
+      this.#isScheduled ||
       this.#running > 0 ||
       this.#listener.messageConnections > 0 ||
       this.#allExecutions.some(({ size }) => size > 0) ||
@@ -189,10 +208,30 @@ class Daemon {
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
 
+  /** Starts the programs that are due. */
+  async #schedule(): Promise<void> {
+    this.#isScheduled = await this.#scheduler.isNeeded();
+    if (this.#isScheduled) await this.#scheduler.look();
+  }
+
+  #scheduledPlaces(): ScheduledPlace[] {
+    const app = this.#app;
+    const opened = async (app: App) => ({
+      executions: await app.executions(),
+      parts: this.#appFor(app, undefined, shellSession),
+    });
+    const behind = app.config.doors.map((door) => ({
+      place: this.#options.programsBehind(door),
+      open: async () => opened(await this.#doors.of(door)),
+    }));
+    return [{ place: app.config.savedPrograms, open: () => opened(app) }, ...behind];
+  }
+
   /** Resolves when the daemon has stopped taking calls and all calls are done, or when `interrupted` aborts them. */
-  async ended(interrupted: AbortSignal): Promise<void> {
+  async ended(interrupted: AbortSignal): Promise<"ended" | "replaceable"> {
     onAbort(interrupted, () => this.leave("it was interrupted", { now: true }));
     await this.#left.promise;
+    await this.#scheduler.close();
     // Waits until the last answers are read, with a limit.
     const deadline = performance.now() + lastAnswerMs;
     while (this.#listener.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
@@ -201,6 +240,7 @@ class Daemon {
     if (this.#aside) for (const path of [this.#aside.socket, this.#aside.lock]) rmSync(path, { force: true });
     await Promise.all([...this.#others.values()].map((app) => app[Symbol.asyncDispose]()));
     await this.#doors[Symbol.asyncDispose]();
+    return this.#isOld && this.#isScheduled ? "replaceable" : "ended";
   }
 
   /** The executions of the whole config and of its doors. */
@@ -221,6 +261,7 @@ class Daemon {
     }
     if (this.#isLeaving) return;
     this.#isLeaving = true;
+    void this.#scheduler.close();
     clearInterval(this.#watch);
     this.#options.log.info(`shutting down: ${why}`);
     if (this.#page.isInUse) this.#moveAside();
@@ -332,11 +373,12 @@ class Daemon {
   }
 
   async #execute(request: DaemonRequest): Promise<DaemonAnswer> {
-    const { source, limits, check, ...caller } = executionIn(bodyIn(request.body));
+    const { source, program, input, limits, check, ...caller } = executionIn(bodyIn(request.body));
     this.#lastCallAt = performance.now();
     const app = await this.#appOf(caller);
     const executions = await app.executions();
-    const execution = executions.start({ source, limits, check }, app, { isBackground: true });
+    const asked = source === undefined ? await savedProgram(program ?? "", input, app) : { source };
+    const execution = executions.start({ ...asked, limits, check }, app, { isBackground: true });
     await execution.stored();
     return answerOf({ id: execution.id });
   }
@@ -410,6 +452,7 @@ class Daemon {
       this.#hasLooked = false;
     });
     if (stampOfAll(this.#options) !== this.#stamp) {
+      this.#isOld = true;
       this.leave("its config or its program changed", { keepsPage: true });
     }
   }
@@ -467,4 +510,13 @@ class Daemon {
 
 function stampOfAll({ configFiles, program }: Pick<DaemonOptions, "configFiles" | "program">): string {
   return [...configFiles.map(stampOf), program === undefined ? "" : programStampOf(program)].join("\n");
+}
+
+/** Throws PROGRAM_NOT_FOUND and INVALID_ARGUMENTS. */
+async function savedProgram(name: string, input: JsonObject, { config }: App) {
+  const [{ ProgramLibrary }, { requestFor }] = await Promise.all([
+    import("../programs/saved/library.ts"),
+    import("../programs/saved/run.ts"),
+  ]);
+  return requestFor(new ProgramLibrary(config.savedPrograms).get(name), input);
 }

@@ -70,7 +70,10 @@ const openRequest = z.object({
 
 /** A program that runs in the background. */
 const executionRequest = z.object({
-  source: text,
+  source: text.optional(),
+  /** Instead of `source`: the name of a saved program, and its input. */
+  program: text.optional(),
+  input: object.default({}),
   limits: z.custom<ExecuteRequest["limits"]>(isObject).optional(),
   check: z.enum(["error", "warn", "off"]).optional(),
   ...caller,
@@ -79,8 +82,8 @@ const executionRequest = z.object({
 /** Throws USAGE. */
 export function executionIn(body: unknown): z.infer<typeof executionRequest> {
   const { success, data } = executionRequest.safeParse(body);
-  if (success) return data;
-  throw new ClaudikinsError("USAGE", 'Expected an execution: {"source": "…"}');
+  if (success && (data.source === undefined) !== (data.program === undefined)) return data;
+  throw new ClaudikinsError("USAGE", 'Expected an execution: {"source": "…"} or {"program": "…", "input": {…}}');
 }
 
 /** The ids in a request to continue executions. */

@@ -67,3 +67,6 @@ export const maxQuestionCodeChars = 300;
 
 /** Maximum length of one text of an event, in characters. Names come from servers. */
 export const maxAuditTextChars = 500;
+
+/** Time until a call over a quota is refused. */
+export const refusedCallMs = 100;

@@ -2,18 +2,23 @@
 
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
-import type { Bindings, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
+import type { BindingCall, Bindings, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { hintForModel } from "../servers/fault.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
-import { firstAnswerMs } from "../tools/limits.ts";
-import type { RegistryTool } from "../tools/model.ts";
+import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
 import { callContext, callForValue } from "./call.ts";
 import { maxSourceChars, minSuggestionShare } from "./limits.ts";
+import { learnMentioned, mentions } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
+import { calledBy } from "./saved/callers.ts";
+import { programsServer } from "./saved/model.ts";
+import { isOwnFunction, ownFunction, withOwnFunctions } from "./saved/namespace.ts";
+import { requirePermission } from "./saved/permissions.ts";
+import type { RequestingProgram } from "./saved/requesting-program.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 
@@ -25,8 +30,8 @@ export interface BindingOptions {
   listener?: ToolCallListener | undefined;
   /** Whether servers are asked to report their progress. */
   wantsProgress?: boolean | undefined;
-  /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
-  isForAgent?: boolean | undefined;
+  /** The program. */
+  requesting?: RequestingProgram | undefined;
 }
 
 /**
@@ -36,19 +41,18 @@ export interface BindingOptions {
 export async function bindingsFor(
   written: string,
   parts: Parts,
-  { signal, origin, listener = () => {}, wantsProgress = false, isForAgent = false }: BindingOptions = {},
+  { signal, origin, listener = () => {}, wantsProgress = false, requesting = ofNobody }: BindingOptions = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSourceChars);
-  const mentioned = mentionedServers(source, parts);
-  // Denied tools are not stored: the server is listed, so that the error of such a call can explain it.
-  const freshAs = (name: string) => (parts.catalog.find(name)?.denied === undefined ? "stored" : "listed");
-  await learnAll(mentioned, freshAs, parts, signal);
+  await learnMentioned(source, parts, signal);
   const subscriptions = new CodeSubscriptions(parts.pool);
+  const { program, isForAgent } = requesting;
+  const servers = parts.catalog.names.map(({ name, jsName }) => {
+    const { description } = parts.config.servers.get(name) ?? {};
+    return { ...namespaceOf(name, jsName, source, parts), description };
+  });
   return {
-    namespaces: parts.catalog.names.map(({ name, jsName }) => {
-      const { description } = parts.config.servers.get(name) ?? {};
-      return { ...namespaceOf(name, jsName, source, parts), description };
-    }),
+    namespaces: mentions(source, programsServer) ? withOwnFunctions(servers, parts) : servers,
     suggest: (words, limit) => suggestions(words, limit, parts),
     async call(call, given) {
       const { namespace, group, name, args } = call;
@@ -56,9 +60,18 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
       }
+      if (isOwnFunction(call, parts)) return await ownFunction(name, args, requesting, parts);
+      if (program) requirePermission(program, call, toolNamed(call, parts));
       const made = given.made && madeFrom(source, given.made);
       const context = callContext({ ...given, made, call: made?.call ?? 0, origin, listener }, wantsProgress);
       try {
+        if (group === "tools" && made && parts.config.servers.get(namespace)?.isSavedPrograms) {
+          const { pause, signal } = given;
+          const repeatable = requesting.isStored();
+          return await calledBy({ ...requesting, position: made, pause, signal }, (meta) =>
+            callForValue(call, parts, { ...context, meta, repeatable }),
+          );
+        }
         if (group === "tools") return await callForValue(call, parts, context);
         const value = await serverFunction(call, { pool: parts.pool, subscriptions, options: context });
         return { json: JSON.stringify(value ?? null) };
@@ -68,6 +81,22 @@ export async function bindingsFor(
     },
   };
 }
+
+/** The tool's own name, which code may write in another way. */
+function toolNamed({ namespace, name }: BindingCall, { catalog }: Parts): string | undefined {
+  const server = catalog.find(namespace);
+  return server && findTool(server, name)?.name;
+}
+
+const ofNobody: RequestingProgram = {
+  program: undefined,
+  isForAgent: false,
+  host: undefined,
+  starter: undefined,
+  isStored: () => false,
+  lastProgram: () => undefined,
+  runsOf: async () => [],
+};
 
 /** Gives a model the hint about a server that is down as a message for its user: only a person can follow it. */
 function toldToModel(error: unknown, server: string, { pool, config }: Parts): unknown {
@@ -79,44 +108,6 @@ function toldToModel(error: unknown, server: string, { pool, config }: Parts): u
   return new ClaudikinsError(error.code, error.message, { hint: hintForModel(fault), cause: error });
 }
 
-/**
- * Lists the servers that the code names and this process has not listed yet, because what is stored of them may be old. Returns
- * false if there was none.
- */
-export async function askAgain(source: string, parts: Parts, signal?: AbortSignal): Promise<boolean> {
-  const old = mentionedServers(source, parts).filter((name) => parts.catalog.freshness(name) !== "listed");
-  await learnAll(old, () => "listed", parts, signal);
-  return old.length > 0;
-}
-
-/** The servers that the code names, without closed ones. */
-function mentionedServers(written: string, parts: Parts): string[] {
-  const source = written.slice(0, maxSourceChars);
-  return parts.catalog.names
-    .filter(({ name }) => !parts.catalog.isClosed(name))
-    .filter(({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)))
-    .map(({ name }) => name);
-}
-
-/** Servers that do not answer in time, or fail, stay as they are known. */
-async function learnAll(
-  names: string[],
-  freshAs: (name: string) => "stored" | "listed",
-  { catalog }: Parts,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const wait = { waitMs: firstAnswerMs, signal };
-  await Promise.all(names.map((name) => catalog.tools(name, { freshAs: freshAs(name), ...wait }).catch(() => {})));
-}
-
-/** Whether the text contains the name as a whole word. Strings and comments count: at worst, a server is listed needlessly. */
-function mentions(source: string, name: string): boolean {
-  for (let at = source.indexOf(name); at !== -1; at = source.indexOf(name, at + 1)) {
-    if (!isWordAt(source, at - 1) && !isWordAt(source, at + name.length)) return true;
-  }
-  return false;
-}
-
 /** Finds the text of the line only if a person is asked about the call. */
 function madeFrom(source: string, position: CallPosition): MadeCall {
   const { line } = position;
@@ -126,13 +117,6 @@ function madeFrom(source: string, position: CallPosition): MadeCall {
       return line === undefined ? undefined : source.split("\n", line)[line - 1];
     },
   };
-}
-
-/** Whether an ASCII letter, a digit, `_` or `$` is there. A regular expression would be slow: this runs for every occurrence. */
-function isWordAt(source: string, at: number): boolean {
-  const code = source.charCodeAt(at);
-  const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
-  return isLetter || (code >= 48 && code <= 57) || code === 95 || code === 36;
 }
 
 function namespaceOf(name: string, jsName: string | undefined, source: string, parts: Parts): Namespace {

@@ -178,7 +178,10 @@ async function askAndSend(
 ): Promise<ToolResult> {
   const { catalog, pool } = parts;
   try {
-    return await pool.callTool(server, tool.name, args, { ...context, repeatable: isRepeatable(tool) });
+    return await pool.callTool(server, tool.name, args, {
+      ...context,
+      repeatable: context.repeatable ?? isRepeatable(tool),
+    });
   } catch (error) {
     await failIfRemoved(server, tool.name, parts, context.signal);
     throw withSignature(error, catalog.find(server), tool);

@@ -124,6 +124,11 @@ export class ExecutionCheckpointer implements Checkpointer {
     return this.#fromStart;
   }
 
+  /** Whether the execution is in the store now. */
+  get isStored(): boolean {
+    return this.#access !== undefined;
+  }
+
   get hasFailed(): boolean {
     return this.#hasFailed;
   }

@@ -2,16 +2,20 @@
 
 import { megabyte } from "../base/units.ts";
 import type { LimitsEntry } from "../config/schema.ts";
+import type { UsageQuotas } from "../policy/quotas.ts";
 import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { ExecuteOptions } from "../sandbox/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Starter } from "./asker.ts";
-import { askAgain, bindingsFor } from "./bindings.ts";
+import { bindingsFor } from "./bindings.ts";
 import { observersOf } from "./call-observers.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
+import { askAgain } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
 import type { TraceRecorder, TraceRecording } from "./recording.ts";
+import type { ProgramIdentity } from "./saved/permissions.ts";
+import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
 import type { StoredProgram } from "./stored-program.ts";
 import { newId } from "./trace/id.ts";
 import type { HostIdentity } from "./trace/record.ts";
@@ -39,6 +43,12 @@ export interface ExecuteRequest {
   host?: HostIdentity | undefined;
   /** The client of `serve --http` that sent the program, and alone may ask for it. */
   starter?: Starter | undefined;
+  /** The saved program that this is. It may call only what was named when it was saved. */
+  program?: ProgramIdentity | undefined;
+  /** The last program of the same agent that worked. */
+  lastProgram?: (() => LastProgram | undefined) | undefined;
+  /** The stored runs of a saved program. */
+  runsOf?: ((name: string) => Promise<StoredRun[]>) | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
@@ -48,6 +58,8 @@ export interface ExecutionParts extends Parts {
   sandbox: Sandbox;
   /** Undefined if executions are not recorded. */
   recorder: TraceRecorder | undefined;
+  /** What all executions together may use. */
+  quotas: Pick<UsageQuotas, "executionTurns">;
   /** The working directory of servers that name none. */
   cwd: string;
 }
@@ -101,11 +113,24 @@ async function optionsOf(
   limits: SandboxLimits,
   parts: ExecutionParts,
 ): Promise<ExecuteOptions> {
-  const { id, source, check, signal, origin = signal, checkpointer, recording, onProgress, isForAgent } = request;
+  const {
+    id,
+    source,
+    check,
+    signal,
+    origin = signal,
+    checkpointer,
+    recording,
+    onProgress,
+    isForAgent = false,
+  } = request;
+  const { program, host, starter, lastProgram = () => undefined, runsOf = async () => [] } = request;
+  const isStored = () => checkpointer?.isStored === true;
+  const requesting = { program, isForAgent, host, starter, isStored, lastProgram, runsOf };
   const { config } = parts;
   const listener = observersOf({ parts, isForAgent, recording, checkpointer, tell: onProgress });
   const wantsProgress = onProgress !== undefined;
-  const bindings = await bindingsFor(source, parts, { signal, origin, listener, wantsProgress, isForAgent });
+  const bindings = await bindingsFor(source, parts, { signal, origin, listener, wantsProgress, requesting });
   return {
     id,
     bindings,
@@ -113,6 +138,11 @@ async function optionsOf(
     mounts: config.folders,
     check: check ?? config.check,
     signal,
+    turn: {
+      key: starter?.session ?? starter?.client,
+      // A program that another one calls runs in the place of its caller.
+      others: (program?.depth ?? 1) > 1 ? [] : parts.quotas.executionTurns(),
+    },
     listener,
     checkpointer,
   };

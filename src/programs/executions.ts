@@ -14,9 +14,10 @@ import { mayAsk, type RequestingAgent } from "./asker.ts";
 import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
-import { executionLookMs, lastAnswersMs } from "./limits.ts";
+import { executionLookMs, lastAnswersMs, maxToldRuns } from "./limits.ts";
 import type { TraceRecording } from "./recording.ts";
 import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
+import { LastPrograms } from "./saved/last-programs.ts";
 import {
   type ExecutionsOptions,
   isOfOtherBuild,
@@ -32,6 +33,8 @@ import { newId } from "./trace/id.ts";
 export interface StartOptions {
   /** Keeps the execution from its start. Otherwise it is kept when it waits for long, or when its id is handed out. */
   isBackground?: boolean | undefined;
+  /** The id, if it must be a certain one. No other execution may have it. */
+  id?: string | undefined;
 }
 
 export class Executions implements AsyncDisposable {
@@ -41,6 +44,7 @@ export class Executions implements AsyncDisposable {
   readonly #running = new Map<string, RunningExecution>();
   readonly #left: string[] = [];
   readonly #turns = new CopyTurns();
+  readonly #last = new LastPrograms();
   /** Executions that are being taken over. */
   readonly #taking = new Map<string, Promise<RunningExecution | undefined>>();
   /** Parts whose executions have been ended. */
@@ -56,25 +60,39 @@ export class Executions implements AsyncDisposable {
   start(
     request: Omit<ExecuteRequest, "id" | "checkpointer">,
     parts: ExecutionParts,
-    { isBackground = false }: StartOptions = {},
+    { isBackground = false, id = newId(Date.now()) }: StartOptions = {},
   ): RunningExecution {
-    const id = newId(Date.now());
     const startedAt = Date.now();
-    const { source, check, isForAgent = false, host, claim, starter } = request;
+    const { source, check, isForAgent = false, host, claim, starter, program } = request;
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
     const asked = request.limits;
     const { door } = parts.config;
-    const stored: StoredRequest = { source, asked, limits, check, isForAgent, host, door, claim, starter, cwd };
-    const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host });
+    const stored: StoredRequest = {
+      source,
+      asked,
+      limits,
+      check,
+      isForAgent,
+      host,
+      door,
+      claim,
+      starter,
+      program,
+      cwd,
+    };
+    const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, program: program?.name });
     const identity = { id, startedAt, request: JSON.stringify(stored), recording };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, async (signal) => {
       if (isBackground) await checkpointer.begun;
-      return execute(
-        { ...request, id, signal, origin: request.origin ?? request.signal, checkpointer, recording },
-        parts,
-      );
+      const origin = request.origin ?? request.signal;
+      const lastProgram = () => this.#last.of(starter);
+      const runsOf = (name: string) => this.stored.runsOf(name, maxToldRuns, parts);
+      const asked = { ...request, id, signal, origin, checkpointer, recording, lastProgram, runsOf };
+      const outcome = await execute(asked, parts);
+      if (!program) this.#last.note(source, outcome, starter);
+      return outcome;
     });
     if (isBackground) void running.handOut();
     return running;
@@ -261,7 +279,16 @@ export class Executions implements AsyncDisposable {
       throw lost(row, otherBuild, `Continue it with that build, of version ${version}.`);
     }
     if (!(await writer.do("claim", id, { owner, from: row.owner }))) return undefined;
-    const { source, asked, limits, check, isForAgent, host, starter } = JSON.parse(row.request) as StoredRequest;
+    const {
+      source,
+      asked,
+      limits,
+      check,
+      isForAgent,
+      host,
+      starter,
+      program: saved,
+    } = JSON.parse(row.request) as StoredRequest;
     const { head, program } = await savedProgram(row, access);
     const { open, sent } = await openCalls(id, access);
     if (this.#isClosing || this.#ended.has(parts)) {
@@ -275,7 +302,7 @@ export class Executions implements AsyncDisposable {
     const recording = recordingOf(row, { program }, parts);
     const checkpointer = this.#checkpointer({ id, startedAt, request: row.request, recording }, parts, true, taken);
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
-      const request = { id, source, check, isForAgent, host, signal, checkpointer, recording };
+      const request = { id, source, check, isForAgent, host, starter, signal, checkpointer, recording, program: saved };
       // It was stored before it started, so no call has left.
       if (!program) return execute({ ...request, limits: asked }, parts);
       return continueExecution(request, { program, open, limits }, parts);
@@ -340,8 +367,9 @@ function recordingOf(
   { program }: SavedProgram,
   parts: ExecutionParts,
 ): TraceRecording | undefined {
-  const { source, isForAgent, host } = JSON.parse(request) as StoredRequest;
-  return parts.recorder?.begin({ id, source, parts, isForAgent, host, timeline: program?.timeline });
+  const { source, isForAgent, host, program: saved } = JSON.parse(request) as StoredRequest;
+  const { timeline } = program ?? {};
+  return parts.recorder?.begin({ id, source, parts, isForAgent, host, program: saved?.name, timeline });
 }
 
 /** The calls that a stored program waits for, and the calls that were sent, with whether they may be sent again. */

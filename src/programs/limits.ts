@@ -125,3 +125,32 @@ export const defaultDays = 30;
 
 /** After this time, a use of a tool counts half. */
 export const halfLifeDays = 14;
+
+// Saved programs
+
+/** Saved programs of one config, or of one door. */
+export const maxSavedPrograms = 200;
+
+/** Characters of the code of a saved program. */
+export const maxSavedCodeChars = 200_000;
+
+/** Characters of the description of a saved program, which searches show. */
+export const maxSavedDescriptionChars = 1_000;
+
+/** How deep saved programs can call each other. */
+export const maxProgramDepth = 5;
+
+/** Agents whose last program is remembered, so that they can save it. */
+export const maxLastPrograms = 50;
+
+/** Schedules of one config, or of one door. */
+export const maxSchedules = 100;
+
+/** Missed times that are counted. */
+export const maxCountedMisses = 1_000;
+
+/** Runs of a saved program that an agent gets, the latest first. */
+export const maxToldRuns = 5;
+
+/** Characters of the value of a run that an agent gets. */
+export const maxToldValueChars = 10_000;

@@ -1,5 +1,6 @@
 /** Executions as lists show them: stored and recorded ones, each once and with one state. */
 import type { BriefExecution } from "../store/executions.ts";
+import { toIdentifier } from "../tools/names.ts";
 import { type ExecutionState, stateOf, stateOfRecord } from "./execution-state.ts";
 import type { Executions } from "./executions.ts";
 import type { AboutProgram } from "./stored-executions.ts";
@@ -13,7 +14,7 @@ export interface ListedExecution {
   startedBy: StartedBy;
   /** The config file; null for the demo. */
   config: string | null;
-  /** The beginning of its program, for a stored one. */
+  /** The beginning of its program, for a stored one; for a saved program, its name. */
   code?: string | undefined;
   durationMs?: number | undefined;
   /** The figures of its record. */
@@ -22,13 +23,21 @@ export interface ListedExecution {
 
 export async function storedExecution(
   row: BriefExecution,
-  { code, startedBy }: AboutProgram,
+  { code, program, startedBy }: AboutProgram,
   executions: Executions,
 ): Promise<ListedExecution> {
   const { id, startedAt, changedAt, config } = row;
   const state = stateOf(await executions.progressOf(row));
   const durationMs = state.state === "ended" ? changedAt - startedAt : undefined;
-  return { id, startedAt, state, startedBy, config, code, durationMs };
+  return {
+    id,
+    startedAt,
+    state,
+    startedBy,
+    config,
+    code: program === undefined ? code : calledAs(program),
+    durationMs,
+  };
 }
 
 /** With the ids of the open approvals that each of them waits for. */
@@ -45,8 +54,14 @@ export function withApprovals(
 }
 
 function recordedExecution(summary: Summary): ListedExecution {
-  const { id, at, startedBy, config, durationMs } = summary;
-  return { id, startedAt: at, state: stateOfRecord(summary), startedBy, config, durationMs, summary };
+  const { id, at, startedBy, program, config, durationMs } = summary;
+  const code = program === undefined ? undefined : calledAs(program);
+  return { id, startedAt: at, state: stateOfRecord(summary), startedBy, config, code, durationMs, summary };
+}
+
+/** Lists show the name of a saved program instead of its code. */
+function calledAs(program: string): string {
+  return `programs.${toIdentifier(program)}`;
 }
 
 /**

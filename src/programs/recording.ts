@@ -93,6 +93,8 @@ export interface RecordingOptions {
   isForAgent?: boolean | undefined;
   /** The agent, as it names itself. */
   host?: HostIdentity | undefined;
+  /** The name of the saved program that it runs. */
+  program?: string | undefined;
   /** Recorded before the execution was saved. */
   timeline?: Timeline | undefined;
 }
@@ -142,6 +144,7 @@ export class TraceRecording {
   readonly #parts: Parts;
   readonly #recorder: TraceRecorder;
   readonly #host: HostIdentity | undefined;
+  readonly #program: string | undefined;
   #startedAt: number;
   #noted: Noted[];
   /** The calls that have not ended, by their numbers. */
@@ -152,8 +155,10 @@ export class TraceRecording {
   #isRenumbered = true;
   #made: number;
 
-  constructor({ id, source, parts, isForAgent = false, host, timeline }: RecordingOptions, recorder: TraceRecorder) {
+  constructor(options: RecordingOptions, recorder: TraceRecorder) {
+    const { id, source, parts, isForAgent = false, host, program, timeline } = options;
     this.id = id;
+    this.#program = program;
     this.#source = source;
     this.#startedBy = startedByOf(isForAgent);
     this.#parts = parts;
@@ -275,6 +280,7 @@ export class TraceRecording {
       id: this.id,
       at: this.#at,
       startedBy: this.#startedBy,
+      program: this.#program,
       config,
       ok,
       reason: ok ? undefined : outcome.reason,

@@ -14,6 +14,9 @@ import { StoreWriter } from "../store/writer.ts";
 import { mayAsk, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
+import type { ProgramIdentity } from "./saved/permissions.ts";
+import type { StoredRun } from "./saved/requesting-program.ts";
+import { outcomeOf } from "./stored-outcome.ts";
 import { type HostIdentity, type StartedBy, startedByOf } from "./trace/record.ts";
 
 export interface ExecutionsOptions {
@@ -57,6 +60,8 @@ export interface StoredRequest {
   door?: string | undefined;
   claim?: string | undefined;
   starter?: Starter | undefined;
+  /** The saved program that it runs. */
+  program?: ProgramIdentity | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
 }
@@ -133,6 +138,21 @@ export class StoredExecutions {
   async aboutProgram(id: string, chars: number, parts: ExecutionParts): Promise<AboutProgram> {
     const { store } = await this.open(parts);
     return aboutRequest(store.get(id)?.request ?? '{"source":""}', chars);
+  }
+
+  /** The runs of a saved program that are stored, newest first. */
+  async runsOf(name: string, count: number, parts: ExecutionParts): Promise<StoredRun[]> {
+    if (!this.exist) return [];
+    const { store, writer } = await this.open(parts);
+    const rows = store
+      .list(this.#options.config)
+      .filter((row) => this.isOfDoor(row) && (JSON.parse(row.request) as StoredRequest).program?.name === name);
+    return Promise.all(
+      rows.slice(0, count).map(async ({ id, startedAt, state }) => {
+        const { outcome, value } = state === "ended" ? await writer.do("outcome", id, {}) : {};
+        return { execution: id, startedAt, outcome: outcome === undefined ? undefined : outcomeOf({ outcome, value }) };
+      }),
+    );
   }
 
   /** A stored execution of this config, and the calls that it waits for. Throws EXECUTION_NOT_FOUND. */
@@ -229,6 +249,8 @@ export class StoredExecutions {
 
 export interface AboutProgram {
   code: string;
+  /** The name of the saved program that it is. */
+  program?: string | undefined;
   startedBy: StartedBy;
 }
 
@@ -239,8 +261,9 @@ export function doorOf({ request }: Pick<StoredExecution, "request">): string | 
 
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
-  const { source, isForAgent = false } = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  return { code: source.slice(0, chars), startedBy: startedByOf(isForAgent) };
+  const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
+  const { source, isForAgent = false, program } = stored;
+  return { code: source.slice(0, chars), program: program?.name, startedBy: startedByOf(isForAgent) };
 }
 
 export function notFound(id: string): ClaudikinsError {

@@ -188,6 +188,8 @@ export interface BindingContext {
   signal: AbortSignal;
   /** The time limit of the execution. Paused while a person is asked. */
   clock?: Clock | undefined;
+  /** Pauses the whole program, for a wait that is not for a person. */
+  pause?: Clock | undefined;
   made?: CallPosition | undefined;
 }
 

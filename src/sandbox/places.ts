@@ -3,6 +3,14 @@ import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { maxProgramsWithoutPlace } from "./limits.ts";
 
+/** How a program takes its turn. */
+export interface Turn {
+  /** Callers with different keys get places in turn. */
+  key?: string | undefined;
+  /** Further limits of concurrent programs. */
+  others?: readonly Semaphore[] | undefined;
+}
+
 /** The place of one program. The program keeps it while it waits for a person. */
 export interface ProgramPlace extends Clock {
   /** Parks the program after a while, if it still waits. */
@@ -22,12 +30,21 @@ export class Places {
   }
 
   /** Waits for a place, and gives it to `run`. Undefined if `signal` or `close` ended the wait. */
-  async inTurn<T>(signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T | undefined> {
-    if ((await this.#semaphore.acquire(signal)) === false) return undefined;
+  async inTurn<T>(
+    signal: AbortSignal | undefined,
+    { key, others = [] }: Turn,
+    run: () => Promise<T>,
+  ): Promise<T | undefined> {
+    const held: Semaphore[] = [];
     try {
+      // The narrower limits come first, so that no place is held by a program that waits for them.
+      for (const each of [...others, this.#semaphore]) {
+        if ((await each.acquire(signal, key)) === false) return undefined;
+        held.push(each);
+      }
       return await run();
     } finally {
-      this.#semaphore.release();
+      for (const each of held) each.release();
     }
   }
 
@@ -36,7 +53,8 @@ export class Places {
   }
 
   /** The place of a program that has its turn. `park` is called when it has waited for a while. Call `end` when it has ended. */
-  place(park: () => void): ProgramPlace {
+  place(park: () => void, { others = [] }: Turn = {}): ProgramPlace {
+    const semaphores = [...others, this.#semaphore];
     let holds = 0;
     let hasLeft = false;
     let hasEnded = false;
@@ -46,7 +64,7 @@ export class Places {
       if (!hasLeft) return;
       hasLeft = false;
       this.#waiting -= 1;
-      this.#semaphore.take();
+      for (const each of semaphores) each.take();
     };
     const parkLater = () => {
       clearTimeout(timer);
@@ -60,7 +78,7 @@ export class Places {
         if (this.#waiting >= maxProgramsWithoutPlace) return;
         hasLeft = true;
         this.#waiting += 1;
-        this.#semaphore.release();
+        for (const each of semaphores) each.release();
       },
       release: () => {
         holds -= 1;

@@ -82,7 +82,7 @@ export class ProgramCalls {
     const parsed = JSON.parse(args) as Record<string, unknown>;
     const value = await bindings.call(
       { namespace, group, name, args: parsed, argsJson: args, raw },
-      { signal: this.#ending.signal, clock, made: { execution: id, call, line } },
+      { signal: this.#ending.signal, clock, pause: this.#options.clock, made: { execution: id, call, line } },
     );
     const text = textOf(value);
     if (text.length > largeJsonChars) await eventLoopTurn();

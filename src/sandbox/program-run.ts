@@ -27,7 +27,7 @@ import {
   type WorkerResult,
 } from "./messages.ts";
 import type { OutcomeRecorder } from "./outcome-recorder.ts";
-import type { Places, ProgramPlace } from "./places.ts";
+import type { Places, ProgramPlace, Turn } from "./places.ts";
 import { ProgramCalls } from "./program-calls.ts";
 import { ProgramWorker } from "./program-worker.ts";
 import type { WorkerPool } from "./worker-pool.ts";
@@ -40,6 +40,8 @@ export interface ExecuteOptions {
   mounts: Mounts;
   check: CheckMode;
   signal?: AbortSignal | undefined;
+  /** The turn of the program among those of the sandbox. */
+  turn?: Turn | undefined;
   /** Gets what happens to the calls. */
   listener?: CallListener | undefined;
   /** Keeps the execution outside of this process. */
@@ -112,7 +114,7 @@ export class ProgramRun {
     this.#shared = shared;
     this.#isKept = saved !== undefined || (checkpointer?.fromStart ?? false);
     this.#limit = new TimeLimit(saved?.execution.restMs ?? limits.timeoutMs, () => this.#halt("timeout"));
-    this.#place = shared.places.place(this.#park);
+    this.#place = shared.places.place(this.#park, options.turn);
     this.#calls = new ProgramCalls({
       id,
       bindings,

@@ -38,7 +38,7 @@ export class Sandbox implements Disposable {
    * does is an outcome.
    */
   async execute(source: string, options: ExecuteOptions, saved?: Saved): Promise<Outcome> {
-    const { id = randomBytes(6).toString("hex"), limits, signal } = options;
+    const { id = randomBytes(6).toString("hex"), limits, signal, turn = {} } = options;
     const isKept = options.checkpointer !== undefined;
     const recorder = new OutcomeRecorder({ id, saved: saved?.execution, isKept });
     const run = () => {
@@ -47,7 +47,7 @@ export class Sandbox implements Disposable {
       return program.run().finally(() => this.#running.delete(id));
     };
     // The time limit starts when the execution gets its turn.
-    const result = (await this.#shared.places.inTurn(signal, run)) ?? stoppedProgram("cancelled", limits);
+    const result = (await this.#shared.places.inTurn(signal, turn, run)) ?? stoppedProgram("cancelled", limits);
     return result.ok ? recorder.success(result) : recorder.failure(result.reason, result.error);
   }
 

@@ -23,6 +23,8 @@ interface UseOptions {
   repeatable?: boolean | undefined;
   /** Fail with CANCELLED if there is no connection. Does not count as use. */
   startsNothing?: boolean | undefined;
+  /** The call of a program. Programs whose calls wait get turns. */
+  made?: { execution: string } | undefined;
 }
 
 export interface BackoffTimes {
@@ -84,7 +86,7 @@ export class Lifecycle {
    */
   async use<T>(work: (connection: Connection) => Promise<T>, options: UseOptions): Promise<T> {
     const { what, signal, repeatable = false, startsNothing = false } = options;
-    const turn = this.#semaphore.acquire(signal);
+    const turn = this.#semaphore.acquire(signal, options.made?.execution);
     if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`);
     this.#calls += 1;
     try {

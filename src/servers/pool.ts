@@ -11,8 +11,10 @@ import type { MadeCall } from "../policy/approval-queue.ts";
 import { closingLine } from "../policy/decision.ts";
 import { Gate, type QueueChoice, type ToolCall } from "../policy/gate.ts";
 import type { Asker } from "../policy/questions.ts";
+import type { UsageQuotas } from "../policy/quotas.ts";
 import { shownId } from "../policy/refusals.ts";
 import type { Connection, ServerCapability } from "./connect.ts";
+import { objectJson } from "./decoding/large-json.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import { logLevelMs } from "./limits.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
@@ -64,6 +66,8 @@ export interface PoolOptions extends ConnectionOptions {
   person?: (Asker & Responder) | undefined;
   /** Returns the queue of a question about a call. Without it, no call waits, and no answer is recorded. */
   queueFor?: QueueChoice | undefined;
+  /** Keeps calls within the quotas of the config. */
+  quotas?: UsageQuotas | undefined;
 }
 
 /** The params of `tools/call`. */
@@ -83,6 +87,7 @@ export class Pool implements AsyncDisposable {
   #asking = 0;
   readonly #refusals = new AuthRefusals();
   readonly #gate: Gate;
+  readonly #quotas: UsageQuotas | undefined;
   readonly #definitions: LiveDefinitions;
   readonly #log: Log;
   readonly #stored: PoolOptions["stored"];
@@ -96,11 +101,12 @@ export class Pool implements AsyncDisposable {
   /** The log level of servers that are connected later. */
   #logLevel: string | undefined;
 
-  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queueFor, ...options }: PoolOptions) {
+  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queueFor, quotas, ...options }: PoolOptions) {
     this.servers = servers;
     this.#log = options.log;
     this.#stored = options.stored;
     this.#person = person;
+    this.#quotas = quotas;
     this.#host = { responder: person };
     this.#connections = new ServerConnections(servers, options, () => this.#host, {
       connected: (server, connection) => {
@@ -314,7 +320,7 @@ export class Pool implements AsyncDisposable {
   #call(server: string, params: CallParams, options: CallOptions): Promise<JsonObject> {
     const edits = this.servers.get(server)?.edits;
     if (edits) return this.#callEdited(server, edits, params, options);
-    return this.#callPermitted({ server, tool: params.name }, params, options);
+    return this.#callCounted({ server, tool: params.name }, params, options);
   }
 
   async #callEdited(server: string, edits: ServerEdits, params: CallParams, options: CallOptions): Promise<JsonObject> {
@@ -322,7 +328,7 @@ export class Pool implements AsyncDisposable {
     const { edit, ...called } = this.#called(server, name, edits);
     const args = edit ? sentArguments(edit, params.arguments ?? {}, `${server}.${name}`) : params.arguments;
     const redact = edit && ((sent: object) => this.redacted(server, sent));
-    return this.#callPermitted({ ...called, redact }, { ...params, name: called.tool, arguments: args }, options);
+    return this.#callCounted({ ...called, redact }, { ...params, name: called.tool, arguments: args }, options);
   }
 
   /** The tool that agents know by this name. Throws TOOL_NOT_FOUND if they know it by another. */
@@ -330,6 +336,20 @@ export class Pool implements AsyncDisposable {
     const found = calledTool(edits, name, this.#stored?.(server)?.tools);
     if (!found) throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${name}"`);
     return { server, ...found, shownAs: found.tool === name ? undefined : name };
+  }
+
+  /** Not async, like `#use`. */
+  #callCounted(called: CalledTool, params: CallParams, options: CallOptions): Promise<JsonObject> {
+    const { server } = called;
+    if (!this.#quotas?.counts(server)) return this.#callPermitted(called, params, options);
+    const counted = {
+      server,
+      execution: options.made?.execution,
+      signal: options.signal,
+      argumentBytes: () => Buffer.byteLength(JSON.stringify(params.arguments ?? {})),
+      resultBytes: (result: JsonObject) => Buffer.byteLength(objectJson(result)),
+    };
+    return this.#quotas.call(counted, () => this.#callPermitted(called, params, options));
   }
 
   /** A permission counts only for its connection: a restarted server may be another program. */

@@ -101,3 +101,12 @@ export const executableKeptMs = 30 * dayMs;
 
 /** How often a newer version is looked for, and mentioned. */
 export const hintEveryMs = dayMs;
+
+/** Time to fetch a commit of a repository. */
+export const repositoryMs = 120_000;
+
+/** Size of one file of a saved program in a repository. */
+export const maxRepositoryFileBytes = 1_048_576;
+
+/** Characters of what git prints: the list of the files of a commit, or one of them. */
+export const maxGitOutputChars = 8 * megabyte;

@@ -89,9 +89,9 @@ export class ApprovalStore {
     return this.#rows(`SELECT * FROM approvals ${where} ORDER BY askedAt, rowid`, values);
   }
 
-  /** Whether a call of the execution waits. */
+  /** Whether a call of the execution waits, or of a saved program that it runs. */
   isWaiting(execution: string): boolean {
-    const open = "SELECT 1 FROM approvals WHERE execution = $execution AND state = 'open' LIMIT 1";
+    const open = `SELECT 1 FROM approvals WHERE ${ofExecution} AND state = 'open' LIMIT 1`;
     return this.#database.query<object, [Values]>(open).get({ execution }) !== null;
   }
 
@@ -221,6 +221,13 @@ function beforeKept(now: number): number {
 }
 
 /** The filter as SQL with its values. Only the given conditions are named, so that SQLite can use its indexes. */
+/** The ids of the saved programs that an execution runs begin with its own, see `idWithin`. */
+const ofExecution = "(execution = $execution OR substr(execution, 1, length($execution) + 1) = $execution || '-')";
+
+export function isOfExecution(id: string, execution: string): boolean {
+  return id === execution || id.startsWith(`${execution}-`);
+}
+
 function conditions({ state, config, execution, decidedAfter }: ApprovalFilter): { where: string; values: Values } {
   const values: Values = {};
   const parts: string[] = [];
@@ -231,7 +238,7 @@ function conditions({ state, config, execution, decidedAfter }: ApprovalFilter):
   };
   add("state", state, "state = $state");
   add("config", config, "config IS $config");
-  add("execution", execution, "execution = $execution");
+  add("execution", execution, ofExecution);
   add("after", decidedAfter, "decidedAt > $after");
   return { where: parts.length === 0 ? "" : `WHERE ${parts.join(" AND ")}`, values };
 }

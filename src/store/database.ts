@@ -125,6 +125,14 @@ const additions = {
   auditIsNotCut: `CREATE TRIGGER auditIsNotCut BEFORE DELETE ON audit BEGIN
      SELECT RAISE(ABORT, 'lines of the audit log are only added');
    END`,
+  // How much of each quota was used, in a time span.
+  quotaUses: `CREATE TABLE quotaUses (
+     key TEXT NOT NULL,
+     fromAt INTEGER NOT NULL,
+     toAt INTEGER NOT NULL,
+     amount INTEGER NOT NULL,
+     PRIMARY KEY (key, fromAt)
+   ) STRICT`,
   // The files of earlier versions whose contents are here.
   takenOver: `CREATE TABLE takenOver (name TEXT PRIMARY KEY) STRICT`,
   pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN

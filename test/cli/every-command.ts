@@ -53,6 +53,10 @@ const interrupted = AbortSignal.abort();
 const { command, args } = fixture("odd");
 const crash = fixture("crash-on-start");
 
+/** A program that is saved as "monthly". */
+const program = { "report.ts": 'return "2026-10";\n' };
+const saved = [["programs", "save", "report.ts", "--name", "monthly", "month=2026-10"]];
+
 export const table: Record<string, Cases> = {
   serve: {
     success: { argv: ["--http", "127.0.0.1:0"], options: { interrupted } },
@@ -103,6 +107,71 @@ export const table: Record<string, Cases> = {
       { argv: ['{ "a": { "command": "x", "env": { "A": "${NOT_SET_TOKEN}" }, "gallery": true } }'], files: config({}) },
       { argv: ["far", "http://127.0.0.1:PORT/mcp", "--no-check"], files: config({}) },
     ],
+  },
+  "programs list": {
+    success: { argv: [], files: program, before: saved },
+    usage: { argv: ["monthly"] },
+    failure: { argv: ["--config", "missing.json"] },
+    json: [{ argv: [] }, { argv: [], files: program, before: [...saved, ["programs", "run", "monthly", "month=x"]] }],
+  },
+  "programs show": {
+    success: { argv: ["monthly"], files: program, before: saved },
+    usage: { argv: [] },
+    failure: { argv: ["monthl"], files: program, before: saved },
+  },
+  "programs run": {
+    success: { argv: ["monthly", "month=2026-11"], files: program, before: saved },
+    usage: { argv: ["monthly", "--timeout", "x"] },
+    failure: { argv: ["monthly", "year=2026"], files: program, before: saved },
+  },
+  "programs save": {
+    success: { argv: ["report.ts", "--name", "monthly", "month=2026-10"], files: program },
+    usage: { argv: ["report.ts"], files: program },
+    failure: { argv: ["report.ts", "--name", "monthly", "month=2026-11"], files: program },
+    json: [{ argv: ["monthly", "--call", "demo.get_order", "--dry-run"], files: program, before: saved }],
+  },
+  "programs remove": {
+    success: { argv: ["monthly"], files: program, before: saved },
+    usage: { argv: ["monthly", "--all"] },
+    failure: { argv: ["monthl"], files: program, before: saved },
+  },
+  "programs add": {
+    success: { argv: ["--help"] },
+    usage: { argv: ["https://example.com/programs"] },
+    failure: { argv: ["file:///nowhere@5f1c0de8a1b0a7f3c9d2e4b6a8c0d2e4f6a8b0c2"] },
+  },
+  "programs export": {
+    success: { argv: ["monthly", "--to", "out"], files: program, before: saved },
+    usage: { argv: ["--all"] },
+    failure: { argv: ["monthl"] },
+  },
+  "programs schedule": {
+    success: {
+      argv: ["monthly", "--cron", "0 8 * * *", "--zone", "UTC", "month=2026-11"],
+      files: program,
+      before: saved,
+    },
+    usage: { argv: ["monthly"], files: program, before: saved },
+    failure: { argv: ["monthl", "--cron", "0 8 * * *"], files: program, before: saved },
+  },
+  "programs unschedule": {
+    success: {
+      argv: ["monthly"],
+      files: program,
+      before: [...saved, ["programs", "schedule", "monthly", "--cron", "0 8 * * *", "month=x"]],
+    },
+    usage: { argv: ["monthly", "--all"] },
+    failure: { argv: ["monthl"] },
+  },
+  "daemon enable": {
+    success: { argv: ["--dry-run"] },
+    usage: { argv: [] },
+    failure: { argv: ["--config", "missing.json"] },
+  },
+  "daemon disable": {
+    success: { argv: ["--dry-run"] },
+    usage: { argv: ["--now"] },
+    failure: { argv: ["--config", "missing.json"] },
   },
   trust: {
     success: { argv: ["--yes"], files: working, options: { env: { CI: "" } } },

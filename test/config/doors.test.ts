@@ -48,15 +48,18 @@ test("a door has its servers, its tools, its settings and its folders", async ()
 
 test("a door without keys has everything of the config except its folders", async () => {
   const whole = await load(undefined, { doors: { all: {} } });
-  const { door, doors, instructions, folders, servers, ...rest } = await load("all", { doors: { all: {} } });
+  const { door, doors, instructions, folders, savedPrograms, servers, ...rest } = await load("all", {
+    doors: { all: {} },
+  });
   expect([door, doors, whole.doors]).toEqual(["all", [], ["all"]]);
   expect(instructions).toBeUndefined();
   expect([...servers.values()].map(({ view, ...server }) => server)).toEqual(
     [...whole.servers.values()].map(({ own, ...server }) => server),
   );
-  const { doors: _, folders: __, servers: ___, extended: ____, ...others } = whole;
+  const { doors: _, folders: __, servers: ___, extended: ____, savedPrograms: _____, ...others } = whole;
   expect(rest).toEqual(others);
   expect(folders).not.toEqual(whole.folders);
+  expect(savedPrograms).not.toEqual(whole.savedPrograms);
 });
 
 test("without names of servers, the allowed tools choose the servers", async () => {

@@ -22,6 +22,8 @@ const notHere: [RegExp, string][] = [
   [/^claudikins auth login/, "needs a person who signs in: test/cli/auth has one"],
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],
   [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],
+  [/^claudikins programs add /, "fetches from a repository on the network: test/cli/programs has one"],
+  [/^claudikins daemon enable$/, "changes the services of the user: test/cli/daemon-service has a stand-in"],
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
   [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],
@@ -100,7 +102,7 @@ ${toml}
     );
     mkdirSync(join(this.cwd, ".claude", "skills", "claudikins"), { recursive: true });
     for (const name of ["report", "nightly"])
-      write(`work/${name}.ts`, "return (await demo.list_tickets()).tickets.length");
+      write(`work/${name}.ts`, 'return ["2026-10", (await demo.list_tickets()).tickets.length]');
     write("work/screenshot.ts", `display(Buffer.from("png")); return 1`);
     write("work/queries.txt", "refund an order\nlist tickets\n");
     mkdirSync(join(path, ".config", "fish", "completions"), { recursive: true });
@@ -174,6 +176,20 @@ const before: [RegExp, string][] = [
     "claudikins exec -e 'await github.delete_file(); await demo.list_tickets()'",
   ],
   [/^claudikins gen --check/, "claudikins gen"],
+  [/^claudikins programs save last/, "claudikins exec report.ts --record"],
+  [
+    /^claudikins programs (?:schedule|save) totals/,
+    'claudikins programs save report.ts --name totals --input-schema \'{"type":"object","properties":{"month":{}}}\'',
+  ],
+  [
+    /^claudikins programs unschedule totals/,
+    "claudikins programs save report.ts --name other month=2026-10 && claudikins programs schedule other --as totals --cron '0 8 * * *' month=x",
+  ],
+  [/^claudikins daemon disable/, "claudikins daemon enable --dry-run"],
+  [
+    /^claudikins programs (?:show|run|save revenue|remove|export|schedule revenue)/,
+    "claudikins programs save report.ts --name revenue-by-region month=2026-10 --replace",
+  ],
   [/^(?:bun )?\.claudikins\/registry/, "claudikins gen"],
   [/^bun \.claudikins\/registry/, "claudikins gen"],
 ];

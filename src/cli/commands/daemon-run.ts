@@ -1,17 +1,20 @@
 /** `claudikins daemon run`: the daemon itself. It is started when it is needed; by hand it shows what it does. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf } from "../../base/errors.ts";
 import { dated, openLog } from "../../base/log.ts";
 import { loadConfig } from "../../config/load.ts";
-import { userConfigFile } from "../../config/locations.ts";
+import { savedProgramsMark, savedProgramsOf, userConfigFile } from "../../config/locations.ts";
 import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
 import { SharedServers } from "../../daemon/shared/shared-servers.ts";
+import { onAbort } from "../../servers/abort.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
-import { maxIdleMs } from "../limits.ts";
+import type { Io } from "../io.ts";
+import { anotherLookMs, maxIdleMs } from "../limits.ts";
 import { appOf, logsOf } from "../open-app.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 import { recorderOf } from "../trace-recorder.ts";
@@ -24,46 +27,88 @@ export default command({
     demo: flag("Use the demo's config, even if there are config files"),
     socket: option("Socket to listen on (default: where callers look)", { valueHint: "path", complete: "file" }),
     idle: option("Stop after this time without calls (default 5m)", timeUpTo(maxIdleMs)),
+    service: flag("Run as a service: do not stop when it is not used, and wait while another daemon runs"),
     json: flag("Print errors as one JSON document"),
   },
   examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 60m"],
   async run(args, io) {
-    // The flag comes from whoever calls a tool, so it says nothing about trust.
-    const { config: flag, demo, trust } = args;
-    const load = (door?: string) =>
-      loadConfig({ flag, demo, trust, door, isFlagFound: true, cwd: io.cwd, env: io.env });
-    const config = await load();
-    const { origin, folders } = config;
-    const file = origin.kind === "demo" ? undefined : origin.file;
-    const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket);
-    const cwd = dirname(file ?? folders.registry);
-    // The demo's folder may not exist yet.
-    if (file === undefined) mkdirSync(cwd, { recursive: true });
-    // The daemon has no terminal: its log is the only account of what it did.
-    const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
-    using _guard = guardSignals(log);
-    const logs = logsOf(config, io, log);
-    await using sharedServers = new SharedServers(log, logs);
-    const environment = new CallerEnvironment(io.env);
-    const openChannel = sharedServers.channels(environment.now, shellSession);
-    const recorder = await recorderOf(config, {}, io);
-    await using app = await appOf(config, io, { cwd, logs, openChannel, waitsForApprovals: true, recorder });
-    sharedServers.toolsOf = (name) => app.catalog.toolNames(name);
-    const result = await runDaemon(app, {
-      place,
-      sharedServers,
-      cwd,
-      environment,
-      idleMs: args.idle,
-      // The user's own policy counts for every project.
-      configFiles: file === undefined ? [] : [file, userConfigFile(io.env)],
-      program: Bun.isStandaloneExecutable ? process.execPath : undefined,
-      interrupted: io.interrupted,
-      log,
-      openDoor: async (door) => app.behindDoor(await load(door)),
-      openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
-      onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
-    });
-    return result === "another" && !args.json ? { note: "A daemon is already running for this config.\n" } : {};
+    for (;;) {
+      const result = await runOnce(args, io);
+      if (result === "another" && args.service && (await waited(io.interrupted))) continue;
+      // A service manager starts the next one.
+      if (result === "replaceable" && !args.service) await startNext(args, io);
+      return result === "another" && !args.json ? { note: "A daemon is already running for this config.\n" } : {};
+    }
   },
 });
+
+/** Waits a moment. Returns whether to go on. */
+async function waited(interrupted: AbortSignal): Promise<boolean> {
+  await Promise.race([Bun.sleep(anotherLookMs), new Promise<void>((resolve) => onAbort(interrupted, resolve))]);
+  return !interrupted.aborted;
+}
+
+/** Starts the daemon that runs scheduled programs from now on. */
+async function startNext({ config: flag, demo, trust }: RunFlags, io: Io): Promise<void> {
+  const [{ discoverConfig }, { DaemonClient }] = await Promise.all([
+    import("../../config/discover.ts"),
+    import("../../daemon/client.ts"),
+  ]);
+  try {
+    const origin = demo ? { kind: "demo" as const } : discoverConfig({ flag, cwd: io.cwd, env: io.env });
+    const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, io.env, trust === true);
+    await client.post("/adopt", { executions: [] });
+  } catch (error) {
+    await io.stderr.write(`Scheduled programs do not run, because no other daemon starts: ${messageOf(error)}\n`);
+  }
+}
+
+interface RunFlags {
+  config?: string | undefined;
+  demo?: boolean | undefined;
+  trust?: boolean | undefined;
+  socket?: string | undefined;
+  idle?: number | undefined;
+  service?: boolean | undefined;
+  json?: boolean | undefined;
+}
+
+async function runOnce(args: RunFlags, io: Io): ReturnType<typeof runDaemon> {
+  // The flag comes from whoever calls a tool, so it says nothing about trust.
+  const { config: flag, demo, trust } = args;
+  const load = (door?: string) => loadConfig({ flag, demo, trust, door, isFlagFound: true, cwd: io.cwd, env: io.env });
+  const config = await load();
+  const { origin, folders } = config;
+  const file = origin.kind === "demo" ? undefined : origin.file;
+  const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket);
+  const cwd = dirname(file ?? folders.registry);
+  // The demo's folder may not exist yet.
+  if (file === undefined) mkdirSync(cwd, { recursive: true });
+  // The daemon has no terminal: its log is the only account of what it did.
+  const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
+  using _guard = guardSignals(log);
+  const logs = logsOf(config, io, log);
+  await using sharedServers = new SharedServers(log, logs);
+  const environment = new CallerEnvironment(io.env);
+  const openChannel = sharedServers.channels(environment.now, shellSession);
+  const recorder = await recorderOf(config, {}, io);
+  await using app = await appOf(config, io, { cwd, logs, openChannel, waitsForApprovals: true, recorder });
+  sharedServers.toolsOf = (name) => app.catalog.toolNames(name);
+  return await runDaemon(app, {
+    place,
+    sharedServers,
+    cwd,
+    environment,
+    idleMs: args.idle,
+    isService: args.service,
+    // The user's own policy counts for every project.
+    configFiles: [...(file === undefined ? [] : [file, userConfigFile(io.env)]), savedProgramsMark(io.env)],
+    program: Bun.isStandaloneExecutable ? process.execPath : undefined,
+    interrupted: io.interrupted,
+    log,
+    programsBehind: (door) => savedProgramsOf(origin, io.env, door),
+    openDoor: async (door) => app.behindDoor(await load(door)),
+    openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
+    onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
+  });
+}

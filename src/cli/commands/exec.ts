@@ -1,16 +1,11 @@
 /** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { App } from "../../app/app.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { about, either, named, record, text } from "../../base/json-shape.ts";
 import { megabyte } from "../../base/units.ts";
 import { defaultLimits } from "../../config/defaults.ts";
-import { awaitsApproval } from "../../policy/approvals/awaited.ts";
-import type { RunningExecution } from "../../programs/running-execution.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
-import { onAbort } from "../../servers/abort.ts";
-import { toolId } from "../../tools/model.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
@@ -70,7 +65,11 @@ export default command({
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
-    const [{ openApp }] = await Promise.all([import("../open-app.ts"), import("../../programs/executions.ts")]);
+    const [{ openApp }, { outcomeInShell }] = await Promise.all([
+      import("../open-app.ts"),
+      import("../shell-execution.ts"),
+      import("../../programs/executions.ts"),
+    ]);
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);
     await using app = await openApp(io, args, {
@@ -82,22 +81,7 @@ export default command({
       person: personAtTerminal(() => activity, io),
     });
     const activity = new Activity(besideWire(args, io), "Running");
-    const { onProgress } = activity;
-    const executions = await app.executions();
-    const running = executions.start({ source, limits, check: args.check, onProgress }, app);
-    onAbort(io.interrupted, () => running.cancel());
-    const ended = new AbortController();
-    const waits = awaitsApproval(running.id, {
-      approvals: app.approvals,
-      isAsking: () => app.pool.isAsking,
-      signal: ended.signal,
-    });
-    const first = await Promise.race([running.outcome, waits]).finally(() => activity.end());
-    ended.abort();
-    if (first === true) throw await leftWaiting(running, app);
-    const outcome = await running.outcome;
-    // Characters are not counted, because a model may not read what a shell prints.
-    app.ledger.add({ shellExecutions: 1 });
+    const outcome = await outcomeInShell({ source, limits, check: args.check }, app, activity, io);
     countMark(app, source);
     const { folders } = app.config;
     const answer = await outcomeAnswer(
@@ -109,24 +93,6 @@ export default command({
     return await writeAnswer(answer, args.json, io);
   },
 });
-
-/** The failure of a program that waits for a decision elsewhere. The program stays in the store. */
-async function leftWaiting(
-  running: RunningExecution,
-  { approvals, catalog, config: { door } }: App,
-): Promise<ClaudikinsError> {
-  const [open] = await Promise.all([approvals.open({ execution: running.id }), running.handOut()]);
-  const calls = open.map(
-    ({ id, server, tool }) => `${toolId(server, catalog.shownName(server, tool))} (approval ${id})`,
-  );
-  return new ClaudikinsError(
-    "EXECUTION_WAITS",
-    `The execution ${running.id} waits until you approve or deny ${calls.join(", ")}`,
-    {
-      hint: `Decide with claudikins approvals, or claudikins ui. For the outcome: claudikins executions wait ${running.id}${door === undefined ? "" : ` --door ${door}`}`,
-    },
-  );
-}
 
 /** Flags of a command that sees the outcome. */
 const attached = ["output", "wire", "wire-file", "record", "no-daemon"] as const;

@@ -4,6 +4,7 @@ import type { App } from "../../app/app.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { about, anything, byName, either, list, named, problem, record, text, texts } from "../../base/json-shape.ts";
 import { escaped } from "../../base/visible-text.ts";
+import { savedProgramsName } from "../../config/saved-programs.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { entryMark } from "../../daemon/protocol.ts";
@@ -101,6 +102,10 @@ export default command({
     await using app = await openApp(io, args);
     countMark(app, args.query);
     await askFirst(app, io, args.json === true);
+    // They may have changed since the last search, and asking takes no process.
+    if (app.config.servers.get(savedProgramsName)?.isSavedPrograms) {
+      await app.catalog.listMissing(io.interrupted, { only: [savedProgramsName] });
+    }
     const known = await knownProblems(app, io);
     if (args.query === "-") {
       for (const line of (await io.stdin.text()).split("\n")) {

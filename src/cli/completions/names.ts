@@ -86,6 +86,25 @@ export async function namesOf(
       return (await configOf({ flags: new Map(place.flags).set("door", "") }, surroundings)).doors.map((value) => ({
         value,
       }));
+    case "program": {
+      const { ProgramLibrary } = await import("../../programs/saved/library.ts");
+      const programs = new ProgramLibrary((await configOf(place, surroundings)).savedPrograms).all();
+      return programs.map(({ name, description }) => ({ value: name, about: firstSentence(description) }));
+    }
+    case "schedule": {
+      const { Schedules } = await import("../../programs/saved/schedules.ts");
+      const schedules = new Schedules((await configOf(place, surroundings)).savedPrograms).all();
+      return schedules.map(({ id, program, cron }) => ({ value: id, about: `${program}, ${cron}` }));
+    }
+    case "input": {
+      const [{ ProgramLibrary }, { inputsOf }] = await Promise.all([
+        import("../../programs/saved/library.ts"),
+        import("../../programs/saved/model.ts"),
+      ]);
+      const [name = ""] = place.positionals;
+      const program = new ProgramLibrary((await configOf(place, surroundings)).savedPrograms).find(name);
+      return program ? inputsOf(program).map(([input]) => ({ value: `${input}=`, isOpen: true })) : [];
+    }
     case "kept":
       return keptExecutions(surroundings);
     case "approval":

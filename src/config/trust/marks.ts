@@ -26,6 +26,7 @@ const harmlessOfServer = [
   "session",
   "keepAlive",
   "maxCallsInFlight",
+  "quotas",
 ];
 const harmlessOfConfig = [
   "$schema",
@@ -33,6 +34,7 @@ const harmlessOfConfig = [
   // The user trusts these servers anyway. Which they are is part of the question.
   "extends",
   "limits",
+  "quotas",
   "executions",
   "check",
   "observe",

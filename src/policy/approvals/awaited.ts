@@ -1,5 +1,6 @@
 /** Notices that an execution waits for a decision, and that the user is not being asked in this process. */
 
+import { isOfExecution } from "../../store/approvals.ts";
 import { questionLookMs } from "../limits.ts";
 import type { Approvals } from "./approvals.ts";
 
@@ -27,7 +28,7 @@ export async function awaitsApproval(
   };
   const ignore = () => {};
   const stopListening = approvals.onRow((row) => {
-    if (row.execution !== execution) return;
+    if (!isOfExecution(row.execution, execution)) return;
     timer ??= setInterval(() => void look().catch(ignore), questionLookMs);
   });
   const stop = () => resolve(false);

@@ -14,21 +14,37 @@ const timeLetters = 8;
 const randomLetters = 20;
 
 /** Ids of earlier versions had two random letters. Their executions and records can still be read. */
-const form = new RegExp(`^[${letters}]{${timeLetters}}(?:[${letters}]{2}|[${letters}]{${randomLetters}})$`);
+const form = new RegExp(
+  `^[${letters}]{${timeLetters}}(?:[${letters}]{2}|[${letters}]{${randomLetters}})(?:-\\d{1,6})*$`,
+);
 
 /** The time of the last id. Executions that begin idsTogetherMs get different times. */
 let lastAt = 0;
 
 export function newId(at: number): string {
   lastAt = at <= lastAt && at > lastAt - idsTogetherMs ? lastAt + 1 : at;
-  let rest = Math.max(0, Math.floor(lastAt - firstMoment));
+  return idOf(lastAt, crypto.getRandomValues(new Uint8Array(randomLetters)));
+}
+
+/** An id that is always the same for the same time and digest, which is hexadecimal and has at least 40 digits. */
+export function idAt(at: number, digest: string): string {
+  return idOf(at, Buffer.from(digest.slice(0, 2 * randomLetters), "hex"));
+}
+
+function idOf(at: number, bytes: Iterable<number>): string {
+  let rest = Math.max(0, Math.floor(at - firstMoment));
   let id = "";
   for (let place = 0; place < timeLetters; place++) {
     id = letters[rest % 32] + id;
     rest = Math.floor(rest / 32);
   }
-  for (const byte of crypto.getRandomValues(new Uint8Array(randomLetters))) id += letters[byte % 32];
+  for (const byte of bytes) id += letters[byte % 32];
   return id;
+}
+
+/** The id of a saved program that a call of another execution runs: always the same for the same call. */
+export function idWithin(execution: string, call: number): string {
+  return `${execution}-${call}`;
 }
 
 export function isId(text: string): boolean {

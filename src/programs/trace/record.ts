@@ -33,6 +33,7 @@ const summary = {
   id: text,
   at: about("The start, in milliseconds since 1970", time),
   startedBy: startedByShape,
+  "program?": about("The name of the saved program that it ran", text),
   config: about("The config file; null for the demo", either(text, nothing)),
   ok: yesOrNo,
   "reason?": about("Why it failed", failureReason),

@@ -17,6 +17,8 @@ export interface RunOptions {
   cwd?: string;
   timeoutMs: number;
   signal: AbortSignal;
+  /** Characters of its output that are kept: the last ones. */
+  maxOutputChars?: number;
 }
 
 export async function runProgram(command: readonly string[], options: RunOptions): Promise<Ran> {
@@ -32,7 +34,7 @@ export async function runProgram(command: readonly string[], options: RunOptions
       signal: AbortSignal.any([options.signal, late]),
       killSignal: "SIGKILL",
     });
-    const [stdout, stderr] = await Promise.all([endOf(child.stdout), endOf(child.stderr)]);
+    const [stdout, stderr] = await Promise.all([endOf(child.stdout, options.maxOutputChars), endOf(child.stderr)]);
     await child.exited;
     const { exitCode, signalCode } = child;
     const why = late.aborted ? `it took longer than ${durationText(options.timeoutMs)}` : `it ended with ${signalCode}`;
@@ -44,11 +46,10 @@ export async function runProgram(command: readonly string[], options: RunOptions
 }
 
 /** The last characters of an output. */
-async function endOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function endOf(stream: ReadableStream<Uint8Array>, maxChars = maxProgramOutputChars): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of stream)
-    text = (text + decoder.decode(chunk, { stream: true })).slice(-maxProgramOutputChars);
+  for await (const chunk of stream) text = (text + decoder.decode(chunk, { stream: true })).slice(-maxChars);
   return text;
 }
 

@@ -126,14 +126,17 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   /**
    * Asks all servers that are not known, and waits until servers that announced a change have been listed again. A slow or broken
    * server is waited for at most 10 s after it was asked. Returns why servers are still not known, by name.
-   * Outdated servers that have all edited tools are asked in the background, or with `waitForOutdated` like the others. With `only`, the others are left alone.
+   * Outdated servers that have all edited tools are asked in the background, or with `waitForOutdated` like the others. With `only`, the
+   * others are left alone. Saved programs are always waited for: their server is in this process.
    */
   async listMissing(
     signal: AbortSignal,
     { waitForOutdated = false, only }: { waitForOutdated?: boolean; only?: readonly string[] | undefined } = {},
   ): Promise<Map<string, string>> {
     const missing = this.missingServers().filter((server) => only?.includes(server) ?? true);
-    const canWait = (server: string) => this.freshness(server) === "outdated" && !this.lacksEdited(server);
+    const isSaved = (server: string) => this.config.servers.get(server)?.isSavedPrograms === true;
+    const canWait = (server: string) =>
+      this.freshness(server) === "outdated" && !isSaved(server) && !this.lacksEdited(server);
     const later = waitForOutdated ? [] : missing.filter(canWait);
     // After the answer, which does not wait for processes to start either.
     if (later.length > 0) {

@@ -42,8 +42,9 @@ description: Use the user's MCP servers from code or a shell. For tasks that nee
    executions; no other folder is writable.
 5. **Read a tool's file** when its signature is not enough: \`./registry/<category>/<server>/<tool>.ts\` has the types of its
    arguments and an example. In a shell, run it as a program: \`bun <file> '{"state": "open"}' ${markOf("skill")}\`.
-6. **Save what works**: export a function from \`./workspace/skills/<name>.ts\` and import it next time with
-   \`import { name } from './skills/<name>'\`. Search finds it too.
+6. **Save what works**: \`await programs.save({ name: "open-issues", input: { state: "open" } })\` keeps your last program, with
+   these values as its input; next time, \`await programs.open_issues({ state: "closed" })\`. Functions that programs share belong
+   into \`./workspace/skills/<name>.ts\`: \`import { name } from './skills/<name>'\`. Search finds both.
 
 claudikins ignores the word ${markOf("skill")}: it only shows that this page led you there. Include it the first time.
 If something does not work, \`claudikins doctor\` finds the cause and suggests a fix.

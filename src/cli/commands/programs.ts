@@ -1,0 +1,259 @@
+/** `claudikins programs`: programs that are kept under a name, and what they have done. */
+import { durationText } from "../../base/duration.ts";
+import {
+  about,
+  anything,
+  byName,
+  list as listOf,
+  oneOf,
+  record,
+  text,
+  texts,
+  time,
+  yesOrNo,
+} from "../../base/json-shape.ts";
+import { megabyte } from "../../base/units.ts";
+import { visibleText } from "../../base/visible-text.ts";
+import { defaultLimits } from "../../config/defaults.ts";
+import { lastChange } from "../../programs/saved/differences.ts";
+import { ProgramLibrary } from "../../programs/saved/library.ts";
+import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
+import { callOf } from "../../programs/saved/namespace.ts";
+import { Schedules } from "../../programs/saved/schedules.ts";
+import { outcomeWord } from "../../programs/trace/record-text.ts";
+import { Sandbox } from "../../sandbox/sandbox.ts";
+import { command, flag, option, pairs, place, several } from "../command.ts";
+import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
+import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { ageText } from "../layout.ts";
+import { limitArgs, limitsOf } from "../limit-flags.ts";
+import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
+import { lastRuns, type ProgramRun, runShape } from "../programs/runs.ts";
+import { scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
+import { writeAnswer } from "../report.ts";
+import { outputPlace } from "../result-files.ts";
+import { table } from "../table.ts";
+import { recordArgs } from "../trace-recorder.ts";
+
+export { add, exportTo as export } from "../programs/repository.ts";
+export { save } from "../programs/save.ts";
+export { schedule, unschedule } from "../programs/schedule.ts";
+
+const whichArgs = { ...configArgs, ...doorArgs } as const;
+
+const nameArg = place("Name of a saved program", { required: true, complete: "program" });
+
+const summary = {
+  name: text,
+  description: text,
+  call: about("How code calls it", text),
+  calls: about("What it may call", texts),
+  savedAt: time,
+  savedBy: oneOf("user", "agent"),
+  "from?": about("The repository that it is from", record({ url: text, commit: text, path: text })),
+};
+
+export const list = command({
+  description: "List the saved programs with their last runs.",
+  args: whichArgs,
+  examples: ["claudikins programs list", "claudikins programs list --json"],
+  json: record({ programs: listOf(record({ ...summary, "lastRun?": runShape, schedules: listOf(scheduleShape) })) }),
+  async run(args, io) {
+    const config = await openConfig(args, io);
+    const programs = new ProgramLibrary(config.savedPrograms).all();
+    if (programs.length === 0) return { json: { programs: [] }, note: noneYet };
+    const runs = await lastRuns(config, io);
+    const schedules = new Schedules(config.savedPrograms);
+    const found = programs.map((program) => ({
+      program,
+      run: runs.find(({ program: name }) => name === program.name),
+      schedules: schedules.of(program.name),
+    }));
+    const json = {
+      programs: found.map(({ program, run, schedules }) => {
+        const times = schedules.map(scheduleJson);
+        return { ...summaryOf(program), ...(run && { lastRun: jsonOf(run) }), schedules: times };
+      }),
+    };
+    const rows = found.map(({ program, run, schedules }) => [
+      program.name,
+      run ? runText(run) : "not run yet",
+      schedules.map(({ cron }) => cron).join("; "),
+      inputsOf(program)
+        .map(([name]) => name)
+        .join(", "),
+      program.description,
+    ]);
+    const head = ["name", "last run", "schedule", "input", { text: "description" }];
+    return { json, text: table(head, rows, io.stdout.columns), note: problemsNote(schedules) };
+  },
+});
+
+function problemsNote(schedules: Schedules): string {
+  return schedules
+    .problems()
+    .map((file) => `A schedule cannot be read, so it does not run: ${file}\n`)
+    .join("");
+}
+
+const noneYet =
+  "No program is saved yet. To save one that worked: claudikins programs save FILE --name NAME. Agents save their last program with programs.save.\n";
+
+export const show = command({
+  description: "Show a saved program: its input, what it may call, its last change, its last runs, and its code.",
+  args: { name: nameArg, ...whichArgs },
+  examples: ["claudikins programs show revenue-by-region"],
+  json: record({
+    ...summary,
+    input: about("JSON Schema of the input", byName(anything)),
+    "output?": about("JSON Schema of the value, if it was written by hand", byName(anything)),
+    "changed?": about("How it differs from what was saved before", text),
+    schedules: listOf(scheduleShape),
+    runs: listOf(runShape),
+    code: text,
+  }),
+  async run(args, io) {
+    const config = await openConfig(args, io);
+    const program = new ProgramLibrary(config.savedPrograms).get(args.name);
+    const runs = (await lastRuns(config, io)).filter((run) => run.program === program.name).slice(0, shownRuns);
+    const { input, output, code, before, calls, from, savedBy, savedAt } = program;
+    const changed = lastChange(program);
+    const schedules = new Schedules(config.savedPrograms).of(program.name);
+    const json = {
+      ...summaryOf(program),
+      input,
+      ...(output ? { output } : {}),
+      ...(changed === undefined ? {} : { changed }),
+      schedules: schedules.map(scheduleJson),
+      runs: runs.map(jsonOf),
+      code,
+    };
+    const inputs = inputsOf(program).map(([name, schema, required]) => {
+      return `  ${name}  ${typeText(schema)}${required ? "" : ", optional"}${exampleText(schema)}`;
+    });
+    const source = from ? `, from ${from.url}@${from.commit.slice(0, 12)}` : "";
+    const lines = [
+      `${program.name}: ${program.description}`,
+      `Call: ${callOf(program)}`,
+      ...(inputs.length === 0 ? ["Input: none"] : ["Input:", ...inputs]),
+      `May call: ${calls.join(", ") || "nothing"}`,
+      `Saved by ${savedBy === "agent" ? "an agent" : "you"} ${ageText(Date.now() - savedAt)}${source}`,
+      ...(changed === undefined ? [] : [changed]),
+      ...(schedules.length === 0 ? [] : ["Schedules:", ...schedules.map((each) => `  ${scheduleText(each)}`)]),
+      ...(runs.length === 0 ? ["Not run yet"] : ["Last runs:", ...runs.map((run) => `  ${runText(run)}  ${run.id}`)]),
+      "",
+    ].map((line) => visibleText(line));
+    const diff = before ? unifiedDiff(`${program.name}.ts`, before.code, code) : "";
+    return { json, text: `${lines.join("\n")}\n${colouredDiff(visibleText(diff))}${visibleText(code).trimEnd()}\n` };
+  },
+});
+
+const shownRuns = 5;
+
+function typeText({ type }: Record<string, unknown>): string {
+  return (
+    [type]
+      .flat()
+      .filter((each) => typeof each === "string")
+      .join(" or ") || "anything"
+  );
+}
+
+function exampleText({ examples }: Record<string, unknown>): string {
+  return Array.isArray(examples) && examples.length > 0 ? `, such as ${JSON.stringify(examples[0])?.slice(0, 60)}` : "";
+}
+
+export const run = command({
+  description: "Run a saved program with its input, and print its value.",
+  args: {
+    name: nameArg,
+    input: place("The input as name=text, name:=json, name=@file, '{…}' or @file.json", {
+      required: false,
+      complete: "input",
+      ...pairs,
+    }),
+    output: option(
+      "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
+      { valueHint: "file", complete: "file" },
+    ),
+    detach: flag("Run it in the background, and print the id of the execution"),
+    ...limitArgs,
+    ...recordArgs,
+    ...daemonArgs,
+    ...whichArgs,
+  },
+  examples: [
+    "claudikins programs run revenue-by-region month=2026-10",
+    "claudikins programs run revenue-by-region month=2026-10 --json",
+  ],
+  json: doneShape,
+  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+  async run(args, io) {
+    const limits = limitsOf(args);
+    if (args.output !== undefined) outputPlace(args.output, io.cwd);
+    const { inputFrom } = await import("../programs/input.ts");
+    const config = await openConfig(args, io);
+    const program = new ProgramLibrary(config.savedPrograms).get(args.name);
+    const input = await inputFrom(args.input, program, io);
+    const { requestFor } = await import("../../programs/saved/run.ts");
+    const request = await requestFor(program, input);
+    if (args.detach) {
+      const { runDetached } = await import("../with-daemon.ts");
+      const id = await runDetached({ program: program.name, input, limits }, args, io);
+      return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };
+    }
+    using sandbox = new Sandbox({ keptWorkers: 0 });
+    sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
+    const [{ openApp }, { outcomeInShell }, { personAtTerminal }, { Activity }] = await Promise.all([
+      import("../open-app.ts"),
+      import("../shell-execution.ts"),
+      import("../at-terminal.ts"),
+      import("../progress.ts"),
+    ]);
+    await using app = await openApp(io, args, {
+      sandbox,
+      sharing: "shell",
+      waitsForApprovals: true,
+      recording: args,
+      person: personAtTerminal(() => activity, io),
+    });
+    const activity = new Activity(io.stderr, `Running ${program.name}`);
+    const outcome = await outcomeInShell({ ...request, limits }, app, activity, io);
+    const { folders } = app.config;
+    const form = { json: args.json === true, output: args.output, folders, file: undefined };
+    return await writeAnswer(await outcomeAnswer(outcome, form, io), args.json, io);
+  },
+});
+
+export const remove = command({
+  description: "Remove saved programs and their schedules.",
+  args: { names: place("Names of saved programs", { complete: "program", ...several }), ...whichArgs },
+  examples: ["claudikins programs remove revenue-by-region"],
+  json: record({ removed: listOf(record({ name: text, removed: yesOrNo })) }),
+  async run(args, io) {
+    const config = await openConfig(args, io);
+    const library = new ProgramLibrary(config.savedPrograms);
+    const known = library.names();
+    // An unknown name is an error before anything is removed.
+    for (const name of args.names) if (!known.includes(name)) library.get(name);
+    const schedules = new Schedules(config.savedPrograms);
+    const scheduled = schedules.all().filter(({ program }) => args.names.includes(program));
+    for (const { id } of scheduled) await schedules.remove(id);
+    const removed = [];
+    for (const name of new Set(args.names)) removed.push({ name, removed: await library.remove(name) });
+    return { json: { removed }, text: removed.map(({ name }) => `Removed ${name}\n`).join("") };
+  },
+});
+
+function summaryOf(program: SavedProgram) {
+  const { name, description, calls, savedAt, savedBy, from } = program;
+  return { name, description, call: callOf(program), calls, savedAt, savedBy, ...(from ? { from } : {}) };
+}
+
+function jsonOf({ id, at, ok, durationMs }: ProgramRun) {
+  return { id, at, ok, durationMs };
+}
+
+function runText(run: ProgramRun): string {
+  return `${ageText(Date.now() - run.at)}, ${outcomeWord(run)}, ${durationText(run.durationMs)}`;
+}

@@ -1,0 +1,185 @@
+/** `claudikins programs add` and `export`: saved programs as files that a repository can hold, `NAME.ts` and `NAME.json`. */
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { writeWhenChanged } from "../../base/files.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
+import { about, list as listOf, oneOf, record, text, texts } from "../../base/json-shape.ts";
+import { visibleText } from "../../base/visible-text.ts";
+import { differencesOf } from "../../programs/saved/differences.ts";
+import { digestOf, ProgramLibrary } from "../../programs/saved/library.ts";
+import { type ProgramSource, problemOfName, type SavedProgram } from "../../programs/saved/model.ts";
+import { callOf } from "../../programs/saved/namespace.ts";
+import { programToSave, store } from "../../programs/saved/save.ts";
+import { type FetchedCommit, fetchCommit, sourceIn } from "../../setup/repository.ts";
+import { command, flag, option, place, several } from "../command.ts";
+import { configArgs, doorArgs, openConfig } from "../config-flags.ts";
+import type { Io } from "../io.ts";
+import { openApp } from "../open-app.ts";
+import { canAsk, confirm } from "../prompt.ts";
+
+export const add = command({
+  description:
+    "Add a saved program from a git repository, at one commit. Its code and what it may call are shown first, and nothing changes it later.",
+  args: {
+    source: place("The address of the repository and the commit: https://github.com/acme/programs@COMMIT", {
+      required: true,
+    }),
+    program: place("Names of programs in the repository, or their paths (default: all)", {
+      required: false,
+      ...several,
+    }),
+    yes: flag("Add them without asking", { short: "y" }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: [
+    "claudikins programs add https://github.com/acme/programs@$COMMIT",
+    "claudikins programs add git@example.com:acme/programs@$COMMIT totals",
+  ],
+  json: record({
+    added: listOf(
+      record({
+        name: text,
+        state: oneOf("new", "changed", "unchanged"),
+        calls: about("What it may call", texts),
+        path: text,
+      }),
+    ),
+  }),
+  async run(args, io) {
+    const { url, commit } = sourceIn(args.source);
+    await using app = await openApp(io, args);
+    const library = new ProgramLibrary(app.config.savedPrograms);
+    await using fetched = await fetchCommit(url, commit, { env: io.env, signal: io.interrupted });
+    const files = chosenFiles(await fetched.files(), args.program);
+    const made = [];
+    for (const path of files) made.push(await programIn(path, fetched, { url, commit, path }, app));
+    const before = new Map(made.map(({ program }) => [program.name, library.find(program.name)]));
+    if (args.yes !== true) await reviewed(made, before, io);
+    const added = [];
+    for (const each of made) {
+      const { program, state } = await store(each, library, (now) => {
+        const seen = before.get(now.name);
+        if (seen && digestOf(now) === digestOf(seen)) return;
+        throw new ClaudikinsError(
+          "USAGE",
+          `The program "${now.name}" was changed at this moment, and was not replaced`,
+        );
+      });
+      added.push({ name: program.name, state, calls: program.calls, path: program.from?.path ?? "" });
+    }
+    const lines = added.map(({ name, state }) => `${state === "unchanged" ? "Unchanged:" : "Added"} ${name}\n`);
+    return { json: { added }, text: lines.join("") };
+  },
+});
+
+/** Throws USAGE. */
+function chosenFiles(all: string[], wanted: string[]): string[] {
+  const programs = all.filter((path) => path.endsWith(".ts") && all.includes(path.replace(/\.ts$/, ".json")));
+  if (programs.length === 0) {
+    throw new ClaudikinsError("USAGE", "The repository has no saved program", {
+      hint: "A program is two files beside each other: NAME.ts and NAME.json. To write them: claudikins programs export",
+    });
+  }
+  if (wanted.length === 0) return programs;
+  return wanted.map((each) => {
+    const found = programs.filter((path) => path === each || nameOf(path) === each);
+    if (found.length === 1 && found[0] !== undefined) return found[0];
+    const known = programs.map(nameOf).join(", ");
+    throw new ClaudikinsError(
+      "USAGE",
+      found.length > 1 ? `Several programs are called "${each}"` : `The repository has no program "${each}"`,
+      {
+        hint: found.length > 1 ? `Give a path: ${found.join(", ")}` : `Its programs: ${known}`,
+      },
+    );
+  });
+}
+
+function nameOf(path: string): string {
+  return path.replace(/^.*\//, "").replace(/\.ts$/, "");
+}
+
+async function programIn(
+  path: string,
+  fetched: FetchedCommit,
+  from: ProgramSource,
+  app: Parameters<typeof programToSave>[1],
+) {
+  const name = nameOf(path);
+  const problem = problemOfName(name);
+  if (problem !== undefined) throw new ClaudikinsError("USAGE", `${path} cannot be added: ${problem}`);
+  const [code, about] = await Promise.all([fetched.text(path), fetched.text(path.replace(/\.ts$/, ".json"))]);
+  const value = parsedJson(about);
+  const { description, input, output, calls } = Object(value) as Partial<SavedProgram>;
+  const isListed = Array.isArray(calls) && calls.every((each) => typeof each === "string");
+  if (!isObject(value) || !isListed || !isObject(input) || typeof (description ?? "") !== "string") {
+    throw new ClaudikinsError("USAGE", `${path.replace(/\.ts$/, ".json")} does not describe a program`, {
+      hint: 'It needs "description", "input" (a JSON Schema) and "calls" (what the program may call).',
+    });
+  }
+  const schemas = { input, output: isObject(output) ? output : undefined };
+  const made = await programToSave({ name, code, given: {}, description, calls, schemas, by: "user", from }, app);
+  // Only what the file names: what the code names beside it would be a call that its author did not declare.
+  return { ...made, program: { ...made.program, calls: [...calls].sort() } };
+}
+
+/** Throws USAGE and CANCELLED. */
+async function reviewed(
+  made: readonly { program: SavedProgram }[],
+  before: ReadonlyMap<string, SavedProgram | undefined>,
+  io: Io,
+): Promise<void> {
+  const texts = made.map(({ program }) => {
+    const old = before.get(program.name);
+    const changes = old
+      ? [`It replaces a program: ${differencesOf(old, program).changes.join("; ") || "its code"}`]
+      : [];
+    const lines = [
+      `${program.name}: ${program.description}`,
+      `Call: ${callOf(program)}`,
+      `May call: ${program.calls.join(", ") || "nothing"}. It can read and write files of the workspace.`,
+      ...changes,
+      "",
+      program.code.trimEnd(),
+      "",
+    ];
+    return visibleText(lines.join("\n"));
+  });
+  if (!canAsk(io)) {
+    throw new ClaudikinsError("USAGE", "The programs must be reviewed at a terminal", {
+      hint: "To add them without a review: --yes",
+    });
+  }
+  await io.stderr.write(`${texts.join("\n")}\n`);
+  const what = made.length === 1 ? "this program" : `these ${made.length} programs`;
+  if (!(await confirm(io, `Add ${what}?`))) throw new ClaudikinsError("CANCELLED", "Nothing was added");
+}
+
+export const exportTo = command({
+  description: "Write saved programs as files for a repository: NAME.ts with the code and NAME.json with the rest.",
+  args: {
+    names: place("Names of saved programs (default: all)", { required: false, complete: "program", ...several }),
+    to: option("The folder (default: the working directory)", { valueHint: "folder", complete: "folder" }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: ["claudikins programs export revenue-by-region --to programs"],
+  json: record({ written: texts }),
+  async run(args, io) {
+    const { savedPrograms } = await openConfig(args, io);
+    const library = new ProgramLibrary(savedPrograms);
+    const programs = args.names.length === 0 ? library.all() : args.names.map((name) => library.get(name));
+    const folder = resolve(io.cwd, args.to ?? ".");
+    mkdirSync(folder, { recursive: true });
+    const written = programs.flatMap(({ name, code, description, input, output, calls }) => {
+      const rest = { description, input, ...(output ? { output } : {}), calls };
+      const [codeFile, aboutFile] = [join(folder, `${name}.ts`), join(folder, `${name}.json`)];
+      writeWhenChanged(codeFile, code);
+      writeWhenChanged(aboutFile, `${JSON.stringify(rest, null, 2)}\n`);
+      return [codeFile, aboutFile];
+    });
+    return { json: { written }, text: written.map((file) => `${file}\n`).join("") };
+  },
+});

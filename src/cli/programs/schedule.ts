@@ -1,0 +1,151 @@
+/** `claudikins programs schedule` and `unschedule`: saved programs that the daemon runs at a time. */
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, anything, byName, list as listOf, number, record, text, time, yesOrNo } from "../../base/json-shape.ts";
+import { ProgramLibrary } from "../../programs/saved/library.ts";
+import { problemOfName } from "../../programs/saved/model.ts";
+import { requestFor } from "../../programs/saved/run.ts";
+import { cronOf, nextTimes, type Schedule, type ScheduledRun, Schedules } from "../../programs/saved/schedules.ts";
+import { command, option, pairs, place, several } from "../command.ts";
+import { configArgs, doorArgs, openConfig, usesDaemon } from "../config-flags.ts";
+import type { Io } from "../io.ts";
+import { ageText } from "../layout.ts";
+import { daemonOf } from "../with-daemon.ts";
+import { inputFrom } from "./input.ts";
+
+export const scheduleShape = record({
+  id: text,
+  cron: text,
+  zone: text,
+  input: byName(anything),
+  "next?": about("When it runs next, in milliseconds since 1970", number),
+  "lastRun?": record({
+    due: time,
+    startedAt: time,
+    "execution?": text,
+    missed: about("Earlier times that were missed", number),
+    "endedAt?": time,
+    "ok?": yesOrNo,
+    "message?": about("Why it failed", text),
+  }),
+});
+
+export function scheduleJson(schedule: Schedule) {
+  const { id, cron, zone, input, lastRun } = schedule;
+  const [next] = nextTimes(schedule, 1);
+  return {
+    id,
+    cron,
+    zone,
+    input,
+    ...(next === undefined ? {} : { next }),
+    ...(lastRun ? { lastRun: runJson(lastRun) } : {}),
+  };
+}
+
+function runJson({ due, startedAt, execution, missed, end }: ScheduledRun) {
+  const ended = end
+    ? { endedAt: end.at, ok: end.ok, ...(end.message === undefined ? {} : { message: end.message }) }
+    : {};
+  return { due, startedAt, ...(execution === undefined ? {} : { execution }), missed, ...ended };
+}
+
+/** `daily: "0 8 * * 1-5" (Europe/Berlin), next 2026-11-27 08:00; last run 3 h ago, ok, after 2 missed`. */
+export function scheduleText(schedule: Schedule): string {
+  const { id, cron, zone, lastRun } = schedule;
+  const [next] = nextTimes(schedule, 1);
+  const comes = next === undefined ? "" : `, next ${timeText(next, zone)}`;
+  return `${id}: "${cron}" (${zone})${comes}${lastRun ? `; last run ${lastText(lastRun)}` : ""}`;
+}
+
+function lastText({ startedAt, missed, end }: ScheduledRun): string {
+  const state = end ? (end.ok ? "ok" : `failed: ${end.message}`) : "not done yet";
+  return `${ageText(Date.now() - startedAt)}, ${state}${missed === 0 ? "" : `, after ${missed} missed`}`;
+}
+
+/** `2026-11-27 08:00`, in the zone of the schedule. */
+function timeText(at: number, zone: string): string {
+  const options = { dateStyle: "short", timeStyle: "short", timeZone: zone } as const;
+  return new Intl.DateTimeFormat("sv-SE", options).format(at);
+}
+
+export const schedule = command({
+  description:
+    "Run a saved program at a time, in the daemon. Missed times are made up by one run. A program never runs twice at the same time.",
+  args: {
+    name: place("Name of a saved program", { required: true, complete: "program" }),
+    input: place("The input as name=text, name:=json, name=@file, '{…}' or @file.json", {
+      required: false,
+      complete: "input",
+      ...pairs,
+    }),
+    cron: option("When: minute, hour, day of the month, month and day of the week", { valueHint: "expression" }),
+    zone: option("Time zone, such as Europe/Berlin (default: this machine's)", { valueHint: "zone" }),
+    as: option("Name of the schedule (default: the name of the program)", { valueHint: "name" }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: [
+    `claudikins programs schedule totals --cron "0 8 * * 1-5" month=2026-10`,
+    `claudikins programs schedule totals --cron "0 8 1 * *" --zone Asia/Tokyo`,
+  ],
+  json: record({ schedule: scheduleShape, next: about("The next times, in milliseconds since 1970", listOf(number)) }),
+  async run(args, io) {
+    const { savedPrograms } = await openConfig(args, io);
+    const program = new ProgramLibrary(savedPrograms).get(args.name);
+    if (args.cron === undefined) {
+      throw new ClaudikinsError("USAGE", "The schedule needs a time", {
+        hint: 'Add --cron, such as --cron "0 8 * * 1-5".',
+      });
+    }
+    const id = args.as ?? program.name;
+    const problem = problemOfName(id);
+    if (problem !== undefined)
+      throw new ClaudikinsError("USAGE", `"${id}" cannot be the name of a schedule: ${problem}`);
+    const input = await inputFrom(args.input, program, io);
+    await requestFor(program, input);
+    const zone = args.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const made: Schedule = {
+      version: 1,
+      id,
+      program: program.name,
+      input,
+      cron: args.cron,
+      zone,
+      createdAt: Date.now(),
+    };
+    cronOf(made);
+    await new Schedules(savedPrograms).add(made);
+    const next = nextTimes(made, 3);
+    const times = next.map((at) => `  ${timeText(at, zone)}\n`).join("");
+    const text = `Scheduled ${program.name}. The next times (${zone}):\n${times}`;
+    return { json: { schedule: scheduleJson(made), next }, text, note: await daemonNote(args, io) };
+  },
+});
+
+/** Starts the daemon, and says what a restart of the machine means. */
+async function daemonNote(flags: Parameters<typeof daemonOf>[0], io: Io): Promise<string> {
+  if (!usesDaemon({}, io.env)) {
+    return "There can be no daemon here, so nothing runs at these times. Check that CLAUDIKINS_DAEMON is not off.\n";
+  }
+  const { client } = await daemonOf(flags, io);
+  await client.post("/adopt", { executions: [] }, io.interrupted);
+  return "The daemon runs it. To start the daemon when you log in: claudikins daemon enable\n";
+}
+
+export const unschedule = command({
+  description: "End schedules of saved programs. A run that has begun goes on.",
+  args: {
+    names: place("Names of schedules", { complete: "schedule", ...several }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: ["claudikins programs unschedule totals"],
+  json: record({ removed: listOf(text) }),
+  async run(args, io) {
+    const { savedPrograms } = await openConfig(args, io);
+    const schedules = new Schedules(savedPrograms);
+    for (const name of args.names) await schedules.remove(name);
+    return { json: { removed: args.names }, text: args.names.map((name) => `Unscheduled ${name}\n`).join("") };
+  },
+});

@@ -1,0 +1,167 @@
+/** Keeps what all programs and calls together use within the quotas of the config, the door and the server. */
+import type { Database } from "bun:sqlite";
+import { ClaudikinsError } from "../base/errors.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import { dayMs, megabyte, minuteMs } from "../base/units.ts";
+import type { ServerConfig } from "../config/load.ts";
+import type { QuotaOwner } from "../config/quotas.ts";
+import { QuotaTable, type QuotaUse } from "../store/quota-uses.ts";
+import type { Store } from "../store/store.ts";
+import { refusedCallMs } from "./limits.ts";
+
+interface QuotasOptions {
+  /** The owners as the config is now. */
+  owners: () => readonly QuotaOwner[];
+  servers: ReadonlyMap<string, Pick<ServerConfig, "quotas">>;
+  /** The config, for the keys of its servers. */
+  config: string;
+  store: Store;
+  /** The quotas of the whole config, behind a door. Concurrent calls and executions count together with those. */
+  parent?: UsageQuotas | undefined;
+}
+
+/** A quota that is used up until the end of its time span. */
+interface Reached {
+  owner: QuotaOwner;
+  span: Span;
+  /** `60 calls a minute`. */
+  what: string;
+}
+
+interface CountedCall<T> {
+  server: string;
+  /** The execution that makes the call. Executions get places in turn. */
+  execution: string | undefined;
+  signal: AbortSignal | undefined;
+  argumentBytes: () => number;
+  resultBytes: (result: T) => number;
+}
+
+export class UsageQuotas {
+  readonly #options: QuotasOptions;
+  /** By the owner and what is limited. */
+  readonly #semaphores: Map<string, Semaphore>;
+  /** The last quota that was found used up: until the end of its time span, nobody need look again. */
+  #reached: Reached | undefined;
+
+  constructor(options: QuotasOptions) {
+    this.#options = options;
+    this.#semaphores = options.parent ? options.parent.#semaphores : new Map();
+  }
+
+  /** Whether a call of the server counts for a quota. */
+  counts(server: string): boolean {
+    return this.#ownersOf(server).some(({ quotas }) => quotas.callsPerMinute ?? quotas.callsAtOnce ?? quotas.mbPerDay);
+  }
+
+  /**
+   * Makes the call when it is its turn. Throws QUOTA_REACHED if the calls of the minute or the megabytes of the day are used up, CANCELLED,
+   * FILE_NOT_WRITABLE if the count cannot be kept, and what the call throws.
+   */
+  async call<T>(
+    { server, execution = "", signal, argumentBytes, resultBytes }: CountedCall<T>,
+    make: () => Promise<T>,
+  ): Promise<T> {
+    const owners = this.#ownersOf(server);
+    const key = execution.split("-", 1)[0] ?? "";
+    const held: Semaphore[] = [];
+    try {
+      for (const { key: owner, quotas } of owners) {
+        const { callsAtOnce } = quotas;
+        if (callsAtOnce === undefined) continue;
+        const semaphore = this.#semaphore(`${owner} calls`, callsAtOnce);
+        if ((await semaphore.acquire(signal, key)) === false) {
+          throw new ClaudikinsError("CANCELLED", `The call of ${server} was cancelled before its turn`);
+        }
+        held.push(semaphore);
+      }
+      await this.#count(owners, signal);
+      const result = await make();
+      await this.#addBytes(owners, () => argumentBytes() + resultBytes(result));
+      return result;
+    } finally {
+      for (const each of held) each.release();
+    }
+  }
+
+  /** The limits of concurrent executions. */
+  executionTurns(): Semaphore[] {
+    return this.#options.owners().flatMap(({ key, quotas: { executionsAtOnce } }) => {
+      return executionsAtOnce === undefined ? [] : [this.#semaphore(`${key} executions`, executionsAtOnce)];
+    });
+  }
+
+  #ownersOf(server: string): readonly QuotaOwner[] {
+    const { owners, servers, config } = this.#options;
+    const quotas = servers.get(server)?.quotas;
+    if (!quotas) return owners();
+    return [...owners(), { name: `the server "${server}"`, key: JSON.stringify([config, "server", server]), quotas }];
+  }
+
+  /** A changed count makes another semaphore. Calls that run keep the one that they have. */
+  #semaphore(what: string, count: number): Semaphore {
+    return this.#semaphores.getOrInsertComputed(`${what} ${count}`, () => new Semaphore(count));
+  }
+
+  /** Counts a call, unless a quota is used up. */
+  async #count(owners: readonly QuotaOwner[], signal: AbortSignal | undefined): Promise<void> {
+    if (owners.every(({ quotas }) => (quotas.callsPerMinute ?? quotas.mbPerDay) === undefined)) return;
+    const now = Date.now();
+    const known = this.#reached && this.#reached.span.to > now && owners.includes(this.#reached.owner);
+    const reached = known
+      ? this.#reached
+      : await this.#options.store.write((database) => counted(owners, now, database));
+    this.#reached = reached;
+    if (!reached) return;
+    // A program that calls again and again must not keep others waiting.
+    await Promise.race([Bun.sleep(refusedCallMs), new Promise<void>((resolve) => onceAborted(signal, resolve))]);
+    const { owner, span, what } = reached;
+    const seconds = Math.ceil((span.to - now) / 1_000);
+    throw new ClaudikinsError("QUOTA_REACHED", `${what} is the quota of ${owner.name}, and it is used up`, {
+      hint: `The next call is possible in ${seconds} s, at ${new Date(span.to).toISOString()}.`,
+    });
+  }
+
+  async #addBytes(owners: readonly QuotaOwner[], bytes: () => number): Promise<void> {
+    const counted = owners.filter(({ quotas }) => quotas.mbPerDay !== undefined);
+    if (counted.length === 0) return;
+    const amount = bytes();
+    const day = spanOf(Date.now(), dayMs);
+    await this.#options.store.write((database) => {
+      const table = new QuotaTable(database);
+      for (const owner of counted) table.add({ ...bytesIn(owner, day), amount });
+    });
+  }
+}
+
+type Span = Pick<QuotaUse, "from" | "to">;
+
+/** Counts the call. Returns the quota that is used up, if one is. Then nothing is counted. */
+function counted(owners: readonly QuotaOwner[], now: number, database: Database): Reached | undefined {
+  const table = new QuotaTable(database);
+  const [minute, day] = [spanOf(now, minuteMs), spanOf(now, dayMs)];
+  for (const owner of owners) {
+    const { callsPerMinute: calls, mbPerDay: mb } = owner.quotas;
+    if (calls !== undefined && table.used(callsIn(owner, minute)) >= calls) {
+      return { owner, span: minute, what: `${calls} ${calls === 1 ? "call" : "calls"} a minute` };
+    }
+    if (mb !== undefined && table.used(bytesIn(owner, day)) >= mb * megabyte) {
+      return { owner, span: day, what: `${mb} MB a day` };
+    }
+  }
+  for (const owner of owners) if (owner.quotas.callsPerMinute !== undefined) table.add(callsIn(owner, minute));
+  return undefined;
+}
+
+function onceAborted(signal: AbortSignal | undefined, callback: () => void): void {
+  if (signal?.aborted) callback();
+  else signal?.addEventListener("abort", callback, { once: true });
+}
+
+function spanOf(now: number, lengthMs: number): Span {
+  const from = now - (now % lengthMs);
+  return { from, to: from + lengthMs };
+}
+
+const callsIn = ({ key }: QuotaOwner, span: Span): QuotaUse => ({ key: `${key} calls`, ...span, amount: 1 });
+const bytesIn = ({ key }: QuotaOwner, span: Span): QuotaUse => ({ key: `${key} bytes`, ...span, amount: 0 });

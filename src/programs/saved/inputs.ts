@@ -1,0 +1,127 @@
+/** The input of a program that is saved: values in its code that become inputs, and the schema of all its inputs. */
+import type { Literal } from "acorn";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { Lines } from "../../sandbox/ast/lines.ts";
+import { isMember, isNamed, keyName, type Node, propertyName } from "../../sandbox/ast/nodes.ts";
+import type { Tree } from "../../sandbox/ast/tree.ts";
+import { transpile } from "../../sandbox/code/transpile.ts";
+import { shapeOf } from "../../tools/observed/observe.ts";
+import type { Parts } from "../parts.ts";
+import { argumentSchema, calledTools } from "./called-tools.ts";
+
+/** The constant with the input. */
+const inputName = "input";
+
+export interface WithInputs {
+  code: string;
+  /** JSON Schema of the input. */
+  input: JsonObject;
+  /** How often each given value was replaced. 0 if the code reads the input by itself. */
+  replaced: Record<string, number>;
+  /** The ids of what the code calls. */
+  calls: string[];
+}
+
+/**
+ * Replaces texts and numbers in the code that are equal to a given value by `input.NAME`. A value that the code reads as `input.NAME` by
+ * itself needs no replacement. Throws INVALID_ARGUMENTS for a value that is not in the code, and CheckError for code that cannot be read.
+ */
+export async function withInputs(code: string, given: JsonObject, parts: Pick<Parts, "catalog">): Promise<WithInputs> {
+  const { plain, originalPosition } = await transpile(code);
+  const isDeclared = plain.all("Identifier").some((node) => node.name === inputName && plain.binding(node));
+  if (isDeclared) {
+    throw new ClaudikinsError("INVALID_ARGUMENTS", `The program has a variable "${inputName}" of its own`, {
+      hint: `Give it another name: a saved program gets its input as the constant ${inputName}.`,
+    });
+  }
+  const called = calledTools(plain, parts);
+  const read = namesRead(plain);
+  /** The schemas of arguments that get an input as their value. */
+  const schemas = new Map<string, unknown>();
+  for (const [name, nodes] of read)
+    schemas.set(name, nodes.map((node) => argumentSchema(node, plain, called)).find(isObject));
+  const lines = new Lines(code);
+  const edits: { from: number; to: number; text: string }[] = [];
+  const replaced: Record<string, number> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const literals = plain.all("Literal").filter((node) => node.value === value && isReplaceable(node, plain));
+    for (const literal of literals) {
+      const { start, raw = "" } = literal;
+      schemas.set(name, schemas.get(name) ?? argumentSchema(literal, plain, called));
+      const from = lines.offset(await originalPosition(start));
+      if (!code.startsWith(raw, from)) throw notReplaceable(name, value);
+      edits.push({ from, to: from + raw.length, text: accessTo(name) });
+    }
+    if (literals.length === 0 && !read.has(name)) throw notReplaceable(name, value);
+    replaced[name] = literals.length;
+  }
+  edits.sort((a, b) => b.from - a.from);
+  let result = code;
+  for (const { from, to, text } of edits) result = result.slice(0, from) + text + result.slice(to);
+  const calls = [...new Set(called.map(({ id }) => id))].sort();
+  return { code: result, input: schemaOf(given, schemas), replaced, calls };
+}
+
+function accessTo(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `${inputName}.${name}` : `${inputName}[${JSON.stringify(name)}]`;
+}
+
+/** Keys of objects, the names of modules, and directives are no values. */
+function isReplaceable(node: Literal, tree: Tree): boolean {
+  const parent = tree.parent(node);
+  if (!parent || typeof node.value === "boolean" || node.value === null) return false;
+  if ("key" in parent && parent.key === node) return false;
+  if (isMember(parent) && parent.property === node) return false;
+  return !/^(?:Import|Export)/.test(parent.type) && !("directive" in parent);
+}
+
+/** The names that the code reads of its input: `input.month`, `const { month } = input`. */
+function namesRead(tree: Tree): Map<string, Node[]> {
+  const isInput = (node: Node | null | undefined) => isNamed(node, inputName);
+  const members = tree.all("MemberExpression").filter(({ object }) => isInput(object));
+  const patterns = tree.all("VariableDeclarator").flatMap(({ id, init }) => {
+    if (id.type !== "ObjectPattern" || !isInput(init)) return [];
+    return id.properties.flatMap((each) => (each.type === "Property" ? (keyName(each) ?? []) : []));
+  });
+  const found = new Map<string, Node[]>(patterns.map((name) => [name, []]));
+  for (const member of members) {
+    const name = propertyName(member);
+    if (name !== undefined) found.set(name, [...(found.get(name) ?? []), member]);
+  }
+  return found;
+}
+
+/** An input that a tool gets has the schema of its argument. Others have the types of their values, or any. */
+function schemaOf(given: JsonObject, schemas: ReadonlyMap<string, unknown>): JsonObject {
+  const names = [...new Set([...Object.keys(given), ...schemas.keys()])];
+  const properties = Object.fromEntries(names.map((name) => [name, propertyOf(name, given, schemas.get(name))]));
+  return { type: "object", properties, required: Object.keys(given), additionalProperties: false };
+}
+
+function propertyOf(name: string, given: JsonObject, schema: unknown): JsonObject {
+  const examples = Object.hasOwn(given, name) ? { examples: [given[name]] } : {};
+  // A reference leads to another part of the tool's schema.
+  if (isObject(schema) && !JSON.stringify(schema).includes('"$ref"')) {
+    const { default: _, ...rest } = schema;
+    return { ...rest, ...examples };
+  }
+  return Object.hasOwn(given, name) ? { ...shapeOf(given[name]), ...examples } : {};
+}
+
+function notReplaceable(name: string, value: unknown): ClaudikinsError {
+  const shown = JSON.stringify(value)?.slice(0, 100);
+  return new ClaudikinsError(
+    "INVALID_ARGUMENTS",
+    `The code has no value ${shown} that could become ${accessTo(name)}`,
+    {
+      hint: `Write ${accessTo(name)} in the code where the value belongs, and save it again.`,
+    },
+  );
+}
+
+/** The code with its input as a constant. It starts on the first line, so that lines keep their numbers. */
+export function codeWithInput(code: string, input: JsonObject): string {
+  // A key such as `__proto__` would not be a property in a literal.
+  return `const ${inputName} = JSON.parse(${JSON.stringify(JSON.stringify(input))}); ${code}`;
+}

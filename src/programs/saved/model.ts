@@ -1,0 +1,61 @@
+/** A saved program: code that has a name, typed input, and a list of what it may call. */
+import type { JsonObject } from "../../base/json-object.ts";
+
+export interface SavedProgram {
+  version: 1;
+  /** `revenue-by-region`: the name of its file, and of its tool. */
+  name: string;
+  description: string;
+  /** TypeScript that reads the constant `input`. */
+  code: string;
+  /** JSON Schema of an object. */
+  input: JsonObject;
+  /** JSON Schema of the value, if a person has written one. Otherwise it is observed, as for every tool. */
+  output?: JsonObject | undefined;
+  /** What it may call, sorted: `demo.list_orders`, `files.resources`. */
+  calls: string[];
+  /** Milliseconds since 1970. */
+  savedAt: number;
+  savedBy: SavedBy;
+  /** Given if it is from a repository. */
+  from?: ProgramSource | undefined;
+  /** What was saved under this name before. */
+  before?: Pick<SavedProgram, "code" | "input" | "calls" | "savedAt"> | undefined;
+}
+
+export type SavedBy = "user" | "agent";
+
+export interface ProgramSource {
+  /** The address of the repository. */
+  url: string;
+  /** 40 hexadecimal digits. */
+  commit: string;
+  /** The path of its file in the repository. */
+  path: string;
+}
+
+/** The name of the server whose tools are the saved programs, and of the namespace in code. */
+export const programsServer = "programs";
+
+/** The function of the namespace with which an agent saves its last program. No program can have its name. */
+export const saveFunction = "save";
+
+/** The function that tells an agent how a saved program ran. No program can have its name either. */
+export const runsFunction = "runs";
+
+const form = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+
+/** Says why a name cannot be used. Undefined if it can. */
+export function problemOfName(name: string): string | undefined {
+  if (name === saveFunction || name === runsFunction) return `"${name}" is the name of a function for saved programs`;
+  return form.test(name) ? undefined : "use at most 64 lower-case letters, digits and dashes";
+}
+
+/** The properties of a program's input, and whether each is required. */
+export function inputsOf({
+  input,
+}: Pick<SavedProgram, "input">): [name: string, schema: JsonObject, required: boolean][] {
+  const required = new Set(Array.isArray(input["required"]) ? input["required"] : []);
+  const properties = Object.entries(Object(input["properties"]) as Record<string, JsonObject>);
+  return properties.map(([name, schema]) => [name, schema, required.has(name)]);
+}

@@ -1,0 +1,83 @@
+/** Runs a saved program as an execution of its own. */
+import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json-object.ts";
+import { continuesElsewhere } from "../../policy/approval-queue.ts";
+import type { Outcome } from "../../sandbox/contract.ts";
+import { onAbort } from "../../servers/abort.ts";
+import { argumentProblems } from "../../tools/arguments/argument-problems.ts";
+import type { ExecuteRequest, ExecutionParts } from "../execute.ts";
+import type { Executions } from "../executions.ts";
+import { maxProgramDepth } from "../limits.ts";
+import type { FollowedExecution } from "../running-execution.ts";
+import { idWithin } from "../trace/id.ts";
+import type { ProgramCaller } from "./callers.ts";
+import { codeWithInput } from "./inputs.ts";
+import type { SavedProgram } from "./model.ts";
+
+/** The execution of a saved program. Throws INVALID_ARGUMENTS. */
+export async function requestFor(
+  { name, code, input, calls }: SavedProgram,
+  given: JsonObject,
+  depth = 1,
+): Promise<Pick<ExecuteRequest, "source" | "program">> {
+  const problems = await argumentProblems(input, given);
+  if (problems.length > 0) throw new ClaudikinsError("INVALID_ARGUMENTS", `${name}: ${problems.join("; ")}`);
+  return { source: codeWithInput(code, given), program: { name, calls, depth } };
+}
+
+/**
+ * Runs the program for a call. The caller waits, and its time limit with it. A call that is made again after a crash follows the execution
+ * that it began before, so that nothing is done twice. Throws INVALID_ARGUMENTS, and USAGE if programs call each other too deeply.
+ */
+export async function runForCall(
+  program: SavedProgram,
+  given: JsonObject,
+  { caller, signal }: { caller: ProgramCaller | undefined; signal: AbortSignal },
+  executions: Executions,
+  parts: ExecutionParts,
+): Promise<Outcome> {
+  const depth = (caller?.program?.depth ?? 0) + 1;
+  if (depth > maxProgramDepth) {
+    throw new ClaudikinsError("USAGE", `Saved programs call each other more than ${maxProgramDepth} deep`, {
+      hint: `"${program.name}" may call itself, perhaps through others.`,
+    });
+  }
+  const request = { ...(await requestFor(program, given, depth)), ...aboutCaller(caller) };
+  const isBackground = caller?.isStored() === true;
+  const id = caller && idWithin(caller.position.execution, caller.position.call);
+  const begun = isBackground && id !== undefined ? await earlier(id, executions, parts) : undefined;
+  const execution = begun ?? executions.start(request, parts, { id, isBackground });
+  // If the caller is continued in another process, so is this program.
+  const stop = onAbort(signal, () => {
+    if (caller?.signal.reason !== continuesElsewhere) execution.cancel();
+  });
+  caller?.pause?.hold();
+  try {
+    return await execution.outcome;
+  } finally {
+    caller?.pause?.release();
+    stop();
+  }
+}
+
+function aboutCaller(
+  caller: ProgramCaller | undefined,
+): Pick<ExecuteRequest, "isForAgent" | "host" | "starter" | "origin"> {
+  if (!caller) return {};
+  const { isForAgent, host, starter } = caller;
+  return { isForAgent, host, starter };
+}
+
+/** The execution with that id, which was begun before, perhaps in another process. Undefined if there is none. */
+export async function earlier(
+  id: string,
+  executions: Executions,
+  parts: ExecutionParts,
+): Promise<FollowedExecution | undefined> {
+  try {
+    return await executions.follow(id, parts);
+  } catch (error) {
+    if (toClaudikinsError(error).code === "EXECUTION_NOT_FOUND") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+/** Saves a program under a name. */
+import { ClaudikinsError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json-object.ts";
+import { CheckError } from "../../sandbox/code/check-error.ts";
+import { exportsOf } from "../../sandbox/code/skill-exports.ts";
+import { maxSavedCodeChars, maxSavedDescriptionChars } from "../limits.ts";
+import { learnMentioned } from "../mentioned-servers.ts";
+import type { Parts } from "../parts.ts";
+import { type Differences, differencesOf } from "./differences.ts";
+import { withInputs } from "./inputs.ts";
+import { digestOf, type ProgramLibrary } from "./library.ts";
+import {
+  type ProgramSource,
+  problemOfName,
+  programsServer,
+  runsFunction,
+  type SavedBy,
+  type SavedProgram,
+  saveFunction,
+} from "./model.ts";
+
+/** A saved program cannot use them. */
+const ownFunctions: ReadonlySet<string> = new Set(
+  [saveFunction, runsFunction].map((name) => `${programsServer}.${name}`),
+);
+
+export interface ProgramToSave {
+  name: string;
+  code: string;
+  /** Values that become inputs, by their names. */
+  given: JsonObject;
+  description?: string | undefined;
+  /** What it called when it ran, and what it may call beside that. What its code names is found. */
+  calls: readonly string[];
+  /** Replaces the schemas that are found. */
+  schemas?: { input?: JsonObject | undefined; output?: JsonObject | undefined } | undefined;
+  by: SavedBy;
+  from?: ProgramSource | undefined;
+}
+
+export interface SavedNow {
+  program: SavedProgram;
+  state: "new" | "changed" | "unchanged";
+  /** Given if another program had the name. */
+  differences?: Differences | undefined;
+  /** How often each given value was replaced in the code. */
+  replaced: Record<string, number>;
+}
+
+/** What would be saved. Throws INVALID_ARGUMENTS for what cannot be saved. */
+export async function programToSave(
+  wanted: ProgramToSave,
+  parts: Pick<Parts, "catalog">,
+): Promise<Pick<SavedNow, "program" | "replaced">> {
+  const { name, code, given, schemas, by, from } = wanted;
+  const problem = problemOfName(name);
+  if (problem !== undefined) throw refused(`"${name}" cannot be the name of a program: ${problem}`);
+  if (code.trim() === "") throw refused("The program is empty");
+  if (code.length > maxSavedCodeChars) {
+    throw refused(`The program has ${code.length} characters. At most ${maxSavedCodeChars} can be saved`);
+  }
+  await learnMentioned(code, parts);
+  const { replaced, ...made } = await withInputs(code, given, parts).catch((error: unknown) => {
+    if (!(error instanceof CheckError)) throw error;
+    const { message, line } = error.error;
+    throw refused(`The program cannot be saved: ${message}${line === undefined ? "" : ` (line ${line})`}`);
+  });
+  const output = schemas?.output;
+  const program: SavedProgram = {
+    version: 1,
+    name,
+    description: (wanted.description?.trim() || describedIn(code) || wordsOf(name)).slice(0, maxSavedDescriptionChars),
+    code: made.code,
+    input: schemas?.input ?? made.input,
+    ...(output ? { output } : {}),
+    calls: [...new Set([...wanted.calls, ...made.calls])].filter((id) => !ownFunctions.has(id)).sort(),
+    savedAt: Date.now(),
+    savedBy: by,
+    ...(from ? { from } : {}),
+  };
+  return { program, replaced };
+}
+
+/**
+ * Saves the program. `confirm` is asked before another program of that name is replaced, and throws to keep it. Throws FILE_NOT_WRITABLE,
+ * and USAGE if too many programs are saved.
+ */
+export async function store(
+  { program, replaced }: Pick<SavedNow, "program" | "replaced">,
+  library: ProgramLibrary,
+  confirm: (before: SavedProgram, differences: Differences) => void,
+): Promise<SavedNow> {
+  let result: SavedNow = { program, state: "new", replaced };
+  await library.change(program.name, (before) => {
+    if (!before) return program;
+    if (digestOf(before) === digestOf(program) && before.description === program.description) {
+      result = { program: before, state: "unchanged", replaced };
+      return before;
+    }
+    const differences = differencesOf(before, program);
+    confirm(before, differences);
+    const { code, input, calls, savedAt } = before;
+    const changed = { ...program, before: { code, input, calls, savedAt } };
+    result = { program: changed, state: "changed", differences, replaced };
+    return changed;
+  });
+  return result;
+}
+
+/** The comment at the beginning of the code. */
+function describedIn(code: string): string {
+  const comment = /^\s*(?:\/\*\*?[\s\S]*?\*\/|(?:\/\/[^\n]*\n)+)/.exec(code)?.[0];
+  if (comment === undefined) return "";
+  return exportsOf(`${comment}\nexport const it = 1;`)[0]?.description ?? "";
+}
+
+/** `revenue-by-region` is "Revenue by region". */
+function wordsOf(name: string): string {
+  const words = name.replaceAll("-", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function refused(message: string): ClaudikinsError {
+  return new ClaudikinsError("INVALID_ARGUMENTS", message);
+}

@@ -1,0 +1,88 @@
+/** The saved programs as an MCP server in this process: the pool connects to it, lists it and calls it like any other server. */
+import type { Transport } from "@modelcontextprotocol/client";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { version } from "../../base/version.ts";
+import type { SavedProgramsPlace } from "../../config/locations.ts";
+import type { Outcome } from "../../sandbox/contract.ts";
+import type { Channel } from "../../servers/channel.ts";
+import type { ExecutionParts } from "../execute.ts";
+import type { Executions } from "../executions.ts";
+import { callerIn } from "./callers.ts";
+import { lastChange } from "./differences.ts";
+import { ProgramLibrary } from "./library.ts";
+import { programsServer, type SavedProgram } from "./model.ts";
+import { runForCall } from "./run.ts";
+import { Schedules } from "./schedules.ts";
+
+interface ServerOptions {
+  place: SavedProgramsPlace;
+  parts: ExecutionParts;
+  executions: () => Promise<Executions>;
+}
+
+/** A channel to a new server. It ends with its connection. */
+export async function savedProgramsChannel(options: ServerOptions): Promise<Channel> {
+  const { InMemoryTransport, Server } = await import("@modelcontextprotocol/server");
+  const library = new ProgramLibrary(options.place);
+  const server = new Server({ name: programsServer, version }, { capabilities: { tools: {} } });
+  server.setRequestHandler("tools/list", () => ({ tools: library.all().map((each) => toolOf(each, options)) }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    const { name, arguments: given = {}, _meta: meta } = params;
+    try {
+      const program = library.get(name);
+      const caller = callerIn(meta);
+      const executions = await options.executions();
+      const outcome = await runForCall(program, given, { caller, signal: mcpReq.signal }, executions, options.parts);
+      return resultOf(outcome, name);
+    } catch (error) {
+      const { message, hint } = toClaudikinsError(error);
+      return failed([message, hint].filter(Boolean).join("\n"));
+    }
+  });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(theirs);
+  return {
+    transport: ours as Transport,
+    pid: () => undefined,
+    ended: () => "",
+    lastWords: () => [],
+    failure: () => undefined,
+  };
+}
+
+function toolOf(program: SavedProgram, { place, parts: { catalog } }: ServerOptions): Tool {
+  const { name, description, input, output, calls } = program;
+  const change = lastChange(program);
+  const times = new Schedules(place).of(name).map(({ cron, zone }) => `"${cron}" (${zone})`);
+  const runs = times.length === 0 ? "" : `Runs at ${times.join(", ")}; programs.runs({ name }) has the results.`;
+  const isReading = calls.every((id) => {
+    const server = catalog.names.find((each) => id.startsWith(`${each.name}.`))?.name ?? "";
+    const tool = catalog.find(server)?.tools.find((each) => `${server}.${each.name}` === id);
+    return tool?.annotations?.["readOnlyHint"] === true;
+  });
+  return {
+    name,
+    description: [description, change, runs].filter(Boolean).join(" "),
+    inputSchema: { ...input, type: "object" },
+    ...(output?.["type"] === "object" ? { outputSchema: { ...output, type: "object" } } : {}),
+    annotations: { readOnlyHint: isReading },
+  };
+}
+
+function resultOf(outcome: Outcome, name: string): CallToolResult {
+  if (!outcome.ok) {
+    const { message, code, line } = outcome.error;
+    const where = line === undefined ? "" : ` (line ${line} of the program)`;
+    return failed(`${programsServer}.${name}: ${code === undefined ? "" : `${code}: `}${message}${where}`);
+  }
+  const { value = null, json = JSON.stringify(value), display } = outcome;
+  if (outcome.value === undefined && display.length > 0) return { content: display as CallToolResult["content"] };
+  const content: CallToolResult["content"] = [{ type: "text", text: json }];
+  return isObject(value) ? { content, structuredContent: value as JsonObject } : { content };
+}
+
+function failed(text: string): CallToolResult {
+  return { isError: true, content: [{ type: "text", text: text || messageOf(undefined) }] };
+}

@@ -1,0 +1,42 @@
+/** How much of each quota was used, by all processes together. Only the present time spans are kept. */
+import type { Database } from "bun:sqlite";
+
+export interface QuotaUse {
+  /** The owner of the quota and what it counts. */
+  key: string;
+  /** The time span that it counts in: its beginning and its end, in milliseconds since 1970. */
+  from: number;
+  to: number;
+  amount: number;
+}
+
+export class QuotaTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  used({ key, from }: Pick<QuotaUse, "key" | "from">): number {
+    const row = this.#database
+      .query<{ amount: number }, [string, number]>("SELECT amount FROM quotaUses WHERE key = ? AND fromAt = ?")
+      .get(key, from);
+    return row?.amount ?? 0;
+  }
+
+  add({ key, from, to, amount }: QuotaUse): void {
+    const { changes } = this.#database.run("UPDATE quotaUses SET amount = amount + ? WHERE key = ? AND fromAt = ?", [
+      amount,
+      key,
+      from,
+    ]);
+    if (changes > 0) return;
+    this.#database.run("DELETE FROM quotaUses WHERE toAt <= ?", [from]);
+    this.#database.run("INSERT INTO quotaUses (key, fromAt, toAt, amount) VALUES (?, ?, ?, ?)", [
+      key,
+      from,
+      to,
+      amount,
+    ]);
+  }
+}
