@@ -248,7 +248,7 @@ export class App implements AsyncDisposable {
     if (!this.#twin) await this.catalog.observer.flush();
     if (isOwner) await Promise.all([this.ledger.end(), this.#options.logs?.end()]);
     if (isOwner) await this.store[Symbol.asyncDispose]();
-    if (isOwner && executions && executions.left.length > 0) await this.#options.whenLeft?.(executions.left);
+    if (!this.#twin && executions && executions.left.length > 0) await this.#options.whenLeft?.(executions.left);
   }
 }
 

@@ -169,6 +169,17 @@ export const commands: CommandTable = {
       export: "Print all entries as JSON lines or CSV",
     }),
   },
+  tokens: {
+    summary: "Tokens for serve --http (list, add, revoke)",
+    description:
+      "Manage the tokens with which agents call `claudikins serve --http`. A token opens every address of a config, or one door. Without a command, lists them.",
+    default: "list",
+    commands: parts(() => import("./commands/tokens.ts"), {
+      list: "List the tokens of this config",
+      add: "Make a token, which is shown once",
+      revoke: "Revoke tokens, and end what they began",
+    }),
+  },
   ui: {
     summary: "Open a local page: approvals, executions, servers, policy",
     load: () => import("./commands/ui.ts"),
@@ -200,7 +211,7 @@ export const commands: CommandTable = {
 export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
   "Use tools": ["search", "list", "call", "run", "exec", "programs", "executions"],
-  "For agents": ["serve", "skill", "hooks"],
+  "For agents": ["serve", "tokens", "skill", "hooks"],
   Maintain: [
     "ui",
     "doctor",

@@ -34,6 +34,8 @@ export type Completion =
   | "kept"
   /** A call that waits for approval. */
   | "approval"
+  /** A token of `serve --http`, by its id or its name. */
+  | "token"
   | "file"
   | "folder";
 

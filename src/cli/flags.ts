@@ -1,6 +1,7 @@
 /** Kinds of values that flags take, and their parsers. */
 import { ClaudikinsError } from "../base/errors.ts";
 import { didYouMean } from "../base/near-names.ts";
+import { maxAheadMs } from "./limits.ts";
 
 /** Parses texts like `NAME=value` into values by name. Errors do not show the values, which may be secrets. Throws USAGE. */
 export function parsePairs(
@@ -51,6 +52,18 @@ function timeSince(text: string, flag: string): number {
   if (!Number.isNaN(at)) return at;
   const forms = "a time like 30m, 12h or 7d, or a date like 2026-11-23";
   throw new ClaudikinsError("USAGE", `${flag} takes ${forms}; got "${text}"`);
+}
+
+/** A time from now on: `12h`, `30d` or `never`. The value is in milliseconds, or `never`. */
+export const futureTime = { valueHint: "time", parse: timeAhead } as const;
+
+function timeAhead(text: string, flag: string): number | "never" {
+  if (text === "never") return text;
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const ms = Number(amount) * unitMs[unit as keyof typeof unitMs];
+  if (ms >= 1 && ms <= maxAheadMs) return ms;
+  const most = `${maxAheadMs / unitMs.d}d`;
+  throw new ClaudikinsError("USAGE", `${flag} takes a time like 12h or 30d, at most ${most}, or never; got "${text}"`);
 }
 
 /** Parses a whole number from 1 to `max`. */

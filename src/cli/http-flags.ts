@@ -1,11 +1,12 @@
 /** The flags of `serve --http`: the address, the token, the allowed callers and the limits. */
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
 import { writeWhenChanged } from "../base/files.ts";
 import { withLock } from "../base/lock.ts";
 import { isLoopback } from "../base/loopback.ts";
+import { type PrivateFile, readPrivate } from "../base/private-file.ts";
 import type { FrontDoorOptions } from "../serve/http/front-door.ts";
 import { type Args, type ArgumentValues, flag, option, repeatable } from "./command.ts";
 import { countUpTo, parseAddress, timeUpTo } from "./flags.ts";
@@ -43,7 +44,7 @@ export const httpArgs = {
     parse: originOf,
   }),
   "max-sessions": option(
-    "Maximum number of sessions; beyond it, a new session ends an idle one (default 100)",
+    "Maximum number of sessions of one token; beyond it, a new session ends an idle one (default 100)",
     countUpTo(10_000),
   ),
   "reconnect-after": option(
@@ -186,26 +187,18 @@ export async function keptToken(file: string): Promise<KeptToken> {
 
 /** Undefined where there is no file. */
 function tokenIn(file: string): string | undefined {
-  const opened = open(file);
-  if (opened === undefined) return undefined;
-  try {
-    const { uid, mode } = fstatSync(opened);
-    const isPrivate = process.platform === "win32" || (uid === process.getuid?.() && (mode & 0o077) === 0);
-    if (!isPrivate) throw unusable(`Others can read or change ${file}, so its token is not secret`);
-    const token = readFileSync(opened, "utf8").trim();
-    if (!isUsableToken(token)) throw unusable(`${file} has no usable token`);
-    return token;
-  } finally {
-    closeSync(opened);
-  }
+  const found = privateFile(file);
+  if (found === undefined) return undefined;
+  if (!found.isPrivate) throw unusable(`Others can read or change ${file}, so its token is not secret`);
+  const token = found.text.trim();
+  if (!isUsableToken(token)) throw unusable(`${file} has no usable token`);
+  return token;
 }
 
-/** A link could lead to a file of another user. */
-function open(file: string): number | undefined {
+function privateFile(file: string): PrivateFile | undefined {
   try {
-    return openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    return readPrivate(file);
   } catch (cause) {
-    if (systemCodeOf(cause) === "ENOENT") return undefined;
     throw unusable(`Cannot read the token from ${file}: ${systemCodeOf(cause) ?? messageOf(cause)}`);
   }
 }

@@ -13,6 +13,12 @@ export const maxGraceMs = 10 * minuteMs;
 /** Characters of a token for HTTP, at least. A shorter one could be guessed. */
 export const minTokenChars = 16;
 
+/** Time until a token of `tokens add` expires, if no flag says otherwise. */
+export const defaultTokenMs = 90 * dayMs;
+
+/** Maximum of flags for a time from now on. */
+export const maxAheadMs = 3_650 * dayMs;
+
 /** Size of one request over HTTP. */
 export const defaultBodyBytes = 16 * megabyte;
 
@@ -166,6 +172,9 @@ export const minFreeBytes = 100 * megabyte;
 
 /** A start that takes more than this share of its time limit is reported as slow. */
 export const slowStartShare = 0.5;
+
+/** A token of `serve --http` that expires sooner is reported. */
+export const tokenEndsSoonMs = 7 * dayMs;
 
 /** A sign-in that ends sooner and cannot be renewed is reported. */
 export const signInEndsSoonMs = dayMs;

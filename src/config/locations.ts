@@ -29,6 +29,9 @@ export const credentialsFile = inDataFolder("credentials.json");
 /** The file with the token of `serve --http`. It is used if no other token is given. */
 export const httpTokenFile = inDataFolder("http-token");
 
+/** The file with the digests of the tokens of `serve --http` that the user has made, for all configs. */
+export const tokensFile = inDataFolder("tokens.json");
+
 /** The database of executions and their records, approvals, and counts, for all projects of the user. */
 export const storeFile = inDataFolder("executions.sqlite");
 

@@ -5,7 +5,7 @@
 
 /** The client of `serve --http` that starts an execution: stored with it. */
 export interface Starter {
-  /** Its address and the name that it gives itself. */
+  /** Its token, its address and the name that it gives itself. */
   client: string;
   /** A digest of its session's id, in the revisions that have sessions. */
   session?: string | undefined;
@@ -17,6 +17,8 @@ export interface RequestingAgent {
   starter: Starter | undefined;
   /** Whether a session is open, by the digest of its id. */
   isOpen(session: string): boolean;
+  /** Aborted when it may no longer call. What it runs is cancelled then. */
+  ended?: AbortSignal | undefined;
 }
 
 export const agentOfUser: RequestingAgent = { starter: undefined, isOpen: () => false };

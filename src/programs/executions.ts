@@ -26,7 +26,7 @@ import {
   StoredExecutions,
   type StoredRequest,
 } from "./stored-executions.ts";
-import { outcomeJson, outcomeOf } from "./stored-outcome.ts";
+import { cancelledOutcome, outcomeJson, outcomeOf } from "./stored-outcome.ts";
 import { readHead, readProgram, type StoredProgram } from "./stored-program.ts";
 import { newId } from "./trace/id.ts";
 
@@ -410,10 +410,4 @@ function lost({ id }: StoredExecution, why: string, hint?: string): ClaudikinsEr
   return new ClaudikinsError("EXECUTION_LOST", `The execution "${id}" cannot be continued: ${why}`, {
     hint: hint ?? "Run the program again, after looking which of its calls took effect.",
   });
-}
-
-function cancelledOutcome({ id, startedAt, changedAt }: StoredExecution): Outcome {
-  const receipt = { id, durationMs: changedAt - startedAt, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 0 };
-  const error = { name: "Error", message: "The execution was cancelled", stack: "" };
-  return { ok: false, reason: "cancelled", error, logs: [], display: [], receipt };
 }

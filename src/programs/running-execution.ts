@@ -102,8 +102,9 @@ export class RunningExecution implements FollowedExecution {
     this.#cancelled.abort();
   }
 
-  /** Ends the execution here. If its id was handed out, another process can continue it. */
+  /** Ends the execution here. If its id was handed out, another process can continue it, unless it was cancelled. */
   stop(): void {
+    if (this.#cancelled.signal.aborted) return;
     const { isWanted } = this.#checkpointer;
     if (isWanted) this.#checkpointer.release();
     this.#cancelled.abort(isWanted ? continuesElsewhere : undefined);

@@ -2,6 +2,7 @@
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { largeSuccess } from "../sandbox/outcome-recorder.ts";
+import type { StoredExecution } from "../store/executions.ts";
 import { storedLinesAtOnce } from "./limits.ts";
 
 /** JSON of an outcome without its value, and of its value. Other events are handled between the parts. */
@@ -26,4 +27,15 @@ export async function outcomeJson(outcome: Outcome): Promise<{ outcome: string; 
 export function outcomeOf({ outcome, value }: { outcome: string; value: string | undefined }): Outcome {
   const parsed = JSON.parse(outcome) as Outcome;
   return parsed.ok && value !== undefined ? largeSuccess(value, parsed) : parsed;
+}
+
+/** The outcome of an execution that was cancelled while no process ran it. */
+export function cancelledOutcome({
+  id,
+  startedAt,
+  changedAt,
+}: Pick<StoredExecution, "id" | "startedAt" | "changedAt">): Outcome {
+  const receipt = { id, durationMs: changedAt - startedAt, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 0 };
+  const error = { name: "Error", message: "The execution was cancelled", stack: "" };
+  return { ok: false, reason: "cancelled", error, logs: [], display: [], receipt };
 }

@@ -170,6 +170,23 @@ export const maxSessionTendMs = 15_000;
 /** The time after which a client that was refused for lack of room may try again. */
 export const retryAfterSeconds = 30;
 
+// Tokens
+
+/** Tokens of all configs together, including expired ones. Each look at a changed file reads all of them. */
+export const maxTokens = 1_000;
+
+/** Characters of the name of a token. */
+export const maxTokenNameChars = 64;
+
+/** How often the file of tokens is looked at without requests. What an ended token began must end within a second. */
+export const tokenLookMs = 250;
+
+/** Time between two writes of the time when a token was used last. */
+export const tokenUseGapMs = 60_000;
+
+/** Time to wait for the lock of the file to write that time. The next look tries again. */
+export const tokenUseLockMs = 1_000;
+
 // Requests of revision 2026-07-28
 
 /** Resources that one request can listen to. */

@@ -1,10 +1,13 @@
 /** Changes of the policy and decisions about trust are in the audit log. */
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { storeFile, trustFile } from "../../src/config/locations.ts";
+import { isHeld } from "../../src/base/lock.ts";
+import { storeFile, tokensFile, trustFile } from "../../src/config/locations.ts";
 import type { AuditLine } from "../../src/policy/audit/event.ts";
 import { policyChanges, recordedChange } from "../../src/setup/settings/policy-changes.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { eventually } from "../support/eventually.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { scriptOf } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -94,6 +97,39 @@ test("trust is recorded when a person gives and ends it, and not when claudikins
   ]);
 });
 
+test("tokens that are issued and revoked are recorded, without the tokens", async () => {
+  const added = await cli(["tokens", "add", "--name", "ci", "--json"], { cwd: folder.path });
+  const { id, token, expiresAt } = JSON.parse(added.stdout);
+  await run(["tokens", "add", "--expires", "never"]);
+  await run(["tokens", "revoke", "ci"]);
+  const issued = { config: file, token: { id, name: "ci", expiresAt }, by: "command" as const };
+  expect(await recorded()).toEqual([
+    { ...issued, decision: "issued" },
+    { ...issued, decision: "issued", token: { id: expect.stringMatching(/^[0-9a-f]{8}$/) } },
+    { ...issued, decision: "revoked" },
+  ]);
+  expect(JSON.stringify(await recorded())).not.toContain(token);
+  const { stdout } = await cli(["audit", "export", "--format", "csv"], { cwd: folder.path });
+  expect(stdout).toContain(`"{""id"":""${id}"",""name"":""ci""`);
+});
+
+test("a token that is recorded and cannot be stored is recorded as not made", async () => {
+  const tokens = tokensFile({ HOME: folder.path });
+  const database = await openDatabase(storeFile({ HOME: folder.path }), { isWriter: true });
+  // The change waits for the log, and meanwhile a folder comes to stand where the file would be written.
+  database.run("BEGIN IMMEDIATE");
+  const adding = cli(["tokens", "add", "--name", "ci"], { cwd: folder.path });
+  await eventually(async () => existsSync(`${tokens}.lock`) && (await isHeld(`${tokens}.lock`, "the tokens")));
+  mkdirSync(tokens);
+  database.run("COMMIT");
+  database.close();
+  const { exitCode, stdout, stderr } = await adding;
+  expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(`Cannot write ${tokens}`)]);
+  const [made, undone] = await recorded();
+  expect(made).toMatchObject({ decision: "issued", token: { name: "ci" } });
+  expect(undone).toEqual({ ...made!, why: expect.stringContaining(`not made: Cannot write ${tokens}`) });
+});
+
 test("add records the server, without its secrets", async () => {
   const { command, args } = fixture("seen");
   const key = "sk-1234567890abcdef";
@@ -115,20 +151,25 @@ describe("with a log that cannot be written, nothing is changed by", () => {
     ["config edit", ["config", "edit"]],
     ["trust", ["trust", "--yes"]],
     ["the end of trust", ["trust", "--revoke"]],
+    ["tokens add", ["tokens", "add"]],
+    ["tokens revoke", ["tokens", "revoke", "ci"]],
     ["init", ["init", "--apply", "--no-start"]],
   ])("%s", async (_, argv) => {
     const env = {
-      CI: argv[0] === "add" ? "true" : "",
+      CI: argv.includes("add") ? "true" : "",
       EDITOR: scriptOf([process.execPath, folder.write("editor.ts", never)], join(folder.path, "editor.sh")),
     };
     if (argv.at(-1) === "--revoke") await run(["trust", "--yes"], { env });
+    if (argv.includes("revoke")) await run(["tokens", "add", "--name", "ci"]);
     const log = storeFile({ HOME: folder.path });
     for (const suffix of ["", "-wal", "-shm"]) rmSync(log + suffix, { force: true });
     folder.write(".local/share/claudikins/executions.sqlite/in-the-way", "");
     const trust = trustFile({ HOME: folder.path });
     const agent = folder.write(".gemini/settings.json", { mcpServers: { seen: fixture("seen") } });
     const user = join(folder.path, ".config", "claudikins", "claudikins.json");
-    const state = () => [file, trust, agent, user].map((path) => existsSync(path) && readFileSync(path, "utf8"));
+    const tokens = tokensFile({ HOME: folder.path });
+    const state = () =>
+      [file, trust, agent, user, tokens].map((path) => existsSync(path) && readFileSync(path, "utf8"));
     const before = state();
     const { exitCode, stderr } = await cli(argv, { cwd: folder.path, env });
     expect(stderr).toContain("Cannot open the database");

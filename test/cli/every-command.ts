@@ -49,6 +49,7 @@ const cursor = { ".cursor/mcp.json": { mcpServers: { odd: fixture("odd") } } };
 /** claudikins is not installed there. */
 const options = { env: { PATH: "/usr/bin:/bin" } };
 const newerRelease = { CLAUDIKINS_BASE_URL: pathToFileURL(join(import.meta.dir, "../fixtures/release")).href };
+const withDoor = { "claudikins.json": { mcpServers: { odd }, doors: { qa: { servers: ["odd"] } } } };
 const interrupted = AbortSignal.abort();
 const { command, args } = fixture("odd");
 const crash = fixture("crash-on-start");
@@ -424,6 +425,23 @@ export const table: Record<string, Cases> = {
     success: { argv: ["--all-of", "github"], waits: true },
     usage: { argv: ["APPROVAL", "--all-of", "github"], waits: true },
     failure: { argv: ["nothing"] },
+  },
+  "tokens list": {
+    success: { argv: [], before: [["tokens", "add", "--name", "ci"]] },
+    usage: { argv: ["more"] },
+    failure: { argv: ["--config", "gone.json"] },
+    json: [{ argv: [] }, { argv: ["--all"], files: withDoor, before: [["tokens", "add", "--door", "qa"]] }],
+  },
+  "tokens add": {
+    success: { argv: ["--door", "qa", "--name", "ci", "--expires", "30d"], files: withDoor },
+    usage: { argv: ["--expires", "soon"] },
+    failure: { argv: ["--door", "qaa"], files: withDoor },
+    json: [{ argv: ["--expires", "never"] }],
+  },
+  "tokens revoke": {
+    success: { argv: ["ci"], before: [["tokens", "add", "--name", "ci"]] },
+    usage: { argv: [] },
+    failure: { argv: ["nobody"] },
   },
   "audit list": {
     success: { argv: [] },

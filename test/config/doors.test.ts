@@ -130,6 +130,7 @@ describe("it is an error", () => {
   test.each([
     [{ QA: {} }, "use at most 32 lower-case letters, digits and dashes as the name of a door"],
     [{ mcp: {} }, "this name is reserved"],
+    [{ health: {} }, "this name is reserved"],
     [{ qa: { servers: "jira" } }, "doors.qa.servers"],
     [{ qa: { tools: { allow: ["get_*"] } } }, 'needs a server name first: "*.get_*" for all servers'],
     [{ qa: { limits: { calls: 0 } } }, "doors.qa.limits.calls"],

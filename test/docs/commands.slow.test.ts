@@ -175,6 +175,7 @@ const before: [RegExp, string][] = [
     /^claudikins (?:trace|audit|logs|stats|daemon)/,
     "claudikins exec -e 'await github.delete_file(); await demo.list_tickets()'",
   ],
+  [/^claudikins tokens revoke/, "claudikins tokens add --name ci && claudikins tokens add --name laptop"],
   [/^claudikins gen --check/, "claudikins gen"],
   [/^claudikins programs save last/, "claudikins exec report.ts --record"],
   [

@@ -102,6 +102,17 @@ describe("in the same process", () => {
     expect(valueIn(await execution.outcome)).toEqual([{ count: 1 }, { count: 2 }]);
   });
 
+  test("a cancelled program is not left to another process, even if its own ends at the same moment", async () => {
+    await using app = await folder.open();
+    const executions = await app.executions();
+    const running = executions.start({ source: "await sleep(60_000)" }, app, { isBackground: true });
+    await running.stored();
+    running.cancel();
+    await executions.endOf(app);
+    expect(await running.outcome).toMatchObject({ ok: false, reason: "cancelled" });
+    expect([executions.left, (await stored(running.id)).row?.state]).toEqual([[], "ended"]);
+  });
+
   test("another process's wish to cancel is heard", async () => {
     await using app = await folder.open();
     const executions = await app.executions();

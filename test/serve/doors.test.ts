@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { cli } from "../cli/in-memory.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession } from "../support/session.ts";
@@ -46,6 +47,11 @@ beforeAll(async () => {
     others,
   );
   expect(exitCode).toBe(0);
+  hiding.write("report.ts", "return 'sesame';");
+  for (const door of [[], ["--door", "vaults"]]) {
+    const argv = ["programs", "save", "report.ts", "--name", "sesame-report", ...door];
+    expect((await cli(argv, others)).exitCode).toBe(0);
+  }
   other = await inSession(
     hiding.path,
     async (client) => {
@@ -129,6 +135,11 @@ const calls: Record<string, Call | (() => Call)> = {
   "resources of a hidden server": code("return vault.resources.list()"),
   "a group of a hidden server": code("return globalThis.vault?.prompts"),
   "an execution of another door": () => ({ name: "execute_code", arguments: { resume: other } }),
+  "a saved program": code("return globalThis.programs?.sesame_report()"),
+  "a saved program that code names": code("return programs.sesame_report()"),
+  "the runs of a saved program": code("return programs.runs({ name: 'sesame-report' })"),
+  "the names of saved programs": code("return Object.keys(programs)"),
+  "a search for a saved program": search({ query: "sesame report program" }),
   "a skill": code("return import('./skills/sesame')"),
 };
 
@@ -185,6 +196,11 @@ describe("the command line shows the same behind a door and in a config that hid
     ["call", "jira.get_issue", "id=7"],
     ["call", "jira.purge_everythin"],
     ["exec", "-e", "return vault.open_safe({})"],
+    ["programs", "list", "--json"],
+    ["programs", "show", "sesame-report"],
+    ["programs", "run", "sesame-report"],
+    ["programs", "remove", "sesame-report"],
+    ["programs", "unschedule", "sesame-report"],
     ["executions", "list"],
     ["executions", "show", "OTHER"],
     ["executions", "wait", "OTHER"],
@@ -206,6 +222,7 @@ describe("completions behind a door", () => {
     [["call", "--door", "qa", "jira."]],
     [["call", "--door=qa", "va"]],
     [["list", "--door", "qa", "tools", ""]],
+    [["programs", "show", "--door", "qa", ""]],
   ])("%j are the same", async (words) => {
     const [hiding, open] = await both((folder) => offered(folder, ...words));
     expect(hiding).toBe(open);
@@ -263,6 +280,34 @@ test("a tool that a door hides later is not found in what was stored before", as
   expect(await search()).not.toContain("purge_everything");
 });
 
+test("a door with ten of fifty servers loads at most 600 tokens, and names only its own", async () => {
+  using folder = temporaryFolder();
+  const names = Array.from({ length: 50 }, (_, index) => `service${index}`);
+  const tools = Array.from({ length: 20 }, (_, index) =>
+    tool(`manage_things_${index}`, "Manages things of a service."),
+  );
+  const file = folder.write("tools.json", tools);
+  const server = (name: string) => ({
+    ...fixture("from-file", file),
+    description: `the records of department ${name}`,
+  });
+  const mcpServers = Object.fromEntries(names.map((name) => [name, server(name)]));
+  const behind = names.filter((_, index) => index % 5 === 0);
+  folder.write("claudikins.json", { mcpServers, doors: { ten: { servers: behind } } });
+  await inSession(
+    folder.path,
+    async (client) => {
+      const { tools: listed } = await client.listTools();
+      const text = `${JSON.stringify({ tools: listed })}\n${client.getInstructions()}`;
+      const named = [...new Set(text.match(/service\d+/g))];
+      expect(named.length).toBeGreaterThan(0);
+      expect(named.filter((name) => !behind.includes(name))).toEqual([]);
+      expect(countTokens(text)).toBeLessThanOrEqual(600);
+    },
+    { door: "ten" },
+  );
+});
+
 test("without a door, everything is there", async () => {
   const { stdout } = await cli(["list", "tools", "--json"], { cwd: folders.hiding.path });
   const { tools } = JSON.parse(stdout) as { tools: { id: string }[] };
@@ -271,6 +316,7 @@ test("without a door, everything is there", async () => {
     "jira.get_secret",
     "jira.list_issues",
     "jira.purge_everything",
+    "programs.sesame-report",
     "vault.open_safe",
   ]);
 });

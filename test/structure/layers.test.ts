@@ -38,6 +38,7 @@ const base: Record<string, string[]> = {
   "event-loop.ts": ["limits.ts"],
   "loopback.ts": [],
   "peer-owner.ts": ["limits.ts"],
+  "private-file.ts": ["errors.ts"],
   "redirect-file.ts": ["errors.ts", "files.ts", "limits.ts"],
   "semaphore.ts": [],
   "off-thread.ts": ["errors.ts", "limits.ts"],

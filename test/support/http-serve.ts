@@ -121,22 +121,23 @@ export interface RawSession {
   end(): Promise<Response>;
 }
 
-/** An initialized session of raw requests. */
+/** An initialized session of raw requests. `more` are further headers. */
 export async function rawSession(
   url: string,
   version = "2025-11-25",
   capabilities: object = {},
   name = "raw",
+  more: Record<string, string> = {},
 ): Promise<RawSession> {
   const response = await fetch(url, {
     method: "POST",
-    headers: json,
+    headers: { ...json, ...more },
     body: JSON.stringify(initialize(version, capabilities, name)),
   });
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   await response.text();
   const id = response.headers.get("mcp-session-id") ?? "";
-  const headers = { ...json, "mcp-session-id": id, "mcp-protocol-version": version };
+  const headers = { ...json, ...more, "mcp-session-id": id, "mcp-protocol-version": version };
   const session: RawSession = {
     id,
     post: (message, more) => fetch(url, { method: "POST", headers, body: JSON.stringify(message), ...more }),

@@ -27,7 +27,7 @@ const filterArgs = {
 
 export const list = command({
   description:
-    "List the latest entries of the audit log, newest first: approvals, denials and expired questions, changes of the policy, and trust. Entries have a digest of the arguments, not the arguments.",
+    "List the latest entries of the audit log, newest first: approvals, denials and expired questions, changes of the policy, trust, and tokens. Entries have a digest of the arguments, not the arguments.",
   args: {
     ...filterArgs,
     limit: option(`Maximum number of entries (default ${defaultRows})`, { short: "n", ...countUpTo(100_000) }),
@@ -104,7 +104,8 @@ const columns: Record<string, (line: AuditLine) => unknown> = {
   arguments: (line) => line.arguments?.sha256,
   bytes: (line) => line.arguments?.bytes,
   config: ({ config }) => config,
-  detail: ({ changes, servers, why }) => (changes ? JSON.stringify(changes) : (servers?.join(" ") ?? why)),
+  detail: ({ changes, servers, token, why }) =>
+    changes || token ? JSON.stringify(changes ?? token) : (servers?.join(" ") ?? why),
   place: ({ by }) => by.place,
   user: ({ by }) => by.user,
   parent: ({ by }) => by.parent,
@@ -153,8 +154,9 @@ async function linesOf(
   return wanted ?? [];
 }
 
-function subjectOf({ server, tool, config = "", changes, why }: AuditLine): string {
+function subjectOf({ server, tool, config = "", changes, token, why }: AuditLine): string {
   if (server !== undefined) return tool === undefined ? server : toolId(server, tool);
+  if (token) return `token ${[token.id, token.name].filter(Boolean).join(" ")}${why === undefined ? "" : `: ${why}`}`;
   if (changes) return `${config}: ${changes.map(({ at }) => at).join(", ")}`;
   return why ?? config;
 }

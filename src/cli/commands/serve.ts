@@ -7,12 +7,15 @@ import { toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
 import { openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
+import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
 import type { Config } from "../../config/load.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
 import type { FrontDoorOptions } from "../../serve/http/front-door.ts";
 import { learnLater } from "../../serve/learn-later.ts";
+import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
+import { configOwner } from "../../servers/logs/place.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
@@ -83,8 +86,11 @@ export default command({
       applyFlags(config, args);
       return (await app.unlock(io.interrupted)).behindDoor(config, { choice: place, load, mark });
     };
-    if (choice) await serveHttp(app, { ...choice, openDoor }, args.json === true, io);
-    else {
+    if (choice) {
+      await using tokens = await liveTokens(choice, place);
+      if (tokens?.problem !== undefined) await io.stderr.write(`${warningLabel} ${tokens.problem}\n`);
+      await serveHttp(app, { ...choice, tokens, door: args.door, openDoor }, args.json === true, io);
+    } else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
       const { serveStdio } = await import("../../serve/stdio.ts");
       await serveStdio(app, io.interrupted);
@@ -125,10 +131,25 @@ async function lockedApp(
   return new LockedApp(new Sandbox(), { ...options, env, cwd, log });
 }
 
+/** The tokens of the config. Undefined if none is required, or if the config file must not even be looked at. */
+async function liveTokens({ isOpen }: HttpChoice, place: ConfigChoice): Promise<LiveTokens | undefined> {
+  if (isOpen) return undefined;
+  const { env } = place;
+  let config: string | null;
+  try {
+    config = configOwner(discoverConfig(place));
+  } catch (error) {
+    if (toClaudikinsError(error).code !== "CONFIG_NOT_TRUSTED") throw error;
+    return undefined;
+  }
+  const { LiveTokens } = await import("../../serve/tokens/live-tokens.ts");
+  return new LiveTokens({ env, config, log: await openLog(env["CLAUDIKINS_LOG"]) });
+}
+
 /** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
 async function serveHttp(
   app: App,
-  choice: HttpChoice & Pick<FrontDoorOptions, "openDoor">,
+  choice: HttpChoice & Pick<FrontDoorOptions, "openDoor" | "door" | "tokens">,
   json: boolean,
   io: Io,
 ): Promise<void> {

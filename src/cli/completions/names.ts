@@ -4,10 +4,12 @@ import { existsSync } from "node:fs";
 import { durationText } from "../../base/duration.ts";
 import { isObject } from "../../base/json-object.ts";
 import { openConfigFile } from "../../config/config-file.ts";
+import { discoverConfig } from "../../config/discover.ts";
 import { loadConfig } from "../../config/load.ts";
 import { storeFile } from "../../config/locations.ts";
-import { outcomeWord } from "../../programs/trace/record-text.ts";
+import { configText, outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
+import { configOwner } from "../../servers/logs/place.ts";
 import { Store } from "../../store/store.ts";
 import { hasOtherEdits, visibleTools } from "../../tools/catalog/config-entry.ts";
 import { storedServers } from "../../tools/catalog/registries.ts";
@@ -109,6 +111,8 @@ export async function namesOf(
       return keptExecutions(surroundings);
     case "approval":
       return waitingCalls(surroundings);
+    case "token":
+      return tokenNames(place, surroundings);
     case "variable":
       return Object.keys(surroundings.env).map((value) => ({ value }));
   }
@@ -155,6 +159,20 @@ async function waitingCalls({ env }: CompletionIo): Promise<Candidate[]> {
     value: id,
     about: `${toolId(server, tool)}, ${ageText(Date.now() - askedAt)}`,
   }));
+}
+
+/** The ids of all tokens, and the names of the tokens of this config. */
+async function tokenNames({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
+  const { readTokens, tokenId } = await import("../../serve/tokens/token-file.ts");
+  const tokens = readTokens(env);
+  const owner = configOwner(discoverConfig({ flag: flags.get("config"), cwd, env }));
+  const ids = tokens.map((token) => {
+    const { name, door, config } = token;
+    const opens = door === undefined ? "every address" : `/${door}`;
+    return { value: tokenId(token), about: `${name ?? "no name"}, ${opens}, ${configText(config)}` };
+  });
+  const names = tokens.flatMap(({ name, config }) => (name !== undefined && config === owner ? [name] : []));
+  return [...ids, ...[...new Set(names)].map((value) => ({ value, about: "The token with this name" }))];
 }
 
 function tools(servers: RegistryServer[], current: string): Candidate[] {

@@ -12,6 +12,7 @@ import { failedServers, serverFindings } from "./servers.ts";
 import { sessionFindings } from "./sessions.ts";
 import { signInFindings } from "./sign-ins.ts";
 import { skillFindings } from "./skills.ts";
+import { tokenFindings } from "./tokens.ts";
 import { writableSettingsFindings } from "./writable-settings.ts";
 
 type CheckResult = Finding[] | Promise<Finding[]>;
@@ -27,6 +28,7 @@ const checks: [Area, (scene: CheckContext) => CheckResult][] = [
 /** The checks that run only if the config can be read. */
 const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResult][] = [
   ["config", doorFindings],
+  ["config", tokenFindings],
   ["servers", sessionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],

@@ -4,6 +4,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
 import { credentialsFile, storeFile } from "../../config/locations.ts";
 import { readTrust } from "../../config/trust/store.ts";
+import { readTokens } from "../../serve/tokens/token-file.ts";
 import { CredentialStore } from "../../servers/auth/credentials.ts";
 import { Journal } from "../../setup/agents/journal.ts";
 import { isNewerDatabase } from "../../store/database.ts";
@@ -16,6 +17,7 @@ export async function unreadableStores(env: Environment): Promise<string[]> {
       () => new CredentialStore(credentialsFile(env)).read({ name: "", url: "http://localhost" } as never),
     ],
     ["the list of trusted configs", () => readTrust(env)],
+    ["the tokens of serve --http", () => readTokens(env)],
     ["the list of changed files", () => new Journal(env).changes],
   ];
   const newer = checks.filter(([, read]) => isTooOld(read)).map(([what]) => what);

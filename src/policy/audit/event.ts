@@ -10,6 +10,8 @@ export const decisions = [
   "policy",
   "trusted",
   "untrusted",
+  "issued",
+  "revoked",
   "recovered",
   "broken",
 ] as const;
@@ -53,6 +55,8 @@ const eventKeys = {
   "torn?": text,
   "changes?": list(changeShape),
   "servers?": texts,
+  /** The token of `serve --http` that was issued or revoked, without the token itself. */
+  "token?": record({ id: text, "name?": text, "door?": text, "expiresAt?": time }),
 };
 
 const eventShape = record(eventKeys);

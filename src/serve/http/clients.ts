@@ -5,10 +5,24 @@
  */
 import type { App } from "../../app/app.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
+import { clientsOf } from "../tokens/token-file.ts";
+import { endedToken } from "./refusal.ts";
 
-/** Clients are distinguished by their remote address and the name that they give themselves: the token decides who may call. */
-export function clientKey(address: string, name: string): string {
-  return `${address} ${name.slice(0, 256)}`;
+/** Whose request it is, as far as its token says. */
+export interface Caller {
+  /** The id of the token. Undefined for the token of the server itself, and where none is needed. */
+  token?: string | undefined;
+  /** The only door that the token opens. */
+  door?: string | undefined;
+  /** Aborted when the token is no longer valid: everything that it began ends. */
+  ended?: AbortSignal | undefined;
+  /** The remote address. */
+  address: string;
+}
+
+/** Clients are distinguished by their token, their remote address and the name that they give themselves. */
+export function clientKey({ token, address }: Pick<Caller, "token" | "address">, name: string): string {
+  return `${token === undefined ? "" : clientsOf(token)}${address} ${name.slice(0, 256)}`;
 }
 
 /** Whether a server is not shared. That is not known before the config is trusted. */
@@ -35,9 +49,11 @@ export function appFor(app: App, { canBeAsked, isDirect, hasPrivate }: Needs, se
 
 /** A place that a client has: a session, or in the revision without sessions, the client itself. */
 export interface ClientPlace {
+  /** The id of its token, which has places of its own. */
+  token?: string | undefined;
   /** The remote address. */
   address: string;
-  /** The address and the name that the client gives itself. */
+  /** Its `clientKey`. */
   client: string;
   /** Whether it has open requests. */
   readonly isWorking: boolean;
@@ -45,6 +61,16 @@ export interface ClientPlace {
   readonly isInUse: boolean;
   /** The time of its last request. */
   usedAt: number;
+}
+
+/** The places that the token of the caller has. Each token has its own, so that one agent keeps no other out. */
+export function placesOf<T extends ClientPlace>({ token }: Caller, places: Iterable<T>): T[] {
+  return [...places].filter((each) => each.token === token);
+}
+
+/** The token may have ended since the request came. Throws an HttpRefusal. */
+export function requireValid({ ended }: Caller): void {
+  if (ended?.aborted) throw endedToken();
 }
 
 /**

@@ -15,6 +15,7 @@ import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes } from "../limits.ts";
 import { bodyOf, lean } from "./body.ts";
+import type { Caller } from "./clients.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
@@ -26,6 +27,8 @@ export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, Modern
   port: number;
   /** Maximum bytes of one request. */
   maxBodyBytes: number;
+  /** The door that is served instead of the whole config. */
+  door?: string | undefined;
   /** Opens the part of the config behind a door. It ends with the front door. */
   openDoor: (door: string) => Promise<App>;
   log: Log;
@@ -128,18 +131,22 @@ export class FrontDoor {
     }
     this.#gate.checkOrigin(request);
     if (request.method === "OPTIONS") return preflight();
-    this.#gate.checkToken(request);
-    await this.#checkPeer(server.requestIP(request));
-    const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal);
+    const peer = server.requestIP(request);
+    const caller = this.#gate.callerOf(request, peer?.address ?? "");
+    const address = this.#addressOf(caller);
+    // Before any door is looked up: the token says nothing about other addresses.
+    if (address !== undefined && pathname !== address) throw nothingHere(address);
+    await this.#checkPeer(peer);
+    const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal, address);
     const stayOpen = () => server.timeout(request, httpIdleSeconds);
     switch (request.method) {
       case "POST":
-        return this.#post(place, request, server.requestIP(request)?.address ?? "", stayOpen);
+        return this.#post(place, request, caller, stayOpen);
       case "GET":
         accepts(request, "text/event-stream");
-        return sessionOf(place, request).listen(request.headers.get("last-event-id"), stayOpen);
+        return sessionOf(place, request, caller).listen(request.headers.get("last-event-id"), stayOpen);
       case "DELETE":
-        await sessionOf(place, request).close();
+        await sessionOf(place, request, caller).close();
         return new Response(null, { status: 200 });
       default:
         throw new HttpRefusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
@@ -155,10 +162,10 @@ export class FrontDoor {
     throw new HttpRefusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
   }
 
-  async #post({ sessions, modern }: Place, request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
+  async #post({ sessions, modern }: Place, request: Request, caller: Caller, stayOpen: StayOpen): Promise<Response> {
     accepts(request, "application/json", "text/event-stream");
     const id = request.headers.get("mcp-session-id");
-    const session = id === null ? undefined : sessionOf({ sessions }, request);
+    const session = id === null ? undefined : sessionOf({ sessions }, request, caller);
     const { maxBodyBytes } = this.#options;
     // Outside a session, only requests with this header may be longer than `initialize`.
     const isLong = session !== undefined || request.headers.has("mcp-method");
@@ -174,23 +181,32 @@ export class FrontDoor {
     }
     if (!(await isLegacyRequest(request, value))) {
       stayOpen();
-      return modern.answer(request, value, address);
+      return modern.answer(request, value, caller);
     }
     if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
       throw new HttpRefusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");
     }
     const initialize = lean(first);
-    const begun = await sessions.begin(initialize.params, address);
+    const begun = await sessions.begin(initialize.params, caller);
     return begun.post({ messages: [initialize], isBatch: false }, stayOpen);
   }
 
-  /** Opens the door with the first request. Throws an HttpRefusal if the config has no such door, which ends its sessions. */
-  async #door(name: string, signal: AbortSignal): Promise<Place> {
+  /** The only path that the token of the caller opens. Undefined if it opens all of them. */
+  #addressOf({ door }: Caller): string | undefined {
+    if (door === undefined) return undefined;
+    return door === this.#options.door ? path : `/${door}`;
+  }
+
+  /**
+   * Opens the door with the first request. `address` is the only one that the caller may know. Throws an HttpRefusal if the config has no
+   * such door, which ends its sessions.
+   */
+  async #door(name: string, signal: AbortSignal, address: string | undefined): Promise<Place> {
     const app = await this.#unlocked(signal);
     await app?.reload?.refresh();
     if (!app?.config.doors.includes(name)) {
       await this.#closeDoor(name);
-      throw new HttpRefusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
+      throw nothingHere(address);
     }
     const opening = this.#doors.get(name) ?? this.#openDoor(name);
     this.#doors.set(name, opening);
@@ -241,8 +257,14 @@ async function closed({ sessions, modern }: Place): Promise<void> {
   await Promise.all([sessions.close(), modern.close()]);
 }
 
-/** Throws an HttpRefusal if the request has no session of this place. */
-function sessionOf({ sessions }: Pick<Place, "sessions">, request: Request) {
+/** `address` is the only path that the token of the request opens. */
+function nothingHere(address: string | undefined): HttpRefusal {
+  const where = address === undefined ? `the MCP endpoint is ${path}` : `the token opens only ${address}`;
+  return new HttpRefusal(404, `Nothing is served at this path: ${where}`);
+}
+
+/** Throws an HttpRefusal if the request has no session of this place and of its token. */
+function sessionOf({ sessions }: Pick<Place, "sessions">, request: Request, caller: Caller) {
   const id = request.headers.get("mcp-session-id");
   if (id === null) throw new HttpRefusal(400, "The header Mcp-Session-Id is missing");
   const version = request.headers.get("mcp-protocol-version");
@@ -253,7 +275,7 @@ function sessionOf({ sessions }: Pick<Place, "sessions">, request: Request) {
       `The protocol version ${JSON.stringify(version.slice(0, 50))} is not supported. Supported versions: ${known}`,
     );
   }
-  return sessions.find(id);
+  return sessions.find(id, caller);
 }
 
 /** Throws an HttpRefusal if the client does not accept the answer's type. */

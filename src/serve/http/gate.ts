@@ -2,32 +2,36 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import { isLoopback } from "../../base/loopback.ts";
-import { HttpRefusal } from "./refusal.ts";
+import type { LiveTokens } from "../tokens/live-tokens.ts";
+import type { Caller } from "./clients.ts";
+import { HttpRefusal, invalidToken, noToken } from "./refusal.ts";
 
 export interface HttpGateOptions {
   /** The name or address that the server listens on. */
   host: string;
-  /** The token that every request must have. Undefined means that none is needed. */
+  /** The token that opens every address. Undefined means that none is needed. */
   token?: string | undefined;
+  /** Further tokens, each of which may open one address only. */
+  tokens?: LiveTokens | undefined;
   /** Further host names that clients may use. */
   allowedHosts: readonly string[];
   /** Web pages that may call: `https://app.example.com`. */
   allowedOrigins: readonly string[];
 }
 
-const challenge = 'Bearer realm="claudikins"';
-
 export class HttpGate {
   readonly #isLoopback: boolean;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
   readonly #token: Buffer | undefined;
+  readonly #tokens: LiveTokens | undefined;
 
-  constructor({ host, token, allowedHosts, allowedOrigins }: HttpGateOptions) {
+  constructor({ host, token, tokens, allowedHosts, allowedOrigins }: HttpGateOptions) {
     this.#isLoopback = isLoopback(host);
     this.#hosts = new Set([host, ...allowedHosts].map((each) => each.toLowerCase()));
     this.#origins = new Set(allowedOrigins);
     this.#token = token === undefined ? undefined : digest(token);
+    this.#tokens = tokens;
   }
 
   /** The headers that let a browser show the answer to a page of an allowed origin. */
@@ -70,16 +74,17 @@ export class HttpGate {
     throw new HttpRefusal(403, `Pages of ${shown(origin)} may not call this server. To allow them, use --allow-origin`);
   }
 
-  /** Throws an HttpRefusal with status 401. */
-  checkToken(request: Request): void {
-    if (!this.#token) return;
+  /** Whose request it is. `address` is the remote one. Throws an HttpRefusal with status 401. */
+  callerOf(request: Request, address: string): Caller {
+    if (!this.#token) return { address };
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
-    if (given !== undefined && timingSafeEqual(digest(given), this.#token)) return;
-    throw given === undefined
-      ? new HttpRefusal(401, "A token is required: Authorization: Bearer …", { "www-authenticate": challenge })
-      : new HttpRefusal(401, "The token is wrong", {
-          "www-authenticate": `${challenge}, error="invalid_token"`,
-        });
+    if (given === undefined) throw noToken();
+    if (timingSafeEqual(digest(given), this.#token)) return { address };
+    const found = this.#tokens?.use(given);
+    if (found?.hasExpired) throw invalidToken("The token has expired");
+    if (!found) throw invalidToken("The token is wrong");
+    const { id: token, door, ended } = found;
+    return { token, door, ended, address };
   }
 }
 

@@ -36,12 +36,22 @@ import { sessionMode } from "../proxy/mode.ts";
 import type { ChangeListener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
-import { appFor, type ClientPlace, clientKey, hasPrivateServers, placeToFree } from "./clients.ts";
+import { clientsOf } from "../tokens/token-file.ts";
+import {
+  appFor,
+  type Caller,
+  type ClientPlace,
+  clientKey,
+  hasPrivateServers,
+  placesOf,
+  placeToFree,
+  requireValid,
+} from "./clients.ts";
 import { patientResponse } from "./patient-response.ts";
-import { HttpRefusal } from "./refusal.ts";
+import { endedToken, HttpRefusal } from "./refusal.ts";
 
 export interface ModernLimits {
-  /** Maximum number of clients, and of sessions of the older revisions. */
+  /** Maximum number of clients of one token, and of its sessions of the older revisions. */
   maxSessions: number;
   /** A client without requests is forgotten after this time, and its connections end. */
   idleMs: number;
@@ -75,6 +85,8 @@ export class ModernRequests {
   readonly #clients = new Map<string, Client>();
   /** The tasks of each client, which outlive its connections. */
   readonly #tasks = new Map<string, Tasks>();
+  /** The signals of the tokens of clients, with what stops listening to them. */
+  readonly #followed = new Map<AbortSignal, () => void>();
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   readonly #isOpen: RequestingAgent["isOpen"];
@@ -94,12 +106,13 @@ export class ModernRequests {
     return [...this.#clients.values()].reduce((sum, { parked, tasks }) => sum + parked.running + tasks.working, 0);
   }
 
-  /** `body` is the parsed body. `address` is the client's. Throws an HttpRefusal. */
-  async answer(request: Request, body: unknown, address: string): Promise<Response> {
+  /** `body` is the parsed body. Throws an HttpRefusal. */
+  async answer(request: Request, body: unknown, caller: Caller): Promise<Response> {
     this.#shared ??= this.#open();
     const shared = await this.#shared;
     shared.hasPrivateServers = await hasPrivateServers(this.#app);
-    const client = this.#clientOf(address, clientKey(address, nameIn(body)), shared);
+    requireValid(caller);
+    const client = this.#clientOf(caller, clientKey(caller, nameIn(body)), shared);
     return client.answer(request, body);
   }
 
@@ -111,6 +124,7 @@ export class ModernRequests {
   /** Ends all streams and connections. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    for (const stopListening of this.#followed.values()) stopListening();
     this.cancel();
     for (const [key, client] of this.#clients) this.#end(key, client);
     for (const tasks of this.#tasks.values()) tasks[Symbol.dispose]();
@@ -131,22 +145,40 @@ export class ModernRequests {
     }
     const count = new SessionCount(app, directInstructions(app));
     const answers = new DirectAnswers(app, count, listenerOf(bus), closing);
-    const serverFor = (client: Client, method: string) => modernDirectServer({ answers, client, app, closing }, method);
+    const serverFor = (client: Client, method: string) =>
+      modernDirectServer({ answers, client, app, closing: client.closing }, method);
     return { ...shared, serverFor, answers };
   }
 
-  #clientOf(address: string, key: string, shared: Shared): Client {
+  #clientOf(caller: Caller, key: string, shared: Shared): Client {
     const known = this.#clients.get(key);
     if (known) return known;
     const { maxSessions } = this.#limits;
-    if (this.#clients.size >= maxSessions) {
-      const freed = placeToFree([...this.#clients.values()], { address, client: key });
+    const own = placesOf(caller, this.#clients.values());
+    if (own.length >= maxSessions) {
+      const freed = placeToFree(own, { address: caller.address, client: key });
       if (!freed) throw new HttpRefusal(503, `All ${maxSessions} places are in use`, { "retry-after": "30" });
       this.#end(freed.client, freed);
     }
-    const client = new Client(shared, this.#tasksOf(key), { address, client: key, isOpen: this.#isOpen });
+    this.#follow(caller);
+    const client = new Client(shared, this.#tasksOf(key), caller, { client: key, isOpen: this.#isOpen });
     this.#clients.set(key, client);
     return client;
+  }
+
+  /** Ends everything that a token began when it is no longer valid. */
+  #follow({ token, ended }: Caller): void {
+    if (token === undefined || !ended || this.#followed.has(ended)) return;
+    const end = () => {
+      this.#followed.delete(ended);
+      for (const [key, client] of this.#clients) if (client.token === token) this.#end(key, client);
+      for (const [key, tasks] of this.#tasks) {
+        if (!key.startsWith(clientsOf(token))) continue;
+        tasks[Symbol.dispose]();
+        this.#tasks.delete(key);
+      }
+    };
+    this.#followed.set(ended, onAbort(ended, end));
   }
 
   #tasksOf(key: string): Tasks {
@@ -207,8 +239,11 @@ function maxOpenCalls({ maxCalls, maxRequests }: ModernLimits): number {
 class Client implements ModernClient, ClientPlace {
   readonly parked: ParkedRequests;
   readonly tasks: Tasks;
+  readonly token: string | undefined;
   readonly address: string;
   readonly client: string;
+  /** Aborted when claudikins ends, and when the token is no longer valid. */
+  readonly closing: AbortSignal;
   /** The time of its last request. */
   usedAt = performance.now();
   #subscriptions = 0;
@@ -224,15 +259,19 @@ class Client implements ModernClient, ClientPlace {
   constructor(
     shared: Shared,
     tasks: Tasks,
-    about: Pick<ClientPlace, "address" | "client"> & Pick<RequestingAgent, "isOpen">,
+    { token, address, ended }: Caller,
+    { client, isOpen }: Pick<ClientPlace, "client"> & Pick<RequestingAgent, "isOpen">,
   ) {
-    const { limits, bus, log, closing, serverFor } = shared;
+    const { limits, bus, log, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;
     this.tasks = tasks;
-    this.address = about.address;
-    this.client = about.client;
-    this.#asker = { starter: { client: about.client }, isOpen: about.isOpen };
+    this.token = token;
+    this.address = address;
+    this.client = client;
+    this.closing = ended ? AbortSignal.any([shared.closing, ended]) : shared.closing;
+    this.#asker = { starter: { client }, isOpen, ended };
+    const { closing } = this;
     this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls(limits), closing });
     const serverOf = ({ requestInfo }: McpRequestContext) =>
       serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
@@ -283,17 +322,23 @@ class Client implements ModernClient, ClientPlace {
     const refused = taskIds && refusal(body);
     if (refused) return Response.json(refused, { status: 400 });
     this.#answering += 1;
-    const answering = patientResponse(this.#handler.fetch(request, { parsedBody: body }));
+    const answering = patientResponse(this.#fetch(request, body));
     const response = await answering.finally(() => {
       this.#answering -= 1;
     });
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!resources || !isStream) return response;
     const { signal } = request;
-    this.#listen(resources, signal);
+    const { closing } = this;
+    this.#listen(resources, AbortSignal.any([signal, closing]));
     if (!taskIds) return response;
-    const { closing } = this.#shared;
     return streamWithTasks(response, { id: Object(body).id, tasks: this.tasks, taskIds, signal, closing });
+  }
+
+  /** The answer. A request that ends with its token is refused as the next one will be. */
+  async #fetch(request: Request, body: unknown): Promise<Response> {
+    const response = await this.#handler.fetch(request, { parsedBody: body });
+    return response.body === null && this.#asker.ended?.aborted ? endedToken().response() : response;
   }
 
   /** Keeps the client while it listens. */

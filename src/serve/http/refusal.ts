@@ -27,6 +27,25 @@ export function invalidMessage(message: string): HttpRefusal {
   return new HttpRefusal(400, message, {}, ProtocolErrorCode.InvalidRequest);
 }
 
+const challenge = 'Bearer realm="claudikins"';
+
+/** The request has no token. */
+export function noToken(): HttpRefusal {
+  return new HttpRefusal(401, "A token is required: Authorization: Bearer …", { "www-authenticate": challenge });
+}
+
+/** The token of the request is not accepted. */
+export function invalidToken(message: string): HttpRefusal {
+  return new HttpRefusal(401, message, {
+    "www-authenticate": `${challenge}, error="invalid_token"`,
+  });
+}
+
+/** The token has ended since the request came. */
+export function endedToken(): HttpRefusal {
+  return invalidToken("The token is no longer valid");
+}
+
 /** Clients start a new session when they get this status. */
 export function noSession(): HttpRefusal {
   return new HttpRefusal(404, "The session does not exist or has ended: start a new one", {}, -32_001);

@@ -9,16 +9,27 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { RequestingAgent, Starter } from "../../programs/asker.ts";
+import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
 import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
-import { appFor, type ClientPlace, clientKey, hasPrivateServers, placeToFree } from "./clients.ts";
+import {
+  appFor,
+  type Caller,
+  type ClientPlace,
+  clientKey,
+  hasPrivateServers,
+  placesOf,
+  placeToFree,
+  requireValid,
+} from "./clients.ts";
 import { HttpRefusal, noSession } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
 
 export interface SessionLimits extends Omit<TransportOptions, "version"> {
+  /** Maximum number of sessions of one token. */
   maxSessions: number;
   /** A session without requests and connections ends after this time. */
   idleMs: number;
@@ -26,12 +37,14 @@ export interface SessionLimits extends Omit<TransportOptions, "version"> {
 
 class HttpSession implements ClientPlace {
   readonly transport: SessionTransport;
+  readonly token: string | undefined;
   readonly address: string;
   readonly client: string;
   usedAt = performance.now();
 
-  constructor(transport: SessionTransport, { address, client }: Pick<ClientPlace, "address" | "client">) {
+  constructor(transport: SessionTransport, { token, address }: Caller, client: string) {
     this.transport = transport;
+    this.token = token;
     this.address = address;
     this.client = client;
   }
@@ -73,26 +86,28 @@ export class HttpSessions {
   /** Whether a session is open, by the digest of its id. */
   readonly isOpen = (digest: string): boolean => this.#sessions.has(digest);
 
-  /** Throws an HttpRefusal if the session does not exist. */
-  find(id: string): SessionTransport {
+  /** Throws an HttpRefusal if the session does not exist, or another token began it. */
+  find(id: string, { token }: Caller): SessionTransport {
     const session = this.#sessions.get(sha256(id));
-    if (!session) throw noSession();
+    if (!session || session.token !== token) throw noSession();
     session.usedAt = performance.now();
     return session.transport;
   }
 
   /**
-   * Starts a session. `address` is the client's. At the maximum, a session without an open request ends first. Throws an HttpRefusal if
-   * there is none.
+   * Starts a session. At the maximum, a session of the same token without an open request ends first. Throws an HttpRefusal if there is
+   * none, or if the token is no longer valid.
    */
   async begin(
     { protocolVersion, capabilities, clientInfo }: InitializeRequest["params"],
-    address: string,
+    caller: Caller,
   ): Promise<SessionTransport> {
+    requireValid(caller);
     const { maxSessions, ...options } = this.#limits;
-    const client = clientKey(address, clientInfo.name);
-    if (this.#sessions.size >= maxSessions) {
-      const evicted = placeToFree([...this.#sessions.values()], { address, client });
+    const client = clientKey(caller, clientInfo.name);
+    const own = placesOf(caller, this.#sessions.values());
+    if (own.length >= maxSessions) {
+      const evicted = placeToFree(own, { address: caller.address, client });
       if (!evicted) {
         const headers = { "retry-after": String(retryAfterSeconds) };
         throw new HttpRefusal(503, `All ${maxSessions} sessions are in use`, headers);
@@ -105,10 +120,11 @@ export class HttpSessions {
     const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
     const transport = new SessionTransport({ ...options, version });
     const session = sha256(transport.sessionId);
-    this.#sessions.set(session, new HttpSession(transport, { address, client }));
+    this.#sessions.set(session, new HttpSession(transport, caller, client));
     const { sampling, elicitation, roots } = capabilities;
     try {
-      await this.#connect(transport, { client, session }, Boolean(sampling ?? elicitation ?? roots));
+      const asker = { starter: { client, session }, isOpen: this.isOpen, ended: caller.ended };
+      await this.#connect(transport, asker, Boolean(sampling ?? elicitation ?? roots));
     } catch (error) {
       this.#sessions.delete(session);
       throw error;
@@ -131,23 +147,25 @@ export class HttpSessions {
 
   async #connect(
     transport: SessionTransport,
-    starter: Starter & { session: string },
+    asker: RequestingAgent & { starter: Starter & { session: string } },
     canBeAsked: boolean,
   ): Promise<void> {
     await this.#app.reload?.refresh();
     const mode = sessionMode(this.#app);
-    const asker: RequestingAgent = { starter, isOpen: this.isOpen };
     const needs = { canBeAsked, isDirect: mode === "direct", hasPrivate: await hasPrivateServers(this.#app) };
     const app = appFor(this.#app, needs, transport.sessionId);
     const surface = mode === "code" ? await surfaceOf(app) : undefined;
     const server = createSession(app, this.#closing.signal, surface, { asker });
     if (canBeAsked) app.pool.setHost({ responder: hostOf(server) });
+    let stopListening = () => {};
     server.onclose = () => {
-      this.#sessions.delete(starter.session);
+      stopListening();
+      this.#sessions.delete(asker.starter.session);
       this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);
       if (app !== this.#app) this.#end(app);
     };
     await server.connect(transport);
+    stopListening = onAbort(asker.ended, () => void transport.close());
     this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
   }
 

@@ -58,6 +58,7 @@ export async function callExecuteCode(
       ? await started(args, app, signal, context)
       : await resumed(resume, args["code"], app, context);
   if ("content" in followed) return followed;
+  cancelWith(context.asker?.ended, followed);
   context.task?.onExecution(followed);
   const outcome = await outcomeInTime(followed, args, app, signal, context);
   if (!outcome) return textResult(await waitingText(followed, app));
@@ -92,6 +93,13 @@ async function started(
   const { claim } = task ?? {};
   const request = { source: code, limits, signal, onProgress, host, claim, starter, isForAgent: true };
   return executions.start(request, app, { isBackground: background === true });
+}
+
+/** Cancels the execution when its agent may no longer call, even if it runs in the background. */
+function cancelWith(ended: AbortSignal | undefined, followed: FollowedExecution): void {
+  if (!ended) return;
+  const stop = onAbort(ended, () => followed.cancel());
+  void followed.outcome.catch(() => {}).finally(stop);
 }
 
 async function resumed(

@@ -1,6 +1,6 @@
 /** doctor: the executable, the config and the folders. */
 import { describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { shellWord } from "../../../src/base/shell-word.ts";
 import { version } from "../../../src/base/version.ts";
@@ -67,6 +67,53 @@ describe("the config", () => {
         message: 'FOLDER/claudikins.json: doors.bad.servers[0]: no server is called "tvo". Did you mean two?',
       },
     ]);
+  });
+
+  test("has tokens, and warns about those that expire or open no door", async () => {
+    configure({ one: { command: "one" } }, { doors: { qa: {} } });
+    const add = async (name: string, ...flags: string[]) => {
+      const argv = ["tokens", "add", "--json", "--name", name, ...flags];
+      return JSON.parse((await home.run(argv)).stdout).id as string;
+    };
+    await add("fine", "--door", "qa");
+    expect((await doctor()).of("config.tokens")).toEqual({
+      state: "ok",
+      message: "Tokens of serve --http: 1, all valid",
+    });
+    const soon = await add("soon", "--door", "qa", "--expires", "6d");
+    const over = await add("over", "--expires", "1s");
+    const gone = await add("gone", "--door", "qa", "--expires", "never");
+    const file = at(".local/share/claudikins/tokens.json");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace(/("name": "gone",\s*"door": )"qa"/, '$1"old"'));
+    await Bun.sleep(1_000);
+    const { of, exitCode } = await doctor();
+    expect([exitCode, of("config.tokens"), of(`config.tokens.${soon}`), of(`config.tokens.${over}`)]).toEqual([
+      0,
+      undefined,
+      {
+        state: "warning",
+        message: `The token ${soon} (soon) of serve --http expires in 6 days`,
+        repair: "claudikins tokens add --door qa",
+      },
+      {
+        state: "warning",
+        message: `The token ${over} (over) of serve --http expired just now`,
+        repair: `claudikins tokens revoke ${over}`,
+      },
+    ]);
+    expect(of(`config.tokens.${gone}`)).toEqual({
+      state: "warning",
+      message: `The token ${gone} (gone) opens the door "old", which the config does not have any more`,
+      repair: `claudikins tokens revoke ${gone}`,
+    });
+    writeFileSync(file, "{");
+    expect((await doctor()).of("config.tokens")).toEqual({
+      state: "problem",
+      code: "USAGE",
+      message: "The file of tokens is damaged: FOLDER/.local/share/claudikins/tokens.json",
+      repair: "Repair it, or delete it and make new tokens.",
+    });
   });
 
   test("may be missing", async () => {

@@ -54,7 +54,11 @@ async function execute(code: string, more: object = {}): Promise<string> {
     "mcp-name": "execute_code",
   };
   const request = new Request("http://127.0.0.1/mcp", { method: "POST", headers });
-  const response = await requests.answer(request, { jsonrpc: "2.0", id: 1, method: "tools/call", params }, "");
+  const response = await requests.answer(
+    request,
+    { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    { address: "" },
+  );
   if (response.headers.get("content-type") === "application/json") return response.text();
   for await (const { data, message } of eventsOf(response)) if (message?.id !== undefined) return data;
   throw new Error("no answer");

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { version } from "../../../src/base/version.ts";
 import { unreadableStores } from "../../../src/cli/doctor/unreadable-stores.ts";
 import { readTrust, revokeTrust } from "../../../src/config/trust/store.ts";
+import { issueToken } from "../../../src/serve/tokens/manage.ts";
+import { readTokens } from "../../../src/serve/tokens/token-file.ts";
 import { CredentialStore } from "../../../src/servers/auth/credentials.ts";
 import { Journal } from "../../../src/setup/agents/journal.ts";
 import { openDatabase } from "../../../src/store/database.ts";
@@ -117,6 +119,17 @@ describe("an older version neither uses nor replaces", () => {
       () => readTrust(env()),
       () => revokeTrust(["/x/claudikins.json"], env()),
     );
+  });
+
+  test("the tokens of serve --http", async () => {
+    const path = file("tokens.json", newer({ tokens: [] }));
+    await refuses(
+      path,
+      "the tokens of serve --http",
+      () => readTokens(env()),
+      () => issueToken({ config: null }, env()),
+    );
+    expect(await unreadableStores(env())).toEqual(["the tokens of serve --http"]);
   });
 
   test("the list of files that init has changed", async () => {

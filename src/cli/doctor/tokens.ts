@@ -1,0 +1,39 @@
+/** Doctor check of the tokens of `serve --http` that belong to the config. */
+import { waitText } from "../../base/duration.ts";
+import { readTokens, type StoredToken, tokenId } from "../../serve/tokens/token-file.ts";
+import { configOwner } from "../../servers/logs/place.ts";
+import { ageText } from "../layout.ts";
+import { tokenEndsSoonMs } from "../limits.ts";
+import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
+
+const { ok, warning, failure } = findingsOf("config");
+
+export function tokenFindings({ config }: CheckParts, { env }: CheckContext): Finding[] {
+  let all: StoredToken[];
+  try {
+    all = readTokens(env);
+  } catch (error) {
+    return [failure("config.tokens", error)];
+  }
+  const tokens = all.filter((each) => each.config === configOwner(config.origin));
+  const found = tokens.flatMap((each) => faultOf(each, config.doors));
+  if (tokens.length === 0 || found.length > 0) return found;
+  return [ok("config.tokens", `Tokens of serve --http: ${tokens.length}, all valid`)];
+}
+
+function faultOf(token: StoredToken, doors: readonly string[]): Finding[] {
+  const { name, door, expiresAt = Number.POSITIVE_INFINITY } = token;
+  const id = tokenId(token);
+  const find = (text: string, repair: string) => [
+    warning(`config.tokens.${id}`, `The token ${name === undefined ? id : `${id} (${name})`} ${text}`, repair),
+  ];
+  const left = expiresAt - Date.now();
+  const revoke = `claudikins tokens revoke ${id}`;
+  if (left <= 0) return find(`of serve --http expired ${ageText(-left)}`, revoke);
+  if (door !== undefined && !doors.includes(door)) {
+    return find(`opens the door "${door}", which the config does not have any more`, revoke);
+  }
+  if (left > tokenEndsSoonMs) return [];
+  const flags = door === undefined ? "" : ` --door ${door}`;
+  return find(`of serve --http expires in ${waitText(left)}`, `claudikins tokens add${flags}`);
+}

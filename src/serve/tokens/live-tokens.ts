@@ -1,0 +1,166 @@
+/**
+ * The tokens of one config as a running `serve --http` accepts them. A change of the file counts from the next request on. Everything that
+ * a token began listens to its signal, which is aborted soon after the token has expired or was revoked.
+ */
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { stampOf } from "../../base/files.ts";
+import type { Log } from "../../base/log.ts";
+import { sha256 } from "../../base/sha256.ts";
+import type { Environment } from "../../config/environment.ts";
+import { tokensFile } from "../../config/locations.ts";
+import { tokenLookMs } from "../limits.ts";
+import { readTokens, type StoredToken, tokenId } from "./token-file.ts";
+import { TokenUses } from "./token-uses.ts";
+
+export interface LiveToken {
+  readonly id: string;
+  /** The only door that it opens. */
+  readonly door: string | undefined;
+  readonly hasExpired: boolean;
+  /** Aborted when it has expired or was revoked. */
+  readonly ended: AbortSignal;
+}
+
+class Live implements LiveToken {
+  stored: StoredToken;
+  readonly #ending = new AbortController();
+
+  constructor(stored: StoredToken) {
+    this.stored = stored;
+  }
+
+  get id(): string {
+    return tokenId(this.stored);
+  }
+
+  get door(): string | undefined {
+    return this.stored.door;
+  }
+
+  get hasExpired(): boolean {
+    return (this.stored.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now();
+  }
+
+  get ended(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  end(): void {
+    this.#ending.abort();
+  }
+}
+
+export interface LiveTokensOptions {
+  env: Environment;
+  /** The config file; null for the demo. */
+  config: string | null;
+  log: Log;
+}
+
+export class LiveTokens implements AsyncDisposable {
+  readonly #options: LiveTokensOptions;
+  readonly #file: string;
+  readonly #uses: TokenUses;
+  /** By their digests. Expired ones stay, so that their clients learn why they are refused. */
+  #tokens = new Map<string, Live>();
+  /** How the file looked when it was read. Undefined if it could not be read. */
+  #stamp: string | undefined;
+  /** Why the file cannot be used. */
+  problem: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #cancelling = new Set<Promise<void>>();
+
+  constructor(options: LiveTokensOptions) {
+    this.#options = options;
+    this.#file = tokensFile(options.env);
+    this.#uses = new TokenUses(options.env, options.log);
+    this.#look();
+    this.#endExpired();
+  }
+
+  /**
+   * Finds a token that a client sends, and notes that it was used. Undefined if there is none. An expired token is returned. The digest of
+   * the token is looked up, so the time that this takes says nothing about other tokens.
+   */
+  use(token: string): LiveToken | undefined {
+    this.#look();
+    const found = this.#tokens.get(sha256(token));
+    if (found?.hasExpired === false) this.#uses.used(found.stored.hash, found.stored.lastUsedAt);
+    return found;
+  }
+
+  /** Reads the file if it has changed, and ends the tokens that are no longer in it. */
+  #look(): void {
+    const stamp = stampOf(this.#file);
+    if (stamp === this.#stamp) return;
+    const before = this.#tokens;
+    const stored = this.#read();
+    this.#stamp = stored && stamp;
+    this.#tokens = new Map((stored ?? []).map((each) => [each.hash, liveToken(each, before.get(each.hash))]));
+    this.#end([...before.values()].filter((each) => this.#tokens.get(each.stored.hash) !== each));
+    this.#setTimer();
+  }
+
+  /** Undefined if the file cannot be used. Then no token in it is accepted. */
+  #read(): StoredToken[] | undefined {
+    const { env, config, log } = this.#options;
+    try {
+      const tokens = readTokens(env).filter((each) => each.config === config);
+      this.problem = undefined;
+      return tokens;
+    } catch (error) {
+      const problem = toClaudikinsError(error).text;
+      if (problem !== this.problem) log.warn(problem);
+      this.problem = problem;
+      return undefined;
+    }
+  }
+
+  #endExpired(): void {
+    this.#end([...this.#tokens.values()].filter(({ hasExpired }) => hasExpired));
+  }
+
+  /** Programs that the clients of a token have left may run in other processes, or wait in the store. */
+  #end(tokens: readonly Live[]): void {
+    const ending = tokens.filter(({ ended }) => !ended.aborted);
+    if (ending.length === 0) return;
+    for (const each of ending) each.end();
+    const { env, log } = this.#options;
+    const ids = ending.map(({ id }) => id);
+    log.info(`tokens have ended: ${ids.join(", ")}`);
+    const cancelling = import("./manage.ts")
+      .then(({ cancelProgramsOf }) => cancelProgramsOf(ids, env))
+      .catch((error) => log.warn(`Cannot cancel the programs of the tokens ${ids.join(", ")}: ${messageOf(error)}`))
+      .finally(() => this.#cancelling.delete(cancelling));
+    this.#cancelling.add(cancelling);
+  }
+
+  /** Without tokens, nothing can end, and the next request sees whether there are some. */
+  #setTimer(): void {
+    if (this.#tokens.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
+    this.#timer ??= setInterval(() => {
+      this.#look();
+      this.#endExpired();
+      this.#uses.write();
+    }, tokenLookMs).unref();
+  }
+
+  /** Writes which tokens were used. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#cancelling);
+    await this.#uses[Symbol.asyncDispose]();
+  }
+}
+
+/** The token as it is known, unless it opens something else now, or its file could not be used for a while. */
+function liveToken(stored: StoredToken, known: Live | undefined): Live {
+  const next = new Live(stored);
+  if (!known || known.door !== next.door || (known.ended.aborted && !next.hasExpired)) return next;
+  known.stored = stored;
+  return known;
+}
