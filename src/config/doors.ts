@@ -15,6 +15,7 @@ import type { DoorTools } from "./tools-schema.ts";
 /** A door as it is written in the config. */
 export interface DoorEntry {
   servers?: string[] | undefined;
+  private?: string[] | undefined;
   tools?: DoorTools | undefined;
   mode?: (typeof modes)[number] | undefined;
   workspace?: string | undefined;
@@ -47,10 +48,10 @@ interface Viewed {
 /** The servers behind the door, in the order of the config. `all` are all servers, whether they are enabled or not. */
 export function serversBehind<Server extends Viewed>(
   door: string,
-  { servers: chosen, tools = {} }: DoorEntry,
+  { servers: chosen, private: own = [], tools = {} }: DoorEntry,
   servers: ReadonlyMap<string, Server>,
   { all, env }: { all: readonly string[]; env: Environment },
-): Map<string, Server & { view?: ToolView | undefined }> {
+): Map<string, Server & { view?: ToolView | undefined; door?: string }> {
   // Allowed tools choose the servers too, unless the door names these.
   const isNamed = (name: string) => tools.allow?.some((each) => commonPatterns(name, each, all).length > 0) ?? true;
   const behind = [...servers].filter(([name]) => chosen?.includes(name) ?? isNamed(name));
@@ -66,7 +67,8 @@ export function serversBehind<Server extends Viewed>(
         edits.length === 0
           ? server
           : { ...server, ...withEdits(server, mergedEdits(server.edits?.written ?? [], edits), env) };
-      return [name, { ...edited, ...(view && { view }), policy: withConfirm(server.policy, lines) }];
+      const apart = own.includes(name) ? { door } : {};
+      return [name, { ...edited, ...(view && { view }), ...apart, policy: withConfirm(server.policy, lines) }];
     }),
   );
 }
@@ -109,7 +111,7 @@ export function doorCalled(
 /** The problems that the schema cannot find: a door may name servers of the project's config and of the user's own. */
 function problemsOf(
   name: string,
-  { servers = [], tools = {} }: DoorEntry,
+  { servers = [], private: own = [], tools = {} }: DoorEntry,
   known: ReadonlyMap<string, Pick<Viewed, "edits">>,
 ): string[] {
   const all = [...known.keys()];
@@ -120,6 +122,7 @@ function problemsOf(
   };
   return [
     ...servers.flatMap((server, at) => unknown(server, ["doors", name, "servers", at])),
+    ...own.flatMap((server, at) => unknown(server, ["doors", name, "private", at])),
     ...Object.keys(tools.entries ?? {}).flatMap((id) =>
       unknown(splitToolId(id, all).server, ["doors", name, "tools", id]),
     ),

@@ -36,6 +36,8 @@ interface Named {
   own?: OwnServer;
   /** Whether it is the server of the saved programs, which runs in this process. */
   isSavedPrograms?: true;
+  /** Given if the door has processes of its own of the server. */
+  door?: string;
   /** Which of its tools exist behind the door. Undefined: all. */
   view?: ToolView | undefined;
   /** How agents see its tools. Undefined: as the server lists them. */

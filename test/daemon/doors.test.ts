@@ -111,3 +111,24 @@ test("tools that are edited behind a door are called through the daemon, once un
     expect(processesWith(join(folder.path, "jira.json"))).toHaveLength(1);
   });
 });
+
+test("doors share a server, unless one of them has processes of its own", async () => {
+  folder.write("jira.json", [{ name: "get_issue", inputSchema: { type: "object" } }]);
+  const jira = fixture("from-file", join(folder.path, "jira.json"));
+  folder.write("claudikins.json", {
+    mcpServers: { jira },
+    doors: { qa: {}, ops: {}, apart: { private: ["jira"] } },
+  });
+  await stopped(async () => {
+    const running = () => processesWith(join(folder.path, "jira.json")).length;
+    const counts: number[] = [];
+    for (const door of [[], ["--door", "qa"], ["--door", "ops"], ["--door", "apart"], ["--door", "apart"]]) {
+      await outputOf("call", "jira.get_issue", ...door);
+      counts.push(running());
+    }
+    // A program of another process uses them too.
+    await outputOf("exec", "--door", "apart", "-e", "return jira.get_issue({})");
+    counts.push(running());
+    expect(counts).toEqual([1, 1, 1, 2, 2, 2]);
+  });
+});
