@@ -15,7 +15,7 @@ const reserved: readonly string[] = ["mcp", "health"];
 export const doorFields = {
   /** The servers behind the door. If the key is missing: those with a pattern in `tools.allow`, or else all. */
   servers: z.array(z.string().min(1)).optional(),
-  /** Those of them that have processes of their own for the door. The others are shared with all doors. */
+  /** Servers that have processes of their own for the door. The others are shared with all doors. */
   private: z.array(z.string().min(1)).optional(),
   /**
    * Which tools are behind the door, and which of them need a person's consent. Patterns are `server.tool`. A key with a dot is a tool, and

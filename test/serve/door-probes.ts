@@ -26,7 +26,7 @@ export interface ProbedFolders extends Disposable {
   other: string;
 }
 
-/** Both folders, each of which is a home too. In the hiding one, others have left what must not be seen. */
+/** Both folders. Each is a home too. In the hiding one, others have left what must not be seen. */
 export async function probedFolders(): Promise<ProbedFolders> {
   const [hiding, open] = [temporaryFolder(), temporaryFolder()];
   const jira = (folder: TemporaryFolder, tools: object[]) => fixture("from-file", folder.write("jira.json", tools));
