@@ -1,7 +1,6 @@
 /** Runs a program for a person or a script at a shell, until it has ended or waits for a decision elsewhere. */
 import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
-import type { Approvals } from "../policy/approvals/approvals.ts";
 import { awaitsApproval } from "../policy/approvals/awaited.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
 import type { RunningExecution } from "../programs/running-execution.ts";
@@ -30,7 +29,7 @@ export async function outcomeInShell(
   });
   const first = await Promise.race([running.outcome, waits]).finally(() => activity.end());
   ended.abort();
-  if (first === true) throw await leftWaiting(running, app.approvals, app.config.door);
+  if (first === true) throw await leftWaiting(running, app);
   const outcome = await running.outcome;
   // Characters are not counted, because a model may not read what a shell prints.
   app.ledger.add({ shellExecutions: 1 });
@@ -40,11 +39,12 @@ export async function outcomeInShell(
 /** The failure of a program that waits for a decision elsewhere. The program stays in the store. */
 async function leftWaiting(
   running: RunningExecution,
-  approvals: Approvals,
-  door: string | undefined,
+  { approvals, catalog, config: { door } }: App,
 ): Promise<ClaudikinsError> {
   const [open] = await Promise.all([approvals.open({ execution: running.id }), running.handOut()]);
-  const calls = open.map(({ id, server, tool }) => `${toolId(server, tool)} (approval ${id})`);
+  const calls = open.map(
+    ({ id, server, tool }) => `${toolId(server, catalog.shownName(server, tool))} (approval ${id})`,
+  );
   return new ClaudikinsError(
     "EXECUTION_WAITS",
     `The execution ${running.id} waits until you approve or deny ${calls.join(", ")}`,

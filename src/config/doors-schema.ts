@@ -3,8 +3,8 @@ import { z } from "zod";
 import { modes } from "./defaults.ts";
 import { maxDoorInstructionsChars } from "./limits.ts";
 import { someLimitsSchema } from "./limits-schema.ts";
-import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
+import { doorToolsSchema } from "./tools-schema.ts";
 
 /** A door's name is a part of addresses and of folders. */
 const doorName = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
@@ -15,8 +15,13 @@ const reserved: readonly string[] = ["mcp", "health"];
 export const doorFields = {
   /** The servers behind the door. If the key is missing: those with a pattern in `tools.allow`, or else all. */
   servers: z.array(z.string().min(1)).optional(),
-  /** Which tools are behind the door, and which of them need a person's consent. Patterns are `server.tool`. */
-  tools: policySchema([]),
+  /** Servers that have processes of their own for the door. The others are shared with all doors. */
+  private: z.array(z.string().min(1)).optional(),
+  /**
+   * Which tools are behind the door, and which of them need a person's consent. Patterns are `server.tool`. A key with a dot is a tool, and
+   * its entry changes how agents see it.
+   */
+  tools: doorToolsSchema([]),
   mode: z.enum(modes).optional(),
   workspace: z.string().min(1).optional(),
   /** For the agent, before the list of servers. */
@@ -34,6 +39,6 @@ export const doorsSchema = (servers: readonly string[]) =>
         .string()
         .regex(doorName, "use at most 32 lower-case letters, digits and dashes as the name of a door")
         .refine((name) => !reserved.includes(name), "this name is reserved"),
-      z.object({ ...doorFields, tools: policySchema(servers) }),
+      z.object({ ...doorFields, tools: doorToolsSchema(servers) }),
     )
     .optional();

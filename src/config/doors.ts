@@ -5,14 +5,18 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { didYouMean } from "../base/near-names.ts";
 import type { defaultLimits, modes } from "./defaults.ts";
+import type { Environment } from "./environment.ts";
 import { matches } from "./pattern.ts";
-import { commonPatterns, confirmLines, type PolicyKeys, pathText, type ServerPolicy } from "./policy.ts";
+import { commonPatterns, confirmLines, type PolicyKeys, pathText, type ServerPolicy, splitToolId } from "./policy.ts";
 import type { Quotas } from "./quotas.ts";
+import { editsIn, mergedEdits, type ServerEdits, sharedName, type WrittenEdit, withEdits } from "./tool-edits.ts";
+import type { DoorTools } from "./tools-schema.ts";
 
 /** A door as it is written in the config. */
 export interface DoorEntry {
   servers?: string[] | undefined;
-  tools?: PolicyKeys | undefined;
+  private?: string[] | undefined;
+  tools?: DoorTools | undefined;
   mode?: (typeof modes)[number] | undefined;
   workspace?: string | undefined;
   instructions?: string | undefined;
@@ -37,15 +41,17 @@ export function isInView(view: ToolView | undefined, tool: string): boolean {
 interface Viewed {
   name: string;
   policy?: ServerPolicy | undefined;
+  edits?: ServerEdits | undefined;
+  needs: string[];
 }
 
 /** The servers behind the door, in the order of the config. `all` are all servers, whether they are enabled or not. */
 export function serversBehind<Server extends Viewed>(
   door: string,
-  { servers: chosen, tools = {} }: DoorEntry,
+  { servers: chosen, private: own = [], tools = {} }: DoorEntry,
   servers: ReadonlyMap<string, Server>,
-  all: readonly string[],
-): Map<string, Server & { view?: ToolView | undefined }> {
+  { all, env }: { all: readonly string[]; env: Environment },
+): Map<string, Server & { view?: ToolView | undefined; door?: string }> {
   // Allowed tools choose the servers too, unless the door names these.
   const isNamed = (name: string) => tools.allow?.some((each) => commonPatterns(name, each, all).length > 0) ?? true;
   const behind = [...servers].filter(([name]) => chosen?.includes(name) ?? isNamed(name));
@@ -56,7 +62,13 @@ export function serversBehind<Server extends Viewed>(
         of: (pattern) => commonPatterns(name, pattern, all),
       });
       const view = viewOf(name, tools, all);
-      return [name, { ...server, ...(view && { view }), policy: withConfirm(server.policy, lines) }];
+      const edits = doorEdits(door, tools, name, all);
+      const edited =
+        edits.length === 0
+          ? server
+          : { ...server, ...withEdits(server, mergedEdits(server.edits?.written ?? [], edits), env) };
+      const apart = own.includes(name) ? { door } : {};
+      return [name, { ...edited, ...(view && { view }), ...apart, policy: withConfirm(server.policy, lines) }];
     }),
   );
 }
@@ -65,6 +77,10 @@ function viewOf(server: string, { allow, deny = [] }: PolicyKeys, all: readonly 
   if (allow === undefined && deny.length === 0) return undefined;
   const ofServer = (patterns: readonly string[]) => patterns.flatMap((each) => commonPatterns(server, each, all));
   return { allow: allow && ofServer(allow), deny: ofServer(deny) };
+}
+
+function doorEdits(door: string, { entries }: DoorTools, server: string, servers: readonly string[]): WrittenEdit[] {
+  return editsIn(entries, server, { path: ["doors", door, "tools"], servers });
 }
 
 function withConfirm(policy: ServerPolicy | undefined, lines: ServerPolicy["confirm"]): ServerPolicy | undefined {
@@ -76,7 +92,7 @@ function withConfirm(policy: ServerPolicy | undefined, lines: ServerPolicy["conf
 export function doorCalled(
   name: string,
   doors: Readonly<Record<string, DoorEntry>> | undefined,
-  { file, servers }: { file: string; servers: readonly string[] },
+  { file, servers }: { file: string; servers: ReadonlyMap<string, Pick<Viewed, "edits">> },
 ): DoorEntry {
   const names = Object.keys(doors ?? {});
   const entry = doors && Object.hasOwn(doors, name) ? doors[name] : undefined;
@@ -93,11 +109,27 @@ export function doorCalled(
 }
 
 /** The problems that the schema cannot find: a door may name servers of the project's config and of the user's own. */
-export function problemsOf(name: string, { servers = [] }: DoorEntry, known: readonly string[]): string[] {
-  return servers.flatMap((server, at) => {
-    if (known.includes(server)) return [];
-    const near = didYouMean(server, known);
-    const place = pathText(["doors", name, "servers", at]);
-    return [`${place}: no server is called "${server}"${near === undefined ? "" : `. ${near}`}`];
-  });
+function problemsOf(
+  name: string,
+  { servers = [], private: own = [], tools = {} }: DoorEntry,
+  known: ReadonlyMap<string, Pick<Viewed, "edits">>,
+): string[] {
+  const all = [...known.keys()];
+  const unknown = (server: string, path: (string | number)[]) => {
+    if (known.has(server)) return [];
+    const near = didYouMean(server, all);
+    return [`${pathText(path)}: no server is called "${server}"${near === undefined ? "" : `. ${near}`}`];
+  };
+  return [
+    ...servers.flatMap((server, at) => unknown(server, ["doors", name, "servers", at])),
+    ...own.flatMap((server, at) => unknown(server, ["doors", name, "private", at])),
+    ...Object.keys(tools.entries ?? {}).flatMap((id) =>
+      unknown(splitToolId(id, all).server, ["doors", name, "tools", id]),
+    ),
+    ...[...known].flatMap(([server, { edits }]) => {
+      const ofDoor = doorEdits(name, tools, server, all);
+      const shared = ofDoor.length > 0 && sharedName(mergedEdits(edits?.written ?? [], ofDoor));
+      return shared ? [`${shared.edit.place}.name: ${shared.problem}, "${shared.edit.entry.name}"`] : [];
+    }),
+  ];
 }

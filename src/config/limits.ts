@@ -19,6 +19,9 @@ export const maxRegistryTimeoutMs = minuteMs;
 /** Every session loads the text, within `surfaceTokens`. */
 export const maxDoorInstructionsChars = 1_000;
 
+/** The description of a tool. Servers may send as much. */
+export const maxToolDescriptionChars = 16_384;
+
 // Files
 
 /** A larger file is not a settings file. */

@@ -17,6 +17,7 @@ import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
+import { editsIn, type ServerEdits, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import { enabledServers } from "./trust/marks.ts";
 import { requireTrust, type TrustOptions } from "./trust/require.ts";
 import { keepRulesOut } from "./trust/written-folders.ts";
@@ -35,8 +36,12 @@ interface Named {
   own?: OwnServer;
   /** Whether it is the server of the saved programs, which runs in this process. */
   isSavedPrograms?: true;
+  /** Given if the door has processes of its own of the server. */
+  door?: string;
   /** Which of its tools exist behind the door. Undefined: all. */
   view?: ToolView | undefined;
+  /** How agents see its tools. Undefined: as the server lists them. */
+  edits?: ServerEdits | undefined;
 }
 
 interface OwnServer {
@@ -62,7 +67,10 @@ export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
 export type ServerConfig = StdioServer | NetworkServer;
 
 /** The settings of the file that are used as they are written. */
-type Settings = Omit<ParsedConfig, "servers" | "policy" | "registry" | "workspace" | "llm" | "doors" | "quotas">;
+type Settings = Omit<
+  ParsedConfig,
+  "servers" | "policy" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas"
+>;
 
 export interface Config extends Settings {
   origin: ConfigOrigin;
@@ -113,7 +121,7 @@ interface LoadOptions extends TrustOptions {
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
   if (origin.kind === "demo") {
-    if (options.door !== undefined) doorCalled(options.door, undefined, { file: "The demo", servers: [] });
+    if (options.door !== undefined) doorCalled(options.door, undefined, { file: "The demo", servers: new Map() });
     return withSavedPrograms(demoConfig(origin, options));
   }
   const text = readConfigFile(origin.file);
@@ -151,7 +159,8 @@ function behindDoor(
   { parsed, origin, where }: { parsed: ParsedConfig; origin: FileOrigin; where: Where },
 ): Config {
   const all = [...whole.servers.keys(), ...whole.disabled.keys()];
-  const entry = doorCalled(door, parsed.doors, { file: origin.file, servers: all });
+  const servers = new Map([...whole.servers, ...whole.disabled]);
+  const entry = doorCalled(door, parsed.doors, { file: origin.file, servers });
   const { mode = whole.mode, instructions, workspace, limits } = entry;
   const given = Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined);
   const chosen = chosenFolders({ workspace }, origin.file, where.env);
@@ -165,8 +174,8 @@ function behindDoor(
     instructions,
     mode,
     limits: { ...whole.limits, ...Object.fromEntries(given) },
-    servers: new Map([...serversBehind(door, entry, whole.servers, all)].map(inRegistry)),
-    disabled: serversBehind(door, entry, whole.disabled, all),
+    servers: new Map([...serversBehind(door, entry, whole.servers, { all, env: where.env })].map(inRegistry)),
+    disabled: serversBehind(door, entry, whole.disabled, { all, env: where.env }),
     folders: guarded(foldersOf(origin, chosen, { ...where, door })),
     savedPrograms: savedProgramsOf(origin, where.env, door),
     quotas: [...whole.quotas, ...quotasOf(entry.quotas, `the door "${door}"`, [origin.file, door])],
@@ -203,12 +212,13 @@ function expandedConfig(
   { env, cwd }: Where,
   user: ParsedConfig | undefined,
 ): Config {
-  const { servers: entries, policy: common, registry, workspace, llm, doors, quotas, ...settings } = parsed;
+  const { servers: entries, policy: common, tools, registry, workspace, llm, doors, quotas, ...settings } = parsed;
   const enabled = new Map<string, ServerConfig>();
   const disabled = new Map<string, ServerConfig>();
   for (const [name, entry] of entries) {
     const rules = { entry: user?.servers.get(name), common: user?.policy };
-    const server = expandedServer(name, entry, origin.file, env, policyOf(name, entry, common, entries, rules));
+    const policy = policyOf(name, entry, common, entries, rules);
+    const server = expandedServer(name, entry, { file: origin.file, env, policy, written: writtenEdits(parsed, name) });
     (entry.disabled ? disabled : enabled).set(name, server);
   }
   const chosen = chosenFolders({ registry, workspace }, origin.file, env);
@@ -229,19 +239,29 @@ function quotasOf(quotas: Quotas | undefined, name: string, key: string[]): Quot
   return quotas ? [{ name, key: JSON.stringify(key), quotas }] : [];
 }
 
+function writtenEdits({ tools, servers }: ParsedConfig, server: string): WrittenEdit[] {
+  return editsIn(tools, server, { path: ["tools"], servers: [...servers.keys()] });
+}
+
+/** What belongs to an entry in the file. */
+interface EntryScene {
+  file: string;
+  env: Environment;
+  policy: ServerPolicy | undefined;
+  written: WrittenEdit[];
+}
+
 /** The server of an entry in the file. */
 function expandedServer(
   name: string,
   { allow: _, deny: __, confirm: ___, ...entry }: ServerEntry,
-  file: string,
-  env: Environment,
-  policy: ServerPolicy | undefined,
+  { file, env, policy, written: writtenEdits }: EntryScene,
 ): ServerConfig {
   // A shell fills in the variables of this line: a value that was put into it here could run as a command.
   const helper = entry.url === undefined ? undefined : entry.headersHelper;
   const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
-  const { value, missing: needs, used: variables } = expand(written, env);
-  const named = { name, needs, variables, policy };
+  const { value, missing, used: variables } = expand(written, env);
+  const named = withEdits({ name, needs: missing, variables, policy }, writtenEdits, env);
   if (value.url === undefined) {
     const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
     return { ...value, ...named, cwd: folder };
@@ -264,7 +284,9 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
     const policy = policyOf(name, {}, project.policy, names, { entry, common: user?.policy });
     const alone = policyOf(name, entry, user?.policy, user?.servers ?? new Map());
     const ofUser = policy && { ...policy, isOfUser: true as const };
-    config.servers.set(name, { ...expandedServer(name, entry, file, where.env, ofUser), own: { policy: alone } });
+    const written = user ? writtenEdits(user, name) : [];
+    const server = expandedServer(name, entry, { file, env: where.env, policy: ofUser, written });
+    config.servers.set(name, { ...server, own: { policy: alone } });
   }
   const chosen = user ? chosenFolders({ registry: user.registry }, file, where.env) : {};
   const { registry, bases } = foldersOf({ kind: "user", file }, chosen, where);

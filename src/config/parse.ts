@@ -6,6 +6,7 @@ import { addressKeys, networkTypeOf } from "./address.ts";
 import { pathText } from "./policy.ts";
 import { type ConfigProblem, fail, issueText, shorten, syntaxText } from "./problems.ts";
 import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
+import { isToolKey } from "./tools-schema.ts";
 
 export type ParsedConfig = Omit<z.infer<ReturnType<typeof configSchema>>, "mcpServers"> & {
   /** In the order of the file. */
@@ -92,7 +93,14 @@ function wayTo(entry: Node): { addressKey?: string; problem?: ConfigProblem & { 
  * Returns whether a value may contain a secret and must not appear in a problem. The parameter has the first keys of its path
  * within the file or the entry.
  */
-function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean {
+function isSecret(path: readonly (string | number)[]): boolean {
+  const [key = "", inner = ""] = path;
+  const isOfDoor = key === "doors" && path[2] === "tools" && isToolKey(String(path[3]));
+  if (key === "tools" || isOfDoor) {
+    // Arguments of tools may have fixed values.
+    const within = path.slice(isOfDoor ? 4 : 2);
+    return within.length !== 1 || within[0] === "arguments";
+  }
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
   if (key === "registries") return true;
   if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
@@ -101,7 +109,7 @@ function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean
 
 /**
  * Finds duplicate keys, and misspellings of our keys. `meant` has the paths of the keys that were probably meant. Other unknown
- * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy` and `llm`.
+ * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy`, `tools` and `llm`.
  */
 function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } {
   const problems: ConfigProblem[] = [];
@@ -136,11 +144,25 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   const policy = findNodeAtLocation(root, ["policy"]);
   look(policy, ["policy"], knownKeys.policy, true);
   look(policy && findNodeAtLocation(policy, ["confirm"]), ["policy", "confirm"]);
+  const lookAtTool = (node: Node, path: string[]) => {
+    look(node, path, knownKeys.tool, true);
+    const args = findNodeAtLocation(node, ["arguments"]);
+    look(args, [...path, "arguments"]);
+    for (const { name, node: entry } of membersOf(args)) {
+      look(entry, [...path, "arguments", name], knownKeys.argument, true);
+    }
+  };
+  const tools = findNodeAtLocation(root, ["tools"]);
+  look(tools, ["tools"]);
+  for (const { name, node } of membersOf(tools)) lookAtTool(node, ["tools", name]);
   const doors = findNodeAtLocation(root, ["doors"]);
   look(doors, ["doors"]);
   for (const { name, node } of membersOf(doors)) {
     look(node, ["doors", name], knownKeys.door, true);
-    look(findNodeAtLocation(node, ["tools"]), ["doors", name, "tools"], knownKeys.policy, true);
+    const ofDoor = findNodeAtLocation(node, ["tools"]);
+    const entries = membersOf(ofDoor).filter((each) => isToolKey(each.name));
+    look(ofDoor, ["doors", name, "tools"], [...knownKeys.policy, ...entries.map((each) => each.name)], true);
+    for (const each of entries) lookAtTool(each.node, ["doors", name, "tools", each.name]);
     look(findNodeAtLocation(node, ["limits"]), ["doors", name, "limits"], knownKeys.limits, true);
   }
   const servers = findNodeAtLocation(root, ["mcpServers"]);

@@ -30,11 +30,18 @@ export interface ConfirmLine {
   line: string;
 }
 
+export interface DenyLine {
+  patterns: string[];
+  /** The place in the config, and the pattern as it is written there. */
+  line: string;
+  place: string;
+}
+
 /** The rules for one server, from all places. The patterns match the tools' own names. */
 export interface ServerPolicy {
   /** A tool is allowed only if each of these lists matches it. */
   allow: { patterns: string[]; line: string }[];
-  deny: { patterns: string[]; line: string }[];
+  deny: DenyLine[];
   /** The first line with a matching pattern counts. */
   confirm: ConfirmLine[];
   /** The lines of the user's own config, if the policy is a project's. The strictest of all counts. */
@@ -104,7 +111,8 @@ function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: RuleSourc
   if (allow) policy.allow.push({ patterns: allow.flatMap(of), line: at("allow") });
   for (const [index, pattern] of deny.entries()) {
     const patterns = of(pattern);
-    if (patterns.length > 0) policy.deny.push({ patterns, line: `${at("deny", index)}, ${JSON.stringify(pattern)}` });
+    const place = at("deny", index);
+    if (patterns.length > 0) policy.deny.push({ patterns, place, line: `${place}, ${JSON.stringify(pattern)}` });
   }
   confirm.push(...confirmLines(keys.confirm, { line: at("confirm"), of }));
 }
@@ -129,15 +137,18 @@ function ownPatterns(name: string, pattern: string): string[] {
 
 /** The patterns for the tools of one server that a pattern `server.tool` means. `names` are the names of all servers. */
 export function commonPatterns(name: string, pattern: string, names: readonly string[]): string[] {
-  const { server, isName, tool } = partsOf(pattern, names);
+  const { server, isName, tool } = splitToolId(pattern, names);
   return (isName ? server === name : matches(server, name)) ? [tool] : [];
 }
 
 /**
- * Splits `server.tool`. Server names may contain dots: the longest known name that fits is used, or else the text before the first
- * dot.
+ * Splits `server.tool`, or a pattern of that form. Server names may contain dots: the longest known name that fits is used, or else the text
+ * before the first dot.
  */
-function partsOf(pattern: string, names: readonly string[]): { server: string; isName: boolean; tool: string } {
+export function splitToolId(
+  pattern: string,
+  names: readonly string[],
+): { server: string; isName: boolean; tool: string } {
   const name = names
     .filter((each) => pattern.startsWith(`${each}.`))
     .reduce((longest, each) => (each.length > longest.length ? each : longest), "");
@@ -193,7 +204,7 @@ function patternProblem(pattern: string, names: readonly string[] | undefined): 
     const example = pattern === "*" ? '"*.*"' : `"*.${pattern}" for all servers`;
     return `needs a server name first: ${example}`;
   }
-  const { server, isName, tool } = partsOf(pattern, names);
+  const { server, isName, tool } = splitToolId(pattern, names);
   if (tool === "") return 'needs a tool name after the dot, or "*"';
   if (isName || names.some((name) => matches(server, name))) return undefined;
   for (let dot = pattern.indexOf("."); dot !== -1; dot = pattern.indexOf(".", dot + 1)) {

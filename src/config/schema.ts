@@ -31,6 +31,7 @@ import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts"
 import { type Confirm, policyKeys } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
+import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
@@ -266,7 +267,13 @@ const configFields = {
 
 /** `servers` are the names of all servers. */
 export const configSchema = (servers: readonly string[]) =>
-  z.object({ ...configFields, policy: policySchema(servers), doors: doorsSchema(servers) });
+  z.object({
+    ...configFields,
+    policy: policySchema(servers),
+    /** How agents see tools, by `server.tool`. */
+    tools: toolsSchema(servers),
+    doors: doorsSchema(servers),
+  });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };
 export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
@@ -288,13 +295,15 @@ export type LimitsEntry = z.infer<typeof limitsSchema>;
 
 /** The known keys of each level. A key that resembles one of them is reported as misspelt. */
 export const knownKeys = {
-  config: ["$schema", ...Object.keys(configFields), "policy", "doors"],
+  config: ["$schema", ...Object.keys(configFields), "policy", "tools", "doors"],
   server: [...Object.keys(stdioSchema.shape), "headers", "headersHelper", "oauth", ...addressKeys],
   oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
   executions: Object.keys(executionsSchema.shape),
   approvals: Object.keys(approvalsSchema.shape),
   policy: [...policyKeys],
+  tool: Object.keys(toolFields),
+  argument: Object.keys(argumentFields),
   door: Object.keys(doorFields),
   quotas: quotaKeys,
   llm: Object.keys(llmFields),

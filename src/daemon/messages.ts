@@ -55,6 +55,8 @@ const openRequest = z.object({
   server: text,
   /** The mark of the server's entry in the caller's config, see `entryMark`. */
   entry: text,
+  /** The door that has processes of its own of the server. */
+  door: text.optional(),
   /** The working directory of a server that names none, and the environment of its process. */
   cwd: text,
   env: z.custom<Record<string, string>>(isObject),

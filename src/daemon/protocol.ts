@@ -44,7 +44,7 @@ export function shellSessionOf(env: Environment): string {
  * A digest of a server's entry, by which two processes find out whether their entries are equal without revealing secrets. The
  * order of the keys does not matter.
  */
-export function entryMark({ policy: _, view: __, own: ___, ...entry }: ServerConfig): string {
+export function entryMark({ policy: _, view: __, own: ___, edits: ____, door: _____, ...entry }: ServerConfig): string {
   const sorted = Object.entries(entry)
     .filter(([, value]) => value !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1));

@@ -239,7 +239,10 @@ export interface DeniedPattern {
 export type ConfirmMode = "never" | "destructive" | "always";
 
 export interface PageTool {
+  /** Its own name, which rules are about. */
   name: string;
+  /** The name by which agents know it, if it is another. */
+  shownAs?: string | undefined;
   description: string;
   /** What the server says about the tool's effect. */
   effect: "reads" | "changes" | "destroys" | "unstated";

@@ -69,7 +69,8 @@ function readPrograms(places: readonly Place[]) {
         const program = library.find(name);
         if (program) programs.push(shown(program, place.door));
       } catch (error) {
-        problems.push(toClaudikinsError(error).text);
+        const { message, hint } = toClaudikinsError(error);
+        problems.push([message, hint].filter(Boolean).join(". "));
       }
     }
   }

@@ -3,6 +3,7 @@
 import type { App } from "../app/app.ts";
 import { matches } from "../config/pattern.ts";
 import { pathText, type ServerPolicy } from "../config/policy.ts";
+import { ownNameOf } from "../config/tool-edits.ts";
 import { confirmationOf, denialOf, effectOf } from "../policy/decision.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
@@ -47,7 +48,8 @@ export function serversOf(
     const { server: name, transport, program, host, description, tools, denied, protocol, version } = facts;
     const state = signIns.get(name);
     const count = tools ?? knownTools(name, app.catalog)?.length;
-    const policy = JSON.stringify(app.config.servers.get(name)?.policy ?? null);
+    const { policy, edits } = app.config.servers.get(name) ?? {};
+    const rules = JSON.stringify([policy, edits?.tools.map(({ mark }) => mark)]);
     return {
       name,
       transport,
@@ -58,7 +60,7 @@ export function serversOf(
       denied,
       protocol,
       serverVersion: version,
-      toolsMark: Bun.hash(`${count} ${policy}`).toString(36),
+      toolsMark: Bun.hash(`${count} ${rules}`).toString(36),
       signIn: state && { state, ...signInOf(name) },
     };
   });
@@ -90,14 +92,14 @@ export class ToolViews {
   of(server: string, { catalog, pool, config }: App): PageTools {
     pool.state(server);
     const known = knownTools(server, catalog);
+    const { policy, edits } = config.servers.get(server) ?? {};
     const all = new Map([
       ...(this.#touched.get(server) ?? []),
-      ...(known ?? []).map((tool) => [tool.name, tool] as const),
+      ...(known ?? []).map((tool) => [ownNameOf(edits, tool) ?? tool.name, tool] as const),
     ]);
-    const { policy } = config.servers.get(server) ?? {};
-    const tools = [...all.values()]
-      .sort((one, other) => (one.name < other.name ? -1 : 1))
-      .map((tool) => toolOf(tool, policy));
+    const tools = [...all]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, tool]) => toolOf(name, tool, policy));
     return {
       server,
       tools,
@@ -111,8 +113,9 @@ export class ToolViews {
   }
 
   /** Remembers a tool whose policy is about to change. */
-  touch(server: string, tool: string, { catalog }: App): void {
-    const found = knownTools(server, catalog)?.find(({ name }) => name === tool);
+  touch(server: string, tool: string, { catalog, config }: App): void {
+    const { edits } = config.servers.get(server) ?? {};
+    const found = knownTools(server, catalog)?.find((each) => (ownNameOf(edits, each) ?? each.name) === tool);
     if (!found) return;
     const touched = this.#touched.get(server) ?? new Map<string, RegistryTool>();
     this.#touched.set(server, touched.set(tool, found));
@@ -125,11 +128,17 @@ function knownTools(server: string, catalog: App["catalog"]): RegistryTool[] | u
   return known?.tools;
 }
 
-function toolOf({ name, description, title, annotations }: RegistryTool, policy: ServerPolicy | undefined): PageTool {
+/** `name` is the tool's own name. */
+function toolOf(
+  name: string,
+  { name: shown, description, title, annotations }: RegistryTool,
+  policy: ServerPolicy | undefined,
+): PageTool {
   const denied = policy && denialOf(policy, name);
   const confirmation = policy && confirmationOf(policy, name);
   return {
     name,
+    shownAs: shown === name ? undefined : shown,
     description: firstSentence(description || title || "").slice(0, maxShownDescriptionChars),
     effect: effectOf(annotations),
     denied,

@@ -2,10 +2,17 @@
 import { exactness, matches } from "../config/pattern.ts";
 import { type ConfirmLine, type ConfirmMode, confirmModes, pathText, type ServerPolicy } from "../config/policy.ts";
 
-/** The line of the config that denies the tool. Undefined if the tool may be called. */
-export function denialOf({ allow, deny }: ServerPolicy, tool: string): string | undefined {
+/**
+ * The line of the config that denies the tool. Undefined if the tool may be called. With `isRenamed`, agents do not know the name of the tool,
+ * so the pattern is left out.
+ */
+export function denialOf(
+  { allow, deny }: ServerPolicy,
+  tool: string,
+  { isRenamed = false }: { isRenamed?: boolean } = {},
+): string | undefined {
   const denied = deny.find(({ patterns }) => patterns.some((pattern) => matches(pattern, tool)));
-  if (denied) return `is denied in the config by ${denied.line}`;
+  if (denied) return `is denied in the config by ${isRenamed ? denied.place : denied.line}`;
   const missing = allow.find(({ patterns }) => !patterns.some((pattern) => matches(pattern, tool)));
   return missing && `is denied in the config: it is not in ${missing.line}`;
 }
@@ -91,8 +98,13 @@ function readsByName(tool: string): boolean {
   return readingVerbs.has(words[0] ?? "") && !words.some((word) => doingWords.has(word));
 }
 
-/** What to change in the config so that the tool needs no permission. */
-export function allowingLine(server: string, policy: ServerPolicy, tool: string): string {
+/** What to change in the config so that the tool needs no permission. With `isRenamed`, the tool is not named. */
+export function allowingLine(
+  server: string,
+  policy: ServerPolicy,
+  tool: string,
+  { isRenamed = false }: { isRenamed?: boolean } = {},
+): string {
   const { own, confirm, userConfirm = [], doorConfirm = [], isOfUser } = policy;
   // A project's config cannot override the user's or a door, nor can the user's entry override the project's policy.
   const fixed =
@@ -100,6 +112,9 @@ export function allowingLine(server: string, policy: ServerPolicy, tool: string)
     confirmationIn(doorConfirm, tool) ??
     (isOfUser ? confirmationIn(confirm, tool) : undefined);
   if (fixed) return `Change this in ${fixed.line}: no other place overrides it`;
+  if (isRenamed) {
+    return `To call it without confirmation, change "confirm" for it in ${pathText(["mcpServers", server])} of the config`;
+  }
   const modes = own === undefined ? {} : typeof own === "string" ? { "*": own } : own;
   const entries = [...Object.entries(modes).filter(([pattern]) => pattern !== tool), [tool, "never"]];
   const text = entries.map(([pattern, mode]) => `${JSON.stringify(pattern)}: ${JSON.stringify(mode)}`).join(", ");

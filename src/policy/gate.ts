@@ -22,7 +22,11 @@ export interface ToolCall {
   server: string;
   /** The tool's original name. */
   tool: string;
+  /** The name that agents know it by, if it is another. */
+  shownAs?: string | undefined;
   args: object;
+  /** Removes secrets from arguments that the config has added. Without it, all arguments come from the caller. */
+  redact?: ((args: object) => object) | undefined;
 }
 
 export interface GateOptions {
@@ -44,7 +48,7 @@ export type QueueChoice = (made: MadeCall | undefined) => ApprovalQueue;
 export interface Permit {
   /** The connection that listed the tool. */
   connection: object | undefined;
-  /** The arguments that the user was shown. */
+  /** The arguments that the user was shown, with the secrets that the config has added. */
   args: object;
 }
 
@@ -99,16 +103,18 @@ export class Gate {
   }
 
   /** Throws TOOL_NOT_FOUND if the tool is not known here, and POLICY_DENIED if the config denies it, whatever its arguments are. */
-  refuseDenied({ server, tool }: Pick<ToolCall, "server" | "tool">): void {
-    if (!this.#options.exists(server, tool))
-      throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`);
+  refuseDenied(call: Pick<ToolCall, "server" | "tool" | "shownAs">): void {
+    const { server, tool, shownAs } = call;
+    if (!this.#options.exists(server, tool)) {
+      throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${shownAs ?? tool}"`);
+    }
     const policy = this.#options.policyOf(server);
-    const denial = policy && denialOf(policy, tool);
-    if (denial !== undefined) throw denied({ server, tool }, denial);
+    const denial = policy && denialOf(policy, tool, { isRenamed: shownAs !== undefined });
+    if (denial !== undefined) throw denied(call, denial);
   }
 
   /**
-   * Throws POLICY_DENIED if the config denies a request of the protocol. If a server has a policy, methods that MCP does
+   * Throws POLICY_DENIED if the config denies a request of the protocol, in which tools have their own names. If a server has a policy, methods that MCP does
    * not define are denied, because their effect is unknown.
    */
   refuseRequest(server: string, { method, params }: { method: string; params?: unknown }): void {
@@ -152,6 +158,8 @@ export class Gate {
     // A copy: the caller may change its object while the user reads the arguments. Arguments beyond the limit are never shown.
     const args = limit === undefined ? (JSON.parse(JSON.stringify(call.args)) as object) : call.args;
     const permitFor = ({ connection }: ToolDefinition): Permit => ({ connection, args });
+    const { server, tool, shownAs } = call;
+    const shownArgs = limit === undefined && call.redact ? call.redact(args) : args;
     const key = keyOf(call);
     let changed: string[] | undefined;
     for (let questions = 0; questions < maxQuestionRounds; ) {
@@ -164,12 +172,13 @@ export class Gate {
         grant.isVoid = true;
         changed = differences;
       }
-      const why = whyAsked(confirmation, definition, call.tool, changed !== undefined);
+      const why = whyAsked(confirmation, definition, tool, changed !== undefined);
       if (why === undefined) return permitFor(definition);
-      const hint = allowingLine(call.server, policy, call.tool);
+      const hint = allowingLine(server, policy, tool, { isRenamed: shownAs !== undefined });
       if (limit !== undefined) throw unreadable(call, limit, hint);
-      const account = this.#options.accountOf?.(call.server);
-      const question = { ...call, args, why: account === undefined ? why : `${why}; ${account}`, changed };
+      const names = shownAs === undefined ? undefined : `agents know the tool as ${shownAs}`;
+      const whole = [why, names, this.#options.accountOf?.(server)].filter((each) => each !== undefined).join("; ");
+      const question = { server, tool, shownAs, args: shownArgs, why: whole, changed };
       const asked = { question, definition, queue: this.#queueFor(context.made), context, hint };
 
       using _place = await this.#questions.place(asked);

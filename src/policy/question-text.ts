@@ -13,7 +13,11 @@ import { visible } from "./visible.ts";
 
 export interface Question {
   server: string;
+  /** The tool's own name. */
   tool: string;
+  /** The name that agents know it by, if it is another. `why` says it to the user. */
+  shownAs?: string | undefined;
+  /** Without secrets of the config. */
   args: object;
   /** Why the user is asked. */
   why: string;

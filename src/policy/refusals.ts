@@ -30,7 +30,15 @@ const lastQuestion: Record<Exclude<Refusal, "no">, string> = {
 
 interface NamedTool {
   server: string;
+  /** The tool's own name. */
   tool: string;
+  /** The name that agents know it by, if it is another. */
+  shownAs?: string | undefined;
+}
+
+/** The name of a tool in an error. */
+export function shownId({ server, tool, shownAs = tool }: NamedTool): string {
+  return `${server}.${shownAs}`;
 }
 
 export function keyOf({ server, tool }: NamedTool): string {
@@ -133,10 +141,10 @@ function nextStep(how: Refusal, allowing: string): string {
   return `Run the agent where a person can answer: without one, it cancels every question. ${allowing}`;
 }
 
-export function denied({ server, tool }: NamedTool, why: string, hint?: string): ClaudikinsError {
-  return new ClaudikinsError("POLICY_DENIED", `${server}.${tool} ${why}`, { hint });
+export function denied(tool: NamedTool, why: string, hint?: string): ClaudikinsError {
+  return new ClaudikinsError("POLICY_DENIED", `${shownId(tool)} ${why}`, { hint });
 }
 
-export function cancelled({ server, tool }: NamedTool): ClaudikinsError {
-  return new ClaudikinsError("CANCELLED", `${server}.${tool} was cancelled`);
+export function cancelled(tool: NamedTool): ClaudikinsError {
+  return new ClaudikinsError("CANCELLED", `${shownId(tool)} was cancelled`);
 }

@@ -70,8 +70,7 @@ export async function call(
     return { server, tool, result };
   } catch (error) {
     if (late.signal.aborted && !signal.aborted) throw timeoutError(id, timeoutMs ?? 0);
-    const isUnknown = error instanceof ClaudikinsError && error.code === "TOOL_NOT_FOUND";
-    throw isUnknown ? unknownTool(target, parts) : error;
+    throw explained(error, target, parts);
   } finally {
     limit?.end();
   }
@@ -90,7 +89,11 @@ export async function describe(
   signal: AbortSignal,
 ): Promise<{ server: RegistryServer; tool: RegistryTool }> {
   const target = targetOf(wanted, parts);
-  parts.pool.refuseDenied(target.server, target.tool);
+  try {
+    parts.pool.refuseDenied(target.server, target.tool);
+  } catch (error) {
+    throw explained(error, target, parts);
+  }
   const server = await parts.catalog.tools(target.server, { freshAs: "stored", signal });
   const tool = findTool(server, target.tool);
   if (!tool) throw unknownTool(target, parts);
@@ -125,6 +128,12 @@ function targetOf(words: { target: string; tool?: string | undefined }, parts: P
   const found = fitting.find(({ written }) => target.length > written.length + 1);
   if (found) return { server: found.name, tool: target.slice(found.written.length + 1) };
   throw longest ? missingTool(longest.name, parts) : unknownServer(target, target, parts);
+}
+
+/** The error with similar names, if the server does not have the tool. */
+function explained(error: unknown, target: CallTarget, parts: Parts): unknown {
+  const isUnknown = error instanceof ClaudikinsError && error.code === "TOOL_NOT_FOUND";
+  return isUnknown ? unknownTool(target, parts) : error;
 }
 
 /** The error for a tool that its server does not have. */

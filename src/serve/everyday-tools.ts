@@ -59,10 +59,12 @@ export function usualTools(
       return server.tools.flatMap((tool) => (tool.usual ? everydayTool(server, tool, catalogToolWeight) : []));
     const { usual = {}, results = {} } = recognised.get(name) ?? {};
     const jsName = catalog.jsNameOf(name);
-    const { policy, view } = config.servers.get(name) ?? {};
+    const { policy, view, edits } = config.servers.get(name) ?? {};
+    // How an edited tool looks is known when its server was asked.
+    const isEdited = (tool: string) => edits?.tools.some((each) => each.tool === tool || each.name === tool) === true;
     const allowed = Object.entries(usual)
       .sort()
-      .filter(([tool]) => isInView(view, tool) && (!policy || denialOf(policy, tool) === undefined));
+      .filter(([tool]) => !isEdited(tool) && isInView(view, tool) && (!policy || denialOf(policy, tool) === undefined));
     const outlineIn = (type: string | undefined) => (type === undefined ? undefined : outlineOf(type));
     return allowed.map(([tool, args]) => {
       const path = callPath(jsName === undefined ? { name } : { name, jsName }, {

@@ -6,11 +6,13 @@ import type { Clock } from "../base/time-limit.ts";
 import { accountNote } from "../config/accounts.ts";
 import { isInView } from "../config/doors.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { calledTool, type ServerEdits, sentArguments, type ToolEdit } from "../config/tool-edits.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
 import { closingLine } from "../policy/decision.ts";
-import { Gate, type QueueChoice } from "../policy/gate.ts";
+import { Gate, type QueueChoice, type ToolCall } from "../policy/gate.ts";
 import type { Asker } from "../policy/questions.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
+import { shownId } from "../policy/refusals.ts";
 import type { Connection, ServerCapability } from "./connect.ts";
 import { objectJson } from "./decoding/large-json.ts";
 import { type Fault, faultOf } from "./fault.ts";
@@ -68,6 +70,15 @@ export interface PoolOptions extends ConnectionOptions {
   quotas?: UsageQuotas | undefined;
 }
 
+/** The params of `tools/call`. */
+interface CallParams {
+  [key: string]: unknown;
+  name: string;
+  arguments?: object | undefined;
+}
+
+type CalledTool = Omit<ToolCall, "args">;
+
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   readonly #person: (Asker & Responder) | undefined;
@@ -79,6 +90,7 @@ export class Pool implements AsyncDisposable {
   readonly #quotas: UsageQuotas | undefined;
   readonly #definitions: LiveDefinitions;
   readonly #log: Log;
+  readonly #stored: PoolOptions["stored"];
   readonly #connections: ServerConnections;
   readonly #subscriptions = new Map<string, Subscriptions>();
   readonly #listListeners = new Set<ListListener>();
@@ -92,6 +104,7 @@ export class Pool implements AsyncDisposable {
   constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queueFor, quotas, ...options }: PoolOptions) {
     this.servers = servers;
     this.#log = options.log;
+    this.#stored = options.stored;
     this.#person = person;
     this.#quotas = quotas;
     this.#host = { responder: person };
@@ -203,7 +216,10 @@ export class Pool implements AsyncDisposable {
     return new Map(this.#connections.names.map((name) => [name, this.state(name)]));
   }
 
-  /** All tools of a server. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
+  /**
+   * All tools of a server as it lists them, without the edits of the config. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE,
+   * SERVER_UNAVAILABLE, PROTOCOL_ERROR.
+   */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
     const { tools, budget } = await this.#tools(server, options);
     if (budget.isFull || budget.left > 0) this.#log.warn(`${server}: ${budget.problem}`);
@@ -249,12 +265,15 @@ export class Pool implements AsyncDisposable {
     return this.#offered(server, "prompts", { method: "prompts/get", params }, what, options);
   }
 
-  /** Sends any request, and returns the server's result. Throws the errors of `listTools`, and POLICY_DENIED. */
+  /**
+   * Sends any request, and returns the server's result. A call names its tool as agents do. Throws the errors of `listTools`, and
+   * POLICY_DENIED.
+   */
   async request(server: string, request: Request, options: CallOptions = {}): Promise<JsonObject> {
     const { method, params } = request;
     if (method === "tools/call") {
       const name = String(params["name"]);
-      return this.#callCounted(server, name, { ...params, name, arguments: Object(params["arguments"]) }, options);
+      return this.#call(server, { ...params, name, arguments: Object(params["arguments"]) }, options);
     }
     this.#gate.refuseRequest(server, request);
     return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
@@ -276,33 +295,53 @@ export class Pool implements AsyncDisposable {
     return redactTexts(value, this.#connections.redactor(server));
   }
 
-  /** Throws POLICY_DENIED if the config denies a request that another component is about to send. */
+  /** Throws POLICY_DENIED if the config denies a request that another component is about to send, with the tool's own name. */
   refuseRequest(server: string, request: { method: string; params?: unknown }): void {
     this.#gate.refuseRequest(server, request);
   }
 
-  /** Throws POLICY_DENIED if the config denies the tool. */
+  /** Throws POLICY_DENIED if the config denies the tool, which is named as agents name it. */
   refuseDenied(server: string, tool: string): void {
-    this.#gate.refuseDenied({ server, tool });
+    const edits = this.servers.get(server)?.edits;
+    this.#gate.refuseDenied(edits ? this.#called(server, tool, edits) : { server, tool });
   }
 
   /**
-   * Calls a tool if the config, and if necessary a person, allows it. Every tool call goes through here. Returns the
-   * server's result, which may have `isError`. Throws if there is no result, and POLICY_DENIED.
+   * Calls a tool if the config, and if necessary a person, allows it. Every tool call goes through here. The tool and its arguments are those
+   * that agents see. Returns the server's result, which may have `isError`. Throws if there is no result, POLICY_DENIED and TOOL_NOT_FOUND,
+   * and INVALID_ARGUMENTS if an argument is passed that agents do not see.
    */
   callTool(server: string, tool: string, args: object | undefined, options: CallOptions = {}): Promise<ToolResult> {
     const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
-    return this.#callCounted(server, tool, params, options);
+    return this.#call(server, params, options);
   }
 
-  /** Not async, because each async function on the path of a call adds to its time. */
-  #callCounted(
-    server: string,
-    tool: string,
-    params: { [key: string]: unknown; arguments?: object | undefined },
-    options: CallOptions,
-  ): Promise<JsonObject> {
-    if (!this.#quotas?.counts(server)) return this.#callPermitted(server, tool, params, options);
+  /** Not async, like `#use`. */
+  #call(server: string, params: CallParams, options: CallOptions): Promise<JsonObject> {
+    const edits = this.servers.get(server)?.edits;
+    if (edits) return this.#callEdited(server, edits, params, options);
+    return this.#callCounted({ server, tool: params.name }, params, options);
+  }
+
+  async #callEdited(server: string, edits: ServerEdits, params: CallParams, options: CallOptions): Promise<JsonObject> {
+    const { name } = params;
+    const { edit, ...called } = this.#called(server, name, edits);
+    const args = edit ? sentArguments(edit, params.arguments ?? {}, `${server}.${name}`) : params.arguments;
+    const redact = edit && ((sent: object) => this.redacted(server, sent));
+    return this.#callCounted({ ...called, redact }, { ...params, name: called.tool, arguments: args }, options);
+  }
+
+  /** The tool that agents know by this name. Throws TOOL_NOT_FOUND if they know it by another. */
+  #called(server: string, name: string, edits: ServerEdits): CalledTool & { edit: ToolEdit | undefined } {
+    const found = calledTool(edits, name, this.#stored?.(server)?.tools);
+    if (!found) throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${name}"`);
+    return { server, ...found, shownAs: found.tool === name ? undefined : name };
+  }
+
+  /** Not async, like `#use`. */
+  #callCounted(called: CalledTool, params: CallParams, options: CallOptions): Promise<JsonObject> {
+    const { server } = called;
+    if (!this.#quotas?.counts(server)) return this.#callPermitted(called, params, options);
     const counted = {
       server,
       execution: options.made?.execution,
@@ -310,22 +349,22 @@ export class Pool implements AsyncDisposable {
       argumentBytes: () => Buffer.byteLength(JSON.stringify(params.arguments ?? {})),
       resultBytes: (result: JsonObject) => Buffer.byteLength(objectJson(result)),
     };
-    return this.#quotas.call(counted, () => this.#callPermitted(server, tool, params, options));
+    return this.#quotas.call(counted, () => this.#callPermitted(called, params, options));
   }
 
   /** A permission counts only for its connection: a restarted server may be another program. */
   async #callPermitted(
-    server: string,
-    tool: string,
-    params: { [key: string]: unknown; arguments?: object | undefined },
+    called: CalledTool,
+    params: CallParams,
     options: CallOptions,
     attempts = 3,
   ): Promise<JsonObject> {
-    const permission = this.#gate.permit({ server, tool, args: params.arguments ?? {} }, options);
+    const { server } = called;
+    const permission = this.#gate.permit({ ...called, args: params.arguments ?? {} }, options);
     const permitted = permission && (await permission);
     const result = await this.#use<JsonObject | undefined>(
       server,
-      `${server}.${tool}`,
+      shownId(called),
       options,
       async (send, connection) => {
         if (permitted && permitted.connection !== connection) return undefined;
@@ -340,8 +379,9 @@ export class Pool implements AsyncDisposable {
       this.#refusals.see(server, result);
       return result;
     }
-    if (attempts > 1) return this.#callPermitted(server, tool, params, options, attempts - 1);
-    throw new ClaudikinsError("SERVER_UNAVAILABLE", `${server}.${tool} was not called: its server keeps restarting`);
+    if (attempts > 1) return this.#callPermitted(called, params, options, attempts - 1);
+    const why = `${shownId(called)} was not called: its server keeps restarting`;
+    throw new ClaudikinsError("SERVER_UNAVAILABLE", why);
   }
 
   #unlisted<T>(server: string, connection: Connection, result: T): T {

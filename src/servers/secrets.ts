@@ -2,22 +2,29 @@
  * Removes the secrets of a server's entry from texts of claudikins: errors, states, logs and generated files. Results of tools
  * stay unchanged.
  *
- * Secrets are: values of `${VARIABLE}`, of `env` and of `headers`; the secrets of `oauth`; userinfo and query values of any
- * URL; and in `args`, values after a flag, or after `NAME=` or `Name:`, that names a token, key or password. Not secret are values of
+ * Secrets are: values of `${VARIABLE}`, of `env`, of `headers` and of fixed arguments of tools; the secrets of `oauth`; userinfo and
+ * query values of any URL; and in `args`, values after a flag, or after `NAME=` or `Name:`, that names a token, key or password. Not secret are values of
  * fewer than six characters, and, unless their name suggests a secret, values that look like words, numbers, paths or URLs
  * without userinfo and query: `us-east-1`, `8080`.
  */
 
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
-import { withTexts } from "../base/json-object.ts";
+import { isObject, withTexts } from "../base/json-object.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
+import type { ServerEdits } from "../config/tool-edits.ts";
 import { maxLearnedSecrets, minSecretChars } from "./limits.ts";
 import { formsOf, secretFinder } from "./secret-finder.ts";
 
 export type Redact = (text: string) => string;
 
 type OfServer<T> = T extends unknown
-  ? Pick<T, Extract<keyof T, "variables" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth">>
+  ? Pick<
+      T,
+      Extract<
+        keyof T,
+        "variables" | "edits" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth"
+      >
+    >
   : never;
 
 /** The parts of an entry that may contain secrets. */
@@ -47,6 +54,7 @@ export function redactorOf(server: Redactable): Redact {
     }
   };
   for (const [name, value] of Object.entries(server.variables ?? {})) addValue(name, value, add, `\${${name}}`);
+  if (server.edits) addEdits(server.edits, add);
   if (server.url === undefined) {
     for (const [name, value] of Object.entries(server.env)) addValue(name, value, add);
     addArguments(server.args, add);
@@ -114,6 +122,16 @@ function isSecret(name: string, value: string): boolean {
   if (path.test(value) && (nameOfPlace.test(name) || !secretName.test(name))) return false;
   if (plainNumber.test(value) && nameOfAmount.test(name)) return false;
   return secretName.test(name) || !(words.test(value) || plainNumber.test(value));
+}
+
+function addEdits({ tools, variables }: ServerEdits, add: Add): void {
+  for (const [name, value] of Object.entries(variables)) addValue(name, value, add, `\${${name}}`);
+  const addTexts = (name: string, value: unknown): void => {
+    if (typeof value === "string") addValue(name, value, add);
+    else if (Array.isArray(value)) for (const each of value) addTexts(name, each);
+    else if (isObject(value)) for (const [key, each] of Object.entries(value)) addTexts(key, each);
+  };
+  for (const { fixed } of tools) addTexts("", fixed);
 }
 
 function addArguments(args: readonly string[], add: Add): void {

@@ -31,7 +31,7 @@ export interface ConnectionOptions extends Omit<ChannelOptions, "redact"> {
 interface StoredServer {
   /** The revision of the protocol that it spoke. */
   protocol?: string | undefined;
-  tools: readonly { name: string; inputSchema: JsonObject }[];
+  tools: readonly { name: string; inputSchema: JsonObject; edit?: string }[];
 }
 
 /** The agent that servers are connected for. */
@@ -178,7 +178,9 @@ export class ServerConnections {
       extensions,
       era,
       helper,
-      storedSchema: (tool: string) => stored?.(server.name)?.tools.find(({ name }) => name === tool)?.inputSchema,
+      // An edited tool has another schema. It is listed if the server needs it.
+      storedSchema: (tool: string) =>
+        stored?.(server.name)?.tools.find(({ name, edit }) => name === tool && edit === undefined)?.inputSchema,
       onClose: onEnd,
       onNotice,
     };

@@ -7,12 +7,16 @@ export function resolveReference(reference: string, root: unknown): unknown {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return anchored(reference, root);
   let node: unknown = root;
-  for (const part of reference.slice(2).split("/")) {
-    const key = decodePointer(part);
+  for (const key of pointerParts(reference)) {
     if (node === null || typeof node !== "object" || !Object.hasOwn(node, key)) return undefined;
     node = (node as JsonObject)[key];
   }
   return node;
+}
+
+/** The names in a JSON pointer such as `#/$defs/a`. */
+export function pointerParts(reference: string): string[] {
+  return reference.slice(2).split("/").map(decodePointer);
 }
 
 /** The definition with the anchor, such as `#node`. */

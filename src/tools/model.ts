@@ -3,8 +3,10 @@ import type { JsonObject } from "../base/json-object.ts";
 import type { CatalogResult } from "./server-catalog.ts";
 
 export interface RegistryTool {
-  /** The original name. */
+  /** The name that agents and people use: the original name, or the one that the config gives. */
   name: string;
+  /** The mark of the config's edit that the definition was made with. Missing if the config does not edit the tool. */
+  edit?: string;
   /** The JS name; undefined if two tools would get the same one. */
   jsName?: string;
   title?: string;
@@ -70,7 +72,7 @@ export function findTool({ tools }: RegistryServer, name: string): RegistryTool 
   return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.jsName === name);
 }
 
-/** `server.tool`, with the original names. */
+/** `server.tool`, with the names that agents use. */
 export function toolId(server: string, tool: string): string {
   return `${server}.${tool}`;
 }

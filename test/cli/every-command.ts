@@ -165,7 +165,7 @@ export const table: Record<string, Cases> = {
     failure: { argv: ["monthl"] },
   },
   "daemon enable": {
-    success: { argv: ["--dry-run"] },
+    success: { argv: ["--dry-run"], options },
     usage: { argv: [] },
     failure: { argv: ["--config", "missing.json"] },
   },

@@ -43,6 +43,7 @@ describe("help", () => {
         call         Call one tool: server.tool name=value
         run          Run a task given in words; a small model picks and calls a tool
         exec         Run TypeScript that calls tools; print only what it returns
+        programs     Programs that are saved under a name (list, show, run, save, …)
         executions   Programs in the background, and programs that wait (list, show,
                      wait, cancel)
 

@@ -177,9 +177,13 @@ describe("the rules for a server", () => {
         { patterns: [], line: "policy.allow" },
       ],
       deny: [
-        { patterns: ["x"], line: 'mcpServers.github.deny[0], "x"' },
-        { patterns: ["github.y", "y"], line: 'mcpServers.github.deny[1], "github.y"' },
-        { patterns: ["delete_*"], line: 'policy.deny[1], "*.delete_*"' },
+        { patterns: ["x"], line: 'mcpServers.github.deny[0], "x"', place: "mcpServers.github.deny[0]" },
+        {
+          patterns: ["github.y", "y"],
+          line: 'mcpServers.github.deny[1], "github.y"',
+          place: "mcpServers.github.deny[1]",
+        },
+        { patterns: ["delete_*"], line: 'policy.deny[1], "*.delete_*"', place: "policy.deny[1]" },
       ],
       // The pattern means the server called `git*`.
       confirm: [{ modes: [{ pattern: "*", mode: "always" }], line: "mcpServers.github.confirm" }],

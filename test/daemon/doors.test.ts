@@ -77,3 +77,58 @@ test("a program in the background runs behind its door, waits for approval there
     expect(JSON.parse(outcome)).toEqual(["get_issue", "undefined", ["get_issue"]]);
   });
 });
+
+test("tools that are edited behind a door are called through the daemon, once under their own names", async () => {
+  configure();
+  const inputSchema = { type: "object", properties: { key: { type: "string" }, id: { type: "string" } } };
+  folder.write("jira.json", [{ name: "get_issue", inputSchema }]);
+  const edit = (name: string, key: string) => ({ "jira.get_issue": { name, arguments: { key: { value: key } } } });
+  folder.write("claudikins.json", {
+    mcpServers: { jira: fixture("from-file", join(folder.path, "jira.json")) },
+    tools: edit("get_bug", "A"),
+    doors: { qa: { tools: { ...edit("get_story", "B"), confirm: { "jira.get_issue": "always" } } } },
+  });
+  await stopped(async () => {
+    const sent = (key: string, id: string) => ({ name: "get_issue", arguments: { id, key } });
+    expect(JSON.parse(await outputOf("call", "jira.get_bug", "id=1"))).toEqual(sent("A", "1"));
+    expect(JSON.parse(await outputOf("exec", "-e", "return jira.get_bug({ id: '2' })"))).toEqual(sent("A", "2"));
+    for (const words of [["jira.get_story"], ["jira.get_issue"], ["jira.get_bug", "--door", "qa"]]) {
+      expect(await outputOf("call", ...words)).toContain(`jira has no tool "${words[0]?.slice("jira.".length)}"`);
+    }
+    const id = await outputOf("exec", "--detach", "--door", "qa", "-e", "return jira.get_story({ id: '3' })");
+    const waiting = async () => JSON.parse(await outputOf("approvals", "--json")).approvals as Record<string, string>[];
+    await eventually(async () => (await waiting()).length === 1);
+    const [approval] = await waiting();
+    expect(approval).toMatchObject({
+      server: "jira",
+      tool: "get_issue",
+      why: expect.stringMatching(/; agents know the tool as get_story$/),
+    });
+    expect(JSON.parse(approval!["excerpt"] ?? "{}")).toEqual({ id: "3", key: "B" });
+    const terminal = { cwd: folder.path, env: env(), terminal: true, answers: ["y"] };
+    expect((await cli(["approvals", "approve", approval!["id"]!], terminal)).exitCode).toBe(0);
+    expect(JSON.parse(await outputOf("executions", "wait", id, "--door", "qa"))).toEqual(sent("B", "3"));
+    expect(processesWith(join(folder.path, "jira.json"))).toHaveLength(1);
+  });
+});
+
+test("doors share a server, unless one of them has processes of its own", async () => {
+  folder.write("jira.json", [{ name: "get_issue", inputSchema: { type: "object" } }]);
+  const jira = fixture("from-file", join(folder.path, "jira.json"));
+  folder.write("claudikins.json", {
+    mcpServers: { jira },
+    doors: { qa: {}, ops: {}, apart: { private: ["jira"] } },
+  });
+  await stopped(async () => {
+    const running = () => processesWith(join(folder.path, "jira.json")).length;
+    const counts: number[] = [];
+    for (const door of [[], ["--door", "qa"], ["--door", "ops"], ["--door", "apart"], ["--door", "apart"]]) {
+      await outputOf("call", "jira.get_issue", ...door);
+      counts.push(running());
+    }
+    // A program of another process uses them too.
+    await outputOf("exec", "--door", "apart", "-e", "return jira.get_issue({})");
+    counts.push(running());
+    expect(counts).toEqual([1, 1, 1, 2, 2, 2]);
+  });
+});

@@ -23,6 +23,10 @@ export class Recorded implements AsyncDisposable {
   waits = false;
   /** Answers the questions of the next app. */
   atTerminal: AppOptions["person"];
+  /** Variables of the environment of the next app. */
+  variables: Record<string, string> = {};
+  /** `tools` of the config of the next app. */
+  edits: object | undefined;
   #app: App | undefined;
 
   get app(): App {
@@ -34,7 +38,12 @@ export class Recorded implements AsyncDisposable {
   async open(keys: object, policy?: object, tools?: object[]): Promise<App> {
     const list = tools ? [this.project.write("tools.json", tools)] : [];
     const rec = { ...fixture("recording", this.#record, ...list), category: "test", ...keys };
-    this.project.write("claudikins.json", { mcpServers: { rec }, ...(policy ? { policy } : {}) });
+    const { edits } = this;
+    this.project.write("claudikins.json", {
+      mcpServers: { rec },
+      ...(policy ? { policy } : {}),
+      ...(edits ? { tools: edits } : {}),
+    });
     this.got();
     const app = await this.reopen();
     await app.catalog.list("rec");
@@ -45,7 +54,7 @@ export class Recorded implements AsyncDisposable {
   async reopen(): Promise<App> {
     await this.close();
     const { path } = this.project;
-    const env = { PATH: process.env["PATH"], HOME: path, CI: "true" };
+    const env = { PATH: process.env["PATH"], HOME: path, CI: "true", ...this.variables };
     this.#app = new App(await loadConfig({ cwd: path, env }), new Sandbox(), {
       env,
       cwd: path,

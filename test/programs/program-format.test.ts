@@ -57,7 +57,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
   }).toEqual({
     format: 2,
     engine: "5935a2dd4675a783",
-    fresh: "f6a2db24fe21537b",
+    fresh: "a5502f90e597fc66",
     writers: "b281b24f2a6afd3e",
   });
 });

@@ -67,6 +67,7 @@ describe("Node's modules", () => {
     "require('querystring').stringify({ a: ['1', '2'], b: 'x y' })",
     "(() => { const d = new (require('string_decoder').StringDecoder)('utf8'); return [d.write(Buffer.from([0xe2, 0x82])), d.write(Buffer.from([0xac])), d.end()] })()",
     "await require('timers/promises').setTimeout(1, 'value')",
+    "await new Promise((resolve) => setTimeout(resolve, Infinity, 'soon'))",
     "await require('timers/promises').setTimeout(1_000, 0, { signal: AbortSignal.abort() })",
     "await (async () => { let n = 0; for await (const v of require('timers/promises').setInterval(1, 'x')) if (++n === 3) return v + n })()",
     "typeof require('perf_hooks').performance.now()",

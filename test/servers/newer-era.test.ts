@@ -1,6 +1,8 @@
 /** Connections to servers of MCP 2026-07-28 over HTTP that answer in unusual ways. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Log, silentLog } from "../../src/base/log.ts";
+import type { ServerConfig } from "../../src/config/load.ts";
+import { withEdits } from "../../src/config/tool-edits.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import { failureOf, openPool, plainValue, surroundings } from "../support/pool.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -10,6 +12,7 @@ setDefaultTimeout(60_000);
 interface Message {
   id?: number | string;
   method: string;
+  params?: object;
 }
 
 /** Answers a request. Undefined for the usual answer. */
@@ -21,7 +24,7 @@ let server: Bun.Server<undefined>;
 /** The methods of all requests, in order. */
 let asked: string[];
 /** The tools that are known from before. */
-let storedTools: { name: string; inputSchema: Record<string, unknown> }[];
+let storedTools: { name: string; inputSchema: Record<string, unknown>; edit?: string }[];
 afterEach(async () => {
   await pool.close();
   await server.stop(true);
@@ -161,6 +164,30 @@ describe("a call with a marked argument", () => {
     open(mismatch);
     expect((await failureOf(go())).code).toBe("TOOL_FAILED");
     expect(asked).toEqual([...begin, "tools/call", "tools/list", "tools/call"]);
+  });
+
+  test("has the header of an argument that the config fixes, although agents do not see it", async () => {
+    const headers: (string | null)[] = [];
+    const tools = [{ name: "hello", inputSchema }];
+    open(({ id, method, params }, request) => {
+      if (method === "tools/list")
+        return answer(id, { resultType: "complete", tools, ttlMs: 0, cacheScope: "private" });
+      if (method !== "tools/call") return undefined;
+      const header = request.headers.get("mcp-param-place");
+      headers.push(header);
+      if (header === null) return refusal(id, 400, -32_020);
+      return answer(id, { resultType: "complete", content: [], structuredContent: params });
+    });
+    const written = [
+      { tool: "hello", entry: { name: "greet", arguments: { place: { value: "here" } } }, place: "tools" },
+    ];
+    const servers = pool.servers as Map<string, ServerConfig>;
+    const far = withEdits(servers.get("far")!, written, {}) as ServerConfig;
+    servers.set("far", far);
+    storedTools = [{ name: "greet", inputSchema: { type: "object" }, edit: far.edits!.tools[0]!.mark }];
+    const result = await pool.callTool("far", "greet", {});
+    expect(result["structuredContent"]).toMatchObject({ name: "hello", arguments: { place: "here" } });
+    expect(headers).toEqual([null, "here"]);
   });
 
   test("has no header if the tool's marks are invalid, and the tool is left out of the list with a warning", async () => {

@@ -22,7 +22,7 @@ export async function ledgerOf(home: string): Promise<Counts | undefined> {
 export async function inSession<T>(
   folder: string,
   work: (client: Client, app: App) => Promise<T>,
-  { door, ...more }: Pick<AppOptions, "idleAfterMs"> & { door?: string } = {},
+  { door, ...more }: Pick<AppOptions, "idleAfterMs" | "waitsForApprovals"> & { door?: string } = {},
 ): Promise<T> {
   const env = { PATH: process.env["PATH"], HOME: folder, CI: "true" };
   const config = await loadConfig({ cwd: folder, env, door });

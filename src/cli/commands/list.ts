@@ -112,6 +112,7 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   }
   const failure = failureOf(enabled);
   const problems = servers.flatMap(({ problem }) => (problem ? [`\n${errorText(asError(problem), io.stderr)}`] : []));
+  for (const misfit of servers.flatMap(({ misfits = [] }) => misfits)) problems.push(`\nwarning: ${misfit}\n`);
   if (failure?.code === "CANCELLED") problems.push(`\n${errorText(failure, io.stderr)}`);
   return {
     json: document,

@@ -11,7 +11,7 @@ import { configText, outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { Store } from "../../store/store.ts";
-import { visibleTools } from "../../tools/catalog/config-entry.ts";
+import { hasOtherEdits, visibleTools } from "../../tools/catalog/config-entry.ts";
 import { storedServers } from "../../tools/catalog/registries.ts";
 import { type RegistryServer, toolId } from "../../tools/model.ts";
 import { firstSentence } from "../../tools/signature.ts";
@@ -122,12 +122,12 @@ function configOf({ flags }: Pick<CompletionContext, "flags">, { env, cwd }: Com
   return loadConfig({ flag: flags.get("config"), door: flags.get("door") || undefined, cwd, env });
 }
 
-/** The configured servers in the registry, without denied tools. */
+/** The configured servers in the registry, without denied tools. Servers whose tools are edited in another way now are left out. */
 async function known(place: CompletionContext, surroundings: CompletionIo): Promise<RegistryServer[]> {
   const config = await configOf(place, surroundings);
   const { servers } = config;
   return storedServers(config)
-    .servers.filter(({ name }) => servers.has(name))
+    .servers.filter((server) => servers.has(server.name) && !hasOtherEdits(server, servers.get(server.name)))
     .map((server) => visibleTools(server, servers.get(server.name)));
 }
 

@@ -9,6 +9,7 @@ import { Pool } from "../../servers/pool.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { authMethodOf } from "../../setup/sign-in/sign-ins.ts";
 import { askAll } from "../../tools/catalog/ask-all.ts";
+import { editedTools } from "../../tools/catalog/edited-tools.ts";
 import { slowStartShare } from "../limits.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
@@ -44,11 +45,13 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
   const { name } = server;
   const begunAt = performance.now();
   try {
-    const tools = (await pool.listTools(name, { signal })).length;
+    const { tools, problems } = await editedTools(server, await pool.listTools(name, { signal }));
     const tookMs = Math.round(performance.now() - begunAt);
     const state = pool.state(name);
     const startMs = state.state === "ready" ? Math.min(state.startMs ?? tookMs, tookMs) : tookMs;
-    return answered(server, { startMs, listMs: tookMs - startMs, tools, ...pool.identity(name) });
+    const facts = { startMs, listMs: tookMs - startMs, tools: tools.length, ...pool.identity(name) };
+    const finding = answered(server, facts);
+    return problems.length === 0 ? finding : misfit(problems, finding);
   } catch (thrown) {
     // A server whose start was interrupted may be healthy.
     return signal.aborted ? undefined : failed(server, problemOf(thrown));
@@ -76,6 +79,13 @@ export function answered(
     );
   }
   return ok(idOf(name), text, facts);
+}
+
+/** The finding if entries of `tools` in the config do not fit the tools of the server. */
+function misfit(problems: readonly string[], finding: Finding): Finding {
+  const { message, details = [], repair = "claudikins config edit" } = finding;
+  const text = `${message}; "tools" in the config does not fit them`;
+  return { ...finding, state: "warning", message: text, details: [...details, ...problems], repair };
 }
 
 /** The finding for a server that could not be asked for its tools. */

@@ -54,6 +54,7 @@ async function open(
     version,
     server: server.name,
     entry: entryMark(server),
+    door: server.door,
     cwd,
     env: childEnvironment(env, {}, server.inherit),
     capabilities,

@@ -92,10 +92,11 @@ export class ServerSockets {
     if (!opening) return refuse(socket, "USAGE", "The first message must say which server to open");
     const leaving = whyLeaving(opening.version);
     if (leaving) return refuse(socket, leaving, leavingText);
-    const server = servers.get(opening.server);
-    if (!server || server.url !== undefined || entryMark(server) !== opening.entry) {
+    const shared = servers.get(opening.server);
+    if (!shared || shared.url !== undefined || entryMark(shared) !== opening.entry) {
       return refuse(socket, "UNLIKE", "This daemon has a different config");
     }
+    const server = opening.door === undefined ? shared : { ...shared, door: opening.door };
     // A server that the config closes is not even started.
     const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
     if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);

@@ -165,5 +165,5 @@ export class SharedServers implements AsyncDisposable {
 
 /** Equal for callers that a server cannot tell apart. */
 function commonKey({ server, cwd, capabilities }: WantedProcess): string {
-  return JSON.stringify([server.name, server.cwd ?? cwd, capabilities]);
+  return JSON.stringify([server.name, server.cwd ?? cwd, capabilities, server.door ?? null]);
 }

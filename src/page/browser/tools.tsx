@@ -97,8 +97,8 @@ function useTools(server: string, mark: string) {
 /** Whether a tool has all words of the filter. */
 function fits(filter: string): (tool: PageTool) => boolean {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  return ({ name, description }) => {
-    const text = `${name} ${description}`.toLowerCase();
+  return ({ name, shownAs = "", description }) => {
+    const text = `${name} ${shownAs} ${description}`.toLowerCase();
     return words.every((word) => text.includes(word));
   };
 }
@@ -138,7 +138,7 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
   return (
     <ul class="tool-rows" aria-labelledby="tools" {...roving.list}>
       {tools.map((tool) => {
-        const { name, description, effect, denied, confirm, confirmLine } = tool;
+        const { name, shownAs, description, effect, denied, confirm, confirmLine } = tool;
         const item = roving.item(name);
         // The controls of the other rows are reached with the arrows.
         const inRow = { tabIndex: item.tabIndex, disabled: isDisabled };
@@ -148,6 +148,11 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
               <span class="tool-name">
                 <Text>{name}</Text>
               </span>{" "}
+              {shownAs !== undefined && (
+                <span class="about">
+                  for agents <Text>{shownAs}</Text>{" "}
+                </span>
+              )}
               <span class={`badge ${effect}`}>{effectWords[effect]}</span>
               <p class="about">
                 <Text>{denied === undefined ? description : `It ${denied}`}</Text>

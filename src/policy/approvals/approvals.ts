@@ -120,10 +120,10 @@ export class Approvals implements AsyncDisposable {
     return this.#now();
   }
 
-  /** Writes an open row, for which this process waits. Throws POLICY_DENIED if too many rows are open. */
-  async ask(asking: Omit<Asking, "owner">): Promise<Approval> {
+  /** Writes an open row, for which this process waits. Throws POLICY_DENIED if too many rows are open; the error names `tool`. */
+  async ask(asking: Omit<Asking, "owner">, tool = `${asking.server}.${asking.tool}`): Promise<Approval> {
     const { name } = await this.#owner();
-    const [row] = await this.#change({ type: "ask", asking: { ...asking, owner: name } });
+    const [row] = await this.#change({ type: "ask", asking: { ...asking, owner: name }, tool });
     this.#tell(row!);
     return row!;
   }

@@ -14,7 +14,8 @@ import { openLog } from "../audit/log.ts";
 import { approvalChangeMs, approvalPagesGivenBack } from "../limits.ts";
 
 export type Change =
-  | { type: "ask"; asking: Asking }
+  /** `tool` names the tool in an error. */
+  | { type: "ask"; asking: Asking; tool: string }
   | { type: "decide"; id: string; decision: Decision }
   | { type: "withdraw"; ids: string[] }
   | { type: "expire" }
@@ -94,7 +95,7 @@ function changedRows(
   switch (change.type) {
     case "ask": {
       store.prune(now);
-      return [store.atomically(() => asked(change.asking, store))];
+      return [store.atomically(() => asked(change, store))];
     }
     case "decide":
       return recording(() => store.decide(change.id, change.decision, now));
@@ -114,11 +115,11 @@ function changedRows(
   }
 }
 
-function asked(asking: Asking, store: ApprovalStore): Approval {
-  const { server, tool, config, args } = asking;
+function asked({ asking, tool }: Extract<Change, { type: "ask" }>, store: ApprovalStore): Approval {
+  const { config, args } = asking;
   const full = store.fullness(config, Buffer.byteLength(args));
   if (full === undefined) return store.add(asking);
-  throw new ClaudikinsError("POLICY_DENIED", `${server}.${tool} was not called: ${full}`, {
+  throw new ClaudikinsError("POLICY_DENIED", `${tool} was not called: ${full}`, {
     hint: "Decide about these first: claudikins approvals --all",
   });
 }

@@ -17,6 +17,7 @@ import { thisProcess } from "../audit/decider.ts";
 import { changedParts } from "../definition.ts";
 import { maxQuestionCodeChars, maxWaitingCalls } from "../limits.ts";
 import type { Question } from "../question-text.ts";
+import { shownId } from "../refusals.ts";
 import type { Approvals } from "./approvals.ts";
 
 interface StoredQueueOptions {
@@ -115,7 +116,7 @@ export class StoredQueue implements ApprovalQueue {
       askedAt,
       expiresAt: askedAt + expiresAfterMs(),
     };
-    return this.#queued(await approvals.ask(asking), changed);
+    return this.#queued(await approvals.ask(asking, shownId(question)), changed);
   }
 
   #queued(row: Approval, changed: readonly string[] | undefined): QueueEntry {

@@ -59,7 +59,9 @@ let lastId = 0;
 
 function add(callback: unknown, delay: unknown, args: unknown[], repeats: boolean): Timeout {
   if (typeof callback !== "function") throw new TypeError("The first argument of a timer must be a function");
-  const delayMs = Math.max(Number(delay) || 0, repeats ? 1 : 0);
+  const wanted = Number(delay);
+  // Node treats an infinite delay as none.
+  const delayMs = Math.max(Number.isFinite(wanted) ? wanted : 0, repeats ? 1 : 0);
   lastId += 1;
   timers.set(lastId, { callback: callback as Timer["callback"], args, delayMs, repeats, isWork: false });
   host.setTimer(lastId, delayMs);

@@ -5,7 +5,6 @@ import { isServerDown } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { TookTooLong } from "../../base/off-thread.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
-import type { Approvals } from "../../policy/approvals/approvals.ts";
 import { awaitsApproval } from "../../policy/approvals/awaited.ts";
 import { agentOfUser } from "../../programs/asker.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
@@ -62,7 +61,7 @@ export async function callExecuteCode(
   cancelWith(context.asker?.ended, followed);
   context.task?.onExecution(followed);
   const outcome = await outcomeInTime(followed, args, app, signal, context);
-  if (!outcome) return textResult(await waitingText(followed, app.approvals));
+  if (!outcome) return textResult(await waitingText(followed, app));
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
@@ -121,10 +120,11 @@ const patientHosts: ReadonlySet<string> = new Set(["claude-code"]);
 async function outcomeInTime(
   followed: FollowedExecution,
   { background, resume }: Record<string, unknown>,
-  { config, approvals, pool }: App,
+  app: App,
   signal: AbortSignal,
   { identity, task, onProgress }: ToolCallContext,
 ): Promise<Outcome | undefined> {
+  const { config, approvals, pool } = app;
   const patient = resume === undefined ? false : patientResumeMs;
   const usual = patientHosts.has(identity?.name ?? "") ? patient : usualAnswerMs;
   const allowed = task ? false : (config.executions.answerAfterMs ?? usual);
@@ -140,7 +140,7 @@ async function outcomeInTime(
     const options = { approvals, isAsking: () => pool.isAsking, signal: ended.signal };
     void awaitsApproval(followed.id, options).then(async (isAwaited) => {
       if (!task) late.resolve(undefined);
-      else if (isAwaited) onProgress?.((await waitingText(followed, approvals)).replaceAll("\n", " "));
+      else if (isAwaited) onProgress?.((await waitingText(followed, app)).replaceAll("\n", " "));
     });
   }
   try {
@@ -155,9 +155,9 @@ async function outcomeInTime(
 }
 
 /** Tells the agent about a program that is not done. */
-async function waitingText(followed: FollowedExecution, approvals: Approvals): Promise<string> {
+async function waitingText(followed: FollowedExecution, { approvals, catalog }: App): Promise<string> {
   const [progress, open] = await Promise.all([followed.progress(), approvals.open({ execution: followed.id })]);
-  if (open.length > 0) return [...approvalLines(followed.id, open), laterText(followed.id)].join("\n");
+  if (open.length > 0) return [...approvalLines(followed.id, open, catalog), laterText(followed.id)].join("\n");
   const how =
     progress.state === "asleep" ? `sleeps until ${new Date(progress.until).toISOString()}` : "is not done yet";
   const calls = progress.state === "running" ? progress.calls.join(", ").slice(0, maxCallsChars) : "";
@@ -171,10 +171,10 @@ function laterText(id: string): string {
   return `To get its outcome later, call execute_code with {"resume": "${id}"}.`;
 }
 
-function approvalLines(id: string, open: readonly Approval[]): string[] {
+function approvalLines(id: string, open: readonly Approval[], catalog: ToolCatalog): string[] {
   const waiting = open.slice(0, maxNamedApprovals).map(({ id: approval, server, tool, line, askedAt }) => {
     const where = line === null ? "" : ` (line ${line})`;
-    return `- ${toolId(server, tool)}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}`;
+    return `- ${toolId(server, catalog.shownName(server, tool))}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}`;
   });
   const more = open.length > maxNamedApprovals ? [`- and ${open.length - maxNamedApprovals} more`] : [];
   return [

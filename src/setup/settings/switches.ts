@@ -8,9 +8,10 @@ import { type ConfigFile, noSuchServer } from "../../config/config-file.ts";
 import { appendItem, removeItem, removeMembers, setMember } from "../../config/edit/json.ts";
 import type { Config } from "../../config/load.ts";
 import { matches } from "../../config/pattern.ts";
+import { calledTool, ownNameOf } from "../../config/tool-edits.ts";
 import { closingLine, denialOf } from "../../policy/decision.ts";
 import { toolId } from "../../tools/model.ts";
-import { readIndex } from "../../tools/registry/store.ts";
+import { readIndex, tryIndex } from "../../tools/registry/store.ts";
 
 export interface Switch {
   server: string;
@@ -30,12 +31,22 @@ export function switchOf(word: string, configFile: ConfigFile): Switch {
   throw noSuchServer(own ?? word.split(".", 1)[0] ?? word, configFile);
 }
 
+/** The same for a tool that is named as agents know it: rules are about own names. Without `isUsable`, the registry is not read. */
+export function ownSwitch(one: Switch, { servers, disabled, folders }: Config, isUsable: boolean): Switch {
+  const { server, tool } = one;
+  const { edits } = servers.get(server) ?? disabled.get(server) ?? {};
+  if (tool === undefined || !edits) return one;
+  const { index } = isUsable ? tryIndex(folders.registry) : {};
+  const stored = index?.servers.find(({ name }) => name === server)?.tools;
+  return { server, tool: calledTool(edits, tool, stored)?.tool ?? tool };
+}
+
 /** Throws TOOL_NOT_FOUND if the registry shows that the server does not have the tool. Denied tools are not in the registry. */
 export function checkKnown({ server, tool }: Switch, { folders, servers }: Config): void {
-  const { policy } = servers.get(server) ?? {};
+  const { policy, edits } = servers.get(server) ?? {};
   if (tool === undefined || (policy && denialOf(policy, tool) !== undefined)) return;
   const known = readIndex(folders.registry)?.servers.find(({ name }) => name === server)?.tools ?? [];
-  if (known.length === 0 || known.some(({ name }) => matches(tool, name))) return;
+  if (known.length === 0 || known.some((each) => matches(tool, ownNameOf(edits, each) ?? each.name))) return;
   const ids = known.map(({ name }) => toolId(server, name));
   throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
     hint: didYouMean(toolId(server, tool), ids) ?? `To see its tools: claudikins list tools ${server}`,

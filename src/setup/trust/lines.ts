@@ -1,11 +1,14 @@
 /** Lists what a trusted config would do, line by line, for a person to read. Secrets are shown as `***`. */
 
+import { isObject } from "../../base/json-object.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import type { DoorEntry } from "../../config/doors.ts";
 import { variablesIn } from "../../config/expand.ts";
 import { usualVariable } from "../../config/llm.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
 import { type Confirm, type PolicyKeys, policyKeys } from "../../config/policy.ts";
 import type { ServerEntry } from "../../config/schema.ts";
+import type { ToolEntries, ToolEntry } from "../../config/tool-edits.ts";
 import { digestOf, enabledServers, rulesOf, thatCounts } from "../../config/trust/marks.ts";
 import type { TrustLine } from "../../config/trust/store.ts";
 import { speaksOfSecret } from "../../servers/secrets.ts";
@@ -89,12 +92,16 @@ function confirmText(confirm: Confirm): string {
 }
 
 function ruleLines(config: ParsedConfig): TrustLine[] {
-  const { policy, llm, registry, workspace, executeTask, record, ...others } = rulesOf(config) as Partial<ParsedConfig>;
+  const { policy, tools, doors, llm, registry, workspace, executeTask, record, ...others } = rulesOf(
+    config,
+  ) as Partial<ParsedConfig>;
   const folders = lineOf("folders");
   const model = lineOf("model");
   const executions = lineOf("executions");
   return [
     ...policyLines(policy ?? {}, lineOf("policy")),
+    ...toolLines(tools ?? {}, lineOf("tools")),
+    ...doorLines(doors ?? {}, lineOf("doors")),
     ...(llm === undefined ? [] : modelLines(llm, model)),
     ...(executeTask ? [model("offer", "execute_task, which lets it call tools", executeTask)] : []),
     ...(registry === undefined ? [] : [folders("write generated files to", registry)]),
@@ -103,6 +110,42 @@ function ruleLines(config: ParsedConfig): TrustLine[] {
     ...(record === undefined ? [] : [executions("keep", "arguments and results", record)]),
     ...Object.entries(others).map(([key, value]) => lineOf("config")(key, JSON.stringify(value), value)),
   ];
+}
+
+function toolLines(tools: ToolEntries, line: MakeLine): TrustLine[] {
+  return [
+    ...Object.entries(tools).map(([id, entry]) => line(id, JSON.stringify(shownEntry(entry)), entry)),
+    ...readLines(variablesIn(tools), line),
+  ];
+}
+
+function doorLines(doors: Record<string, DoorEntry>, line: MakeLine): TrustLine[] {
+  return [
+    ...Object.entries(doors).map(([name, door]) => {
+      const { entries, ...rules } = door.tools ?? {};
+      const edits = Object.entries(entries ?? {}).map(([id, entry]) => [id, shownEntry(entry)]);
+      const shown = door.tools ? { ...door, tools: { ...rules, ...Object.fromEntries(edits) } } : door;
+      return line(name, JSON.stringify(shown), door);
+    }),
+    ...readLines(variablesIn(Object.values(doors).map(({ tools, workspace }) => [tools, workspace])), line),
+  ];
+}
+
+/** The entry of a tool without secrets in the values of its arguments. */
+function shownEntry({ arguments: args, ...entry }: ToolEntry): object {
+  if (!args) return entry;
+  const shown = Object.entries(args).map(([name, argument]) => {
+    const values = Object.entries(argument).map(([key, value]) => [key, shownJson(name, value)]);
+    return [name, Object.fromEntries(values)];
+  });
+  return { ...entry, arguments: Object.fromEntries(shown) };
+}
+
+function shownJson(name: string, value: unknown): unknown {
+  if (typeof value === "string") return shownValue(name, value);
+  if (Array.isArray(value)) return value.map((each) => shownJson(name, each));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shownJson(key, each)]));
 }
 
 function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): TrustLine[] {

@@ -4,9 +4,10 @@ import { sha256 } from "../../base/sha256.ts";
 import { version } from "../../base/version.ts";
 import { isInView } from "../../config/doors.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
+import { ownNameOf } from "../../config/tool-edits.ts";
 import { closingLine, denialOf } from "../../policy/decision.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import type { RegistryServer, ToolRules } from "../model.ts";
+import type { RegistryServer, RegistryTool, ToolRules } from "../model.ts";
 import type { CatalogResults } from "../server-catalog.ts";
 
 /** The category of servers that have none in the config and are not in the server catalog. */
@@ -46,6 +47,7 @@ export async function aboutServer(config: ServerConfig, listed: readonly string[
 export function fingerprintOf(config: ServerConfig, jsName: string | undefined, rules: ToolRules | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
   if (config.view) names.push(JSON.stringify(config.view));
+  if (config.edits) names.push(JSON.stringify(config.edits.written));
   return sha256(JSON.stringify([version, ...wayOf(config), ...names, rules ?? null])).slice(0, 16);
 }
 
@@ -108,25 +110,35 @@ export function isClosed(config: ServerConfig | undefined): boolean {
   return config?.policy !== undefined && closingLine(config.policy) !== undefined;
 }
 
+/** Whether tools were stored with other edits than the config has now, so that they have other names or arguments. */
+export function hasOtherEdits({ tools }: RegistryServer, config: ServerConfig | undefined): boolean {
+  return config !== undefined && tools.some((tool) => ownNameOf(config.edits, tool) === undefined);
+}
+
 /**
  * The same object if all its tools are visible, else a copy without those that the config denies. A door may have hidden tools since they
  * were stored.
  */
 export function visibleTools(server: RegistryServer, config: ServerConfig | undefined): RegistryServer {
-  const view = config?.view;
-  const isShown = ({ name }: { name: string }) => isInView(view, name);
+  if (!config) return server;
+  const isShown = (tool: RegistryTool) => isInView(config.view, ownNameOf(config.edits, tool) ?? tool.name);
   const shown = server.tools.every(isShown) ? server : { ...server, tools: server.tools.filter(isShown) };
-  return withoutDenied(shown, config?.policy);
+  return withoutDenied(shown, config, config.policy);
 }
 
 /** The server as the registry stores it. */
 export function storedTools(server: RegistryServer, config: ServerConfig): RegistryServer {
-  return withoutDenied(server, storedPolicy(config));
+  return withoutDenied(server, config, storedPolicy(config));
 }
 
-function withoutDenied(server: RegistryServer, policy: ServerConfig["policy"]): RegistryServer {
+/** Rules are about the own names of tools. */
+function withoutDenied(
+  server: RegistryServer,
+  { edits }: ServerConfig,
+  policy: ServerConfig["policy"],
+): RegistryServer {
   if (!policy) return server;
-  const tools = server.tools.filter(({ name }) => denialOf(policy, name) === undefined);
+  const tools = server.tools.filter((tool) => denialOf(policy, ownNameOf(edits, tool) ?? tool.name) === undefined);
   const denied = server.tools.length - tools.length;
   return denied === 0 ? server : { ...server, tools, denied: (server.denied ?? 0) + denied };
 }

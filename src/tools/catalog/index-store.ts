@@ -11,7 +11,7 @@ import { hideObserved } from "../observed/store.ts";
 import { removeServer, updateIndex } from "../registry/store.ts";
 import { preparedFileName } from "../search/prepared-index.ts";
 import { runJob } from "../work/run.ts";
-import { visibleTools } from "./config-entry.ts";
+import { hasOtherEdits, visibleTools } from "./config-entry.ts";
 import { inRegistry, type Registries, registryOf, storedServers } from "./registries.ts";
 
 export class IndexStore {
@@ -151,25 +151,28 @@ export class IndexStore {
 
   /**
    * Removes from the registry what the config has denied since it was written. The remaining files of such a server are written
-   * when it is listed again, which its changed fingerprint leads to.
+   * when it is listed again, which its changed fingerprint leads to. A server whose tools were edited in another way is forgotten.
    */
   hideDenied(): void {
     const before = this.#index?.servers ?? [];
-    const servers = before.map((server) => this.#visible(server));
-    const changed = servers.filter((server, at) => server !== before[at]);
+    const isForgotten = (server: RegistryServer) => hasOtherEdits(server, this.#config.servers.get(server.name));
+    const left = before.map((server) => (isForgotten(server) ? { ...server, tools: [] } : this.#visible(server)));
+    const changed = left.filter((server, at) => server !== before[at]);
     if (changed.length === 0) return;
-    this.#index = { version: 1, servers };
+    const forgotten = new Set(before.filter(isForgotten).map(({ name }) => name));
+    const isKnown = ({ name }: RegistryServer) => !forgotten.has(name);
+    this.#index = { version: 1, servers: left.filter(isKnown) };
     // The user's own registry follows the rules of the user's own config, and not a project's.
     const written = inRegistry(this.#config, this.#folder, changed);
     if (written.length === 0) return;
     try {
       for (const server of written) removeServer(this.#folder, server);
-      hideObserved(this.#folder, servers);
+      hideObserved(this.#folder, left);
       removeFile(join(this.#folder, preparedFileName));
       updateIndex(
         this.#folder,
         written.map(({ name }) => name),
-        written,
+        written.filter(isKnown),
       );
     } catch (error) {
       // This process hides the tools anyway, and the next process that may write here removes them.

@@ -61,6 +61,7 @@ const findings = {
   "unchecked?": about("The command was interrupted before the server had answered", exactly(true)),
   "memoryBytes?": about("Resident memory of all its processes", number),
   "problem?": problem,
+  "misfits?": about("Entries of `tools` in the config that do not fit the tools of the server, and why", texts),
 };
 const findingsShape = record(findings);
 export type CheckedServer = ServerFacts & ValueOf<typeof findingsShape>;
@@ -130,7 +131,12 @@ export async function checkServers(
           options.signal?.aborted ? { unchecked: true as const } : { problem: problemOf(error) },
         );
       options.onServer?.(name);
-      return { ...factsOf(config, catalog, pool), ...problem };
+      const misfits = catalog.misfits(name);
+      return {
+        ...factsOf(config, catalog, pool),
+        ...problem,
+        ...(misfits.length > 0 ? { misfits: [...misfits] } : {}),
+      };
     }),
   );
   const pids = checked.flatMap(({ state }) => (state.state === "ready" && state.pid ? [state.pid] : []));

@@ -2,12 +2,13 @@
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
+import type { Log } from "../../base/log.ts";
 import { version } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
 import { userDataFolder } from "../../config/locations.ts";
+import { ownNameOf } from "../../config/tool-edits.ts";
 import type { CallOptions, Pool } from "../../servers/pool.ts";
-import type { ListedTool } from "../../servers/result.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { schemaSize } from "../arguments/argument-problems.ts";
 import { filesWriteMs, maxFilesInline, maxSchemaValuesInline } from "../limits.ts";
@@ -18,6 +19,7 @@ import { writeBridge } from "../registry/bridge.ts";
 import { markAsked, refuseNewer, type Written, writeServer } from "../registry/store.ts";
 import { runJobInTime } from "../work/run.ts";
 import { type AboutServer, aboutServer, fingerprintOf, rulesOf, storedTools, visibleTools } from "./config-entry.ts";
+import { type EditedTool, editedTools } from "./edited-tools.ts";
 import type { IndexStore } from "./index-store.ts";
 import type { Observer } from "./observer.ts";
 import { isInOwnRegistry, registryOf } from "./registries.ts";
@@ -40,6 +42,7 @@ interface UpdaterOptions {
   config: Config;
   env: Environment;
   pool: Pool;
+  log: Log;
   store: IndexStore;
   observer: Observer;
   /** A server's name in code. */
@@ -58,6 +61,8 @@ export class RegistryUpdater {
   readonly #writing = new Set<string>();
   /** Folders that were chosen for servers which are not stored yet, by server. */
   readonly #chosenFolders = new Map<string, string>();
+  /** What the config's edits do not fit in the last answer of each server. */
+  readonly #misfits = new Map<string, string[]>();
   /** The registries that have the module already. */
   readonly #hasBridge = new Set<string>();
 
@@ -68,6 +73,11 @@ export class RegistryUpdater {
   /** Whether this process itself has asked the server for its tools. */
   hasListed(server: string): boolean {
     return this.#listed.has(server);
+  }
+
+  /** What the config's edits of tools do not fit in the server's last answer. */
+  misfits(server: string): readonly string[] {
+    return this.#misfits.get(server) ?? [];
   }
 
   /** Whether the server has answered, and its files are being written. */
@@ -106,14 +116,16 @@ export class RegistryUpdater {
   /** Asks one server for its tools, and changes nothing. Throws what the pool throws. */
   async ask(name: string, options: Pick<CallOptions, "signal" | "startsNothing"> = {}): Promise<Listing> {
     const { pool, store, observer, jsNameOf } = this.#options;
-    const tools = await pool.listTools(name, options);
+    const listed = await pool.listTools(name, options);
     await eventLoopTurn();
     this.#listed.add(name);
     const config = this.#options.config.servers.get(name)!;
     const about = await aboutServer(
       config,
-      tools.map((tool) => tool.name),
+      listed.map((tool) => tool.name),
     );
+    const { tools, problems } = await editedTools(config, listed);
+    this.#note(name, problems);
     const folder = this.#folderFor(name, about.category);
     const identity = pool.identity(name);
     const { whole, collisions } = registryServer(config, { ...about, ...identity }, jsNameOf(name), tools, folder);
@@ -126,6 +138,13 @@ export class RegistryUpdater {
     const isShown = (tool: string) => server.tools.some((each) => each.name === tool);
     const shownCollisions = collisions.map((names) => names.filter(isShown)).filter((names) => names.length > 1);
     return { server, whole, before, collisions: shownCollisions, files: noFiles };
+  }
+
+  /** Logs what is new. */
+  #note(server: string, problems: string[]): void {
+    const known = this.misfits(server);
+    for (const problem of problems) if (!known.includes(problem)) this.#options.log.warn(problem);
+    this.#misfits.set(server, problems);
   }
 
   /** Two server names may become the same folder name: the second gets a number. */
@@ -189,7 +208,7 @@ function registryServer(
   config: ServerConfig,
   { results, usual, ...about }: AboutServer & Partial<ServerIdentity>,
   serverJsName: string | undefined,
-  listed: ListedTool[],
+  listed: EditedTool[],
   folder: string,
 ): { whole: RegistryServer; collisions: string[][] } {
   const rules = rulesOf(config);
@@ -199,12 +218,13 @@ function registryServer(
   const jsNames = new Map(names.map(({ name, jsName }) => [name, jsName]));
   const tools = sorted.map((tool) => {
     const jsName = jsNames.get(tool.name);
-    const known = Object.hasOwn(results, tool.name) ? results[tool.name] : undefined;
+    const ownName = ownNameOf(config.edits, tool) ?? tool.name;
+    const known = Object.hasOwn(results, ownName) ? results[ownName] : undefined;
     return {
       ...tool,
       ...(jsName === undefined ? {} : { jsName }),
       ...(known ? { known } : {}),
-      ...(Object.hasOwn(usual, tool.name) ? { usual: true } : {}),
+      ...(Object.hasOwn(usual, ownName) ? { usual: true } : {}),
     };
   });
   return {

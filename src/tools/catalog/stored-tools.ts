@@ -9,6 +9,7 @@ import type { ClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { twinsOf } from "../../config/accounts.ts";
 import type { Config } from "../../config/load.ts";
+import { ownNameOf } from "../../config/tool-edits.ts";
 import { definitionChars, type RegistryIndex, type RegistryServer } from "../model.ts";
 import { assignNames, type JsNamed, sandboxGlobals } from "../names.ts";
 import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry.ts";
@@ -81,9 +82,17 @@ export abstract class StoredTools {
     return found && this.#isComplete(found) ? found : undefined;
   }
 
-  /** The names of the server's tools, as far as they are known. */
+  /** The own names of the server's tools, as far as they are known. */
   toolNames(server: string): string[] {
-    return this.find(server)?.tools.map(({ name }) => name) ?? [];
+    const edits = this.config.servers.get(server)?.edits;
+    return this.find(server)?.tools.flatMap((tool) => ownNameOf(edits, tool) ?? []) ?? [];
+  }
+
+  /** The name by which agents know a tool. `tool` is its own name. */
+  shownName(server: string, tool: string): string {
+    const edits = this.config.servers.get(server)?.edits;
+    if (!edits) return tool;
+    return this.find(server)?.tools.find((each) => ownNameOf(edits, each) === tool)?.name ?? tool;
   }
 
   /**
@@ -166,6 +175,13 @@ export abstract class StoredTools {
   protected isMissing(server: string): boolean {
     const freshness = this.freshness(server);
     return freshness === "unknown" || freshness === "outdated";
+  }
+
+  /** Whether an outdated server lacks tools that the config edits: they may have been left out. */
+  protected lacksEdited(server: string): boolean {
+    const edits = this.config.servers.get(server)?.edits?.tools ?? [];
+    const stored = this.shared.store.find(server)?.tools ?? [];
+    return edits.some(({ mark }) => !stored.some(({ edit }) => edit === mark));
   }
 
   /** Whether all tools that the config allows are stored. */

@@ -65,9 +65,9 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     super(options.config, options.log, shared);
     this.#options = options;
     const { store, observer } = this.shared;
-    const { config, env, pool, ownCommand } = options;
+    const { config, env, pool, log, ownCommand } = options;
     const jsNameOf = (server: string) => this.jsNameOf(server);
-    this.#updater = new RegistryUpdater({ config, env, pool, store, observer, jsNameOf, ownCommand });
+    this.#updater = new RegistryUpdater({ config, env, pool, log, store, observer, jsNameOf, ownCommand });
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#listLater(server);
     });
@@ -113,6 +113,11 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     }
   }
 
+  /** What the config's edits of tools do not fit in the last list that the server gave this process. */
+  misfits(server: string): readonly string[] {
+    return this.#updater.misfits(server);
+  }
+
   /** Lists a connected server in the background, unless this process has listed it already. */
   listInBackground(server: string): void {
     if (!this.#updater.hasListed(server)) this.#listLater(server);
@@ -121,17 +126,18 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   /**
    * Asks all servers that are not known, and waits until servers that announced a change have been listed again. A slow or broken
    * server is waited for at most 10 s after it was asked. Returns why servers are still not known, by name.
-   * Outdated servers are asked in the background, or with `waitForOutdated` like the others. With `only`, the others are left alone. Saved
-   * programs are always waited for: their server is in this process.
+   * Outdated servers that have all edited tools are asked in the background, or with `waitForOutdated` like the others. With `only`, the
+   * others are left alone. Saved programs are always waited for: their server is in this process.
    */
   async listMissing(
     signal: AbortSignal,
     { waitForOutdated = false, only }: { waitForOutdated?: boolean; only?: readonly string[] | undefined } = {},
   ): Promise<Map<string, string>> {
     const missing = this.missingServers().filter((server) => only?.includes(server) ?? true);
-    const isLater = (server: string) =>
-      this.freshness(server) === "outdated" && !this.config.servers.get(server)?.isSavedPrograms;
-    const later = waitForOutdated ? [] : missing.filter(isLater);
+    const isSaved = (server: string) => this.config.servers.get(server)?.isSavedPrograms === true;
+    const canWait = (server: string) =>
+      this.freshness(server) === "outdated" && !isSaved(server) && !this.lacksEdited(server);
+    const later = waitForOutdated ? [] : missing.filter(canWait);
     // After the answer, which does not wait for processes to start either.
     if (later.length > 0) {
       setImmediate(() => {
