@@ -76,6 +76,3 @@ export const maxComparedNameChars = 200;
 
 /** Bytes of a file that are read for its first line. */
 export const firstLineBytes = 16_384;
-
-/** The niceness of a thread that lets others go first: they get about ten times its share of a busy core. */
-export const loweredPriority = 10;

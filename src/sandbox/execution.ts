@@ -1,7 +1,5 @@
 /** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
-
 import { deserialize, serialize } from "bun:jsc";
-import { lowerPriority } from "../base/lower-priority.ts";
 import { payloadOf } from "./binding-value.ts";
 import { CallGate } from "./call-gate.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
@@ -19,7 +17,7 @@ import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
 import { displayedTooMuch, valueTooLarge } from "./limit-errors.ts";
-import { heavyProgramMs, longTimerMs, maxDisplayedValues, maxJoinedCalls, maxJoinedChars } from "./limits.ts";
+import { longTimerMs, maxDisplayedValues, maxJoinedCalls, maxJoinedChars } from "./limits.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import {
   type CallMessage,
@@ -137,8 +135,6 @@ export class Execution implements HostCalls {
   /** When the code began to run; undefined while it waits. */
   #runningSince: number | undefined;
   #over = false;
-  /** Whether it has computed for long, so that its thread lets others go first. */
-  #isLowered = false;
 
   constructor(
     context: ReusableContext,
@@ -189,7 +185,7 @@ export class Execution implements HostCalls {
     this.#over = true;
     this.#context.leave();
     this.#timers.stop();
-    return { ...copy, reusable: this.#isReusable };
+    return { ...copy, reusable: !this.#context.outgrown };
   }
 
   /** Goes on after it was parked. */
@@ -350,7 +346,7 @@ export class Execution implements HostCalls {
     if (flag === stopReason.cancelled) return "cancelled";
     const now = performance.now();
     if (flag === stopReason.timeout || now > this.#deadline) return "timeout";
-    return this.#usedMs > this.#run.limits.cpuMs ? "cpu" : undefined;
+    return this.#state.usedMs + (now - (this.#runningSince ?? now)) > this.#run.limits.cpuMs ? "cpu" : undefined;
   }
 
   log(level: string, text: string, open?: number): void {
@@ -445,22 +441,7 @@ export class Execution implements HostCalls {
   stopped(): boolean {
     // The program computes for long: its calls must not wait for the end.
     this.#sendCalls();
-    if (!this.#isLowered && this.#usedMs > heavyProgramMs) {
-      this.#isLowered = true;
-      lowerPriority();
-    }
     return this.#reasonToStop() !== undefined;
-  }
-
-  /** CPU time until now. */
-  get #usedMs(): number {
-    const now = performance.now();
-    return this.#state.usedMs + (now - (this.#runningSince ?? now));
-  }
-
-  /** An engine that has grown too large ends with its worker, which returns its memory at once. A lowered priority cannot be raised again. */
-  get #isReusable(): boolean {
-    return !this.#context.outgrown && !this.#isLowered;
   }
 
   #finish(result: CodeResult): void {
@@ -470,8 +451,9 @@ export class Execution implements HostCalls {
     this.#context.leave();
     this.#timers.stop();
     this.#logs.flush(true);
-    // An engine that ran out of memory or stack, or was stopped, is not used again.
-    const reusable = (result.ok || result.reason === "threw") && this.#isReusable;
+    // An engine that ran out of memory or stack, or was stopped, is not used again. One that has grown too large ends with its
+    // worker, which returns its memory at once.
+    const reusable = (result.ok || result.reason === "threw") && !this.#context.outgrown;
     const displayed = this.#state.displayed > 0;
     const registry = this.#files.registryPath;
     this.#onEnd({ result, calls: this.#calls.all, logs: this.#logs.first, displayed, reusable, registry });

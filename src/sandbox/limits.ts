@@ -141,9 +141,6 @@ export const fuelRounds = 200_000;
 /** Shorter texts are copied into the engine with emscripten's loop, which is faster for them than the platform's encoder. */
 export const minEncodedChars = 512;
 
-/** A program that has computed for longer lets others go first. Most programs take less. */
-export const heavyProgramMs = 50;
-
 /** An engine's memory that has grown beyond this is discarded instead of restored, because its pages would stay resident. */
 export const keptContextBytes = 48 * megabyte;
 

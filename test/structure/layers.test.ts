@@ -22,7 +22,6 @@ below["main"] = ["cli"];
 /** What the files of `base` may import. */
 const base: Record<string, string[]> = {
   "limits.ts": ["units.ts"],
-  "lower-priority.ts": ["c-library.ts", "limits.ts"],
   "units.ts": [],
   "errors.ts": [],
   "json-object.ts": [],
