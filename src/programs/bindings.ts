@@ -16,7 +16,7 @@ import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { calledBy } from "./saved/callers.ts";
 import { programsServer } from "./saved/model.ts";
-import { isOwnFunction, ownFunction, withOwnFunctions } from "./saved/namespace.ts";
+import { isOwnFunction, withOwnFunctions } from "./saved/namespace.ts";
 import { requirePermission } from "./saved/permissions.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
@@ -60,7 +60,10 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
       }
-      if (isOwnFunction(call, parts)) return await ownFunction(name, args, requesting, parts);
+      if (isOwnFunction(call, parts)) {
+        const { ownFunction } = await import("./saved/own-functions.ts");
+        return await ownFunction(name, args, requesting, parts);
+      }
       if (program) requirePermission(program, call, toolNamed(call, parts));
       const made = given.made && madeFrom(source, given.made);
       const context = callContext({ ...given, made, call: made?.call ?? 0, origin, listener }, wantsProgress);
