@@ -20,8 +20,3 @@ export interface QuotaOwner {
   key: string;
   quotas: Quotas;
 }
-
-/** The owners with quotas that count calls, of a config or a door. */
-export function countingQuotas(owners: readonly QuotaOwner[]): QuotaOwner[] {
-  return owners.filter(({ quotas }) => [quotas.callsPerMinute, quotas.callsAtOnce, quotas.mbPerDay].some(Boolean));
-}

@@ -377,7 +377,7 @@ class Daemon {
     this.#lastCallAt = performance.now();
     const app = await this.#appOf(caller);
     const executions = await app.executions();
-    const asked = source === undefined ? await savedProgram(program ?? "", input, app) : { source };
+    const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
     const execution = executions.start({ ...asked, limits, check }, app, { isBackground: true });
     await execution.stored();
     return answerOf({ id: execution.id });
@@ -512,11 +512,8 @@ function stampOfAll({ configFiles, program }: Pick<DaemonOptions, "configFiles" 
   return [...configFiles.map(stampOf), program === undefined ? "" : programStampOf(program)].join("\n");
 }
 
-/** Throws PROGRAM_NOT_FOUND and INVALID_ARGUMENTS. */
-async function savedProgram(name: string, input: JsonObject, { config }: App) {
-  const [{ ProgramLibrary }, { requestFor }] = await Promise.all([
-    import("../programs/saved/library.ts"),
-    import("../programs/saved/run.ts"),
-  ]);
-  return requestFor(new ProgramLibrary(config.savedPrograms).get(name), input);
+/** Loaded only for a saved program. Throws PROGRAM_NOT_FOUND and INVALID_ARGUMENTS. */
+async function savedRequest(name: string, input: JsonObject, { config }: App) {
+  const { requestForNamed } = await import("../programs/saved/run.ts");
+  return requestForNamed(name, input, config.savedPrograms);
 }

@@ -7,7 +7,6 @@ import type { SavedProgramsPlace } from "../config/locations.ts";
 import type { ExecutionParts } from "../programs/execute.ts";
 import type { Executions } from "../programs/executions.ts";
 import type { FollowedExecution } from "../programs/running-execution.ts";
-import { ProgramLibrary } from "../programs/saved/library.ts";
 import type { Schedule, ScheduledRun, Schedules } from "../programs/saved/schedules.ts";
 import { idAt } from "../programs/trace/id.ts";
 
@@ -108,10 +107,10 @@ export class Scheduler {
   ): Promise<FollowedExecution> {
     const executionId = idAt(due, sha256(JSON.stringify([place.folder, id, due])));
     const { executions, parts } = await open();
-    const { earlier, requestFor } = await import("../programs/saved/run.ts");
+    const { earlier, requestForNamed } = await import("../programs/saved/run.ts");
     const found = await earlier(executionId, executions, parts);
     if (found) return found;
-    const request = await requestFor(new ProgramLibrary(place).get(program), input);
+    const request = await requestForNamed(program, input, place);
     const execution = executions.start(request, parts, { id: executionId, isBackground: true });
     try {
       await execution.stored();

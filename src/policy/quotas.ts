@@ -1,5 +1,6 @@
 /** Keeps what all programs and calls together use within the quotas of the config, the door and the server. */
 import type { Database } from "bun:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { dayMs, megabyte, minuteMs } from "../base/units.ts";
@@ -114,7 +115,7 @@ export class UsageQuotas {
     this.#reached = reached;
     if (!reached) return;
     // A program that calls again and again must not keep others waiting.
-    await Promise.race([Bun.sleep(refusedCallMs), new Promise<void>((resolve) => onceAborted(signal, resolve))]);
+    await sleep(refusedCallMs, undefined, { signal }).catch(() => {});
     const { owner, span, what } = reached;
     const seconds = Math.ceil((span.to - now) / 1_000);
     throw new ClaudikinsError("QUOTA_REACHED", `${what} is the quota of ${owner.name}, and it is used up`, {
@@ -151,11 +152,6 @@ function counted(owners: readonly QuotaOwner[], now: number, database: Database)
   }
   for (const owner of owners) if (owner.quotas.callsPerMinute !== undefined) table.add(callsIn(owner, minute));
   return undefined;
-}
-
-function onceAborted(signal: AbortSignal | undefined, callback: () => void): void {
-  if (signal?.aborted) callback();
-  else signal?.addEventListener("abort", callback, { once: true });
 }
 
 function spanOf(now: number, lengthMs: number): Span {

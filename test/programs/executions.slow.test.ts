@@ -1,6 +1,6 @@
 /** Executions that are kept: their outcome can be asked for later, and another process continues them when theirs has died. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { App } from "../../src/app/app.ts";
 import { storeFile } from "../../src/config/locations.ts";
@@ -10,6 +10,7 @@ import { ExecutionStore } from "../../src/store/executions.ts";
 import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
+import { callsIn, killed as runKilled } from "./stored/killed.ts";
 
 // Many processes run at once on a small machine.
 setDefaultTimeout(120_000);
@@ -26,13 +27,7 @@ afterEach(() => folder[Symbol.dispose]());
 const env = () => ({ PATH: process.env["PATH"], HOME: folder.path, CI: "true" });
 
 /** The calls that the server has received: tool and name. */
-const called = (): string[] =>
-  existsSync(counts)
-    ? readFileSync(counts, "utf8")
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => (JSON.parse(line) as string[]).join(" "))
-    : [];
+const called = () => callsIn(counts);
 
 async function untilCalled(count: number): Promise<void> {
   await eventually(() => called().length >= count);
@@ -53,18 +48,8 @@ function valueIn(outcome: Outcome): unknown {
   return outcome.value;
 }
 
-/** Runs a program in another process, kills that process once `ready` resolves, and returns the id. */
-async function killed(code: string, ready: () => Promise<unknown>): Promise<string> {
-  const script = join(import.meta.dir, "stored", "run.ts");
-  const child = Bun.spawn([process.execPath, script, code], { cwd: folder.path, env: env(), stdout: "pipe" });
-  const { value } = await child.stdout.getReader().read();
-  await ready();
-  child.kill("SIGKILL");
-  await child.exited;
-  return Buffer.from(value ?? [])
-    .toString()
-    .trim();
-}
+const killed = (code: string, ready: () => Promise<unknown>) =>
+  runKilled(code, { cwd: folder.path, env: env() }, ready);
 
 async function continued(id: string, app: App): Promise<Outcome> {
   return (await (await app.executions()).follow(id, app)).outcome;

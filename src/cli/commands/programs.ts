@@ -15,6 +15,7 @@ import {
 import { megabyte } from "../../base/units.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { defaultLimits } from "../../config/defaults.ts";
+import { formsOf, formsText } from "../../programs/call-arguments.ts";
 import { lastChange } from "../../programs/saved/differences.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
@@ -129,7 +130,7 @@ export const show = command({
       code,
     };
     const inputs = inputsOf(program).map(([name, schema, required]) => {
-      return `  ${name}  ${typeText(schema)}${required ? "" : ", optional"}${exampleText(schema)}`;
+      return `  ${name}  ${formsText(formsOf(schema, input))}${required ? "" : ", optional"}${exampleText(schema)}`;
     });
     const source = from ? `, from ${from.url}@${from.commit.slice(0, 12)}` : "";
     const lines = [
@@ -149,15 +150,6 @@ export const show = command({
 });
 
 const shownRuns = 5;
-
-function typeText({ type }: Record<string, unknown>): string {
-  return (
-    [type]
-      .flat()
-      .filter((each) => typeof each === "string")
-      .join(" or ") || "anything"
-  );
-}
 
 function exampleText({ examples }: Record<string, unknown>): string {
   return Array.isArray(examples) && examples.length > 0 ? `, such as ${JSON.stringify(examples[0])?.slice(0, 60)}` : "";

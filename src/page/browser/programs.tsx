@@ -1,9 +1,11 @@
 /** The saved programs: what each does, may call and has done, and when it runs by itself. */
+
 import { useState } from "preact/hooks";
 import { durationText } from "../../base/duration.ts";
 import type { PageProgram, PageRun, PageState } from "../contract.ts";
 import { Age } from "./age.tsx";
 import { AskedButton } from "./asked-button.tsx";
+import { CallFacts } from "./call-facts.tsx";
 import { get, post } from "./client.ts";
 import { useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
@@ -108,20 +110,7 @@ function Details({ program, state }: { program: PageProgram; state: PageState })
         <Text>{description}</Text>
       </p>
       <dl class="facts">
-        <div>
-          <dt>Call</dt>
-          <dd>
-            <code>
-              <Text>{call}</Text>
-            </code>
-          </dd>
-        </div>
-        <div>
-          <dt>May call</dt>
-          <dd>
-            <Text>{calls.join(", ") || "nothing"}</Text>
-          </dd>
-        </div>
+        <CallFacts call={call} calls={calls} />
         {door !== undefined && (
           <div>
             <dt>Door</dt>

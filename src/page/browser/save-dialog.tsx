@@ -1,7 +1,9 @@
 /** Saves the program of an execution under a name. What would be saved is shown before. */
+
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../base/counted.ts";
 import type { PageExecution, PageSaving } from "../contract.ts";
+import { CallFacts } from "./call-facts.tsx";
 import { get, post } from "./client.ts";
 import { Field } from "./field.tsx";
 import { useAction, useNotices } from "./notice.tsx";
@@ -156,20 +158,7 @@ function Shown({
         </p>
       )}
       <dl class="facts">
-        <div>
-          <dt>Call</dt>
-          <dd>
-            <code>
-              <Text>{call}</Text>
-            </code>
-          </dd>
-        </div>
-        <div>
-          <dt>May call</dt>
-          <dd>
-            <Text>{calls.join(", ") || "nothing"}</Text>
-          </dd>
-        </div>
+        <CallFacts call={call} calls={calls} />
         <div>
           <dt>Description</dt>
           <dd>

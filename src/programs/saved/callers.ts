@@ -1,6 +1,6 @@
 /**
- * Who calls a saved program. The call goes through the pool like every other call, to a server in this process, which finds its caller by a
- * token in the request.
+ * The callers of saved programs. A call of a saved program goes through the pool, like every other call, to a server in this process. The
+ * server finds the caller by a token in the request.
  */
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Clock } from "../../base/time-limit.ts";

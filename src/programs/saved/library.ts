@@ -1,12 +1,12 @@
 /** The saved programs of one config, or of one door of it: a private folder with a JSON file for each. */
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
-import { namesIn, readIfThere, removeFile, removeIfEmpty, writeWhenChanged } from "../../base/files.ts";
-import { isObject } from "../../base/json-object.ts";
+import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../../base/files.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
 import { withLock } from "../../base/lock.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
+import { sha256 } from "../../base/sha256.ts";
 import type { SavedProgramsPlace } from "../../config/locations.ts";
 import { maxSavedPrograms } from "../limits.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
@@ -23,6 +23,17 @@ export class ProgramLibrary {
   /** In the order of their names. Throws FILE_NOT_FOUND, CONFIG_INVALID and VERSION_TOO_OLD for a file that cannot be read. */
   all(): SavedProgram[] {
     return this.names().map((name) => this.get(name));
+  }
+
+  /** Without the programs whose files cannot be read, so that one does not keep the others from agents. */
+  readable(): SavedProgram[] {
+    return this.names().flatMap((name) => {
+      try {
+        return [this.get(name)];
+      } catch {
+        return [];
+      }
+    });
   }
 
   names(): string[] {
@@ -47,7 +58,7 @@ export class ProgramLibrary {
     const file = this.#fileOf(name);
     const text = readIfThere(file);
     if (text === undefined) return undefined;
-    const value = parsed(text);
+    const value = parsedJson(text);
     if (isNewer(value, 1)) throw writtenByNewer(`the saved program "${name}"`);
     if (isProgram(value)) return { ...value, name };
     throw new ClaudikinsError("CONFIG_INVALID", `${file} is damaged: it has no saved program`, {
@@ -56,18 +67,13 @@ export class ProgramLibrary {
   }
 
   /**
-   * Writes what `change` makes of the program of that name. It gets undefined if none is saved, and returns undefined to remove it. Throws
-   * FILE_NOT_WRITABLE, USAGE if too many programs are saved, and what `change` throws.
+   * Writes what `change` makes of the program of that name. It gets undefined if none is saved. Throws FILE_NOT_WRITABLE, USAGE if too many programs are saved, and what `change` throws.
    */
-  async change(name: string, change: (before: SavedProgram | undefined) => SavedProgram | undefined): Promise<void> {
-    const { folder, mark } = this.#place;
-    await withLock(join(folder, ".lock"), "the saved programs", () => {
+  async change(name: string, change: (before: SavedProgram | undefined) => SavedProgram): Promise<void> {
+    await withLock(join(this.#place.folder, ".lock"), "the saved programs", () => {
       const before = this.find(name);
-      const after = change(before);
-      if (after) this.#write(name, after, before === undefined);
-      else removeFile(this.#fileOf(name));
-      // Running processes look at this file.
-      writeWhenChanged(mark, `${Date.now()}.${crypto.randomUUID()}\n`, undefined, 0o600);
+      this.#write(name, change(before), before === undefined);
+      tellOthers(this.#place);
     });
   }
 
@@ -83,11 +89,10 @@ export class ProgramLibrary {
   /** Removes a file that may be damaged. Returns false if it does not exist. Throws FILE_NOT_WRITABLE. */
   async remove(name: string): Promise<boolean> {
     if (!this.names().includes(name)) return false;
-    await this.change(name, () => undefined).catch((error: unknown) => {
-      if (!(error instanceof ClaudikinsError) || error.code !== "CONFIG_INVALID") throw error;
+    await withLock(join(this.#place.folder, ".lock"), "the saved programs", () => {
       removeFile(this.#fileOf(name));
+      tellOthers(this.#place);
     });
-    removeIfEmpty(this.#place.folder);
     return true;
   }
 
@@ -96,20 +101,15 @@ export class ProgramLibrary {
   }
 }
 
+/** Lets running processes know that a program or a schedule has changed. Throws FILE_NOT_WRITABLE. */
+export function tellOthers({ mark }: SavedProgramsPlace): void {
+  writeWhenChanged(mark, `${Date.now()}.${crypto.randomUUID()}\n`, undefined, 0o600);
+}
+
 /** A text that changes when a program changes. */
 export function digestOf(program: SavedProgram): string {
   const { code, input, output, calls } = program;
-  return createHash("sha256")
-    .update(JSON.stringify([code, input, output ?? null, calls]))
-    .digest("hex");
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return sha256(JSON.stringify([code, input, output ?? null, calls]));
 }
 
 function isProgram(value: unknown): value is SavedProgram {

@@ -1,5 +1,6 @@
 /** A saved program: code that has a name, typed input, and a list of what it may call. */
 import type { JsonObject } from "../../base/json-object.ts";
+import { savedProgramsName } from "../../config/saved-programs.ts";
 
 export interface SavedProgram {
   version: 1;
@@ -35,7 +36,7 @@ export interface ProgramSource {
 }
 
 /** The name of the server whose tools are the saved programs, and of the namespace in code. */
-export const programsServer = "programs";
+export const programsServer = savedProgramsName;
 
 /** The function of the namespace with which an agent saves its last program. No program can have its name. */
 export const saveFunction = "save";

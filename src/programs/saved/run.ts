@@ -1,6 +1,7 @@
 /** Runs a saved program as an execution of its own. */
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
+import type { SavedProgramsPlace } from "../../config/locations.ts";
 import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import { onAbort } from "../../servers/abort.ts";
@@ -12,6 +13,7 @@ import type { FollowedExecution } from "../running-execution.ts";
 import { idWithin } from "../trace/id.ts";
 import type { ProgramCaller } from "./callers.ts";
 import { codeWithInput } from "./inputs.ts";
+import { ProgramLibrary } from "./library.ts";
 import type { SavedProgram } from "./model.ts";
 
 /** The execution of a saved program. Throws INVALID_ARGUMENTS. */
@@ -23,6 +25,11 @@ export async function requestFor(
   const problems = await argumentProblems(input, given);
   if (problems.length > 0) throw new ClaudikinsError("INVALID_ARGUMENTS", `${name}: ${problems.join("; ")}`);
   return { source: codeWithInput(code, given), program: { name, calls, depth } };
+}
+
+/** The execution of the saved program of that name. Throws PROGRAM_NOT_FOUND and INVALID_ARGUMENTS. */
+export function requestForNamed(name: string, given: JsonObject, place: SavedProgramsPlace) {
+  return requestFor(new ProgramLibrary(place).get(name), given);
 }
 
 /**

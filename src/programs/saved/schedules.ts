@@ -9,6 +9,7 @@ import { didYouMean } from "../../base/near-names.ts";
 import { isNewer } from "../../base/newer.ts";
 import type { SavedProgramsPlace } from "../../config/locations.ts";
 import { maxCountedMisses, maxSchedules } from "../limits.ts";
+import { tellOthers } from "./library.ts";
 import { problemOfName } from "./model.ts";
 
 export interface Schedule {
@@ -122,7 +123,7 @@ export class Schedules {
       if (ids.length >= maxSchedules) throw new ClaudikinsError("USAGE", `There are ${maxSchedules} schedules already`);
       this.#write(schedule);
       // The description of the program names its schedules.
-      writeWhenChanged(this.#place.mark, `${Date.now()}.${crypto.randomUUID()}\n`, undefined, 0o600);
+      tellOthers(this.#place);
     });
   }
 
@@ -144,7 +145,7 @@ export class Schedules {
         });
       }
       removeFile(this.#fileOf(id));
-      writeWhenChanged(this.#place.mark, `${Date.now()}.${crypto.randomUUID()}\n`, undefined, 0o600);
+      tellOthers(this.#place);
     });
   }
 

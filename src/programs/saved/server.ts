@@ -1,7 +1,7 @@
 /** The saved programs as an MCP server in this process: the pool connects to it, lists it and calls it like any other server. */
 import type { Transport } from "@modelcontextprotocol/client";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
-import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { version } from "../../base/version.ts";
 import type { SavedProgramsPlace } from "../../config/locations.ts";
@@ -27,7 +27,7 @@ export async function savedProgramsChannel(options: ServerOptions): Promise<Chan
   const { InMemoryTransport, Server } = await import("@modelcontextprotocol/server");
   const library = new ProgramLibrary(options.place);
   const server = new Server({ name: programsServer, version }, { capabilities: { tools: {} } });
-  server.setRequestHandler("tools/list", () => ({ tools: library.all().map((each) => toolOf(each, options)) }));
+  server.setRequestHandler("tools/list", () => ({ tools: library.readable().map((each) => toolOf(each, options)) }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const { name, arguments: given = {}, _meta: meta } = params;
     try {
@@ -84,5 +84,5 @@ function resultOf(outcome: Outcome, name: string): CallToolResult {
 }
 
 function failed(text: string): CallToolResult {
-  return { isError: true, content: [{ type: "text", text: text || messageOf(undefined) }] };
+  return { isError: true, content: [{ type: "text", text }] };
 }

@@ -8,7 +8,7 @@ import { sessionOf } from "../../tools/catalog/session-of.ts";
 import { clientsOf } from "../tokens/token-file.ts";
 import { endedToken } from "./refusal.ts";
 
-/** Whose request it is, as far as its token says. */
+/** The sender of a request, as its token identifies it. */
 export interface Caller {
   /** The id of the token. Undefined for the token of the server itself, and where none is needed. */
   token?: string | undefined;

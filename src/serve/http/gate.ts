@@ -74,7 +74,7 @@ export class HttpGate {
     throw new HttpRefusal(403, `Pages of ${shown(origin)} may not call this server. To allow them, use --allow-origin`);
   }
 
-  /** Whose request it is. `address` is the remote one. Throws an HttpRefusal with status 401. */
+  /** Identifies the sender of a request. `address` is the remote one. Throws an HttpRefusal with status 401. */
   callerOf(request: Request, address: string): Caller {
     if (!this.#token) return { address };
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];

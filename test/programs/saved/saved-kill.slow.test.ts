@@ -1,11 +1,11 @@
-/** Programs that call saved programs, in processes that are killed: no call is made twice, and none is lost. */
+/** A process that runs a program with a saved program is killed. Another process continues both, and makes each call once. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cli } from "../../cli/in-memory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { fixture } from "../../support/servers.ts";
 import { type Project, project } from "../../tools/generation/project.ts";
+import { callsIn, killed as runKilled } from "../stored/killed.ts";
 
 // Many processes run at once on a small machine.
 setDefaultTimeout(120_000);
@@ -22,13 +22,7 @@ afterEach(() => folder[Symbol.dispose]());
 const env = () => ({ PATH: process.env["PATH"], HOME: folder.path, CI: "true" });
 
 /** The calls that the server has received: tool and name. */
-const called = (): string[] =>
-  existsSync(counts)
-    ? readFileSync(counts, "utf8")
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => (JSON.parse(line) as string[]).join(" "))
-    : [];
+const called = () => callsIn(counts);
 
 async function save(name: string, code: string): Promise<void> {
   folder.write(`${name}.ts`, code);
@@ -37,18 +31,8 @@ async function save(name: string, code: string): Promise<void> {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
 }
 
-/** Runs a program in another process, kills that process once `ready` resolves, and returns the id. */
-async function killed(code: string, ready: () => Promise<unknown>): Promise<string> {
-  const script = join(import.meta.dir, "..", "stored", "run.ts");
-  const child = Bun.spawn([process.execPath, script, code], { cwd: folder.path, env: env(), stdout: "pipe" });
-  const { value } = await child.stdout.getReader().read();
-  await ready();
-  child.kill("SIGKILL");
-  await child.exited;
-  return Buffer.from(value ?? [])
-    .toString()
-    .trim();
-}
+const killed = (code: string, ready: () => Promise<unknown>) =>
+  runKilled(code, { cwd: folder.path, env: env() }, ready);
 
 async function continued(id: string) {
   await using app = await folder.open();

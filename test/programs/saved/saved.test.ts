@@ -124,8 +124,11 @@ describe("saving", () => {
     const error = await refused(["programs", "list"]);
     expect(error).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining(file) });
     expect(error.hint).toContain("claudikins programs remove count-orders");
+    folder.write("other.ts", "return 7;");
+    await done(["programs", "save", "other.ts", "--name", "other"]);
+    expect((await done(["exec", "-e", "return programs.other()"])).value).toBe(7);
     await done(["programs", "remove", "count-orders"]);
-    expect((await done(["programs"])).programs).toEqual([]);
+    expect((await done(["programs"])).programs).toMatchObject([{ name: "other" }]);
   });
 });
 

@@ -1,0 +1,23 @@
+/** How code calls a program, and what the program may call: rows of a list of facts. */
+import { Text } from "./text.tsx";
+
+export function CallFacts({ call, calls }: { call: string; calls: readonly string[] }) {
+  return (
+    <>
+      <div>
+        <dt>Call</dt>
+        <dd>
+          <code>
+            <Text>{call}</Text>
+          </code>
+        </dd>
+      </div>
+      <div>
+        <dt>May call</dt>
+        <dd>
+          <Text>{calls.join(", ") || "nothing"}</Text>
+        </dd>
+      </div>
+    </>
+  );
+}
