@@ -71,6 +71,9 @@ export const signalGuardAfterMs = 1_000;
 /** How often its thread looks whether the main thread is blocked. */
 export const signalGuardLookMs = 100;
 
+/** Looks without an answer before it is. With fewer, a busy machine made it look blocked. */
+export const signalGuardLooks = 5;
+
 // Input
 
 /** Characters of a line that is typed. A longer input could fill the memory. */

@@ -296,6 +296,7 @@ export class Execution implements HostCalls {
       return;
     } finally {
       this.#state.usedMs += performance.now() - this.#runningSince;
+      Atomics.store(this.#stop, 2, this.#state.usedMs);
       this.#runningSince = undefined;
     }
     const stopped = this.#reasonToStop();

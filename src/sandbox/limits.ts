@@ -72,6 +72,32 @@ export const maxParkedBytes = 512 * megabyte;
 /** Programs that leave their place while they wait for a person. Later ones keep it. */
 export const maxProgramsWithoutPlace = 100;
 
+// Shares of the time of this process
+
+/** A caller is active for this long after it has used time. */
+export const activeCallerMs = 1_000;
+
+/** The time that a caller may use at once before it waits for its share. */
+export const callerReserveMs = 250;
+
+/** The most that a caller can owe. A program that computed for ten seconds keeps the next one waiting for this time, times the callers. */
+export const largestCallerDebtMs = 500;
+
+/** The longest pause between two looks at whether a caller may go on. */
+export const shareLookMs = 100;
+
+/** The time that a program takes around its own: its request, its text, its answer. */
+export const programOverheadMs = 3;
+
+/** The time that a call takes in this process, its server and the worker. */
+export const callOverheadMs = 0.6;
+
+/** The same for each million characters of its result. */
+export const resultOverheadMs = 20;
+
+/** The time that a new worker takes, when the one of a program cannot be used again. */
+export const workerStartMs = 60;
+
 /** The time limit of a program does not count while it waits for a timer that fires later than this, and for nothing else. */
 export const longTimerMs = 60_000;
 

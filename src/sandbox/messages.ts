@@ -42,7 +42,7 @@ export interface RunMessage {
   deadline: number;
   /** Whether the program is saved before each of its calls leaves. */
   isKept: boolean;
-  /** Two Int32 values: why the code must stop (`stopReason`), and the worker's `phase`. */
+  /** Three Int32 values: why the code must stop (`stopReason`), the worker's `phase`, and the milliseconds that the code has run. */
   state: SharedArrayBuffer;
 }
 

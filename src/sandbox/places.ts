@@ -1,11 +1,12 @@
 /** The places of programs that run. While a program waits for a person, another one runs in its place. */
 import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
-import { maxProgramsWithoutPlace } from "./limits.ts";
+import { maxProgramsWithoutPlace, programOverheadMs } from "./limits.ts";
+import type { TimeShares } from "./time-shares.ts";
 
 /** How a program takes its turn. */
 export interface Turn {
-  /** Callers with different keys get places in turn. */
+  /** The caller. Different callers get places in turn, and share the time of this process. */
   key?: string | undefined;
   /** Further limits of concurrent programs. */
   others?: readonly Semaphore[] | undefined;
@@ -20,28 +21,34 @@ export interface ProgramPlace extends Clock {
 
 export class Places {
   readonly #semaphore: Semaphore;
+  readonly #shares: TimeShares;
   readonly #parkAfterMs: number;
   /** Programs that have left their place. */
   #waiting = 0;
 
-  constructor(count: number, parkAfterMs: number) {
+  constructor(count: number, shares: TimeShares, parkAfterMs: number) {
     this.#semaphore = new Semaphore(count);
+    this.#shares = shares;
     this.#parkAfterMs = parkAfterMs;
   }
 
   /** Waits for a place, and gives it to `run`. Undefined if `signal` or `close` ended the wait. */
   async inTurn<T>(
     signal: AbortSignal | undefined,
-    { key, others = [] }: Turn,
+    { key = "", others = [] }: Turn,
     run: () => Promise<T>,
   ): Promise<T | undefined> {
     const held: Semaphore[] = [];
     try {
       // The narrower limits come first, so that no place is held by a program that waits for them.
-      for (const each of [...others, this.#semaphore]) {
+      for (const each of others) {
         if ((await each.acquire(signal, key)) === false) return undefined;
         held.push(each);
       }
+      const share = this.#shares.take(key, programOverheadMs, signal);
+      if (share) await share;
+      if ((await this.#semaphore.acquire(signal, key)) === false) return undefined;
+      held.push(this.#semaphore);
       return await run();
     } finally {
       for (const each of held) each.release();

@@ -8,8 +8,17 @@ import { type CallListener, errorShape, observedCall } from "./call-events.ts";
 import type { Checkpointer, OpenCall, SavedExecution } from "./checkpoint-contract.ts";
 import type { Bindings, BindingValue, Limits } from "./contract.ts";
 import { resultTooLarge } from "./limit-errors.ts";
+import { callOverheadMs, resultOverheadMs } from "./limits.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
+
+/** The share of the time that the caller of a program has. */
+export interface ProgramShare {
+  /** Resolves when the caller may use the time; undefined means at once. */
+  take(ms: number, signal: AbortSignal): Promise<void> | undefined;
+  /** Counts time that was used. */
+  charge(ms: number): void;
+}
 
 interface ProgramCallsOptions {
   /** The id of the execution. */
@@ -20,6 +29,7 @@ interface ProgramCallsOptions {
   listener: CallListener;
   checkpointer: Checkpointer | undefined;
   clock: Clock;
+  share: ProgramShare;
   /** Gives the program an answer. */
   send: (answer: SettleMessage) => void;
   /** Whether there is, or will be, a copy of the program that may still wait for an answer. */
@@ -75,8 +85,10 @@ export class ProgramCalls {
   }
 
   async #value(request: CallMessage, clock: Clock): Promise<BindingValue> {
-    const { id, bindings, limits } = this.#options;
+    const { id, bindings, limits, share } = this.#options;
     const { call, namespace, group, name, raw, line, args } = request;
+    const turn = share.take(callOverheadMs, this.#ending.signal);
+    if (turn) await turn;
     // Many calls with large arguments, made at once, must not be handled at once.
     if (args.length > largeJsonChars) await eventLoopTurn();
     const parsed = JSON.parse(args) as Record<string, unknown>;
@@ -85,6 +97,7 @@ export class ProgramCalls {
       { signal: this.#ending.signal, clock, pause: this.#options.clock, made: { execution: id, call, line } },
     );
     const text = textOf(value);
+    share.charge((text.length / 1e6) * resultOverheadMs);
     if (text.length > largeJsonChars) await eventLoopTurn();
     // A UTF-16 unit has at most three bytes in UTF-8.
     const bytes = text.length * 3 > limits.resultBytes ? Buffer.byteLength(text) : 0;

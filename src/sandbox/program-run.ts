@@ -15,6 +15,7 @@ import {
   programReadingMb,
   programReadingMs,
   stopGraceMs,
+  workerStartMs,
 } from "./limits.ts";
 import {
   type CallMessage,
@@ -30,6 +31,7 @@ import type { OutcomeRecorder } from "./outcome-recorder.ts";
 import type { Places, ProgramPlace, Turn } from "./places.ts";
 import { ProgramCalls } from "./program-calls.ts";
 import { ProgramWorker } from "./program-worker.ts";
+import type { TimeShares } from "./time-shares.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 export interface ExecuteOptions {
@@ -59,6 +61,7 @@ export interface Saved {
 export interface SharedResources {
   workers: WorkerPool;
   places: Places;
+  shares: TimeShares;
   /** A program that waits for a person leaves its worker after this time. */
   parkAfterMs: number;
   /** Whether there is room for another parked program. */
@@ -78,8 +81,8 @@ export class ProgramRun {
   readonly #shared: SharedResources;
   readonly #worker: ProgramWorker;
   readonly #calls: ProgramCalls;
-  /** What the worker and this thread tell each other at once: see `stopReason` and `phase`. */
-  readonly #state = new Int32Array(new SharedArrayBuffer(8));
+  /** What the worker and this thread tell each other at once: see `RunMessage`. */
+  readonly #state = new Int32Array(new SharedArrayBuffer(12));
   readonly #limit: TimeLimit;
   readonly #place: ProgramPlace;
   /** Pauses the time limit, and lends the place of the program to others. */
@@ -117,6 +120,7 @@ export class ProgramRun {
     this.#place = shared.places.place(this.#park, options.turn);
     this.#calls = new ProgramCalls({
       id,
+      share: { take: this.#takeTime, charge: this.#chargeTime },
       bindings,
       limits,
       listener: tellAll(listener ? [recorder.hear, listener] : [recorder.hear]),
@@ -166,8 +170,27 @@ export class ProgramRun {
     signal?.removeEventListener("abort", cancel);
     this.#endCalls();
     this.#worker.end(reusable);
+    this.#chargeTime(Atomics.load(this.#state, 2) + (reusable ? 0 : workerStartMs));
     return result;
   }
+
+  get #caller(): string {
+    return this.#options.turn?.key ?? "";
+  }
+
+  readonly #chargeTime = (ms: number): void => this.#shared.shares.charge(this.#caller, ms);
+
+  /** Waits for the caller's share of the time, which does not count as time of the program. */
+  readonly #takeTime = (ms: number, signal: AbortSignal): Promise<void> | undefined => {
+    const share = this.#shared.shares.take(this.#caller, ms, signal);
+    if (!share) return undefined;
+    this.#limit.hold();
+    this.#tellDeadline();
+    return share.finally(() => {
+      this.#limit.release();
+      this.#tellDeadline();
+    });
+  };
 
   /** The calls that it waits for. */
   get openCalls(): CallMessage[] {

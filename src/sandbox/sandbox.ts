@@ -7,6 +7,7 @@ import { maxParkedBytes } from "./limits.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
 import { Places } from "./places.ts";
 import { type ExecuteOptions, ProgramRun, type Saved, type SharedResources } from "./program-run.ts";
+import { TimeShares } from "./time-shares.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 const guest: string = guestScript();
@@ -20,9 +21,11 @@ export class Sandbox implements Disposable {
    * concurrently; others wait. A program that waits for a person leaves its worker after `parkAfterMs`.
    */
   constructor({ keptWorkers = 2, atOnce = 16, parkAfterMs = 5_000 } = {}) {
+    const shares = new TimeShares();
     this.#shared = {
       workers: new WorkerPool(guest, keptWorkers),
-      places: new Places(atOnce, parkAfterMs),
+      places: new Places(atOnce, shares, parkAfterMs),
+      shares,
       parkAfterMs,
       mayPark: () => this.parkedBytes < maxParkedBytes,
     };

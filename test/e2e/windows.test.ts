@@ -1,5 +1,5 @@
 /** The executable for Windows, under Wine. docs/windows.md says what this shows and what it does not. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { releaseServer } from "../setup/upgrade/release-server.ts";
@@ -37,6 +37,10 @@ describe.skipIf(noWine !== undefined)("on Windows", () => {
       },
     });
     config = windowsPath(file);
+  });
+  // A process that Wine keeps from running would make the next tests fail too.
+  afterEach(async () => {
+    await machine.run(["daemon", "stop", "--all", "--now"]);
   });
   afterAll(async () => {
     await machine[Symbol.asyncDispose]();

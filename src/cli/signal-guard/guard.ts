@@ -6,7 +6,7 @@ import { signalGuardAfterMs } from "../limits.ts";
 /**
  * Starts a thread that asks the main thread ten times a second whether it still runs. While it does not answer, the signals
  * have the system's default action, which ends the process at once; the watchdog then ends its servers. A signal that
- * arrives in the first 0.2 seconds of a block is handled when the block ends. Windows has no such signals.
+ * arrives in the first 0.6 seconds of a block is handled when the block ends. Windows has no such signals.
  */
 export function guardSignals(log: Log): Disposable {
   if (process.platform === "win32") return { [Symbol.dispose]: () => {} };

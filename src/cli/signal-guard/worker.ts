@@ -2,7 +2,7 @@
 import { FFIType, type Pointer } from "bun:ffi";
 import { constants } from "node:os";
 import { libraryNames, openLibrary } from "../../base/c-library.ts";
-import { signalGuardLookMs } from "../limits.ts";
+import { signalGuardLookMs, signalGuardLooks } from "../limits.ts";
 
 declare const self: Worker;
 
@@ -18,21 +18,19 @@ else self.postMessage({ problem: `no C library under ${libraryNames}` });
 type Handler = Pointer | bigint | null;
 
 function watch(signal: (signal: number, handler: Handler) => Handler): void {
-  let isAnswered = true;
+  /** Looks since the main thread last answered. */
+  let unanswered = 0;
   /** The handlers that the main thread has, while they are replaced. */
   let replaced: Handler[] | undefined;
   self.onmessage = () => {
-    isAnswered = true;
+    unanswered = 0;
     if (!replaced) return;
     for (const [at, handler] of replaced.entries()) signal(signals[at]!, handler);
     replaced = undefined;
   };
   setInterval(() => {
-    if (!isAnswered) {
-      replaced ??= signals.map((each) => signal(each, defaultAction));
-      return;
-    }
-    isAnswered = false;
-    self.postMessage("alive?");
+    if (unanswered === 0) self.postMessage("alive?");
+    unanswered += 1;
+    if (unanswered > signalGuardLooks) replaced ??= signals.map((each) => signal(each, defaultAction));
   }, signalGuardLookMs);
 }

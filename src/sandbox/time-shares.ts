@@ -1,0 +1,117 @@
+/**
+ * Shares the time of this process among its callers, so that the heavy programs of one keep nobody waiting. While several callers are
+ * active, each may use an equal part of the time. One that has used up its part and a reserve waits. A caller that is alone never waits.
+ */
+import { activeCallerMs, callerReserveMs, largestCallerDebtMs, shareLookMs } from "./limits.ts";
+
+/** A caller that waits until it may use some time. */
+interface Waiting {
+  ms: number;
+  resolve: () => void;
+}
+
+interface Account {
+  /** Milliseconds that the caller may use at once. Negative if it has used too much. */
+  credit: number;
+  /** When the credit was last computed. */
+  at: number;
+  /** When the caller last used time. */
+  usedAt: number;
+  /** In the order in which they came. */
+  waiting: Set<Waiting>;
+  timer: Timer | undefined;
+}
+
+export class TimeShares {
+  readonly #accounts = new Map<string, Account>();
+  #active = 0;
+  #countedAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * Uses `ms` milliseconds of the share of `key`. Undefined if the caller may go on at once, otherwise a promise that resolves when it
+   * may, or when `signal` is aborted.
+   */
+  take(key: string, ms: number, signal?: AbortSignal): Promise<void> | undefined {
+    const account = this.#account(key);
+    if (account.waiting.size === 0 && this.#mayUse(account)) {
+      account.credit -= ms;
+      return undefined;
+    }
+    return signal?.aborted ? undefined : this.#wait(account, ms, signal);
+  }
+
+  /** Counts time that was used without a wait before it. */
+  charge(key: string, ms: number): void {
+    const account = this.#account(key);
+    account.credit = Math.max(account.credit - ms, -largestCallerDebtMs);
+  }
+
+  async #wait(account: Account, ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting: Waiting = { ms, resolve };
+    account.waiting.add(waiting);
+    const abort = () => {
+      account.waiting.delete(waiting);
+      resolve();
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#lookLater(account);
+    await promise;
+    signal?.removeEventListener("abort", abort);
+  }
+
+  #lookLater(account: Account): void {
+    if (account.timer !== undefined || account.waiting.size === 0) return;
+    const ms = Math.min(Math.max(1, -account.credit * this.#callers()), shareLookMs);
+    account.timer = setTimeout(() => {
+      account.timer = undefined;
+      this.#look(account);
+    }, ms);
+  }
+
+  /** Lets callers go on, in their order. */
+  #look(account: Account): void {
+    this.#refill(account);
+    for (const waiting of account.waiting) {
+      if (!this.#mayUse(account)) break;
+      account.credit -= waiting.ms;
+      account.waiting.delete(waiting);
+      waiting.resolve();
+    }
+    this.#lookLater(account);
+  }
+
+  #mayUse({ credit }: Account): boolean {
+    return credit > 0 || this.#callers() === 1;
+  }
+
+  #account(key: string): Account {
+    const now = performance.now();
+    const account = this.#accounts.getOrInsertComputed(key, () => {
+      // The new caller counts at once.
+      this.#countedAt = Number.NEGATIVE_INFINITY;
+      return { credit: callerReserveMs, at: now, usedAt: now, waiting: new Set(), timer: undefined };
+    });
+    account.usedAt = now;
+    this.#refill(account);
+    return account;
+  }
+
+  #refill(account: Account): void {
+    const now = performance.now();
+    account.credit = Math.min(account.credit + (now - account.at) / this.#callers(), callerReserveMs);
+    account.at = now;
+  }
+
+  /** The number of active callers, at least one. Forgets the others. */
+  #callers(): number {
+    const now = performance.now();
+    if (now - this.#countedAt > shareLookMs) {
+      this.#countedAt = now;
+      for (const [key, { usedAt, waiting }] of this.#accounts)
+        if (waiting.size === 0 && now - usedAt > activeCallerMs) this.#accounts.delete(key);
+      this.#active = this.#accounts.size;
+    }
+    return Math.max(1, this.#active);
+  }
+}
