@@ -86,17 +86,17 @@ export const largestCallerDebtMs = 500;
 /** The longest pause between two looks at whether a caller may go on. */
 export const shareLookMs = 100;
 
-/** The time that a program takes around its own: its request, its text, its answer. */
-export const programOverheadMs = 3;
+/** CPU time that a program takes around its own, on all threads: its request, its text, its answer. Measured, like the next three. */
+export const programOverheadMs = 10;
 
-/** The time that a call takes in this process, its server and the worker. */
-export const callOverheadMs = 0.6;
+/** CPU time that a call takes in this process and in a fast server. */
+export const callOverheadMs = 1.2;
 
 /** The same for each million characters of its result. */
-export const resultOverheadMs = 20;
+export const resultOverheadMs = 100;
 
-/** The time that a new worker takes, when the one of a program cannot be used again. */
-export const workerStartMs = 60;
+/** The same for a new worker, when the one of a program cannot be used again. */
+export const workerStartMs = 50;
 
 /** The time limit of a program does not count while it waits for a timer that fires later than this, and for nothing else. */
 export const longTimerMs = 60_000;

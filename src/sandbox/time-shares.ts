@@ -2,7 +2,14 @@
  * Shares the time of this process among its callers, so that the heavy programs of one keep nobody waiting. While several callers are
  * active, each may use an equal part of the time. One that has used up its part and a reserve waits. A caller that is alone never waits.
  */
+import { availableParallelism } from "node:os";
 import { activeCallerMs, callerReserveMs, largestCallerDebtMs, shareLookMs } from "./limits.ts";
+
+/**
+ * Milliseconds of CPU time that are shared in a millisecond. The rest of the cores is for other programs, and for the servers and the
+ * main thread, which all callers need.
+ */
+const sharedCores = Math.max(1, availableParallelism() / 2);
 
 /** A caller that waits until it may use some time. */
 interface Waiting {
@@ -62,7 +69,7 @@ export class TimeShares {
 
   #lookLater(account: Account): void {
     if (account.timer !== undefined || account.waiting.size === 0) return;
-    const ms = Math.min(Math.max(1, -account.credit * this.#callers()), shareLookMs);
+    const ms = Math.min(Math.max(1, -account.credit / this.#share()), shareLookMs);
     account.timer = setTimeout(() => {
       account.timer = undefined;
       this.#look(account);
@@ -99,8 +106,13 @@ export class TimeShares {
 
   #refill(account: Account): void {
     const now = performance.now();
-    account.credit = Math.min(account.credit + (now - account.at) / this.#callers(), callerReserveMs);
+    account.credit = Math.min(account.credit + (now - account.at) * this.#share(), callerReserveMs);
     account.at = now;
+  }
+
+  /** Milliseconds of CPU time that each caller may use in a millisecond. */
+  #share(): number {
+    return sharedCores / this.#callers();
   }
 
   /** The number of active callers, at least one. Forgets the others. */
