@@ -200,6 +200,9 @@ export interface WorkerFailure {
   error: OutcomeError;
 }
 
+/** The size of `state`. */
+export const stateBytes = 12;
+
 /** Values of the first number of `state`. */
 export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;
 

@@ -24,6 +24,7 @@ import {
   type FromWorker,
   type ParkedMessage,
   phase,
+  stateBytes,
   stopReason,
   type WorkerResult,
 } from "./messages.ts";
@@ -82,7 +83,7 @@ export class ProgramRun {
   readonly #worker: ProgramWorker;
   readonly #calls: ProgramCalls;
   /** What the worker and this thread tell each other at once: see `RunMessage`. */
-  readonly #state = new Int32Array(new SharedArrayBuffer(12));
+  readonly #state = new Int32Array(new SharedArrayBuffer(stateBytes));
   readonly #limit: TimeLimit;
   readonly #place: ProgramPlace;
   /** Pauses the time limit, and lends the place of the program to others. */
