@@ -200,8 +200,8 @@ export interface WorkerFailure {
   error: OutcomeError;
 }
 
-/** The size of `state`. */
-export const stateBytes = 12;
+/** A new `state`. */
+export const newState = (): SharedArrayBuffer => new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
 
 /** Values of the first number of `state`. */
 export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;

@@ -22,9 +22,9 @@ import {
   type CheckpointMessage,
   type EndedMessage,
   type FromWorker,
+  newState,
   type ParkedMessage,
   phase,
-  stateBytes,
   stopReason,
   type WorkerResult,
 } from "./messages.ts";
@@ -83,7 +83,7 @@ export class ProgramRun {
   readonly #worker: ProgramWorker;
   readonly #calls: ProgramCalls;
   /** What the worker and this thread tell each other at once: see `RunMessage`. */
-  readonly #state = new Int32Array(new SharedArrayBuffer(stateBytes));
+  readonly #state = new Int32Array(newState());
   readonly #limit: TimeLimit;
   readonly #place: ProgramPlace;
   /** Pauses the time limit, and lends the place of the program to others. */

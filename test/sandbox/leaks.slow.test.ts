@@ -11,7 +11,7 @@ import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
-import { type CallMessage, stateBytes } from "../../src/sandbox/messages.ts";
+import { type CallMessage, newState } from "../../src/sandbox/messages.ts";
 import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { someLimits } from "./some-limits.ts";
 
@@ -88,7 +88,7 @@ async function execute(cell: ReusableContext, code: string): Promise<CodeResult>
       limits: someLimits(),
       isKept: false,
       deadline: Date.now() + 10_000,
-      state: new SharedArrayBuffer(stateBytes),
+      state: newState(),
     },
     code,
     isKept: false,

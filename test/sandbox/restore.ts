@@ -4,7 +4,7 @@ import { createEngine } from "../../src/sandbox/engine/engine.ts";
 import { endAddressOf, restoreSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
-import { stateBytes } from "../../src/sandbox/messages.ts";
+import { newState } from "../../src/sandbox/messages.ts";
 import { ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { someLimits } from "./some-limits.ts";
 
@@ -26,7 +26,7 @@ const execution = new Execution(cell, {
     limits: someLimits(),
     isKept: false,
     deadline: Date.now() + 1_000,
-    state: new SharedArrayBuffer(stateBytes),
+    state: newState(),
   },
   code,
   isKept: false,

@@ -6,7 +6,7 @@ import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
-import { stateBytes } from "../../src/sandbox/messages.ts";
+import { newState } from "../../src/sandbox/messages.ts";
 import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { Harness } from "./harness.ts";
 import { someLimits } from "./some-limits.ts";
@@ -94,7 +94,7 @@ test("a timer of more than 24 days, the longest of the host, fires in time", asy
       mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
       limits: someLimits(),
       deadline: Number.POSITIVE_INFINITY,
-      state: new SharedArrayBuffer(stateBytes),
+      state: newState(),
       isKept: false,
     },
     code,

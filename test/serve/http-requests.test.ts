@@ -182,10 +182,10 @@ test("a stream begins with an event id for clients that can resume, whatever ver
   expect(await eventsIn(await rawSession(door.url, "2025-06-18"))).toEqual([expect.anything()]);
 });
 
-test("/health answers without a token, but only to allowed hosts", async () => {
+test.each(["/health", "/healthz", "/readyz"])("%s answers without a token, but only to allowed hosts", async (path) => {
   await using guarded = await httpServe(folder, ["--allow-host", "mcp.example.com"], { token: "kept" });
   const health = async (host?: string) => {
-    const response = await fetch(new URL("/health", guarded.url), host === undefined ? {} : { headers: { host } });
+    const response = await fetch(new URL(path, guarded.url), host === undefined ? {} : { headers: { host } });
     return [response.status, response.ok ? await response.json() : undefined];
   };
   expect(await health()).toEqual([200, { status: "ok" }]);
@@ -200,6 +200,22 @@ test("/health answers without a token, but only to allowed hosts", async () => {
   ]) {
     expect([host, ...(await health(host))]).toEqual([host, 403, undefined]);
   }
+});
+
+test("/readyz says why no requests can be answered", async () => {
+  using project = temporaryFolder();
+  project.write("claudikins.json", { mcpServers: { demo: { command: "claudikins", args: ["demo"] } } });
+  const ready = async ({ url }: { url: string }) => {
+    const response = await fetch(new URL("/readyz", url));
+    return [response.status, await response.json()];
+  };
+  // Without CI, a project must be trusted.
+  await using locked = await httpServe(project, [], { env: { CI: "" } });
+  expect(await ready(locked)).toEqual([503, { status: "locked" }]);
+  expect((await fetch(new URL("/healthz", locked.url))).status).toBe(200);
+  const file = project.write("no-folder", "");
+  await using storeless = await httpServe(project, [], { env: { XDG_DATA_HOME: file } });
+  expect(await ready(storeless)).toEqual([503, { status: "no store" }]);
 });
 
 describe("the stored token", () => {

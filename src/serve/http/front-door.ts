@@ -18,6 +18,7 @@ import { bodyOf, lean } from "./body.ts";
 import type { Caller } from "./clients.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
+import { healthAnswer } from "./health.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
@@ -125,10 +126,10 @@ export class FrontDoor {
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     this.#gate.checkHost(request);
     const { pathname } = new URL(request.url);
-    // No token is needed, so that a process supervisor needs none.
-    if (pathname === "/health") {
-      return Response.json({ status: this.#isLeaving ? "leaving" : "ok" }, { status: this.#isLeaving ? 503 : 200 });
-    }
+    const { log } = this.#options;
+    const { signal } = request;
+    const health = await healthAnswer(pathname, { app: this.#app, isLeaving: this.#isLeaving, signal, log });
+    if (health) return health;
     this.#gate.checkOrigin(request);
     if (request.method === "OPTIONS") return preflight();
     const peer = server.requestIP(request);

@@ -1,0 +1,49 @@
+/** The answers for supervisors and balancers. They need no token, and say nothing about the config. */
+import type { App } from "../../app/app.ts";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+
+interface HealthState {
+  app: App;
+  isLeaving: boolean;
+  /** Ends with the request. */
+  signal: AbortSignal;
+  log: Log;
+}
+
+/**
+ * - `/healthz`: 200 as long as the process answers. A supervisor restarts one that does not.
+ * - `/readyz`: 200 if requests can be answered: the config is trusted, the store can be written, and the process is not leaving. Otherwise 503.
+ * - `/health`: 503 once the process is leaving.
+ *
+ * Undefined for other paths.
+ */
+export async function healthAnswer(path: string, state: HealthState): Promise<Response | undefined> {
+  const { isLeaving } = state;
+  switch (path) {
+    case "/healthz":
+      return answer("ok");
+    case "/health":
+      return answer(isLeaving ? "leaving" : "ok");
+    case "/readyz":
+      return answer(isLeaving ? "leaving" : await readiness(state));
+  }
+  return undefined;
+}
+
+type Status = "ok" | "leaving" | "locked" | "no store";
+
+async function readiness({ app, signal, log }: HealthState): Promise<Status> {
+  try {
+    const { store } = await app.unlock(signal);
+    await store.write(() => {});
+    return "ok";
+  } catch (error) {
+    log.warn(`not ready: ${messageOf(error)}`);
+    return toClaudikinsError(error).code === "CONFIG_NOT_TRUSTED" ? "locked" : "no store";
+  }
+}
+
+function answer(status: Status): Response {
+  return Response.json({ status }, { status: status === "ok" ? 200 : 503 });
+}

@@ -1,0 +1,160 @@
+/**
+ * The container image and the compose file. No container engine runs here: the steps of the Containerfile are run in an empty Debian in a
+ * folder, with the same user, variables and command, and with nothing writable but the volumes.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { executable, root } from "../support/claudikins.ts";
+import { eventually } from "../support/eventually.ts";
+import { sdkHost } from "../support/http-serve.ts";
+import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(300_000);
+
+const deploy = join(root, "deploy");
+
+/** The instructions of the Containerfile, in their order. */
+const steps = readFileSync(join(deploy, "container", "Containerfile"), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => ({ instruction: line.slice(0, line.indexOf(" ")), rest: line.slice(line.indexOf(" ") + 1) }));
+
+const valuesOf = (wanted: string) => steps.filter(({ instruction }) => instruction === wanted).map(({ rest }) => rest);
+const variablesOf = (lines: string[]) =>
+  Object.fromEntries(
+    lines.flatMap((line) => [...line.matchAll(/(\w+)=("[^"]*"|\S+)/g)].map(([, k, v]) => [k!, v!.replaceAll('"', "")])),
+  );
+
+const compose = Bun.YAML.parse(readFileSync(join(deploy, "compose", "compose.yaml"), "utf8")) as {
+  services: { claudikins: { volumes: string[]; healthcheck: { test: string[] }; environment: Record<string, string> } };
+};
+
+/** The command of the health check, for another port. */
+const healthcheckOf = (port: number) =>
+  compose.services.claudikins.healthcheck.test
+    .slice(1)
+    .map((word) => word.replaceAll("4600", String(port)).replaceAll("$$", "$"));
+
+const canRun = process.platform === "linux" && process.getuid?.() === 0 && Bun.which("debootstrap") !== null;
+const note = canRun ? "" : " (skipped: needs Linux, root and debootstrap)";
+const token = "0123456789abcdef0123456789abcdef";
+
+describe.skipIf(!canRun)(`the image${note}`, () => {
+  let folder: TemporaryFolder;
+  let system: string;
+
+  const path = { PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` };
+  const run = async (...command: string[]) => {
+    const { exitCode, stdout, stderr } = await runProgram(command, {
+      env: { ...path, DEBIAN_FRONTEND: "noninteractive" },
+    });
+    expect({ command, exitCode, stderr: exitCode === 0 ? "" : `${stdout}${stderr}` }).toEqual({
+      command,
+      exitCode: 0,
+      stderr: "",
+    });
+  };
+
+  beforeAll(async () => {
+    folder = temporaryFolder();
+    system = join(folder.path, "system");
+    await run("debootstrap", "--variant=minbase", "bookworm", system, "http://deb.debian.org/debian");
+    for (const { instruction, rest } of steps) {
+      if (instruction === "RUN")
+        await run(
+          "env",
+          ...Object.entries(variablesOf(valuesOf("ARG"))).map((each) => each.join("=")),
+          "chroot",
+          system,
+          "/bin/sh",
+          "-c",
+          rest,
+        );
+      if (instruction !== "COPY") continue;
+      const [, target = ""] = rest.split(" ");
+      copyFileSync(executable(), join(system, target));
+      chmodSync(join(system, target), 0o755);
+    }
+    copyFileSync(join(deploy, "compose", "claudikins.json"), join(system, "etc", "claudikins", "claudikins.json"));
+  });
+  afterAll(() => folder?.[Symbol.dispose]());
+
+  /** Runs a command as the image does: its user and variables, a root that is read-only, and the volume. */
+  function inside(command: string[]) {
+    const mounts = [
+      'mount --bind "$0" "$0"',
+      'mount -o remount,bind,ro "$0"',
+      'mount -t proc proc "$0/proc"',
+      'mount -t tmpfs tmpfs "$0/tmp"',
+      'mount --bind "$1" "$0/data"',
+      'mount --rbind /dev "$0/dev"',
+    ];
+    const [user = ""] = valuesOf("USER");
+    const variables = {
+      PATH: "/usr/local/bin:/usr/bin:/bin",
+      CLAUDIKINS_TOKEN: token,
+      ...variablesOf(valuesOf("ENV")),
+    };
+    const words = Object.entries(variables).map((each) => each.join("="));
+    const script = `${mounts.join(" && ")} && root=$0 && shift && exec env -i ${words.join(" ")} chroot --userspec=${user} "$root" "$@"`;
+    const data = join(folder.path, "data");
+    if (!existsSync(data)) {
+      mkdirSync(data, { mode: 0o700 });
+      Bun.spawnSync(["chown", user, data]);
+    }
+    return Bun.spawn(
+      ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, system, data, ...command],
+      {
+        env: testEnvironment(path),
+        stdout: "pipe",
+        stderr: "pipe",
+      },
+    );
+  }
+
+  test("is a Debian that is built and run as no root", () => {
+    expect(valuesOf("FROM")).toEqual(["docker.io/library/debian:12-slim"]);
+    expect(valuesOf("USER")).toEqual(["10001:10001"]);
+    expect(statSync(join(system, "data")).uid).toBe(10_001);
+  });
+
+  test("serves the config of the compose file, keeps what is written in its volume, and ends when it is asked to", async () => {
+    const [entry = "", defaults = ""] = [...valuesOf("ENTRYPOINT"), ...valuesOf("CMD")];
+    using listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const { port } = listener;
+    listener.stop(true);
+    const command = [...JSON.parse(entry), ...JSON.parse(defaults)].map((word: string) =>
+      word.replace("0.0.0.0:4600", `127.0.0.1:${port}`),
+    );
+    expect(command).toContain(`127.0.0.1:${port}`);
+    const child = inside(command);
+    const url = `http://127.0.0.1:${port}/mcp`;
+    try {
+      await eventually(async () => (await fetch(new URL("/readyz", url)).catch(() => undefined))?.status === 200);
+      expect(await inside(healthcheckOf(port)).exited).toBe(0);
+      {
+        const headers = { authorization: `Bearer ${token}` };
+        await using host = await sdkHost(url, {}, { headers });
+        const code = `await fs.writeFile("kept.txt", "kept"); return (await demo.list_orders({ limit: 2 })).orders.length`;
+        expect(await host.execute(`import fs from "node:fs/promises"; ${code}`)).toBe("2");
+      }
+      expect((await fetch(url, { method: "POST" })).status).toBe(401);
+    } finally {
+      for (const pid of await processesLeft(`127.0.0.1:${port}`, 0)) process.kill(pid, "SIGTERM");
+    }
+    await child.exited;
+    expect(await processesLeft(`127.0.0.1:${port}`)).toEqual([]);
+    expect(await inside(healthcheckOf(port)).exited).not.toBe(0);
+    const kept = readdirSync(join(folder.path, "data"), { recursive: true }).map(String);
+    expect(kept.filter((name) => name.endsWith("kept.txt"))).toHaveLength(1);
+  });
+});
+
+test("the compose file uses the volume, the config and the token of the image", () => {
+  const { volumes, environment } = compose.services.claudikins;
+  expect(volumes.map((each) => each.split(":")[1])).toEqual([...valuesOf("VOLUME"), "/etc/claudikins/claudikins.json"]);
+  expect(Object.keys(environment)).toEqual(["CLAUDIKINS_TOKEN"]);
+  expect(valuesOf("CMD")[0]).toContain('"--token-env", "CLAUDIKINS_TOKEN"');
+});
