@@ -98,7 +98,7 @@ describe.skipIf(!canRun)(`the image${note}`, () => {
       ...variablesOf(valuesOf("ENV")),
     };
     const words = Object.entries(variables).map((each) => each.join("="));
-    const script = `${mounts.join(" && ")} && root=$0 && shift && exec env -i ${words.join(" ")} chroot --userspec=${user} "$root" "$@"`;
+    const script = `${mounts.join(" && ")} && root=$0 && shift && exec chroot --userspec=${user} "$root" /usr/bin/env -i ${words.join(" ")} "$@"`;
     const data = join(folder.path, "data");
     if (!existsSync(data)) {
       mkdirSync(data, { mode: 0o700 });
@@ -132,12 +132,15 @@ describe.skipIf(!canRun)(`the image${note}`, () => {
     const child = inside(command);
     const url = `http://127.0.0.1:${port}/mcp`;
     try {
-      await eventually(async () => (await fetch(new URL("/readyz", url)).catch(() => undefined))?.status === 200);
+      await eventually(async () => {
+        if (child.exitCode !== null) throw new Error(await child.stderr.text());
+        return (await fetch(new URL("/readyz", url)).catch(() => undefined))?.status === 200;
+      });
       expect(await inside(healthcheckOf(port)).exited).toBe(0);
       {
         const headers = { authorization: `Bearer ${token}` };
         await using host = await sdkHost(url, {}, { headers });
-        const code = `await fs.writeFile("kept.txt", "kept"); return (await demo.list_orders({ limit: 2 })).orders.length`;
+        const code = `await fs.writeFile("./workspace/kept.txt", "kept"); return (await demo.list_orders({ limit: 2 })).orders.length`;
         expect(await host.execute(`import fs from "node:fs/promises"; ${code}`)).toBe("2");
       }
       expect((await fetch(url, { method: "POST" })).status).toBe(401);
