@@ -272,7 +272,7 @@ function expandedServer(
 }
 
 /**
- * Adds the servers of the user's own config to a project's. A server of the project takes the place of the user's server with its
+ * Adds the servers of the user's own config to a project's, and its telemetry if the project has none. A server of the project takes the place of the user's server with its
  * name, also if it is disabled. All rules of both files apply. Records that the user has turned off stay off.
  */
 function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfig | undefined, where: Where): Config {
@@ -293,7 +293,8 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
   guardFolder(registry, bases.registry);
   const replaced = own.flatMap(([name]) => (project.servers.has(name) ? [name] : []));
   const records = user ? lessRecorded(config, user) : {};
-  return { ...config, ...records, extended: { file, registry, replaced } };
+  const telemetry = config.telemetry ?? user?.telemetry;
+  return { ...config, ...records, ...(telemetry ? { telemetry } : {}), extended: { file, registry, replaced } };
 }
 
 function lessRecorded(config: Config, user: ParsedConfig): Partial<Config> {

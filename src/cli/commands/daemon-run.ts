@@ -17,6 +17,7 @@ import type { Io } from "../io.ts";
 import { anotherLookMs, maxIdleMs } from "../limits.ts";
 import { appOf, logsOf } from "../open-app.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
+import { telemetryFor } from "../telemetry.ts";
 import { recorderOf } from "../trace-recorder.ts";
 
 export default command({
@@ -92,7 +93,9 @@ async function runOnce(args: RunFlags, io: Io): ReturnType<typeof runDaemon> {
   const environment = new CallerEnvironment(io.env);
   const openChannel = sharedServers.channels(environment.now, shellSession);
   const recorder = await recorderOf(config, {}, io);
-  await using app = await appOf(config, io, { cwd, logs, openChannel, waitsForApprovals: true, recorder });
+  const telemetry = await telemetryFor(config, io, { isServer: true });
+  const waits = { waitsForApprovals: true };
+  await using app = await appOf(config, io, { cwd, logs, openChannel, recorder, telemetry, ...waits });
   sharedServers.toolsOf = (name) => app.catalog.toolNames(name);
   return await runDaemon(app, {
     place,
