@@ -67,21 +67,21 @@ export class ObservedCallSpans implements CallSpans {
 
   #begin(request: CallRequest): OpenCall {
     const { execution, trace } = this.#calls;
+    const method = methodOf(request);
+    // The names follow at the end of the call, when its server is known.
     const attributes = {
-      ...sharedOf(request, this.#calls.about(request)),
+      [attribute.method]: method,
       ...(execution === undefined ? {} : { [attribute.execution]: execution }),
       ...(request.line === undefined ? {} : { [attribute.line]: request.line }),
     };
-    const span = this.#options.tracing.start(nameOf(attributes), { kind: SpanKind.CLIENT, parent: trace, attributes });
+    const span = this.#options.tracing.start(method, { kind: SpanKind.CLIENT, parent: trace, attributes });
     return { span, sentAt: undefined, answer: undefined };
   }
 
   #end({ span, sentAt, answer }: OpenCall, event: EndEvent): void {
     const { request, waitedMs } = event;
     const { metrics, contents, later } = this.#options;
-    // The server may have been listed meanwhile.
-    const about = this.#calls.about(request);
-    const attributes = sharedOf(request, about);
+    const attributes = sharedOf(request, this.#calls.about(request));
     const error = errorOf(event, answer?.result);
     const failure = error === undefined ? {} : { [attribute.error]: error };
     const { [attribute.server]: server, [attribute.tool]: tool, ...measured } = attributes;

@@ -50,8 +50,11 @@ export class OtlpReceiver implements Disposable {
   readonly requests: Received[] = [];
   readonly #points: ReceivedPoint[] = [];
   readonly #server: Bun.Server<undefined>;
+  readonly #hangs: boolean;
 
-  constructor() {
+  /** With `hangs`, it takes everything and never answers. */
+  constructor({ hangs = false } = {}) {
+    this.#hangs = hangs;
     this.#server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => this.#take(request) });
   }
 
@@ -93,6 +96,7 @@ export class OtlpReceiver implements Disposable {
     for (const each of message.resourceSpans ?? []) this.#takeSpans(each);
     for (const each of message.resourceMetrics ?? []) this.#takeMetrics(each);
     for (const each of message.resourceLogs ?? []) this.#takeLines(each);
+    if (this.#hangs) await new Promise(() => {});
     return type === "application/json" ? Response.json({}) : new Response("", { headers: { "content-type": type } });
   }
 
