@@ -1,6 +1,6 @@
 /** Traces and metrics of a host, programs and servers, as a receiver of OTLP gets them. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasEnded } from "../../src/daemon/peers.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
@@ -8,6 +8,7 @@ import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { openHost } from "../support/host.ts";
 import { httpServe, sdkHost } from "../support/http-serve.ts";
+import { openModernHost } from "../support/modern-host.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { OtlpReceiver, type ReceivedSpan } from "../support/otlp.ts";
 import { runProgram } from "../support/process.ts";
@@ -233,6 +234,63 @@ test("requests over HTTP have the session and are counted by their duration", as
   expect(attributes).toMatchObject({ "network.transport": "tcp", "mcp.session.id": sessionId });
   const measured = { "gen_ai.tool.name": "execute_code", "mcp.method.name": "tools/call" };
   expect(receiver.sum("mcp.server.operation.duration", measured)).toBe(1);
+});
+
+test("a host of 2026-07-28 has its trace over stdio and over HTTP", async () => {
+  await using serve = await httpServe(folder, [], { env });
+  for (const url of [undefined, serve.url]) {
+    await using client = await openModernHost(folder, { ...(url === undefined ? {} : { url }), env });
+    const params = { name: "execute_code", arguments: { code: "return far.echo({})" }, _meta: { traceparent } };
+    await client.callTool(params as never);
+  }
+  serve.signal("SIGTERM");
+  await serve.exited;
+  await eventually(() => receiver.spans.filter(({ trace }) => trace === traceId).length === 8);
+  const requests = receiver.spans.filter(({ kind, service }) => kind === 2 && service === "claudikins");
+  expect(requests.map(({ attributes, parent }) => [attributes["network.transport"], parent]).sort()).toEqual([
+    ["pipe", agentSpan],
+    ["tcp", agentSpan],
+  ]);
+  expect(new Set(requests.map(({ attributes }) => attributes["mcp.protocol.version"]))).toEqual(
+    new Set(["2026-07-28"]),
+  );
+});
+
+test("a saved program that a program calls is part of its trace", async () => {
+  folder.write("inner.ts", "return (await near.echo({ a: 7 })).a");
+  const file = join(folder.path, "inner.ts");
+  const saved = await run([
+    "programs",
+    "save",
+    file,
+    "--name",
+    "inner",
+    "--description",
+    "Seven",
+    "--call",
+    "near.echo",
+  ]);
+  expect(saved).toMatchObject({ exitCode: 0 });
+  await run(["exec", "-e", "return programs.inner({})"], { TRACEPARENT: traceparent });
+  expect(tree()).toEqual({
+    "claudikins: execution": {
+      "claudikins: tools/call inner": {
+        "claudikins: execution": { "claudikins: tools/call echo": { "near: tools/call echo": {} } },
+      },
+    },
+  });
+});
+
+test("the daemon sends the calls that it makes, in the trace of the command", async () => {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...rest } = env;
+  const { mcpServers } = JSON.parse(readFileSync(join(folder.path, "claudikins.json"), "utf8"));
+  folder.write("claudikins.json", { mcpServers, telemetry: { endpoint } });
+  const options = { cwd: folder.path, env: { ...rest, CLAUDIKINS_DAEMON: "on", TRACEPARENT: traceparent } };
+  const { stdout } = await runProgram([...claudikinsCommand, "call", "near.echo", "--args", '{"a":1}'], options);
+  expect(stdout).toContain('"a"');
+  await eventually(() => receiver.spans.length === 2);
+  expect(tree()).toEqual({ "claudikins: tools/call echo": { "near: tools/call echo": {} } });
+  await eventually(() => receiver.sum("claudikins.calls") === 1);
 });
 
 test("in direct mode, the call of the agent and the call of its server are one trace", async () => {
