@@ -1,6 +1,6 @@
 /**
- * The log of claudikins on stderr. It is silent unless `CLAUDIKINS_LOG` or `--verbose` turns it on. Telemetry may send its lines too. It never contains secrets or
- * the contents of calls.
+ * The log of claudikins on stderr. It is silent unless `CLAUDIKINS_LOG` or `--verbose` turns it on. It never contains secrets or
+ * the contents of calls. Telemetry may send its lines too.
  */
 import { ClaudikinsError } from "./errors.ts";
 import { visibleText } from "./visible-text.ts";

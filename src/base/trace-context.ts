@@ -22,7 +22,7 @@ export function traceIn(meta: unknown): TraceContext | undefined {
   return { traceparent, ...(isUsable && tracestate.length <= maxTraceStateChars ? { tracestate } : {}) };
 }
 
-/** The `_meta` of a request that belongs to the trace. Undefined if it would be empty. */
+/** The `_meta` of a request that belongs to the trace. Without a trace, it stays as it is. */
 export function metaWith(meta: JsonObject | undefined, trace: TraceContext | undefined): JsonObject | undefined {
   if (!trace) return meta;
   const { traceparent: _, tracestate: __, ...rest } = meta ?? {};

@@ -272,8 +272,9 @@ function expandedServer(
 }
 
 /**
- * Adds the servers of the user's own config to a project's, and its telemetry if the project has none. A server of the project takes the place of the user's server with its
- * name, also if it is disabled. All rules of both files apply. Records that the user has turned off stay off.
+ * Adds the servers of the user's own config to a project's. A server of the project takes the place of the user's server with its
+ * name, also if it is disabled. All rules of both files apply. Records that the user has turned off stay off. The user's telemetry
+ * counts if the project has none.
  */
 function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfig | undefined, where: Where): Config {
   const file = userConfigFile(where.env);

@@ -110,7 +110,8 @@ function isSecret(path: readonly (string | number)[]): boolean {
 
 /**
  * Finds duplicate keys, and misspellings of our keys. `meant` has the paths of the keys that were probably meant. Other unknown
- * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy`, `tools`, `llm` and `telemetry`.
+ * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy`, `tools`, `llm` and
+ * `telemetry`.
  */
 function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } {
   const problems: ConfigProblem[] = [];

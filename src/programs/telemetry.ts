@@ -44,7 +44,7 @@ export interface Within {
 export interface RequestSpan extends Within {
   /** The execution that answers it. */
   executes(id: string): void;
-  /** The answer is ready, or there is none. `error` is a low number of words, such as `tool_error`; undefined for success. */
+  /** The answer is ready, or there is none. `error` is one of few words, such as `tool_error`; undefined for success. */
   ended(error?: string): void;
 }
 

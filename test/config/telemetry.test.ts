@@ -116,7 +116,7 @@ describe("the key telemetry", () => {
     expect(await problem({ headers: { authorization: 7 } })).not.toContain("found 7");
   });
 
-  test("of the user's own config counts for a project that has none", async () => {
+  test("comes from the user's own config if the project has none", async () => {
     using folder = temporaryFolder();
     const env = { HOME: folder.path, XDG_CONFIG_HOME: folder.path, CI: "true" };
     folder.write("claudikins/claudikins.json", JSON.parse(text({ endpoint: "http://own" })));
@@ -130,7 +130,7 @@ describe("the key telemetry", () => {
     expect(await of({ extends: false })).toBeUndefined();
   });
 
-  test("of a project is shown before it is trusted, without secrets", async () => {
+  test("is shown before a project is trusted, without secrets", async () => {
     const headers = { authorization: "Bearer abcdefgh12345", "x-team": "${TEAM}" };
     const config = await parsedConfig(
       text({ endpoint: "https://a.example/?key=abc", headers, contents: true }),

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { statisticsOf } from "../../src/programs/ledger/statistics.ts";
 import { root } from "../support/claudikins.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HttpServe, httpServe, sdkHost } from "../support/http-serve.ts";
@@ -22,7 +23,11 @@ let serve: HttpServe;
 beforeAll(async () => {
   folder = temporaryFolder();
   folder.write("claudikins.json", {
-    mcpServers: { near: { ...fixture("traced", "stdio", "near"), deny: ["meta"] } },
+    mcpServers: {
+      near: { ...fixture("traced", "stdio", "near"), deny: ["meta"] },
+      asking: { ...fixture("traced", "stdio", "asking"), confirm: "always" },
+      slow: { ...fixture("echo", "well", folder.path), maxCallsInFlight: 1 },
+    },
     doors: { qa: { servers: ["near"] } },
   });
   folder.write("token", token);
@@ -40,6 +45,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
+const data = () => ({ XDG_DATA_HOME: join(folder.path, "data") });
 const address = () => new URL("/metrics", serve.url);
 const ask = (authorization?: string, method = "GET") =>
   fetch(address(), { method, headers: authorization === undefined ? {} : { authorization } });
@@ -97,11 +103,32 @@ test("the metrics count all doors, and equal the statistics", async () => {
   expect(await sum("claudikins_servers_connected", { claudikins_server: "near" })).toBeGreaterThan(0);
   expect(await sum("claudikins_process_memory")).toBeGreaterThan(10_000_000);
   const counted = await eventually(async () => {
-    const [counts] = (await storedCounts({ XDG_DATA_HOME: join(folder.path, "data") })).values();
+    const [counts] = (await storedCounts(data())).values();
     const calls = counts?.uses().reduce((total, [, , use]) => total + use.calls, 0);
     return calls === 8 ? calls : undefined;
   });
   expect(await sum("claudikins_calls_total")).toBe(counted);
+});
+
+test("the tokens that were kept out are those of the statistics", async () => {
+  const of = async () => statisticsOf((await storedCounts(data())) as never, { now: new Date() }).total.tokens.keptOut;
+  await eventually(async () => (await of()) === (await sum("claudikins_tokens_kept_out")) && (await of()) !== 0);
+});
+
+test("the metrics show what waits and what is queued", async () => {
+  const headers = { authorization: `Bearer ${token}` };
+  await using host = await sdkHost(serve.url, {}, { headers });
+  const start = (code: string) =>
+    host.client.callTool({ name: "execute_code", arguments: { code, background: true } }) as Promise<object>;
+  const state = (name: string) => sum("claudikins_executions_active", { claudikins_state: name, claudikins_door: "" });
+  const queued = () => sum("claudikins_calls_queued", { claudikins_server: "slow" });
+  expect([await state("waiting"), await state("running"), await queued()]).toEqual([0, 0, 0]);
+  await start('await sleep("1h")');
+  await start("await asking.echo({})");
+  await start("await Promise.all([1, 2, 3].map(() => slow.echo({ delayMs: 20000 })))");
+  await eventually(async () => (await state("waiting")) === 2 && (await state("running")) === 1);
+  await eventually(async () => (await queued()) === 2);
+  await eventually(async () => (await sum("claudikins_approvals_waiting")) === 1);
 });
 
 describe("the dashboard", () => {
@@ -169,7 +196,9 @@ scrape_configs:
         return data.result.map(({ value }) => Number(value[1]));
       };
       await eventually(async () => (await query("claudikins_process_memory").catch(() => [])).length > 0);
-      expect(await query('sum(claudikins_calls_total{job="claudikins"})')).toEqual([8]);
+      expect(await query('sum(claudikins_calls_total{job="claudikins"})')).toEqual([
+        await sum("claudikins_calls_total"),
+      ]);
       const dashboard = JSON.parse(readFileSync(join(root, "deploy", "grafana", "claudikins.json"), "utf8"));
       for (const { targets } of dashboard.panels) {
         for (const { expr } of targets) {

@@ -75,7 +75,7 @@ test("spans that a receiver does not take are dropped, and all calls are answere
   });
   expect(stdout).toBe("6000\n");
   expect(receiver.spans.length).toBeGreaterThan(500);
-  // What waits, and what was under way.
+  // A full queue, and the messages that were under way.
   expect(receiver.spans.length).toBeLessThan(5_000);
 });
 

@@ -64,7 +64,7 @@ export default command({
     const words = await readCall([args.tool, ...args.arguments], args.args, io);
     const wanted: ShellCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-    // Only this process can send telemetry as its variables say, show a person the progress of the call, or ask what the server wants to know.
+    // Only this process can show a person the progress of the call, ask what the server wants to know, or send telemetry as its variables say.
     const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal && !sendsTelemetry(io);
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
     return resultAnswer(called, { raw: args.raw === true, json: args.json === true, output: args.output }, io);

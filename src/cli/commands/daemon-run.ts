@@ -84,7 +84,7 @@ interface RunFlags {
 async function runOnce(
   args: RunFlags,
   io: Io,
-  telemetryOf: (config: Config) => Promise<Telemetry | undefined>,
+  observed: (config: Config) => Promise<Telemetry | undefined>,
 ): ReturnType<typeof runDaemon> {
   // The flag comes from whoever calls a tool, so it says nothing about trust.
   const { config: flag, demo, trust } = args;
@@ -104,7 +104,7 @@ async function runOnce(
   const environment = new CallerEnvironment(io.env);
   const openChannel = sharedServers.channels(environment.now, shellSession);
   const recorder = await recorderOf(config, {}, io);
-  const telemetry = await telemetryOf(config);
+  const telemetry = await observed(config);
   const waits = { waitsForApprovals: true };
   await using app = await appOf(config, io, { cwd, logs, openChannel, recorder, telemetry, ...waits });
   sharedServers.toolsOf = (name) => app.catalog.toolNames(name);
