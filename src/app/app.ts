@@ -15,8 +15,10 @@ import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import { UsageQuotas } from "../policy/quotas.ts";
 import type { Executions } from "../programs/executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
+import { tokensKeptOut } from "../programs/ledger/statistics.ts";
 import type { TraceRecorder } from "../programs/recording.ts";
 import type { OtherBuilds } from "../programs/stored-executions.ts";
+import type { Telemetry, WatchedState } from "../programs/telemetry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChannelOpener } from "../servers/channel.ts";
 import { configOwner } from "../servers/logs/place.ts";
@@ -32,6 +34,8 @@ export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   waitsForApprovals?: boolean;
   /** Records executions for `claudikins trace`. It ends with the app. */
   recorder?: TraceRecorder | undefined;
+  /** Hears of executions and calls. */
+  telemetry?: Telemetry | undefined;
   /** Follows changes of the config file. Without it, the config stays as it is. */
   reload?: ReloadOptions | undefined;
   /** Called at the end with the ids of executions that another process can continue. */
@@ -78,9 +82,14 @@ export class App implements AsyncDisposable {
   readonly #configListeners = new Set<() => void>();
   /** Records executions for `claudikins trace`. */
   readonly recorder: TraceRecorder | undefined;
+  /** Undefined if nothing is sent. */
+  readonly telemetry: Telemetry | undefined;
+  readonly #watching: Disposable | undefined;
   /** Looks whether the config file has changed. Undefined if the config stays as it is. */
   readonly reload: ConfigReload | undefined;
   #executions: Promise<Executions> | undefined;
+  /** Our own executions, once they were needed. */
+  #known: Executions | undefined;
 
   constructor(config: Config, sandbox: Sandbox, options: AppOptions, lender?: App) {
     this.config = config;
@@ -91,8 +100,9 @@ export class App implements AsyncDisposable {
     const twin = lender?.config === config ? lender : undefined;
     this.#twin = twin;
     if (twin) twin.#borrowers.add(this);
-    const { env, log, recorder, reload } = options;
+    const { env, log, recorder, reload, telemetry } = options;
     this.recorder = recorder;
+    this.telemetry = telemetry;
     this.reload = twin ? twin.reload : reload && new ConfigReload(this, reload);
     this.store = lender?.store ?? new Store(storeFile(env));
     this.approvals = lender?.approvals ?? new Approvals({ env, store: this.store });
@@ -117,6 +127,22 @@ export class App implements AsyncDisposable {
       new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
     this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
+    this.#watching = telemetry?.watch(this.#state());
+  }
+
+  /** Our part of the state that telemetry reports: the lender reports what we borrow. */
+  #state(): WatchedState {
+    const { approvals, config, pool, ledger } = this;
+    const isOwner = this.#lender === undefined;
+    const total = isOwner && ledger.isOn ? ledger.total() : undefined;
+    const executions = () => (this.#twin ? undefined : this.#known?.states);
+    return {
+      door: config.door,
+      executions: () => executions() ?? { running: 0, waiting: 0, queued: 0 },
+      servers: () => pool.loads(),
+      approvals: isOwner ? async () => (this.store.exists ? (await approvals.open()).length : 0) : undefined,
+      tokensKeptOut: total && (() => tokensKeptOut(total())),
+    };
   }
 
   /** The working directory of servers that name none. */
@@ -139,7 +165,7 @@ export class App implements AsyncDisposable {
     const { Executions } = await import("../programs/executions.ts");
     const { env, log, otherBuilds } = this.#options;
     const { origin, door } = this.config;
-    return new Executions({
+    this.#known = new Executions({
       env,
       store: this.store,
       config: origin.kind === "demo" ? null : origin.file,
@@ -147,6 +173,7 @@ export class App implements AsyncDisposable {
       log,
       otherBuilds,
     });
+    return this.#known;
   }
 
   /** The server of the saved programs is in this process, with our servers. */
@@ -236,6 +263,7 @@ export class App implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const isOwner = this.#lender === undefined;
     const executions = await this.#executions;
+    this.#watching?.[Symbol.dispose]();
     await (this.#twin ? executions?.endOf(this) : executions?.[Symbol.asyncDispose]());
     if (this.#twin) this.#twin.#borrowers.delete(this);
     if (!this.#twin) this.reload?.[Symbol.dispose]();

@@ -76,3 +76,6 @@ export const maxComparedNameChars = 200;
 
 /** Bytes of a file that are read for its first line. */
 export const firstLineBytes = 16_384;
+
+/** Characters of the `tracestate` of a trace. W3C Trace Context asks for at least as many; a longer one is dropped. */
+export const maxTraceStateChars = 512;

@@ -1,15 +1,13 @@
 /**
  * The log of claudikins on stderr. It is silent unless `CLAUDIKINS_LOG` or `--verbose` turns it on. It never contains secrets or
- * the contents of calls.
+ * the contents of calls. Telemetry may send its lines too.
  */
 import { ClaudikinsError } from "./errors.ts";
 import { visibleText } from "./visible-text.ts";
 
-export interface Log {
-  debug(message: string): void;
-  info(message: string): void;
-  warn(message: string): void;
-}
+export type LogLevel = "debug" | "info" | "warn";
+
+export type Log = Record<LogLevel, (message: string) => void>;
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {} };
 
@@ -23,8 +21,30 @@ export function checkLevel(level: string | undefined): void {
   }
 }
 
-/** Opens the log. Consola is loaded only if something can be logged. Throws USAGE if the level does not exist. */
+type SendLine = (level: LogLevel, message: string) => void;
+
+/** Gets the lines of all logs of this process. Undefined if nobody does. */
+let sendLine: SendLine | undefined;
+
+/** Sends the lines of all logs of this process, from `info` on, to a function as well. Returns a function that ends this. */
+export function sendLinesTo(send: SendLine): () => void {
+  sendLine = send;
+  return () => {
+    if (sendLine === send) sendLine = undefined;
+  };
+}
+
+/** Opens the log. Consola is loaded only if something can be written. Throws USAGE if the level does not exist. */
 export async function openLog(level: string | undefined): Promise<Log> {
+  const written = await openWritten(level);
+  const log = (each: LogLevel) => (message: string) => {
+    written[each](message);
+    if (each !== "debug" || level === "debug") sendLine?.(each, visibleText(message));
+  };
+  return { debug: log("debug"), info: log("info"), warn: log("warn") };
+}
+
+async function openWritten(level: string | undefined): Promise<Log> {
   checkLevel(level);
   if (!level || level === "silent" || level === "error") return silentLog;
   const { createConsola, LogLevels } = await import("consola");

@@ -63,6 +63,11 @@ export class Semaphore {
     next!(true);
   }
 
+  /** Number of callers that wait. */
+  get waiting(): number {
+    return this.#waiting.values().reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** Ends every wait: the waiting callers get false. */
   close(): void {
     const queues = [...this.#waiting.values()];

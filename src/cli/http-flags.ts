@@ -52,6 +52,7 @@ export const httpArgs = {
     timeUpTo(maxIdleMs),
   ),
   "session-idle": option("End a session that has been idle for this time (default 30m)", timeUpTo(maxIdleMs)),
+  metrics: flag("Answer at the path /metrics with metrics for Prometheus, which sends the token like other callers"),
   grace: option("Time that running calls get to finish on shutdown (default 20s)", timeUpTo(maxGraceMs)),
 } as const satisfies Args;
 

@@ -44,6 +44,8 @@ export interface Io {
   cwd: string;
   /** Aborted by SIGINT, SIGTERM and SIGHUP. The command then ends what it started. */
   interrupted: AbortSignal;
+  /** Runs `work` after the answer is written, before the process ends. */
+  atEnd?: ((work: () => Promise<void>) => void) | undefined;
   /**
    * Replaces this process with the same program, the same arguments and additional environment variables. Returns if the
    * system cannot replace a process. Undefined for commands that do not run in a process of their own.

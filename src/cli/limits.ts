@@ -187,3 +187,12 @@ export const anotherLookMs = 3_000;
 
 /** Time for a command that starts or stops a service. */
 export const serviceCommandMs = 60_000;
+
+/**
+ * Time for a receiver of telemetry to take one message, with all attempts, unless a variable sets another. A command may stay as long
+ * after its answer.
+ */
+export const commandSendMs = 2_000;
+
+/** The same for `serve` and the daemon. */
+export const serverSendMs = 5_000;

@@ -18,6 +18,7 @@ import { configOwner } from "../servers/logs/place.ts";
 import { isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../setup/upgrade/kept-executables.ts";
 import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
+import { type TelemetryOptions, telemetryFor } from "./telemetry.ts";
 import { recorderOf } from "./trace-recorder.ts";
 
 /**
@@ -40,6 +41,8 @@ export interface OpenAppOptions extends Pick<AppSettings, "person" | "reload" | 
   isForMany?: boolean;
   /** Records executions, with `record` also their contents. Without it, nothing is recorded. */
   recording?: { record?: boolean | undefined };
+  /** Sends telemetry of executions and calls, if there are settings for it. */
+  observed?: TelemetryOptions;
   /** Called at the end with executions that another process can continue, and the config file. */
   whenLeft?: (executions: readonly string[], file: string | undefined) => Promise<unknown>;
 }
@@ -55,6 +58,7 @@ export async function openApp(
     asks,
     isForMany = false,
     recording,
+    observed,
     whenLeft,
     ...more
   }: OpenAppOptions = {},
@@ -69,8 +73,10 @@ export async function openApp(
     guardFolder(chosen, config.folders.bases.registry);
   }
   const file = config.origin.kind === "demo" ? undefined : config.origin.file;
+  const telemetry = observed && (await telemetryFor(config, io, observed));
   const settings = {
     ...more,
+    telemetry,
     cwd: serverFolder(config.origin, io.cwd, io.env),
     recorder: recording && (await recorderOf(config, recording, io)),
     whenLeft: whenLeft && ((executions: readonly string[]) => whenLeft(executions, file)),

@@ -16,7 +16,8 @@ import { hasStyles, safeOutput } from "./terminal-output.ts";
 /** Returns the exit code and never rejects. Data goes to stdout, everything else to stderr. */
 export async function run(argv: string[], processIo: Io): Promise<number> {
   const line = withDefault(readCommandLine(argv, commands));
-  const io = ioFor(line, processIo);
+  const ends: (() => Promise<void>)[] = [];
+  const io = { ...ioFor(line, processIo), atEnd: (work: () => Promise<void>) => void ends.push(work) };
   try {
     const { exitCode } = await writeAnswer(await answerTo(line, io), line.json, io);
     if (exitCode === 0 && mayHint(line, io)) await (await import("./upgrade-hint.ts")).hintAtUpgrade(io);
@@ -26,6 +27,8 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
     await io.stderr.write(line.json ? errorJson(error) : errorText(error, io.stderr));
     if (error.code === "UNEXPECTED" && logLevel(io) === "debug") await io.stderr.write(stackText(error));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
+  } finally {
+    await Promise.all(ends.map((end) => end()));
   }
 }
 

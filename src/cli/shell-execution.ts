@@ -9,17 +9,18 @@ import { onAbort } from "../servers/abort.ts";
 import { toolId } from "../tools/model.ts";
 import type { Io } from "./io.ts";
 import type { Activity } from "./progress.ts";
+import { commandTrace } from "./telemetry.ts";
 
 /** Throws EXECUTION_WAITS. The program then stays in the store. */
 export async function outcomeInShell(
   request: Pick<ExecuteRequest, "source" | "limits" | "check" | "program">,
   app: App,
   activity: Activity,
-  { interrupted }: Pick<Io, "interrupted">,
+  { interrupted, env }: Pick<Io, "interrupted" | "env">,
 ): Promise<Outcome> {
   const { onProgress } = activity;
   const executions = await app.executions();
-  const running = executions.start({ ...request, onProgress }, app);
+  const running = executions.start({ ...request, trace: commandTrace(env), onProgress }, app);
   onAbort(interrupted, () => running.cancel());
   const ended = new AbortController();
   const waits = awaitsApproval(running.id, {

@@ -10,6 +10,7 @@ import type { ExecuteRequest } from "../programs/execute.ts";
 import { childEnvironment } from "../servers/child-environment.ts";
 import { askingForTrust, type ConfigFlags, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
+import { commandTrace } from "./telemetry.ts";
 
 /** The daemon of the config, and what it needs to know of a caller. May ask the user to trust the config. */
 export async function daemonOf(flags: ConfigFlags, io: Io) {
@@ -22,6 +23,7 @@ export async function daemonOf(flags: ConfigFlags, io: Io) {
     cwd: serverFolder(origin, cwd, env),
     session: shellSessionOf(env),
     env: childEnvironment(env, {}),
+    trace: commandTrace(env),
   };
   return { client, caller };
 }

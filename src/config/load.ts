@@ -273,7 +273,8 @@ function expandedServer(
 
 /**
  * Adds the servers of the user's own config to a project's. A server of the project takes the place of the user's server with its
- * name, also if it is disabled. All rules of both files apply. Records that the user has turned off stay off.
+ * name, also if it is disabled. All rules of both files apply. Records that the user has turned off stay off. The user's telemetry
+ * counts if the project has none.
  */
 function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfig | undefined, where: Where): Config {
   const file = userConfigFile(where.env);
@@ -293,7 +294,8 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
   guardFolder(registry, bases.registry);
   const replaced = own.flatMap(([name]) => (project.servers.has(name) ? [name] : []));
   const records = user ? lessRecorded(config, user) : {};
-  return { ...config, ...records, extended: { file, registry, replaced } };
+  const telemetry = config.telemetry ?? user?.telemetry;
+  return { ...config, ...records, ...(telemetry ? { telemetry } : {}), extended: { file, registry, replaced } };
 }
 
 function lessRecorded(config: Config, user: ParsedConfig): Partial<Config> {

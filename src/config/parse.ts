@@ -102,6 +102,7 @@ function isSecret(path: readonly (string | number)[]): boolean {
     return within.length !== 1 || within[0] === "arguments";
   }
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
+  if (key === "telemetry") return ["", "endpoint", "headers"].includes(String(inner));
   if (key === "registries") return true;
   if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
   return key === "headers" || key === "headersHelper" || addressKeys.includes(String(key));
@@ -109,7 +110,8 @@ function isSecret(path: readonly (string | number)[]): boolean {
 
 /**
  * Finds duplicate keys, and misspellings of our keys. `meant` has the paths of the keys that were probably meant. Other unknown
- * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy`, `tools` and `llm`.
+ * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy`, `tools`, `llm` and
+ * `telemetry`.
  */
 function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } {
   const problems: ConfigProblem[] = [];
@@ -137,6 +139,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   look(findNodeAtLocation(root, ["approvals"]), ["approvals"], knownKeys.approvals);
   look(findNodeAtLocation(root, ["llm"]), ["llm"], knownKeys.llm, true);
   look(findNodeAtLocation(root, ["llm", "headers"]), ["llm", "headers"]);
+  look(findNodeAtLocation(root, ["telemetry"]), ["telemetry"], knownKeys.telemetry, true);
   const registries = findNodeAtLocation(root, ["registries"]);
   for (const at of (registries?.type === "array" && registries.children?.keys()) || []) {
     look(findNodeAtLocation(root, ["registries", at]), [`registries[${at}]`], knownKeys.registries, true);

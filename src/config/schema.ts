@@ -31,6 +31,7 @@ import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts"
 import { type Confirm, policyKeys } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
+import { telemetryFields, telemetrySchema } from "./telemetry-schema.ts";
 import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>
@@ -263,6 +264,8 @@ const configFields = {
     .union([z.boolean(), z.enum(recordModes)])
     .transform((value) => (value === true ? "contents" : value))
     .default(defaultSettings.record),
+  /** What is sent to a receiver of OpenTelemetry. */
+  telemetry: telemetrySchema.optional(),
 };
 
 /** `servers` are the names of all servers. */
@@ -308,6 +311,7 @@ export const knownKeys = {
   quotas: quotaKeys,
   llm: Object.keys(llmFields),
   registries: Object.keys(registryFields),
+  telemetry: Object.keys(telemetryFields),
 };
 
 /** Keys that other agents use. They resemble our keys, but must not be reported as misspelt. */

@@ -362,9 +362,9 @@ class Daemon {
       const wanted = callIn(bodyIn(request.body));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
       const app = await this.#appOf(wanted);
-      if ("target" in wanted) return answerOf(await call(wanted, app, { signal }));
+      if ("target" in wanted) return answerOf(await call(wanted, app, { signal, trace: wanted.trace }));
       this.#countFirst(String(wanted.via));
-      return valueAnswer(await callOnce(wanted, app, signal));
+      return valueAnswer(await callOnce(wanted, app, signal, { trace: wanted.trace }));
     } finally {
       this.#running -= 1;
       this.#done += 1;
@@ -373,12 +373,12 @@ class Daemon {
   }
 
   async #execute(request: DaemonRequest): Promise<DaemonAnswer> {
-    const { source, program, input, limits, check, ...caller } = executionIn(bodyIn(request.body));
+    const { source, program, input, limits, check, trace, ...caller } = executionIn(bodyIn(request.body));
     this.#lastCallAt = performance.now();
     const app = await this.#appOf(caller);
     const executions = await app.executions();
     const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
-    const execution = executions.start({ ...asked, limits, check }, app, { isBackground: true });
+    const execution = executions.start({ ...asked, limits, check, trace }, app, { isBackground: true });
     await execution.stored();
     return answerOf({ id: execution.id });
   }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
+import { traceIn } from "../base/trace-context.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
@@ -27,6 +28,8 @@ const caller = {
   session: text.optional().transform((session) => session || shellSession),
   /** The caller's environment, for servers that start now. Default: the last caller's, or else the daemon's. */
   env: z.custom<Record<string, string>>(isObject).optional(),
+  /** The trace of the caller. */
+  trace: z.unknown().optional().transform(traceIn),
 };
 
 const callRequest = z.object({

@@ -1,8 +1,9 @@
 /** The servers as a program sees them: namespaces of functions, and one function that makes every call. */
 
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
-import type { BindingCall, Bindings, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
+import type { BindingCall, Bindings, BindingValue, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { hintForModel } from "../servers/fault.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
@@ -10,6 +11,7 @@ import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
 import { callContext, callForValue } from "./call.ts";
+import { withinSpan } from "./call-telemetry.ts";
 import { maxSourceChars, minSuggestionShare } from "./limits.ts";
 import { learnMentioned, mentions } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
@@ -20,6 +22,7 @@ import { isOwnFunction, withOwnFunctions } from "./saved/namespace.ts";
 import { requirePermission } from "./saved/permissions.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
+import type { CallSpans } from "./telemetry.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 
 export interface BindingOptions {
@@ -32,6 +35,9 @@ export interface BindingOptions {
   wantsProgress?: boolean | undefined;
   /** The program. */
   requesting?: RequestingProgram | undefined;
+  /** The trace of the program, and the spans of its calls. */
+  trace?: TraceContext | undefined;
+  spans?: CallSpans | undefined;
 }
 
 /**
@@ -41,7 +47,14 @@ export interface BindingOptions {
 export async function bindingsFor(
   written: string,
   parts: Parts,
-  { signal, origin, listener = () => {}, wantsProgress = false, requesting = ofNobody }: BindingOptions = {},
+  {
+    signal,
+    origin,
+    listener = () => {},
+    wantsProgress = false,
+    requesting = ofNobody,
+    ...tracing
+  }: BindingOptions = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSourceChars);
   await learnMentioned(source, parts, signal);
@@ -66,8 +79,9 @@ export async function bindingsFor(
       }
       if (program) requirePermission(program, call, toolNamed(call, parts));
       const made = given.made && madeFrom(source, given.made);
-      const context = callContext({ ...given, made, call: made?.call ?? 0, origin, listener }, wantsProgress);
-      try {
+      const number = made?.call ?? 0;
+      const make = async (trace: TraceContext | undefined): Promise<BindingValue> => {
+        const context = callContext({ ...given, made, call: number, origin, listener, trace }, wantsProgress);
         if (group === "tools" && made && parts.config.servers.get(namespace)?.isSavedPrograms) {
           const { pause, signal } = given;
           const repeatable = requesting.isStored();
@@ -78,6 +92,9 @@ export async function bindingsFor(
         if (group === "tools") return await callForValue(call, parts, context);
         const value = await serverFunction(call, { pool: parts.pool, subscriptions, options: context });
         return { json: JSON.stringify(value ?? null) };
+      };
+      try {
+        return await withinSpan(tracing.spans, { call: number, trace: tracing.trace }, make);
       } catch (error) {
         throw isForAgent ? toldToModel(error, namespace, parts) : error;
       }

@@ -5,6 +5,7 @@ import { callCounter } from "./ledger/call-counter.ts";
 import type { Parts } from "./parts.ts";
 import { progressLines, type Tell } from "./progress-text.ts";
 import type { TraceRecording } from "./recording.ts";
+import type { CallSpans } from "./telemetry.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 
 interface Observers {
@@ -12,14 +13,23 @@ interface Observers {
   /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
   isForAgent?: boolean | undefined;
   recording?: TraceRecording | undefined;
+  spans?: CallSpans | undefined;
   checkpointer?: ExecutionCheckpointer | undefined;
   tell?: Tell | undefined;
 }
 
 /** Another observer is another line. */
-export function observersOf({ parts, isForAgent = false, recording, checkpointer, tell }: Observers): ToolCallListener {
+export function observersOf({
+  parts,
+  isForAgent = false,
+  recording,
+  spans,
+  checkpointer,
+  tell,
+}: Observers): ToolCallListener {
   const all: (ToolCallListener | undefined)[] = [
     recording?.hear,
+    spans?.hear,
     callCounter(parts, isForAgent),
     (event) => (event.type === "sent" ? checkpointer?.sending(event.call, event.repeatable) : undefined),
     (event) => (event.type === "answered" ? parts.catalog.observer.see(event) : undefined),

@@ -6,6 +6,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { didYouMean } from "../base/near-names.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 import { observedCall } from "../sandbox/call-events.ts";
 import type { BindingCall, BindingValue, CallRequest } from "../sandbox/contract.ts";
 import { objectJson } from "../servers/decoding/large-json.ts";
@@ -17,6 +18,7 @@ import { findTool, type RegistryServer, type RegistryTool } from "../tools/model
 import { signature } from "../tools/signature.ts";
 import { type ArgumentWord, argumentsOf, type CallArguments } from "./call-arguments.ts";
 import { observersOf } from "./call-observers.ts";
+import { callSpans, withinSpan } from "./call-telemetry.ts";
 import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import type { Tell } from "./progress-text.ts";
@@ -85,9 +87,13 @@ export function singleCall<Value extends CallValue>(
 ): Promise<Value> {
   const { tell, ...passed } = options;
   const { signal, clock } = passed;
-  const listener = observersOf({ parts, tell });
-  return observedCall({ call: 1, request, signal, clock, listener }, (clock) =>
-    make(callContext({ ...passed, clock, call: 1, listener }, tell !== undefined)),
+  const spans = callSpans(parts, passed);
+  const listener = observersOf({ parts, tell, spans });
+  const call = 1;
+  return observedCall({ call, request, signal, clock, listener }, (clock) =>
+    withinSpan(spans, { call, trace: passed.trace }, (trace) =>
+      make(callContext({ ...passed, clock, call, listener, trace }, tell !== undefined)),
+    ),
   );
 }
 
@@ -101,11 +107,11 @@ export function callOnce(
   }: { server: string; tool: string; args: JsonObject; given?: readonly ArgumentWord[] | undefined },
   parts: Parts,
   signal: AbortSignal,
-  tell?: Tell,
+  { tell, trace }: { tell?: Tell | undefined; trace?: TraceContext | undefined } = {},
 ): Promise<BindingValue> {
   const request = { namespace: server, group: "tools", name: tool, raw: false } as const;
   const argumentsFor = given && ((schema: JsonObject) => argumentsOf(given, schema));
-  return singleCall(request, parts, { signal, tell }, (context) =>
+  return singleCall(request, parts, { signal, tell, trace }, (context) =>
     callForValue({ ...request, args, argumentsFor }, parts, context),
   );
 }

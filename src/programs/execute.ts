@@ -1,5 +1,6 @@
 /** Runs programs: code → bindings → sandbox → outcome. */
 
+import type { TraceContext } from "../base/trace-context.ts";
 import { megabyte } from "../base/units.ts";
 import type { LimitsEntry } from "../config/schema.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
@@ -10,6 +11,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Starter } from "./asker.ts";
 import { bindingsFor } from "./bindings.ts";
 import { observersOf } from "./call-observers.ts";
+import { callSpans } from "./call-telemetry.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import { askAgain } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
@@ -17,6 +19,7 @@ import type { TraceRecorder, TraceRecording } from "./recording.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
 import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
 import type { StoredProgram } from "./stored-program.ts";
+import type { ExecutionSpan } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
 import type { HostIdentity } from "./trace/record.ts";
 
@@ -37,6 +40,10 @@ export interface ExecuteRequest {
   isForAgent?: boolean | undefined;
   /** Records the execution for `claudikins trace`. */
   recording?: TraceRecording | undefined;
+  /** The trace that the request belongs to. */
+  trace?: TraceContext | undefined;
+  /** Tells telemetry of the execution, whose calls belong to the span's trace. */
+  span?: ExecutionSpan | undefined;
   /** A digest of what an agent must know to follow the execution as a task, stored with it. */
   claim?: string | undefined;
   /** The agent that sent the program, for the record. */
@@ -65,8 +72,12 @@ export interface ExecutionParts extends Parts {
 }
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
-export async function execute(asked: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const request = { ...asked, id: asked.id ?? newId(Date.now()) };
+export function execute(asked: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
+  const work = () => checkAndRun({ ...asked, id: asked.id ?? newId(Date.now()) }, parts);
+  return asked.span ? asked.span.run(work) : work();
+}
+
+async function checkAndRun(request: ExecuteRequest & { id: string }, parts: ExecutionParts): Promise<Outcome> {
   const first = await run(request, parts);
   const isRefused = !first.ok && first.reason === "check" && first.error.name === "CheckError";
   // The check used stored schemas, which may be older than the server: list the server and check again before refusing the code.
@@ -77,8 +88,13 @@ export async function execute(asked: ExecuteRequest, parts: ExecutionParts): Pro
 }
 
 /** A program that was given up here has not ended: the process that continues it writes its record. */
-function recordEnd(outcome: Outcome, { recording, checkpointer }: ExecuteRequest): void {
-  if (checkpointer?.isReleased !== true) recording?.ended(outcome);
+function recordEnd(outcome: Outcome, { recording, span, checkpointer }: ExecuteRequest): void {
+  if (checkpointer?.isReleased === true) {
+    span?.released();
+    return;
+  }
+  recording?.ended(outcome);
+  span?.ended(outcome);
 }
 
 /** An execution that was saved, perhaps by another process. */
@@ -128,9 +144,12 @@ async function optionsOf(
   const isStored = () => checkpointer?.isStored === true;
   const requesting = { program, isForAgent, host, starter, isStored, lastProgram, runsOf };
   const { config } = parts;
-  const listener = observersOf({ parts, isForAgent, recording, checkpointer, tell: onProgress });
+  const trace = request.span ? request.span.trace : request.trace;
+  const spans = callSpans(parts, { trace, execution: id });
+  const listener = observersOf({ parts, isForAgent, recording, spans, checkpointer, tell: onProgress });
   const wantsProgress = onProgress !== undefined;
-  const bindings = await bindingsFor(source, parts, { signal, origin, listener, wantsProgress, requesting });
+  const calls = { signal, origin, listener, wantsProgress, requesting, trace, spans };
+  const bindings = await bindingsFor(source, parts, calls);
   return {
     id,
     bindings,

@@ -28,7 +28,9 @@ import {
 } from "./stored-executions.ts";
 import { cancelledOutcome, outcomeJson, outcomeOf } from "./stored-outcome.ts";
 import { readHead, readProgram, type StoredProgram } from "./stored-program.ts";
+import type { ExecutionSpan, ExecutionStates } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
+import { startedByOf } from "./trace/record.ts";
 
 export interface StartOptions {
   /** Keeps the execution from its start. Otherwise it is kept when it waits for long, or when its id is handed out. */
@@ -68,6 +70,10 @@ export class Executions implements AsyncDisposable {
     const { cwd } = parts;
     const asked = request.limits;
     const { door } = parts.config;
+    const startedBy = startedByOf(isForAgent);
+    const { telemetry } = parts;
+    const about = { id, trace: request.trace, door, startedBy, program: program?.name, isContinued: false };
+    const span = telemetry?.execution(about);
     const stored: StoredRequest = {
       source,
       asked,
@@ -80,6 +86,7 @@ export class Executions implements AsyncDisposable {
       starter,
       program,
       cwd,
+      trace: span ? span.trace : request.trace,
     };
     const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, program: program?.name });
     const identity = { id, startedAt, request: JSON.stringify(stored), recording };
@@ -89,7 +96,7 @@ export class Executions implements AsyncDisposable {
       const origin = request.origin ?? request.signal;
       const lastProgram = () => this.#last.of(starter);
       const runsOf = (name: string) => this.stored.runsOf(name, maxToldRuns, parts);
-      const asked = { ...request, id, signal, origin, checkpointer, recording, lastProgram, runsOf };
+      const asked = { ...request, id, signal, origin, checkpointer, recording, span, lastProgram, runsOf };
       const outcome = await execute(asked, parts);
       if (!program) this.#last.note(source, outcome, starter);
       return outcome;
@@ -177,6 +184,7 @@ export class Executions implements AsyncDisposable {
       const outcome = cancelledOutcome(row);
       await writer.do("ended", id, { ...(await outcomeJson(outcome)), isOk: false });
       recording?.ended(outcome);
+      spanOf(row, parts)?.ended(outcome);
     } else return this.cancel(id, parts);
     return true;
   }
@@ -184,6 +192,18 @@ export class Executions implements AsyncDisposable {
   /** Number of executions that run or wait in this process. */
   get size(): number {
     return this.#running.size;
+  }
+
+  /** What the executions of this process do. One that has no turn yet is queued. */
+  get states(): ExecutionStates {
+    const states = { running: 0, waiting: 0, queued: 0 };
+    for (const { id, parts } of this.#running.values()) {
+      const program = parts.sandbox.running(id);
+      if (!program) states.queued += 1;
+      else if (program.isParked || program.sleepsUntil !== undefined) states.waiting += 1;
+      else states.running += 1;
+    }
+    return states;
   }
 
   /** Whether a call of an execution is running. */
@@ -288,6 +308,7 @@ export class Executions implements AsyncDisposable {
       host,
       starter,
       program: saved,
+      trace,
     } = JSON.parse(row.request) as StoredRequest;
     const { head, program } = await savedProgram(row, access);
     const { open, sent } = await openCalls(id, access);
@@ -301,8 +322,10 @@ export class Executions implements AsyncDisposable {
     const taken = { access, calls, sent, program: head && { head, recordedCount } };
     const recording = recordingOf(row, { program }, parts);
     const checkpointer = this.#checkpointer({ id, startedAt, request: row.request, recording }, parts, true, taken);
+    const span = spanOf(row, parts);
+    const observed = { checkpointer, recording, trace, span };
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
-      const request = { id, source, check, isForAgent, host, starter, signal, checkpointer, recording, program: saved };
+      const request = { id, source, check, isForAgent, host, starter, signal, program: saved, ...observed };
       // It was stored before it started, so no call has left.
       if (!program) return execute({ ...request, limits: asked }, parts);
       return continueExecution(request, { program, open, limits }, parts);
@@ -370,6 +393,14 @@ function recordingOf(
   const { source, isForAgent, host, program: saved } = JSON.parse(request) as StoredRequest;
   const { timeline } = program ?? {};
   return parts.recorder?.begin({ id, source, parts, isForAgent, host, program: saved?.name, timeline });
+}
+
+/** Tells telemetry of a stored execution. It stays in the trace in which it was started. */
+function spanOf({ id, request }: StoredExecution, { telemetry }: ExecutionParts): ExecutionSpan | undefined {
+  if (!telemetry) return undefined;
+  const { trace, door, isForAgent, program } = JSON.parse(request) as StoredRequest;
+  const startedBy = startedByOf(isForAgent);
+  return telemetry.execution({ id, trace, door, startedBy, program: program?.name, isContinued: true });
 }
 
 /** The calls that a stored program waits for, and the calls that were sent, with whether they may be sent again. */

@@ -5,6 +5,7 @@ import type { Pool } from "../servers/pool.ts";
 import type { Store } from "../store/store.ts";
 import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 export interface Parts {
   config: Config;
@@ -12,4 +13,6 @@ export interface Parts {
   pool: Pool;
   ledger: Ledger;
   store: Store;
+  /** Undefined if nothing is sent. */
+  telemetry?: Telemetry | undefined;
 }

@@ -5,6 +5,7 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { didYouMean, nearNames } from "../base/near-names.ts";
 import { TimeLimit } from "../base/time-limit.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 import type { ToolResult } from "../servers/result.ts";
 import { findTool, type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
@@ -34,6 +35,8 @@ export interface ShellCallResult {
 
 export interface ShellCallOptions {
   signal: AbortSignal;
+  /** The trace of the command. */
+  trace?: TraceContext | undefined;
   /** Called with a line when the server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
@@ -42,7 +45,7 @@ export interface ShellCallOptions {
 export async function call(
   wanted: ShellCall,
   parts: Parts,
-  { signal, onProgress }: ShellCallOptions,
+  { signal, trace, onProgress }: ShellCallOptions,
 ): Promise<ShellCallResult> {
   const { timeoutMs, via = "" } = wanted;
   const hook = hookIn(via);
@@ -57,7 +60,7 @@ export async function call(
   const either = limit ? AbortSignal.any([signal, late.signal]) : signal;
   let { tool } = target;
   try {
-    const { result } = await singleCall(request, parts, { signal, clock: limit }, async (context) => {
+    const { result } = await singleCall(request, parts, { signal, clock: limit, trace }, async (context) => {
       const called = await callTool({ ...request, args: {}, argumentsFor }, parts, {
         ...context,
         signal: either,

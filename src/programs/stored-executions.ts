@@ -2,6 +2,7 @@
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { buildMark, formatOf } from "../base/program-format.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 import { dayMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
 import { ownersFolder } from "../config/locations.ts";
@@ -64,6 +65,8 @@ export interface StoredRequest {
   program?: ProgramIdentity | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
+  /** The trace that it belongs to, also where it is continued. */
+  trace?: TraceContext | undefined;
 }
 
 /** A call that a stored execution waits for. */

@@ -12,6 +12,7 @@ import type { RequestingAgent } from "../programs/asker.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
 import type { HostRequest } from "./host-request.ts";
 import { taskAfterMs } from "./limits.ts";
+import { observedAnswer } from "./observed-answer.ts";
 import { ProgressReporter } from "./progress.ts";
 import { SessionCount } from "./session-count.ts";
 import { servedSkills } from "./skills/served-skills.ts";
@@ -83,7 +84,9 @@ export class CodeSession {
       using _work = app.idleTimer.running();
       await app.reload?.refresh();
       const context = { onProgress, mentioned: this.#mentionedServers, identity, asker: this.asker, task };
-      const called = await handler(args, app, signal, context);
+      const called = await observedAnswer(request, app, name, (observed) =>
+        handler(args, app, signal, { ...context, ...observed }),
+      );
       const result = withFigures(this.#withProblem(called, app.reload?.problem), startedAt);
       this.#count.answered(name, args, result);
       return result;

@@ -5,8 +5,10 @@
 import type { ClientCapabilities, Notification, Progress, ServerContext } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
+import { type TraceContext, traceIn } from "../base/trace-context.ts";
 import { oneLine } from "../base/visible-text.ts";
 import type { FollowedExecution } from "../programs/running-execution.ts";
+import type { ObservedRequest } from "../programs/telemetry.ts";
 import type { HostIdentity } from "../programs/trace/record.ts";
 import { maxAgentNameChars } from "./limits.ts";
 
@@ -19,6 +21,8 @@ export interface HostRequest {
   identity: HostIdentity;
   /** The app whose connections are used. It may be locked. */
   app: App;
+  /** What telemetry knows of it. */
+  origin: RequestOrigin;
   /** Aborted when the host cancels the request or leaves, and when claudikins ends. */
   signal: AbortSignal;
   /**
@@ -30,6 +34,11 @@ export interface HostRequest {
   allowQuestions: (server?: string) => Disposable;
   /** Undefined if the host cannot follow the request as a task. */
   task: FollowedTask | undefined;
+}
+
+export interface RequestOrigin extends Pick<ObservedRequest, "id" | "session" | "transport"> {
+  /** The trace of the host. */
+  trace: TraceContext | undefined;
 }
 
 /** The task that a request may become. */
@@ -53,17 +62,25 @@ export interface ReceivedRequest {
 /** The parts of a request that are the same in every era. `closing` aborts when claudikins ends. */
 export function receivedParts(
   { method, params = {} }: ReceivedRequest,
-  { mcpReq: { signal, notify, _meta: meta } }: ServerContext,
+  context: ServerContext,
   closing: AbortSignal,
-): Pick<HostRequest, "method" | "params" | "signal" | "sendProgress"> {
+): Pick<HostRequest, "method" | "params" | "origin" | "signal" | "sendProgress"> {
+  const { signal, notify, _meta: meta } = context.mcpReq;
   const token = meta?.progressToken;
   const sendProgress = (progress: Progress) => notify(progressNotice(progress, token!)).catch(() => {});
   return {
     method,
     params,
+    origin: originOf(context),
     signal: AbortSignal.any([signal, closing]),
     sendProgress: token === undefined ? undefined : sendProgress,
   };
+}
+
+export function originOf({ mcpReq: { id, _meta: meta }, sessionId, http }: ServerContext): RequestOrigin {
+  // Only HTTP has sessions with ids, and contexts of requests without one.
+  const isHttp = http !== undefined || sessionId !== undefined;
+  return { id, session: sessionId, transport: isHttp ? "tcp" : "pipe", trace: traceIn(meta) };
 }
 
 export function progressNotice(progress: Progress, progressToken: string | number): Notification {

@@ -75,6 +75,11 @@ export class Lifecycle {
     return this.#state.state === "signed out" && isOver ? { state: "idle" } : { ...this.#state };
   }
 
+  /** Number of calls that wait for their turn. */
+  get queued(): number {
+    return this.#semaphore.waiting;
+  }
+
   /** The current connection, or the one that is being opened. Reading this opens none. */
   get connection(): Promise<Connection> | undefined {
     return this.#connection;

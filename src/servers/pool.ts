@@ -3,6 +3,7 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/time-limit.ts";
+import { metaWith, type TraceContext } from "../base/trace-context.ts";
 import { accountNote } from "../config/accounts.ts";
 import { isInView } from "../config/doors.ts";
 import type { ServerConfig } from "../config/load.ts";
@@ -16,6 +17,7 @@ import { shownId } from "../policy/refusals.ts";
 import type { Connection, ServerCapability } from "./connect.ts";
 import { objectJson } from "./decoding/large-json.ts";
 import { type Fault, faultOf } from "./fault.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import { logLevelMs } from "./limits.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
@@ -53,6 +55,8 @@ export interface CallOptions {
   startsNothing?: boolean | undefined;
   /** The request's own `_meta`. */
   meta?: JsonObject | undefined;
+  /** The trace that the request belongs to. Its server gets it in `_meta`. */
+  trace?: TraceContext | undefined;
 }
 
 /** Called when a list of a server has changed. */
@@ -214,6 +218,12 @@ export class Pool implements AsyncDisposable {
   /** The states of all servers, in the order of the config. */
   states(): Map<string, ServerState> {
     return new Map(this.#connections.names.map((name) => [name, this.state(name)]));
+  }
+
+  /** How busy the servers are. */
+  loads(): Map<string, { isConnected: boolean; queued: number }> {
+    const of = ({ state: { state }, queued }: Lifecycle) => ({ isConnected: state === "ready", queued });
+    return new Map(this.#connections.names.map((name) => [name, of(this.#connections.of(name))]));
   }
 
   /**
@@ -517,7 +527,10 @@ export class Pool implements AsyncDisposable {
     const asked = { ...options, what, timeoutMs };
     return this.#connections
       .of(server)
-      .use((connection) => work((request) => connection.request(request, asked), connection), asked);
+      .use(
+        (connection) => work((request) => connection.request(inTrace(request, options.trace), asked), connection),
+        asked,
+      );
   }
 
   #notice(server: string, notice: Notice): void {
@@ -531,4 +544,10 @@ export class Pool implements AsyncDisposable {
       for (const listener of this.#listListeners) listener(server, notice.what);
     }
   }
+}
+
+function inTrace(request: Request, trace: TraceContext | undefined): Request {
+  if (!trace) return request;
+  const { _meta: meta } = request.params as { _meta?: JsonObject };
+  return { ...request, params: { ...request.params, _meta: metaWith(meta, trace) } };
 }

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 import { callOnce, isRepeatable } from "../programs/call.ts";
 import type { Parts } from "../programs/parts.ts";
 import { parsedValue } from "../sandbox/binding-value.ts";
@@ -18,7 +19,12 @@ import type { ServerTool } from "./options.ts";
 export async function makeCall(
   wanted: ServerTool,
   args: JsonObject,
-  { parts, signal, tell }: { parts: Parts; signal: AbortSignal; tell: (line: string) => void },
+  {
+    parts,
+    signal,
+    trace,
+    tell,
+  }: { parts: Parts; signal: AbortSignal; trace: TraceContext | undefined; tell: (line: string) => void },
 ): Promise<unknown> {
   const server = wanted.server.name;
   const tool = wanted.tool.name;
@@ -29,7 +35,7 @@ export async function makeCall(
       parts.pool.refuseDenied(server, tool);
       if (parts.pool.state(server).state !== "ready") await parts.catalog.tools(server, { signal });
       isStarted = true;
-      return parsedValue(await callOnce({ server, tool, args }, parts, signal, tell));
+      return parsedValue(await callOnce({ server, tool, args }, parts, signal, { tell, trace }));
     } catch (error) {
       const waitMs = firstRetryMs * 2 ** (attempt - 1);
       const tries = signal.aborted ? 1 : triesAfter(error, isStarted, wanted.tool);

@@ -17,6 +17,7 @@ import {
   type ValueOf,
   yesOrNo,
 } from "../base/json-shape.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 
 /** A small model. It answers one request with text, as JSON that follows a schema if it can. */
 export interface Model {
@@ -64,6 +65,8 @@ export interface TaskOptions {
   /** Do everything except the call. */
   dryRun?: boolean | undefined;
   signal?: AbortSignal | undefined;
+  /** The trace that the task belongs to. */
+  trace?: TraceContext | undefined;
   /** Called with a line for each choice, and for progress that the server reports. */
   onProgress?: ((line: string) => void) | undefined;
   /** Asks the user for missing arguments; undefined if the user cannot be asked. */

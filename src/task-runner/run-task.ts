@@ -12,7 +12,7 @@ import { walk } from "./walk.ts";
 
 /** Never throws: a failure, also a cancelled task, is an outcome with `error.type`, a code of `errors.ts`, and the steps so far. */
 export async function runTask(options: TaskOptions, model: Model, parts: Parts): Promise<TaskOutcome> {
-  const { askForMissing, dryRun, signal = new AbortController().signal } = options;
+  const { askForMissing, dryRun, trace, signal = new AbortController().signal } = options;
   const asked = new AskedModel(model, signal);
   const startedAt = performance.now();
   let tool: string | undefined;
@@ -40,7 +40,7 @@ export async function runTask(options: TaskOptions, model: Model, parts: Parts):
     refuseCancelled(signal);
     tell(`calling ${tool}`);
     const calledAt = performance.now();
-    const result = await makeCall(found, filled.args, { parts, signal, tell }).finally(() => {
+    const result = await makeCall(found, filled.args, { parts, signal, trace, tell }).finally(() => {
       callMs = Math.round(performance.now() - calledAt);
     });
     return { ...planned, result, receipt: receipt() };

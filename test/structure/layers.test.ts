@@ -41,6 +41,7 @@ const base: Record<string, string[]> = {
   "private-file.ts": ["errors.ts"],
   "redirect-file.ts": ["errors.ts", "files.ts", "limits.ts"],
   "semaphore.ts": [],
+  "trace-context.ts": ["json-object.ts", "limits.ts"],
   "off-thread.ts": ["errors.ts", "limits.ts"],
   "files.ts": ["errors.ts", "guarded-folders.ts", "open-folder.ts", "limits.ts"],
   "guarded-folders.ts": ["errors.ts", "open-folder.ts"],

@@ -18,6 +18,7 @@ export interface ModernHostOptions {
   /** The address of a running `serve --http`; by default one is started on stdio. */
   url?: string;
   capabilities?: ClientCapabilities;
+  env?: Record<string, string>;
   /** Speak the revisions up to 2025-11-25 instead. */
   isOlder?: boolean;
   /** Prepares the client before it connects. */
@@ -27,13 +28,13 @@ export interface ModernHostOptions {
 /** The SDK's client, which by default speaks only this revision. Dispose of it to disconnect. */
 export async function openModernHost(
   { path: cwd }: Pick<TemporaryFolder, "path">,
-  { flags = [], url, capabilities = {}, isOlder = false, prepare }: ModernHostOptions = {},
+  { flags = [], url, capabilities = {}, env: more, isOlder = false, prepare }: ModernHostOptions = {},
 ): Promise<Client & AsyncDisposable> {
   const versionNegotiation = { mode: isOlder ? ("legacy" as const) : { pin: modernVersion } };
   const client = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation });
   prepare?.(client);
   const [command = "", ...args] = [...claudikinsCommand, "serve", ...flags];
-  const env = testEnvironment({ XDG_DATA_HOME: `${cwd}/data` });
+  const env = testEnvironment({ XDG_DATA_HOME: `${cwd}/data`, ...more });
   await client.connect(
     url === undefined
       ? new StdioClientTransport({ command, args, cwd, env, stderr: "inherit" })

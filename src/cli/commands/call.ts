@@ -3,6 +3,7 @@
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { anything, exactly, record, text } from "../../base/json-shape.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
+import { telemetryOf } from "../../config/telemetry.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
 import type { ShellCall, ShellCallResult } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";
@@ -15,6 +16,7 @@ import { filesShape } from "../outcome.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
+import { commandTrace } from "../telemetry.ts";
 import { besideWire, openWire, showsWire, type WireFlags, wireArgs } from "../wire-flags.ts";
 import { daemonOf } from "../with-daemon.ts";
 
@@ -62,8 +64,8 @@ export default command({
     const words = await readCall([args.tool, ...args.arguments], args.args, io);
     const wanted: ShellCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-    // Only this process can show a person the progress of the call, or ask what the server wants to know.
-    const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal;
+    // Only this process can show a person the progress of the call, ask what the server wants to know, or send telemetry as its variables say.
+    const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal && !sendsTelemetry(io);
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
     return resultAnswer(called, { raw: args.raw === true, json: args.json === true, output: args.output }, io);
   },
@@ -74,6 +76,11 @@ type CallFlags = WireFlags & ConfigFlags;
 /** Whether messages are shown. The messages between the daemon and its servers cannot be seen here. */
 function isWatched(flags: CallFlags, { env }: Io): boolean {
   return showsWire(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
+}
+
+/** Whether variables of this command ask for telemetry. A daemon that was started without them sends none. */
+function sendsTelemetry({ env }: Io): boolean {
+  return telemetryOf(undefined, env) !== undefined;
 }
 
 /** Makes the call in the daemon, or here if there can be no daemon. */
@@ -97,11 +104,12 @@ async function callHere(wanted: ShellCall, flags: CallFlags, io: Io): Promise<Sh
   await using app = await openApp(io, flags, {
     sharing: "shell",
     trace: wire?.trace,
+    observed: {},
     person: personAtTerminal(() => activity, io),
   });
   const activity = new Activity(besideWire(flags, io), waitingText(wanted));
   const { onProgress } = activity;
-  const calling = call(wanted, app, { signal: io.interrupted, onProgress });
+  const calling = call(wanted, app, { signal: io.interrupted, trace: commandTrace(io.env), onProgress });
   return await calling.finally(() => activity.end());
 }
 

@@ -3,12 +3,13 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { dated, openLog } from "../../base/log.ts";
-import { loadConfig } from "../../config/load.ts";
+import { type Config, loadConfig } from "../../config/load.ts";
 import { savedProgramsMark, savedProgramsOf, userConfigFile } from "../../config/locations.ts";
 import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
 import { SharedServers } from "../../daemon/shared/shared-servers.ts";
+import type { Telemetry } from "../../programs/telemetry.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
@@ -17,6 +18,7 @@ import type { Io } from "../io.ts";
 import { anotherLookMs, maxIdleMs } from "../limits.ts";
 import { appOf, logsOf } from "../open-app.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
+import { telemetryFor } from "../telemetry.ts";
 import { recorderOf } from "../trace-recorder.ts";
 
 export default command({
@@ -32,8 +34,14 @@ export default command({
   },
   examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 60m"],
   async run(args, io) {
+    let opened: Promise<Telemetry | undefined> | undefined;
+    // Once for all tries: it ends with the process.
+    const telemetry = (config: Config) => {
+      opened ??= telemetryFor(config, io, { isServer: true });
+      return opened;
+    };
     for (;;) {
-      const result = await runOnce(args, io);
+      const result = await runOnce(args, io, telemetry);
       if (result === "another" && args.service && (await waited(io.interrupted))) continue;
       // A service manager starts the next one.
       if (result === "replaceable" && !args.service) await startNext(args, io);
@@ -73,7 +81,11 @@ interface RunFlags {
   json?: boolean | undefined;
 }
 
-async function runOnce(args: RunFlags, io: Io): ReturnType<typeof runDaemon> {
+async function runOnce(
+  args: RunFlags,
+  io: Io,
+  observed: (config: Config) => Promise<Telemetry | undefined>,
+): ReturnType<typeof runDaemon> {
   // The flag comes from whoever calls a tool, so it says nothing about trust.
   const { config: flag, demo, trust } = args;
   const load = (door?: string) => loadConfig({ flag, demo, trust, door, isFlagFound: true, cwd: io.cwd, env: io.env });
@@ -92,7 +104,9 @@ async function runOnce(args: RunFlags, io: Io): ReturnType<typeof runDaemon> {
   const environment = new CallerEnvironment(io.env);
   const openChannel = sharedServers.channels(environment.now, shellSession);
   const recorder = await recorderOf(config, {}, io);
-  await using app = await appOf(config, io, { cwd, logs, openChannel, waitsForApprovals: true, recorder });
+  const telemetry = await observed(config);
+  const waits = { waitsForApprovals: true };
+  await using app = await appOf(config, io, { cwd, logs, openChannel, recorder, telemetry, ...waits });
   sharedServers.toolsOf = (name) => app.catalog.toolNames(name);
   return await runDaemon(app, {
     place,

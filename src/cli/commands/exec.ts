@@ -78,6 +78,7 @@ export default command({
       waitsForApprovals: true,
       trace: wire?.trace,
       recording: args,
+      observed: {},
       person: personAtTerminal(() => activity, io),
     });
     const activity = new Activity(besideWire(args, io), "Running");

@@ -129,6 +129,7 @@ export const wait = command({
       sharing: "shell",
       waitsForApprovals: true,
       recording: {},
+      observed: {},
       person: personAtTerminal(() => activity, io),
     });
     const executions = await app.executions();
@@ -150,7 +151,7 @@ export const cancel = command({
   examples: ["claudikins executions cancel 0t80fs9gjc"],
   json: record({ execution: text, cancelled: about("False if it had ended before", yesOrNo) }),
   async run(args, io) {
-    await using app = await openApp(io, args, { recording: {} });
+    await using app = await openApp(io, args, { recording: {}, observed: {} });
     const id = await idOf(args.execution, app);
     const cancelled = await (await app.executions()).cancel(id, app);
     const note = cancelled ? `Cancelled the execution ${id}.\n` : `The execution ${id} has already ended.\n`;

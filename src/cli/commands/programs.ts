@@ -207,6 +207,7 @@ export const run = command({
       sharing: "shell",
       waitsForApprovals: true,
       recording: args,
+      observed: {},
       person: personAtTerminal(() => activity, io),
     });
     const activity = new Activity(io.stderr, `Running ${program.name}`);

@@ -29,6 +29,7 @@ import { keptValue } from "../outcome.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { errorText, writeAnswer } from "../report.ts";
+import { commandTrace } from "../telemetry.ts";
 import { dim } from "../terminal-output.ts";
 
 export default command({
@@ -61,6 +62,7 @@ export default command({
     const { openApp } = await import("../open-app.ts");
     await using app = await openApp(io, args, {
       sharing: "shell",
+      observed: {},
       person: personAtTerminal(() => activity, io),
     });
     const llm = chosenLlm(app.config.llm, args.model, io.env);
@@ -74,6 +76,7 @@ export default command({
     const options: TaskOptions = {
       task,
       dryRun: args["dry-run"] === true,
+      trace: commandTrace(io.env),
       signal: timeout ? AbortSignal.any([io.interrupted, timeout]) : io.interrupted,
       onProgress: activity.onProgress,
       askForMissing: canAsk(io) ? (message, schema) => filledForm(message, schema, activity, io) : undefined,

@@ -67,6 +67,7 @@ export default command({
         isForMany: choice !== undefined,
         waitsForApprovals: true,
         recording: args,
+        observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
         whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
         reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
       });

@@ -23,6 +23,9 @@ export interface CalledTool {
 export class Ledger {
   readonly #options: LedgerOptions;
   #unwritten = new Counts();
+  /** What was written since somebody wanted to know it, and what is being written. */
+  #written: Counts | undefined;
+  #inWriting: Counts | undefined;
   readonly #later: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -48,6 +51,17 @@ export class Ledger {
 
   found(hook: string): void {
     this.#counts()?.addHook(hook, 1);
+  }
+
+  /** Returns a function that says everything that was counted since the process started. Call it then. */
+  total(): () => Counts {
+    this.#written ??= new Counts();
+    return () => {
+      for (const count of this.#later.splice(0)) count();
+      const all = new Counts();
+      for (const each of [this.#written, this.#inWriting, this.#unwritten]) if (each) all.add(each);
+      return all;
+    };
   }
 
   /** Defers a slow count until the next write. */
@@ -99,11 +113,15 @@ export class Ledger {
     const counts = this.#unwritten;
     if (counts.isEmpty) return;
     this.#unwritten = new Counts();
+    this.#inWriting = counts;
     try {
       await addCounts(store, counts, new Date());
+      this.#written?.add(counts);
     } catch (error) {
       this.#unwritten.add(counts);
       log.debug(`Cannot write the ledger: ${messageOf(error)}`);
+    } finally {
+      this.#inWriting = undefined;
     }
   }
 }

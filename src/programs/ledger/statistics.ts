@@ -126,6 +126,11 @@ function ofServer({ tools }: Counts, server: string): Counts {
   return own;
 }
 
+/** Negative if claudikins cost more than it saved. */
+export function tokensKeptOut(counts: Counts): number {
+  return figuresOf(counts).tokens.keptOut;
+}
+
 function figuresOf(counts: Counts): Figures {
   const { sums } = counts;
   const uses = counts.uses().map(([, , use]) => use);

@@ -1,6 +1,7 @@
 /** Runs a saved program as an execution of its own. */
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
+import type { TraceContext } from "../../base/trace-context.ts";
 import type { SavedProgramsPlace } from "../../config/locations.ts";
 import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
@@ -39,7 +40,11 @@ export function requestForNamed(name: string, given: JsonObject, place: SavedPro
 export async function runForCall(
   program: SavedProgram,
   given: JsonObject,
-  { caller, signal }: { caller: ProgramCaller | undefined; signal: AbortSignal },
+  {
+    caller,
+    signal,
+    trace,
+  }: { caller: ProgramCaller | undefined; signal: AbortSignal; trace: TraceContext | undefined },
   executions: Executions,
   parts: ExecutionParts,
 ): Promise<Outcome> {
@@ -49,7 +54,7 @@ export async function runForCall(
       hint: `"${program.name}" may call itself, perhaps through others.`,
     });
   }
-  const request = { ...(await requestFor(program, given, depth)), ...aboutCaller(caller) };
+  const request = { ...(await requestFor(program, given, depth)), ...aboutCaller(caller), trace };
   const isBackground = caller?.isStored() === true;
   const id = caller && idWithin(caller.position.execution, caller.position.call);
   const begun = isBackground && id !== undefined ? await earlier(id, executions, parts) : undefined;

@@ -3,6 +3,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { traceIn } from "../../base/trace-context.ts";
 import { version } from "../../base/version.ts";
 import type { SavedProgramsPlace } from "../../config/locations.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
@@ -34,7 +35,8 @@ export async function savedProgramsChannel(options: ServerOptions): Promise<Chan
       const program = library.get(name);
       const caller = callerIn(meta);
       const executions = await options.executions();
-      const outcome = await runForCall(program, given, { caller, signal: mcpReq.signal }, executions, options.parts);
+      const call = { caller, signal: mcpReq.signal, trace: traceIn(meta) };
+      const outcome = await runForCall(program, given, call, executions, options.parts);
       return resultOf(outcome, name);
     } catch (error) {
       const { message, hint } = toClaudikinsError(error);

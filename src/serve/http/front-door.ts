@@ -43,6 +43,8 @@ interface Place {
 
 const path = "/mcp";
 
+const metricsPath = "/metrics";
+
 export class FrontDoor {
   readonly #options: FrontDoorOptions;
   readonly #app: App;
@@ -138,6 +140,8 @@ export class FrontDoor {
     // Before any door is looked up: the token says nothing about other addresses.
     if (address !== undefined && pathname !== address) throw nothingHere(address);
     await this.#checkPeer(peer);
+    const metrics = pathname === metricsPath ? await this.#metrics(request) : undefined;
+    if (metrics) return metrics;
     const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal, address);
     const stayOpen = () => server.timeout(request, httpIdleSeconds);
     switch (request.method) {
@@ -152,6 +156,15 @@ export class FrontDoor {
       default:
         throw new HttpRefusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
     }
+  }
+
+  /** The metrics of all doors. Undefined if they are off. Tokens of doors open other addresses only. */
+  async #metrics({ method, signal }: Request): Promise<Response | undefined> {
+    const app = await this.#unlocked(signal);
+    const text = await app?.telemetry?.prometheus?.();
+    if (text === undefined) return undefined;
+    if (method !== "GET") throw new HttpRefusal(405, "Only GET is allowed here", { allow: "GET" });
+    return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
   }
 
   /** Without a token, the port of a loopback address would be open to every user of the machine. Throws an HttpRefusal with status 403. */

@@ -2,7 +2,7 @@
 import type { ClientCapabilities, Progress, ServerContext } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
-import { type HostRequest, progressNotice, type ReceivedRequest, receivedParts } from "../host-request.ts";
+import { type HostRequest, originOf, progressNotice, type ReceivedRequest, receivedParts } from "../host-request.ts";
 import { capabilitiesOf, identityOf } from "./envelope.ts";
 import type { ModernHost } from "./modern-host.ts";
 import type { OpenRequest } from "./open-request.ts";
@@ -59,6 +59,7 @@ export function openRequest(client: ModernClient, open: OpenRequest, rules: Task
   return {
     method: open.received.method,
     params: open.received.params ?? {},
+    origin: originOf(open.firstContext),
     capabilities: open.capabilities,
     identity: identityOf(open.firstContext),
     app,

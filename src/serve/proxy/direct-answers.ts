@@ -9,6 +9,7 @@ import { marksOf } from "../../servers/parameter-headers.ts";
 import { textResult } from "../content/bounded-content.ts";
 import type { HostRequest } from "../host-request.ts";
 import { directPageSize } from "../limits.ts";
+import { observedAnswer } from "../observed-answer.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError, withoutOwnMeta } from "./answers.ts";
 import { messageWith } from "./links.ts";
@@ -66,7 +67,16 @@ export class DirectAnswers {
     await this.#app.reload?.refresh();
     const answer = this.#answers.get(request.method);
     if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${request.method}`);
-    return withoutOwnMeta(await answer({ ...request, options: askOptions(request), log }));
+    return await observedAnswer(request, request.app, this.#toolOf(request), async ({ trace }) =>
+      withoutOwnMeta(await answer({ ...request, options: askOptions(request, trace), log })),
+    );
+  }
+
+  /** The tool that a call names, for telemetry. Undefined if there is none of that name. */
+  #toolOf({ method, params, app: { telemetry } }: HostRequest): string | undefined {
+    if (!telemetry || method !== "tools/call") return undefined;
+    const found = this.#tools.definitions().find(({ name }) => name === params["name"]);
+    return found && String(found["name"]);
   }
 
   /**

@@ -2,6 +2,7 @@
 import type { Progress } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
+import type { TraceContext } from "../../base/trace-context.ts";
 import { singleCall } from "../../programs/call.ts";
 import type { CallGroup } from "../../sandbox/contract.ts";
 import type { CallOptions } from "../../servers/pool.ts";
@@ -16,13 +17,17 @@ export interface ProxyRequestOptions extends CallOptions {
 }
 
 /** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
-export function askOptions({ app, signal, params, sendProgress, task }: HostRequest): ProxyRequestOptions {
+export function askOptions(
+  { app, signal, params, sendProgress, task }: HostRequest,
+  trace: TraceContext | undefined,
+): ProxyRequestOptions {
   const { progressToken: _, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
   const unsent = new Unsent();
   const onProgress = (progress: Progress) => unsent.send(() => sendProgress?.(withoutOwnMeta({ ...progress })));
   return {
     app,
     signal,
+    trace,
     ...(sendProgress ? { onProgress } : {}),
     ...(task ? { onBecameTask: () => task.takesLong() } : {}),
     ...(Object.keys(meta).length === 0 ? {} : { meta }),

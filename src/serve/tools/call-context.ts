@@ -2,8 +2,9 @@
 
 import type { RequestingAgent } from "../../programs/asker.ts";
 import type { HostRequest } from "../host-request.ts";
+import type { Observed } from "../observed-answer.ts";
 
-export interface ToolCallContext extends Partial<Pick<HostRequest, "identity" | "task">> {
+export interface ToolCallContext extends Partial<Pick<HostRequest, "identity" | "task">>, Partial<Observed> {
   onProgress?: ((line: string) => void) | undefined;
   /** Unusable servers that answers of the session have mentioned. */
   mentioned?: Set<string>;

@@ -60,6 +60,7 @@ export async function callExecuteCode(
   if ("content" in followed) return followed;
   cancelWith(context.asker?.ended, followed);
   context.task?.onExecution(followed);
+  context.span?.executes(followed.id);
   const outcome = await outcomeInTime(followed, args, app, signal, context);
   if (!outcome) return textResult(await waitingText(followed, app));
   const { folders, limits } = app.config;
@@ -76,7 +77,7 @@ async function started(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { onProgress, identity: host, task, asker = agentOfUser }: ToolCallContext,
+  { onProgress, identity: host, task, trace, asker = agentOfUser }: ToolCallContext,
 ): Promise<FollowedExecution | CallToolResult> {
   const { code, background } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
@@ -91,7 +92,7 @@ async function started(
   const limits = { timeoutMs: timeoutMs as number | undefined };
   const { starter } = asker;
   const { claim } = task ?? {};
-  const request = { source: code, limits, signal, onProgress, host, claim, starter, isForAgent: true };
+  const request = { source: code, limits, signal, trace, onProgress, host, claim, starter, isForAgent: true };
   return executions.start(request, app, { isBackground: background === true });
 }
 

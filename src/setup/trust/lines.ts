@@ -8,6 +8,7 @@ import { usualVariable } from "../../config/llm.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
 import { type Confirm, type PolicyKeys, policyKeys } from "../../config/policy.ts";
 import type { ServerEntry } from "../../config/schema.ts";
+import type { TelemetryEntry } from "../../config/telemetry.ts";
 import type { ToolEntries, ToolEntry } from "../../config/tool-edits.ts";
 import { digestOf, enabledServers, rulesOf, thatCounts } from "../../config/trust/marks.ts";
 import type { TrustLine } from "../../config/trust/store.ts";
@@ -92,7 +93,7 @@ function confirmText(confirm: Confirm): string {
 }
 
 function ruleLines(config: ParsedConfig): TrustLine[] {
-  const { policy, tools, doors, llm, registry, workspace, executeTask, record, ...others } = rulesOf(
+  const { policy, tools, doors, llm, registry, workspace, executeTask, record, telemetry, ...others } = rulesOf(
     config,
   ) as Partial<ParsedConfig>;
   const folders = lineOf("folders");
@@ -108,6 +109,7 @@ function ruleLines(config: ParsedConfig): TrustLine[] {
     ...(workspace === undefined ? [] : [folders("let code write to", workspace)]),
     ...readLines(variablesIn([registry, workspace]), folders),
     ...(record === undefined ? [] : [executions("keep", "arguments and results", record)]),
+    ...(telemetry === undefined ? [] : telemetryLines(telemetry, lineOf("telemetry"))),
     ...Object.entries(others).map(([key, value]) => lineOf("config")(key, JSON.stringify(value), value)),
   ];
 }
@@ -159,6 +161,18 @@ function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): Trus
       line("send", `${name}: ${shownValue(name, value, true)}`, [name, value]),
     ),
     ...readLines(variablesIn(llm).union(new Set(usual)), line),
+  ];
+}
+
+function telemetryLines({ endpoint, headers = {}, ...rest }: TelemetryEntry, line: MakeLine): TrustLine[] {
+  const others = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return [
+    ...(endpoint === undefined ? [] : [line("send what programs do to", shownAddress(endpoint), endpoint)]),
+    ...Object.entries(headers).map(([name, value]) =>
+      line("send", `${name}: ${shownValue(name, value, true)}`, [name, value]),
+    ),
+    ...others.map(([key, value]) => line(key, JSON.stringify(value), [key, value])),
+    ...readLines(variablesIn({ endpoint, headers }), line),
   ];
 }
 
