@@ -98,14 +98,28 @@ describe.skipIf(!canRun)(`the image${note}`, () => {
       ...variablesOf(valuesOf("ENV")),
     };
     const words = Object.entries(variables).map((each) => each.join("="));
-    const script = `${mounts.join(" && ")} && root=$0 && shift && exec chroot --userspec=${user} "$root" /usr/bin/env -i ${words.join(" ")} "$@"`;
+    const script = `${mounts.join(" && ")} && root=$0 user=$2 && shift 2 && exec chroot --userspec="$user" "$root" /usr/bin/env -i "$@"`;
     const data = join(folder.path, "data");
     if (!existsSync(data)) {
       mkdirSync(data, { mode: 0o700 });
       Bun.spawnSync(["chown", user, data]);
     }
     return Bun.spawn(
-      ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, system, data, ...command],
+      [
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "sh",
+        "-c",
+        script,
+        system,
+        data,
+        user,
+        ...words,
+        ...command,
+      ],
       {
         env: testEnvironment(path),
         stdout: "pipe",

@@ -66,8 +66,12 @@ describe.each(docsPages)("$path", (page) => {
     }
   });
 
+  test("has valid YAML", () => {
+    for (const { info, text } of blocksOf(page)) if (info === "yaml") expect(Bun.YAML.parse(text)).toBeObject();
+  });
+
   test("has only blocks in known languages", () => {
-    const known = ["sh", "console", "ts", "ts no-run", "json", "jsonc", "toml", "text"];
+    const known = ["sh", "console", "ts", "ts no-run", "json", "jsonc", "toml", "yaml", "text"];
     for (const { info, line } of blocksOf(page)) expect([line, known]).toEqual([line, expect.arrayContaining([info])]);
   });
 });
