@@ -135,7 +135,7 @@ async function known(place: CompletionContext, surroundings: CompletionIo): Prom
 async function keptExecutions({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
   const file = storeFile(env);
   if (!existsSync(file)) return [];
-  const [{ openDatabase }, { ExecutionStore }, { doorOf }] = await Promise.all([
+  const [{ openDatabase }, { ExecutionStore }, { viewOf }] = await Promise.all([
     import("../../store/database.ts"),
     import("../../store/executions.ts"),
     import("../../programs/stored-executions.ts"),
@@ -144,7 +144,7 @@ async function keptExecutions({ flags }: CompletionContext, { env, cwd }: Comple
   const database = await openDatabase(file);
   try {
     const all = new ExecutionStore(database).list(owner);
-    const rows = all.filter((row) => doorOf(row) === (flags.get("door") || undefined));
+    const rows = all.filter((row) => viewOf(row).door === (flags.get("door") || undefined));
     return rows.map(({ id, startedAt, state }) => ({
       value: id,
       about: `${ageText(Date.now() - startedAt)}, ${state}`,

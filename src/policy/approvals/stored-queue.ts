@@ -1,6 +1,7 @@
 /** The approval queue of calls that can wait: rows of the database, which every process of the user sees. */
 
 import { Semaphore } from "../../base/semaphore.ts";
+import type { Person } from "../../config/oidc.ts";
 import type { Approval, Asking, DecisionPlace } from "../../store/approval.ts";
 import {
   type AnswerRecorder,
@@ -26,6 +27,8 @@ interface StoredQueueOptions {
   config: string | null;
   /** The door of the config. */
   door: string | undefined;
+  /** The person for whom the programs run. */
+  person: Person | undefined;
   /** How long calls wait. Read for each question. */
   expiresAfterMs: () => number;
   /** Where the user is asked in this process. */
@@ -94,7 +97,7 @@ export class StoredQueue implements ApprovalQueue {
   };
 
   async #asked(question: Question, bound: Bound, made: MadeCall): Promise<QueueEntry> {
-    const { approvals, config, door, expiresAfterMs, redact } = this.#options;
+    const { approvals, config, door, person, expiresAfterMs, redact } = this.#options;
     const { server, tool, args, why, changed } = question;
     const { execution, call, line, code } = made;
     await turnFor(args);
@@ -103,6 +106,8 @@ export class StoredQueue implements ApprovalQueue {
     const asking: Omit<Asking, "owner"> = {
       config,
       door: door ?? null,
+      person: person?.id ?? null,
+      personName: person?.name ?? null,
       execution,
       call,
       line: line ?? null,
