@@ -43,6 +43,9 @@ export interface Person {
 /** The name of the whole config among the doors: its path. No door can have it. */
 export const wholeConfig = "mcp";
 
+/** Where `serve --http` has the page for people. No door can have this name. */
+export const pagePath = "/ui/";
+
 export function oidcOf(entry: OidcEntry, env: Environment): Oidc {
   const { value, missing } = expand(entry, env);
   return { ...value, address: value.address?.replace(/\/$/, ""), needs: missing };

@@ -1,9 +1,14 @@
 /** People who sign in at an OIDC provider: which tokens `serve --http` accepts, what each person sees, and what ends with a person. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type JWK, SignJWT } from "jose";
 import { storeFile } from "../../src/config/locations.ts";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
+import { reading } from "../../src/policy/audit/log.ts";
 import { personId } from "../../src/policy/people/claims.ts";
+import { changePeople } from "../../src/serve/people.ts";
 import { issueToken } from "../../src/serve/tokens/manage.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { Store } from "../../src/store/store.ts";
@@ -16,6 +21,7 @@ import {
   json,
   rawSession,
   resultText,
+  sdkHost,
 } from "../support/http-serve.ts";
 import { modernAnswer } from "../support/modern-host.ts";
 import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
@@ -345,8 +351,9 @@ describe("a person", () => {
     expect(people).toMatchObject([
       { id, name: "ann@example.com", email: "ann@example.com", doors: ["qa"], revokedAt: null },
     ]);
-    await store.write((database) => new PeopleStore(database).setRevoked(config, id, Date.now()));
     const revokedAt = performance.now();
+    expect(await changePeople(people!, "revoked", env)).toMatchObject([{ id }]);
+    expect(await changePeople([{ ...people![0]!, revokedAt: 1 }], "revoked", env)).toEqual([]);
     expect(await knock(token)).toMatchObject({
       status: 403,
       message: "An administrator has revoked the access of ann@example.com",
@@ -354,7 +361,80 @@ describe("a person", () => {
     const states = () => store.read((database) => database.query("SELECT state FROM executions").all());
     await eventually(async () => JSON.stringify(await states()) === '[{"state":"ended"}]');
     expect(performance.now() - revokedAt).toBeLessThan(3_000);
-    await store.write((database) => new PeopleStore(database).setRevoked(config, id, null));
+    expect(await changePeople([{ ...people![0]!, revokedAt: 1 }], "restored", env)).toMatchObject([{ id }]);
     expect((await knock(token)).status).toBe(200);
+    const entries = await reading(storeFile(env), (log) => [...log.lines()].map(({ line }) => JSON.parse(line)));
+    expect(entries).toMatchObject([
+      { decision: "revoked", person: { id, name: "ann@example.com" }, by: { place: "command" } },
+      { decision: "restored", person: { id, name: "ann@example.com" }, by: { place: "command" } },
+    ]);
+  });
+});
+
+describe("a call that needs a confirmation", () => {
+  const confirming = { policy: { confirm: { "newer.echo": "always" } } };
+  const code = 'return await newer.echo({ value: "hello" })';
+  const asked: string[] = [];
+  const host = async (subject: string) => {
+    const headers = bearer(await provider.token(subject));
+    const prepare = (client: Client) =>
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        asked.push(`${subject}: ${params.message}`);
+        return { action: "accept" as const, content: { answer: "once" } };
+      });
+    return sdkHost(at("/qa"), { elicitation: {} }, { prepare, headers });
+  };
+
+  test("is approved in the agent of an approver only, and waits for one otherwise", async () => {
+    await start({}, [], confirming);
+    await using approvals = new Approvals({ env });
+    await using anns = await host("ann");
+    expect(await anns.execute(code)).toBe("hello");
+    expect(asked.map((each) => each.split("\n")[0])).toEqual(["ann: Allow the call to newer.echo?"]);
+
+    await using bobs = await host("bob");
+    const text = await bobs.execute(code);
+    expect(text).toContain("waits until a person approves or denies");
+    expect(text).toContain("Tell the user that these may approve it: the people in leads.");
+    expect(asked).toHaveLength(1);
+    const [open] = await approvals.open();
+    expect(open).toMatchObject({ door: "qa", person: personId(provider.issuer, "bob"), personName: "bob" });
+    // The agent of another person cannot ask for it, even that of an approver.
+    const resume = { name: "execute_code", arguments: { resume: open!.execution } };
+    const foreign = await anns.client.callTool(resume);
+    expect(JSON.stringify(foreign.content)).toContain("There is no execution");
+    await approvals.decide(open!.id, { state: "approved", scope: "once", by: "page" }, { id: "a1", name: "ann" });
+    const { content } = await bobs.client.callTool(resume);
+    expect(JSON.stringify(content)).toContain("hello");
+
+    const entries = await reading(storeFile(env), (log) => [...log.lines()].map(({ line }) => JSON.parse(line)));
+    const ann = { id: personId(provider.issuer, "ann"), name: "ann@example.com" };
+    expect(entries).toMatchObject([
+      { decision: "approved", person: ann, by: { place: "agent", person: ann } },
+      { decision: "approved", person: { name: "bob" }, by: { place: "page", person: { name: "ann" } } },
+    ]);
+  });
+
+  test("waits for the same person in the next process", async () => {
+    await start({}, [], confirming);
+    const bobs = await session(await provider.token("bob"), "/qa", "host");
+    const write = 'await fs.writeFile("./workspace/mine.txt", "kept"); ';
+    const more = 'return [await newer.echo({ value: "hello" }), await fs.readFile("./workspace/mine.txt", "utf8")]';
+    const text = await resultText(await bobs.post(executeRequest(2, write + more)));
+    const [, id] = /The execution (\S+) waits/.exec(text) ?? [];
+    serving!.signal("SIGTERM");
+    expect(await serving!.exited).toBe(0);
+    await start({}, [], confirming);
+    await using approvals = new Approvals({ env });
+    const [open] = await approvals.open();
+    await approvals.decide(open!.id, { state: "approved", scope: "once", by: "command" });
+    const params = { name: "execute_code", arguments: { resume: id } };
+    const resume = { jsonrpc: "2.0", id: 3, method: "tools/call", params };
+    const anns = await session(await provider.token("ann"), "/qa", "host");
+    expect(await resultText(await anns.post(resume))).toContain("There is no execution");
+    const again = await session(await provider.token("bob"), "/qa", "host");
+    const outcome = await resultText(await again.post(resume));
+    expect(outcome).toContain("hello");
+    expect(outcome).toContain("kept");
   });
 });

@@ -81,11 +81,12 @@ export class StoredQueue implements ApprovalQueue {
 
   /** Records an answer about a call that is not in the database. */
   readonly record: AnswerRecorder = async ({ server, tool, args }, bound, answer, made) => {
-    const { approvals, config, place } = this.#options;
+    const { approvals, config, person, place } = this.#options;
     const { execution, call, line } = made ?? {};
     const event = {
       decision: answer.state,
       ...(config === null ? {} : { config }),
+      ...(person ? { person } : {}),
       ...(execution === undefined ? {} : { execution, call }),
       ...(line === undefined ? {} : { line }),
       server,
@@ -93,7 +94,9 @@ export class StoredQueue implements ApprovalQueue {
       arguments: { sha256: argumentsDigest(bound), bytes: Buffer.byteLength(JSON.stringify(args)) },
       ...(answer.state === "approved" ? { scope: answer.scope } : {}),
     };
-    await approvals.note(event, thisProcess(answer.state === "expired" ? undefined : place));
+    const isDecided = answer.state !== "expired";
+    const by = thisProcess(isDecided ? place : undefined);
+    await approvals.note(event, { ...by, ...(isDecided && person ? { person } : {}) });
   };
 
   async #asked(question: Question, bound: Bound, made: MadeCall): Promise<QueueEntry> {
@@ -125,7 +128,7 @@ export class StoredQueue implements ApprovalQueue {
   }
 
   #queued(row: Approval, changed: readonly string[] | undefined): QueueEntry {
-    const { approvals, place } = this.#options;
+    const { approvals, place, person } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     let isOpen = row.state === "open";
     const close = (closed: Approval) => {
@@ -141,7 +144,7 @@ export class StoredQueue implements ApprovalQueue {
       changed,
       verdict: promise,
       async decide(answer) {
-        if (answer.state !== "expired") await approvals.decide(row.id, { ...answer, by: place });
+        if (answer.state !== "expired") await approvals.decide(row.id, { ...answer, by: place }, person);
       },
       async withdraw() {
         leave();
