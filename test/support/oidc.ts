@@ -51,11 +51,18 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     const provider = new Provider(issuer, configuration(fixture, jwk, redirects));
     provider.use(async (context, next) => {
       if (!context.path.startsWith("/interaction/")) return next();
-      // Everybody is who the request says.
+      // Everybody is who the request or the form says.
       const { params } = await provider.interactionDetails(context.req, context.res);
-      await provider.interactionFinished(context.req, context.res, {
-        login: { accountId: String(params["login_hint"]) },
-      });
+      const { req } = context;
+      const named =
+        req.method === "POST" ? new URLSearchParams(await new Response(req as never).text()).get("who") : undefined;
+      const accountId = named ?? params["login_hint"];
+      if (accountId === undefined) {
+        context.type = "html";
+        context.body = '<form method="post"><input name="who"><button>Sign in</button></form>';
+        return;
+      }
+      await provider.interactionFinished(req, context.res, { login: { accountId: String(accountId) } });
       context.respond = false;
     });
     handler = provider.callback();

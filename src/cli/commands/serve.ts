@@ -179,6 +179,25 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
   });
 }
 
+/** The page for people, if the config has a client for it. */
+async function peoplePage(app: App, people: LivePeople, openDoor: FrontDoorOptions["openDoor"], io: Io) {
+  if (people.oidc?.clientId === undefined) return undefined;
+  const [{ PeoplePage }, { changePeople }] = await Promise.all([
+    import("../../page/people/page.ts"),
+    import("../../serve/people.ts"),
+  ]);
+  return new PeoplePage({
+    app,
+    people,
+    approvals: app.approvals,
+    log: app.log,
+    openDoor: (door) => openDoor(door),
+    continued: async (execution, config) =>
+      (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
+    changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
+  });
+}
+
 /** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
 async function serveHttp(
   app: App,
@@ -194,7 +213,14 @@ async function serveHttp(
   const kept =
     choice.token === undefined && !choice.isOpen && !people ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;
-  const door = new FrontDoor(app, { ...choice, token, people: gate, log: await openLog(io.env["CLAUDIKINS_LOG"]) });
+  const page = people && (await peoplePage(app, people, choice.openDoor, io));
+  const door = new FrontDoor(app, {
+    ...choice,
+    token,
+    people: gate,
+    page,
+    log: await openLog(io.env["CLAUDIKINS_LOG"]),
+  });
   const { url } = door;
   const tokenFile = kept ? { tokenFile: kept.file } : {};
   await io.stdout.write(json ? `${JSON.stringify({ url, ...tokenFile })}\n` : `${url}\n`);

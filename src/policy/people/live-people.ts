@@ -29,9 +29,6 @@ class Live implements LivePerson {
   expiresAt: number;
   readonly #ending = new AbortController();
   readonly #revoking = new AbortController();
-  /** When it was last written that the person was here, and with which doors. */
-  seenAt = 0;
-  readonly doors = new Set<string>();
 
   constructor(claims: PersonClaims) {
     this.id = claims.id;
@@ -81,6 +78,8 @@ export class LivePeople implements AsyncDisposable {
   readonly #options: LivePeopleOptions;
   readonly #people = new Map<string, Live>();
   readonly #working = new Set<Promise<unknown>>();
+  /** When it was last written that a person has used something. */
+  readonly #notedAt = new Map<string, number>();
   #provider: Provider | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -109,15 +108,19 @@ export class LivePeople implements AsyncDisposable {
 
   /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
   async enter(claims: PersonClaims): Promise<LivePerson> {
-    if ((await this.#revoked()).has(claims.id)) {
-      throw new PersonRefused("revoked", `An administrator has revoked the access of ${claims.name}`);
-    }
+    await this.refuseRevoked(claims);
     const known = this.#people.get(claims.id);
     known?.renew(claims);
     const person = known ?? new Live(claims);
     this.#people.set(claims.id, person);
     this.#timer ??= setInterval(() => void this.#look(), peopleLookMs).unref();
     return person;
+  }
+
+  /** Throws PersonRefused if the person was revoked. */
+  async refuseRevoked({ id, name }: Person): Promise<void> {
+    if (!(await this.#revoked()).has(id)) return;
+    throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
   }
 
   /** Whether the person may use a door, or without its name the whole config. */
@@ -134,26 +137,25 @@ export class LivePeople implements AsyncDisposable {
     return isIn(groups, this.oidc?.administrators);
   }
 
-  /** Writes that the person has used a door, or the page: with the first use, and then at most once a minute. Never throws. */
+  /** Writes that the person has used a door. Never throws. */
   note({ id }: LivePerson, door: string | undefined): void {
     const live = this.#people.get(id);
-    const name = door ?? wholeConfig;
-    const now = Date.now();
-    if (!live || (live.doors.has(name) && now - live.seenAt < personSeenGapMs)) return;
-    live.doors.add(name);
-    live.seenAt = now;
-    const { issuer, subject, email = null } = live.claims;
-    const { config, store, log } = this.#options;
-    const row = { config, id, issuer, subject, name: live.name, email, doors: [name], firstAt: now, lastAt: now };
-    const writing = store
-      .write((database) => new PeopleStore(database).seen({ ...row, revokedAt: null }))
-      .catch((error) => log.warn(`Cannot write who has signed in: ${messageOf(error)}`));
-    this.#pending(writing);
+    if (live) this.noteClaims(live.claims, door ?? wholeConfig);
   }
 
-  /** Looks now, because somebody was revoked. */
-  async look(): Promise<void> {
-    await this.#look();
+  /** Writes what the person has used: with the first use, and then at most once a minute. Never throws. */
+  noteClaims(claims: PersonClaims, used: string): void {
+    const { id, issuer, subject, name, email = null } = claims;
+    const key = `${id} ${used}`;
+    const now = Date.now();
+    if (now - (this.#notedAt.get(key) ?? 0) < personSeenGapMs) return;
+    this.#notedAt.set(key, now);
+    const { config, store, log } = this.#options;
+    const row = { config, id, issuer, subject, name, email, doors: [used], firstAt: now, lastAt: now, revokedAt: null };
+    const writing = store
+      .write((database) => new PeopleStore(database).seen(row))
+      .catch((error) => log.warn(`Cannot write who has signed in: ${messageOf(error)}`));
+    this.#pending(writing);
   }
 
   async #look(): Promise<void> {

@@ -34,7 +34,17 @@ export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, Modern
   door?: string | undefined;
   /** Opens the part of the config behind a door, or of the whole config, for everybody or for a person. It ends with the front door. */
   openDoor: (door: string | undefined, person?: Person) => Promise<App>;
+  /** The page for people who have signed in. */
+  page?: HttpPage | undefined;
   log: Log;
+}
+
+/** A page beside MCP. It checks its requests itself, except for the host. */
+interface HttpPage {
+  has(pathname: string): boolean;
+  /** `keepOpen` lets a stream stay open. */
+  answer(request: Request, keepOpen: () => void): Promise<Response>;
+  close(): void;
 }
 
 /** One path has these sessions and answers these requests. */
@@ -99,6 +109,7 @@ export class FrontDoor {
   /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
+    this.#options.page?.close();
     await this.#untilDone(graceMs);
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
@@ -141,6 +152,8 @@ export class FrontDoor {
     if (pathname === "/health") {
       return Response.json({ status: this.#isLeaving ? "leaving" : "ok" }, { status: this.#isLeaving ? 503 : 200 });
     }
+    const { page } = this.#options;
+    if (page?.has(pathname)) return page.answer(request, () => server.timeout(request, 0));
     this.#gate.checkOrigin(request);
     if (request.method === "OPTIONS") return preflight();
     const metadata = this.#options.people?.metadataAt(request);
