@@ -164,12 +164,13 @@ export class App implements AsyncDisposable {
   async #newExecutions(): Promise<Executions> {
     const { Executions } = await import("../programs/executions.ts");
     const { env, log, otherBuilds } = this.#options;
-    const { origin, door } = this.config;
+    const { origin, door, person } = this.config;
     this.#known = new Executions({
       env,
       store: this.store,
       config: origin.kind === "demo" ? null : origin.file,
       door,
+      person: person?.id,
       log,
       otherBuilds,
     });
@@ -195,6 +196,7 @@ export class App implements AsyncDisposable {
       approvals,
       config: configOwner(config.origin),
       door: config.door,
+      person: config.person,
       expiresAfterMs: () => config.approvals.expireHours * hourMs,
       place: person ? "terminal" : "agent",
       redact: (server, args) => this.pool.redacted(server, args),
@@ -214,10 +216,15 @@ export class App implements AsyncDisposable {
     return new App(this.config, this.sandbox, { ...this.#options, openChannel, ...options }, this);
   }
 
-  /** An app for the part of our config that is behind a door. It borrows everything but the connections, the catalog and the executions. */
+  /**
+   * An app for the part of our config that is behind a door, or that a person has. It borrows everything but the connections, the catalog
+   * and the executions.
+   */
   behindDoor(config: Config, reload?: ReloadOptions): App {
     const { sessionChannels, openChannel } = this.#options;
-    const ownChannel = sessionChannels?.(`door ${config.door}`) ?? openChannel;
+    const { door, person } = config;
+    const view = [door === undefined ? [] : `door ${door}`, person ? `person ${person.id}` : []].flat().join(" ");
+    const ownChannel = sessionChannels?.(view) ?? openChannel;
     return new App(config, this.sandbox, { ...this.#options, openChannel: ownChannel, reload }, this);
   }
 
@@ -230,8 +237,10 @@ export class App implements AsyncDisposable {
     const names = new Set([...before.keys(), ...config.servers.keys()]);
     const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
     const others = new Set(changed);
-    const { disabled, doors, limits, quotas, executions, approvals, check, surfaceTokens, surfaceLearns } = config;
-    const settings = { disabled, doors, limits, quotas, executions, approvals, check, surfaceTokens, surfaceLearns };
+    const { disabled, doors, oidc, limits, quotas, executions, approvals, check, surfaceTokens, surfaceLearns } =
+      config;
+    const surface = { check, surfaceTokens, surfaceLearns };
+    const settings = { disabled, doors, oidc, limits, quotas, executions, approvals, ...surface };
     Object.assign(this.config, settings);
     // The same map, since every part that works with the config holds it.
     this.config.servers.clear();
@@ -355,9 +364,11 @@ class ConfigReload implements Disposable {
       if (changed.length > 0) this.#app.log.info(`the config has changed: ${changed.join(", ")}`);
       return undefined;
     } catch (thrown) {
-      // Behind a door, a mistake in another part of the file must not be seen.
+      // Behind a door, and for a person, a mistake in another part of the file must not be seen.
       const why =
-        config.door === undefined ? toClaudikinsError(thrown).text : "The user can see why: claudikins doctor";
+        config.door === undefined && !config.person
+          ? toClaudikinsError(thrown).text
+          : "The user can see why: claudikins doctor";
       return `The changed config is not used; the servers from before the change stay active. ${why}`;
     }
   }

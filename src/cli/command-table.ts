@@ -180,6 +180,17 @@ export const commands: CommandTable = {
       revoke: "Revoke tokens, and end what they began",
     }),
   },
+  people: {
+    summary: "People who sign in to serve --http (list, revoke, restore)",
+    description:
+      "Manage the people who sign in to `claudikins serve --http` at the OIDC provider of the config. Without a command, lists them.",
+    default: "list",
+    commands: parts(() => import("./commands/people.ts"), {
+      list: "List those who have signed in",
+      revoke: "Refuse some, and end what they began",
+      restore: "Let some sign in again",
+    }),
+  },
   ui: {
     summary: "Open a local page: approvals, executions, servers, policy",
     load: () => import("./commands/ui.ts"),
@@ -211,7 +222,7 @@ export const commands: CommandTable = {
 export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
   "Use tools": ["search", "list", "call", "run", "exec", "programs", "executions"],
-  "For agents": ["serve", "tokens", "skill", "hooks"],
+  "For agents": ["serve", "tokens", "people", "skill", "hooks"],
   Maintain: [
     "ui",
     "doctor",

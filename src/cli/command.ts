@@ -36,6 +36,7 @@ export type Completion =
   | "approval"
   /** A token of `serve --http`, by its id or its name. */
   | "token"
+  | "person"
   | "file"
   | "folder";
 

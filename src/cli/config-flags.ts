@@ -7,6 +7,7 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
+import type { Person } from "../config/oidc.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import { type Args, flag, option } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -36,6 +37,8 @@ export const daemonArgs = {
 export interface ConfigFlags {
   config?: string | undefined;
   door?: string | undefined;
+  /** Set by `serve --http` for a person who has signed in. */
+  person?: Person | undefined;
   trust?: boolean | undefined;
   json?: boolean | undefined;
 }
@@ -54,8 +57,8 @@ export function whichConfig(args: { config?: string | undefined; user?: boolean 
 export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Config> {
   const load = async () => {
     const { loadConfig } = await import("../config/load.ts");
-    const { config: flag, door, trust } = flags;
-    const config = await loadConfig({ flag, door, trust, cwd: io.cwd, env: io.env });
+    const { config: flag, door, person, trust } = flags;
+    const config = await loadConfig({ flag, door, person, trust, cwd: io.cwd, env: io.env });
     if (!flags.json) await tellSkipped(config.origin, io);
     return config;
   };

@@ -58,7 +58,7 @@ export const httpArgs = {
 
 type HttpFlags = ArgumentValues<typeof httpArgs>;
 
-export interface HttpChoice extends Omit<FrontDoorOptions, "log" | "openDoor"> {
+export interface HttpChoice extends Omit<FrontDoorOptions, "log" | "openDoor" | "people"> {
   graceMs: number;
   /** No token is required. If this is false and `token` is undefined, claudikins uses a token of its own. */
   isOpen: boolean;
@@ -86,11 +86,6 @@ export function httpChoice(flags: HttpFlags, io: Pick<Io, "env" | "cwd">): HttpC
     return undefined;
   }
   const token = tokenOf(flags, io);
-  if (token === undefined && !flags["without-token"] && !isLoopback(http.host)) {
-    throw new ClaudikinsError("USAGE", `Other machines can reach ${http.host}, so a token is required`, {
-      hint: "Give a token with --token-env NAME or --token-file FILE (to make one: openssl rand -hex 32), or add --without-token.",
-    });
-  }
   return {
     ...usual,
     ...http,
@@ -103,6 +98,14 @@ export function httpChoice(flags: HttpFlags, io: Pick<Io, "env" | "cwd">): HttpC
     maxConnectionMs: reconnect ?? usual.maxConnectionMs,
     graceMs: grace ?? usual.graceMs,
   };
+}
+
+/** Throws USAGE if other machines can reach the address, and nothing is required of them. */
+export function requireToken({ host, token, isOpen }: HttpChoice): void {
+  if (token !== undefined || isOpen || isLoopback(host)) return;
+  throw new ClaudikinsError("USAGE", `Other machines can reach ${host}, so a token is required`, {
+    hint: "Give a token with --token-env NAME or --token-file FILE (to make one: openssl rand -hex 32), or add --without-token.",
+  });
 }
 
 function isUsableToken(token: string): boolean {

@@ -40,6 +40,13 @@ export type Prefix = (typeof prefixes)[number];
 export const recordModes = ["sizes", "contents"] as const;
 export type RecordMode = (typeof recordModes)[number];
 
+/** Sign-in of people, if the config has it. */
+export const defaultOidc = {
+  groups: "groups",
+  /** Clocks of servers are set by the network, so they hardly differ. */
+  clockSkewSeconds: 10,
+} as const;
+
 /** The settings of a config that has none. */
 export const defaultSettings = {
   extends: "user",

@@ -10,7 +10,7 @@ import { doorToolsSchema } from "./tools-schema.ts";
 const doorName = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
 
 /** Paths of `serve --http` that are not doors. */
-const reserved: readonly string[] = ["mcp", "health", "metrics"];
+const reserved: readonly string[] = ["mcp", "health", "healthz", "metrics", "readyz", "ui"];
 
 export const doorFields = {
   /** The servers behind the door. If the key is missing: those with a pattern in `tools.allow`, or else all. */

@@ -22,6 +22,9 @@ export const maxDoorInstructionsChars = 1_000;
 /** The description of a tool. Servers may send as much. */
 export const maxToolDescriptionChars = 16_384;
 
+/** The difference of two clocks that a config may allow. Machines that set their clocks differ by less than a second. */
+export const maxClockSkewSeconds = 300;
+
 // Files
 
 /** A larger file is not a settings file. */

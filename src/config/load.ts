@@ -1,5 +1,5 @@
 /** Loads the config of one call: finds, reads, checks and expands it. Without a config file, the only server is the demo server. */
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
 import { guardFolder } from "../base/guarded-folders.ts";
 import { transportOf } from "./address.ts";
@@ -10,6 +10,7 @@ import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type Llm, llmOf } from "./llm.ts";
 import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, userConfigFile } from "./locations.ts";
+import { type Oidc, oidcOf, type Person } from "./oidc.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
 import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
@@ -69,7 +70,7 @@ export type ServerConfig = StdioServer | NetworkServer;
 /** The settings of the file that are used as they are written. */
 type Settings = Omit<
   ParsedConfig,
-  "servers" | "policy" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas"
+  "servers" | "policy" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas" | "auth"
 >;
 
 export interface Config extends Settings {
@@ -82,6 +83,8 @@ export interface Config extends Settings {
   extended?: Extended;
   /** The small model that executes tasks, if one is configured. */
   llm?: Llm | undefined;
+  /** How people sign in to `serve --http`. */
+  oidc?: Oidc | undefined;
   folders: Folders;
   savedPrograms: SavedProgramsPlace;
   /** What may be used: of the whole config, and behind a door of the door too. */
@@ -90,6 +93,8 @@ export interface Config extends Settings {
   doors: readonly string[];
   /** The door, if this is the part of a config that is behind one. */
   door?: string;
+  /** The person for whom it is opened: the workspace is the person's own. */
+  person?: Person;
   /** The door's text for agents, before the list of servers. */
   instructions?: string | undefined;
 }
@@ -112,6 +117,8 @@ interface LoadOptions extends TrustOptions {
   demo?: boolean | undefined;
   /** Loads only what is behind this door. */
   door?: string | undefined;
+  /** Loads the config of this person. */
+  person?: Person | undefined;
 }
 
 /**
@@ -131,8 +138,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const config = expandedConfig(parsed, origin, options, user);
   const whole =
     origin.kind === "project" && parsed.extends === "user" ? withOwnServers(config, parsed, user, options) : config;
-  const { door } = options;
-  const seen = door === undefined ? whole : behindDoor(door, whole, { parsed, origin, where: options });
+  const { door, person } = options;
+  const shared = door === undefined ? whole : behindDoor(door, whole, { parsed, origin, where: options });
+  const seen = person === undefined ? shared : ofPerson(person, shared);
   const loaded = withSavedPrograms(seen, { policy: parsed.policy, user });
   keepRulesOut(loaded.folders, origin.file, options.env);
   return loaded;
@@ -182,6 +190,14 @@ function behindDoor(
   };
 }
 
+/** The config with a workspace of the person, beside that of everybody. */
+function ofPerson(person: Person, config: Config): Config {
+  const { workspace, bases } = config.folders;
+  const own = join(`${workspace}-people`, person.id);
+  const ownBases = { ...bases, workspace: bases.workspace === workspace ? own : bases.workspace };
+  return { ...config, doors: [], person, folders: guarded({ ...config.folders, workspace: own, bases: ownBases }) };
+}
+
 /**
  * Returns the config that a text would make as the content of `origin.file`, without the servers of another file. Throws CONFIG_INVALID or
  * NEEDS_VARIABLE.
@@ -212,7 +228,18 @@ function expandedConfig(
   { env, cwd }: Where,
   user: ParsedConfig | undefined,
 ): Config {
-  const { servers: entries, policy: common, tools, registry, workspace, llm, doors, quotas, ...settings } = parsed;
+  const {
+    servers: entries,
+    policy: common,
+    tools,
+    registry,
+    workspace,
+    llm,
+    doors,
+    quotas,
+    auth,
+    ...settings
+  } = parsed;
   const enabled = new Map<string, ServerConfig>();
   const disabled = new Map<string, ServerConfig>();
   for (const [name, entry] of entries) {
@@ -229,6 +256,7 @@ function expandedConfig(
     disabled,
     doors: Object.keys(doors ?? {}),
     llm: llm && llmOf(llm, env),
+    oidc: auth?.oidc && oidcOf(auth.oidc, env),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
     savedPrograms: savedProgramsOf(origin, env),
     quotas: quotasOf(quotas, "the config", [origin.file]),

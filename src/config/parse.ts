@@ -104,13 +104,14 @@ function isSecret(path: readonly (string | number)[]): boolean {
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
   if (key === "telemetry") return ["", "endpoint", "headers"].includes(String(inner));
   if (key === "registries") return true;
+  if (key === "auth" && inner === "oidc") return path.length === 2 || path[2] === "clientSecret";
   if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
   return key === "headers" || key === "headersHelper" || addressKeys.includes(String(key));
 }
 
 /**
  * Finds duplicate keys, and misspellings of our keys. `meant` has the paths of the keys that were probably meant. Other unknown
- * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy`, `tools`, `llm` and
+ * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy`, `tools`, `auth`, `llm` and
  * `telemetry`.
  */
 function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } {
@@ -168,6 +169,11 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
     for (const each of entries) lookAtTool(each.node, ["doors", name, "tools", each.name]);
     look(findNodeAtLocation(node, ["limits"]), ["doors", name, "limits"], knownKeys.limits, true);
   }
+  const auth = findNodeAtLocation(root, ["auth"]);
+  look(auth, ["auth"], knownKeys.auth, true);
+  const oidc = auth && findNodeAtLocation(auth, ["oidc"]);
+  look(oidc, ["auth", "oidc"], knownKeys.oidc, true);
+  look(oidc && findNodeAtLocation(oidc, ["doors"]), ["auth", "oidc", "doors"]);
   const servers = findNodeAtLocation(root, ["mcpServers"]);
   look(servers, ["mcpServers"]);
   for (const { name, node } of membersOf(servers)) {

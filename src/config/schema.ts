@@ -28,6 +28,8 @@ import { maxIdleTimeoutMs, maxRegistries, maxRegistryTimeoutMs, maxTimeoutMs } f
 import { limitsSchema, megabytes, timeoutMs } from "./limits-schema.ts";
 import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
+import { wholeConfig } from "./oidc.ts";
+import { authFields, authSchema, oidcKeys } from "./oidc-schema.ts";
 import { type Confirm, policyKeys } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
@@ -270,13 +272,24 @@ const configFields = {
 
 /** `servers` are the names of all servers. */
 export const configSchema = (servers: readonly string[]) =>
-  z.object({
-    ...configFields,
-    policy: policySchema(servers),
-    /** How agents see tools, by `server.tool`. */
-    tools: toolsSchema(servers),
-    doors: doorsSchema(servers),
-  });
+  z
+    .object({
+      ...configFields,
+      policy: policySchema(servers),
+      /** How agents see tools, by `server.tool`. */
+      tools: toolsSchema(servers),
+      doors: doorsSchema(servers),
+      /** How people sign in to `serve --http`. */
+      auth: authSchema,
+    })
+    .superRefine(({ doors = {}, auth }, context) => {
+      const known = [wholeConfig, ...Object.keys(doors)];
+      for (const door of Object.keys(auth?.oidc?.doors ?? {})) {
+        if (known.includes(door)) continue;
+        const message = `the config has no door "${door}". Expected one of: ${known.join(", ")}`;
+        context.addIssue({ code: "custom", path: ["auth", "oidc", "doors", door], message });
+      }
+    });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };
 export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
@@ -298,7 +311,7 @@ export type LimitsEntry = z.infer<typeof limitsSchema>;
 
 /** The known keys of each level. A key that resembles one of them is reported as misspelt. */
 export const knownKeys = {
-  config: ["$schema", ...Object.keys(configFields), "policy", "tools", "doors"],
+  config: ["$schema", ...Object.keys(configFields), "policy", "tools", "doors", "auth"],
   server: [...Object.keys(stdioSchema.shape), "headers", "headersHelper", "oauth", ...addressKeys],
   oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
@@ -309,6 +322,8 @@ export const knownKeys = {
   argument: Object.keys(argumentFields),
   door: Object.keys(doorFields),
   quotas: quotaKeys,
+  auth: Object.keys(authFields),
+  oidc: oidcKeys,
   llm: Object.keys(llmFields),
   registries: Object.keys(registryFields),
   telemetry: Object.keys(telemetryFields),

@@ -14,13 +14,13 @@ import type { SavedProgramsPlace } from "../config/locations.ts";
 import { callOnce } from "../programs/call.ts";
 import type { Executions } from "../programs/executions.ts";
 import { call } from "../programs/shell-call.ts";
-import { doorOf } from "../programs/stored-executions.ts";
+import { type ExecutionView, viewOf } from "../programs/stored-executions.ts";
 import { onAbort } from "../servers/abort.ts";
 import { inheritedNames } from "../servers/child-environment.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { noteHolder } from "./daemon-note.ts";
-import { DoorApps } from "./door-apps.ts";
+import { DoorApps, viewKey } from "./door-apps.ts";
 import { daemonLookMs, lastAnswerMs, lastMomentMs, maxDaemonLogBytes, minIdleMs, takeOverMs } from "./limits.ts";
 import {
   adoptionIn,
@@ -58,8 +58,8 @@ interface DaemonOptions {
   program: string | undefined;
   interrupted: AbortSignal;
   log: Log;
-  /** Opens the part of the config behind a door. It ends with the daemon. */
-  openDoor: (door: string) => Promise<App>;
+  /** Opens the part of the config behind a door, or of a person. It ends with the daemon. */
+  openDoor: (view: ExecutionView) => Promise<App>;
   /** Where the saved programs behind a door are. */
   programsBehind: (door: string) => SavedProgramsPlace;
   /** Whether a service manager runs the daemon: it does not end when it is not used. */
@@ -149,7 +149,7 @@ class Daemon {
   #isScheduled = false;
   /** Whether it leaves because its config or its program has changed. */
   #isOld = false;
-  /** Doors whose programs cannot be continued. */
+  /** Doors and people whose programs cannot be continued, by their keys. */
   readonly #closedDoors = new Set<string>();
   #executions: Executions | undefined;
   /** Where the daemon listens after it has left its place, while its page is open. */
@@ -222,7 +222,7 @@ class Daemon {
     });
     const behind = app.config.doors.map((door) => ({
       place: this.#options.programsBehind(door),
-      open: async () => opened(await this.#doors.of(door)),
+      open: async () => opened(await this.#doors.of({ door })),
     }));
     return [{ place: app.config.savedPrograms, open: () => opened(app) }, ...behind];
   }
@@ -389,18 +389,21 @@ class Daemon {
       const executions = await this.#app.executions();
       await executions.adopt(this.#app, (cwd) => this.#appFor(this.#app, cwd, shellSession), asked);
       const unfinished = await executions.stored.unfinished(this.#app);
-      const doors = new Set(unfinished.flatMap((row) => doorOf(row) ?? []));
-      for (const door of doors) await this.#adoptBehind(door, asked);
+      const views = new Map(unfinished.map((row) => [viewKey(viewOf(row)), viewOf(row)]));
+      for (const view of views.values())
+        if (view.door !== undefined || view.person) await this.#adoptBehind(view, asked);
     } catch (error) {
       this.#options.log.warn(`Cannot continue executions: ${messageOf(error)}`);
     }
   }
 
-  async #adoptBehind(door: string, asked: readonly string[]): Promise<void> {
-    if (this.#closedDoors.has(door)) return;
-    const app = await this.#doors.of(door).catch((error: unknown) => {
-      this.#closedDoors.add(door);
-      this.#options.log.warn(`Cannot continue executions behind the door "${door}": ${messageOf(error)}`);
+  async #adoptBehind(view: ExecutionView, asked: readonly string[]): Promise<void> {
+    const key = viewKey(view);
+    if (this.#closedDoors.has(key)) return;
+    const app = await this.#doors.of(view).catch((error: unknown) => {
+      this.#closedDoors.add(key);
+      const where = view.door === undefined ? "of a person" : `behind the door "${view.door}"`;
+      this.#options.log.warn(`Cannot continue executions ${where}: ${messageOf(error)}`);
     });
     await (await app?.executions())?.adopt(app!, (cwd) => this.#appFor(app!, cwd, shellSession), asked);
   }
@@ -414,7 +417,7 @@ class Daemon {
   /** Throws DOOR_NOT_FOUND. */
   async #appOf({ door, cwd, session, env }: Pick<DaemonCallRequest, "door" | "cwd" | "session" | "env">): Promise<App> {
     this.#options.environment.heard(env);
-    return this.#appFor(door === undefined ? this.#app : await this.#doors.of(door), cwd, session);
+    return this.#appFor(door === undefined ? this.#app : await this.#doors.of({ door }), cwd, session);
   }
 
   /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
@@ -422,7 +425,7 @@ class Daemon {
     const { sharedServers, environment, cwd: ours } = this.#options;
     const cwd = folder ?? ours;
     if (cwd === ours && session === shellSession) return app;
-    const key = JSON.stringify([app.config.door ?? null, cwd, session]);
+    const key = JSON.stringify([viewKey(app.config), cwd, session]);
     const openChannel = sharedServers.channels(environment.now, session);
     const other = this.#others.get(key) ?? app.withOwnPool({ cwd, openChannel });
     this.#others.set(key, other);

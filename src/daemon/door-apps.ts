@@ -1,35 +1,37 @@
-/** The parts of the daemon's config that are behind doors. Each is opened when a call or a program needs it. */
+/** The parts of the daemon's config that are behind doors or that people have. Each is opened when a call or a program needs it. */
 import type { App } from "../app/app.ts";
 import type { Executions } from "../programs/executions.ts";
+import type { ExecutionView } from "../programs/stored-executions.ts";
 
 export class DoorApps {
-  readonly #open: (door: string) => Promise<App>;
+  readonly #open: (view: ExecutionView) => Promise<App>;
   readonly #opening = new Map<string, Promise<App>>();
   readonly #opened: { app: App; executions: Executions }[] = [];
 
-  constructor(open: (door: string) => Promise<App>) {
+  constructor(open: (view: ExecutionView) => Promise<App>) {
     this.#open = open;
   }
 
   /** Throws what loading the config throws, such as DOOR_NOT_FOUND. Such a door is not tried again: a changed config ends the daemon. */
-  of(door: string): Promise<App> {
-    const opening = this.#opening.get(door) ?? this.#openNow(door);
-    this.#opening.set(door, opening);
+  of(view: ExecutionView): Promise<App> {
+    const key = viewKey(view);
+    const opening = this.#opening.get(key) ?? this.#openNow(view);
+    this.#opening.set(key, opening);
     return opening;
   }
 
-  async #openNow(door: string): Promise<App> {
-    const app = await this.#open(door);
+  async #openNow(view: ExecutionView): Promise<App> {
+    const app = await this.#open(view);
     this.#opened.push({ app, executions: await app.executions() });
     return app;
   }
 
-  /** The doors that are open. */
+  /** The parts that are open. */
   get apps(): App[] {
     return this.#opened.map(({ app }) => app);
   }
 
-  /** The executions behind them. */
+  /** Their executions. */
   get executions(): Executions[] {
     return this.#opened.map(({ executions }) => executions);
   }
@@ -38,4 +40,9 @@ export class DoorApps {
     await Promise.allSettled(this.#opening.values());
     await Promise.all(this.#opened.map(({ app }) => app[Symbol.asyncDispose]()));
   }
+}
+
+/** The same for the same door and person. */
+export function viewKey({ door, person }: ExecutionView): string {
+  return JSON.stringify([door ?? null, person?.id ?? null]);
 }

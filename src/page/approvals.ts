@@ -1,6 +1,7 @@
 /** Approvals as the page shows and decides them. */
 
 import { indentedJson } from "../base/json-object.ts";
+import type { Person } from "../config/oidc.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
 import type * as stored from "../store/approval.ts";
 import { runJob } from "../tools/work/run.ts";
@@ -66,9 +67,9 @@ export class PageApprovals {
     return { ...found, args };
   }
 
-  /** Decides an open approval. Throws if it was decided already, or if its time is over. */
-  async decide(id: string, decision: PageDecision): Promise<Decided> {
-    const [decided] = await this.#approvals.decide(id, storedDecision(decision));
+  /** Decides an open approval. `person` is the one who decides, if it is not the user. Throws if it was decided already, or if its time is over. */
+  async decide(id: string, decision: PageDecision, person?: Person): Promise<Decided> {
+    const [decided] = await this.#approvals.decide(id, storedDecision(decision), person);
     if (decided) {
       const isRunning =
         (await this.#approvals.isWaitedFor(decided)) || (await this.#continued(decided.execution, decided.config));
@@ -115,6 +116,7 @@ function stateWords({ state, decidedBy }: stored.Approval): string {
 
 function shown(approval: stored.Approval): PageApproval {
   const { id, server, tool, why, changed, execution, line, code, config, door, askedAt, expiresAt } = approval;
+  const { person, personName } = approval;
   return {
     id,
     server,
@@ -128,6 +130,7 @@ function shown(approval: stored.Approval): PageApproval {
     argsChars: approval.argsChars,
     config,
     door: door ?? undefined,
+    person: person === null ? undefined : { id: person, name: personName ?? person },
     askedAt,
     expiresAt,
     state: approval.state,

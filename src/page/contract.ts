@@ -23,6 +23,28 @@ export interface PageState {
   /** Files of programs and schedules that cannot be read. */
   programProblems: string[];
   savings: Savings;
+  /** The person who has signed in to `serve --http`, and sees less. Undefined for the user of `claudikins ui`. */
+  viewer?: PageViewer | undefined;
+}
+
+export interface PageViewer {
+  name: string;
+  /** Whether the person may approve and deny calls. */
+  mayApprove: boolean;
+  /** The groups whose people may. `*` is everybody. */
+  approvers: string[];
+  /** For administrators: everybody who has signed in. */
+  people?: PagePerson[] | undefined;
+}
+
+export interface PagePerson {
+  id: string;
+  name: string;
+  /** What the person has used. */
+  doors: string[];
+  lastAt: number;
+  isRevoked: boolean;
+  isViewer: boolean;
 }
 
 export interface PageApproval {
@@ -46,6 +68,8 @@ export interface PageApproval {
   config: string | null;
   /** The door of the config behind which the execution runs. */
   door?: string | undefined;
+  /** The person for whom the execution runs, who has signed in to `serve --http`. */
+  person?: { id: string; name: string } | undefined;
   askedAt: number;
   expiresAt: number;
   state: "open" | "approved" | "denied" | "expired" | "withdrawn";
@@ -75,6 +99,8 @@ export interface PageExecution {
   startedBy: string;
   /** The door behind which it was started. */
   door?: string | undefined;
+  /** The name of the person for whom it was started. */
+  person?: string | undefined;
   startedAt: number;
   durationMs?: number | undefined;
   calls?: number | undefined;

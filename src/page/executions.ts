@@ -34,12 +34,15 @@ export class ExecutionsReader {
   }
 
   /** Executions that run or wait come first, then the newest. `asking` has the open approvals of all executions. */
-  async read(asking: readonly { id: string; execution: string }[]): Promise<ReadExecutions> {
+  async read(
+    asking: readonly { id: string; execution: string }[],
+    isSeen: (execution: ListedExecution) => boolean = () => true,
+  ): Promise<ReadExecutions> {
     const stamp = databaseStamp(this.#app.store.file, performance.now());
     const recorded = await this.#recorded.get(stamp, () => this.#readRecorded());
     const stored = withApprovals(await this.#stored.get(stamp, () => this.#readStored()), asking);
     const kept = new Set(stored.filter(({ state }) => state.state === "ended" && state.ok).map(({ id }) => id));
-    const all = joined(stored, recorded);
+    const all = joined(stored, recorded).filter(isSeen);
     const runs = all.filter(({ program }) => program !== undefined);
     const ofPrograms = Map.groupBy(runs, ({ program = "", door }) => programKey(program, door));
     return {
@@ -82,11 +85,12 @@ export class ExecutionsReader {
 }
 
 function shown(execution: ListedExecution, isKept: boolean): PageExecution {
-  const { startedBy, code, door, program, summary } = execution;
+  const { startedBy, code, door, person, program, summary } = execution;
   return {
     ...runOf(execution),
     startedBy,
     door,
+    person: person?.name,
     code,
     calls: summary?.calls,
     failures: summary?.failures,

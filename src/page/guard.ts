@@ -25,13 +25,13 @@ export function checkHost({ headers }: Request, host: string): void {
   if (headers.get("host") !== host) throw new RefusedRequest(403, `This page is only at http://${host}`);
 }
 
-/** Throws for requests by other pages, and for requests of forms if `isChange`. Browsers tell where a request comes from. */
-export function checkSender({ headers }: Request, host: string, isChange: boolean): void {
+/** Throws for requests by other pages, and for requests of forms if `isChange`. Browsers tell where a request comes from. `own` is our origin. */
+export function checkSender({ headers }: Request, own: string, isChange: boolean): void {
   const foreign = () => new RefusedRequest(403, "Other pages may not send requests to this page");
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") throw foreign();
   const origin = headers.get("origin");
-  if (origin !== null ? origin !== `http://${host}` : isChange) throw foreign();
+  if (origin !== null ? origin !== own : isChange) throw foreign();
   if (!headers.has(ownHeader) && isChange) throw foreign();
 }
 
@@ -83,6 +83,9 @@ export type ScheduleBody = z.infer<typeof scheduleBody>;
 
 /** A program or a schedule. */
 export const namedBody = z.strictObject({ name, door });
+
+/** A person who has signed in, by the id. */
+export const peopleBody = z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/) });
 
 export const cancelBody = z.strictObject({ door });
 

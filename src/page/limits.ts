@@ -39,6 +39,15 @@ export const maxPageBodyBytes = 262_144;
 /** Time for a person to sign in. */
 export const pageSignInMs = 5 * minuteMs;
 
+/** Sign-ins to the page that have begun. Anybody can begin one. */
+export const maxPageSignIns = 1_000;
+
+/** Sessions of people. */
+export const maxPageSessions = 10_000;
+
+/** The longest session of a person, if the provider's token does not end before. */
+export const personSessionMs = 8 * hourMs;
+
 // Approvals
 
 /** Characters of the line of code of an approval. */

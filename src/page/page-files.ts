@@ -18,13 +18,23 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect 
 /** Shown without a session, and without JavaScript. */
 export const howToOpen = "Open this page with: claudikins ui";
 
+const head = `<link rel="icon" href="icon.svg">
+<link rel="stylesheet" href="page.css">
+<script src="page.js" defer></script>`;
+
 const document = documentOf({
   title: "claudikins",
-  head: `<link rel="icon" href="icon.svg">
-<link rel="stylesheet" href="page.css">
-<script src="page.js" defer></script>`,
+  head,
   body: `<div id="page"></div>
 <noscript><p>This page needs JavaScript. ${howToOpen}</p></noscript>`,
+});
+
+/** The document for people who sign in. The script learns from it where. */
+export const peopleDocument = documentOf({
+  title: "claudikins",
+  head,
+  body: `<div id="page" data-sign-in="sign-in"></div>
+<noscript><p>This page needs JavaScript.</p></noscript>`,
 });
 
 interface PageFile {

@@ -8,6 +8,22 @@ import { Cached, databaseStamp } from "./cached.ts";
 import type { Savings } from "./contract.ts";
 import { maxSavingsTools } from "./limits.ts";
 
+/** For people who do not see the ledger. */
+export const noSavings: Savings = {
+  days: [],
+  keptOut: 0,
+  without: 0,
+  with: 0,
+  sessions: 0,
+  executions: 0,
+  shellExecutions: 0,
+  searches: 0,
+  calls: 0,
+  failures: 0,
+  tools: [],
+  problems: [],
+};
+
 export class SavingsReader {
   readonly #store: Store;
   readonly #cached = new Cached<Promise<Savings>>();

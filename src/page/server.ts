@@ -129,7 +129,7 @@ export class PageServer {
     if (file) return new Response(file.text, { headers: { "content-type": file.type } });
     const isTrace = request.method === "GET" && path.startsWith("trace/");
     // A person may open the page of an execution in a tab of its own.
-    if (!isTrace) checkSender(request, this.#host, request.method !== "GET");
+    if (!isTrace) checkSender(request, `http://${this.#host}`, request.method !== "GET");
     const route = `${request.method} ${path}`;
     if (route === "POST api/session") return this.#begin(request);
     const session = cookieIn(request, cookie);

@@ -70,3 +70,35 @@ export const maxAuditTextChars = 500;
 
 /** Time until a call over a quota is refused. */
 export const refusedCallMs = 100;
+
+// People who sign in at an OIDC provider
+
+/** Time for the provider to answer a request. Agents wait meanwhile. */
+export const providerRequestMs = 5_000;
+
+/** Size of its metadata, its keys and its answers. Those of large providers have some 20 kB. */
+export const maxProviderBytes = 1_000_000;
+
+/** Time that its metadata and its keys are used without a look whether they have changed. */
+export const providerKeysMs = 10 * minuteMs;
+
+/** Time between two looks for a key that a token names and that is not known. Anybody can send such tokens. */
+export const unknownKeyPauseMs = 5_000;
+
+/** Time that a provider that has failed is not asked again. */
+export const providerPauseMs = 2_000;
+
+/** Characters of a token. Servers accept headers of about 16 kB. */
+export const maxPersonTokenChars = 16_000;
+
+/** Groups of one person. Further ones do not count. */
+export const maxGroups = 1_000;
+
+/** Characters of the name of a person in lists and logs. */
+export const maxPersonNameChars = 100;
+
+/** How often expired and revoked people are looked for. What they began must end within a second. */
+export const peopleLookMs = 250;
+
+/** Time between two writes of the time when a person was here last. */
+export const personSeenGapMs = minuteMs;

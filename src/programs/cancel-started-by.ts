@@ -8,12 +8,13 @@ import { StoreWriter } from "../store/writer.ts";
 import { cancelledOutcome, outcomeJson } from "./stored-outcome.ts";
 
 /**
- * `client` is how the names of the clients begin. Resolves when the processes that run the executions are asked to cancel them, and all
- * others have ended. Throws what opening the database throws.
+ * `client` is how the names of the clients begin, and with `config` only the executions of this config are meant. Resolves when the processes
+ * that run the executions are asked to cancel them, and all others have ended. Throws what opening the database throws.
  */
-export async function cancelStartedBy(client: string, env: Environment): Promise<void> {
+export async function cancelStartedBy(client: string, env: Environment, config?: string): Promise<void> {
   await using store = new Store(storeFile(env));
-  const rows = (await store.read((database) => new ExecutionStore(database).startedBy(client))) ?? [];
+  const all = (await store.read((database) => new ExecutionStore(database).startedBy(client))) ?? [];
+  const rows = all.filter((row) => config === undefined || row.config === config);
   if (rows.length === 0) return;
   using owner = await Owner.take(ownersFolder(env));
   const writer = new StoreWriter(store.file);

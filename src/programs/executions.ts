@@ -69,7 +69,7 @@ export class Executions implements AsyncDisposable {
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
     const asked = request.limits;
-    const { door } = parts.config;
+    const { door, person } = parts.config;
     const startedBy = startedByOf(isForAgent);
     const { telemetry } = parts;
     const about = { id, trace: request.trace, door, startedBy, program: program?.name, isContinued: false };
@@ -82,6 +82,7 @@ export class Executions implements AsyncDisposable {
       isForAgent,
       host,
       door,
+      person: person && { id: person.id, name: person.name },
       claim,
       starter,
       program,
@@ -116,7 +117,8 @@ export class Executions implements AsyncDisposable {
     const access = await this.stored.open(parts);
     const row = this.stored.rowOf(id, access.store, asker);
     if (row.state === "ended" || (await this.stored.isAlive(row))) return this.#followStored(row, access, parts);
-    if (await this.#isContinuedElsewhere(row)) return this.#followStored(row, access, parts);
+    if (!this.stored.isOfView(row) || (await this.#isContinuedElsewhere(row)))
+      return this.#followStored(row, access, parts);
     return (await this.#take(row, parts)) ?? this.follow(id, parts, asker);
   }
 
@@ -137,7 +139,9 @@ export class Executions implements AsyncDisposable {
           const { outcome = "", value } = await writer.do("outcome", id, {});
           return outcomeOf({ outcome, value });
         }
-        if (!(await this.stored.isAlive(now))) return (await this.follow(id, parts)).outcome;
+        // What runs for a person is continued where the person's workspace is: in the daemon, or in serve --http.
+        const isOurs = this.stored.isOfView(now);
+        if (isOurs && !(await this.stored.isAlive(now))) return (await this.follow(id, parts)).outcome;
         await Bun.sleep(executionLookMs);
       }
     };
@@ -212,8 +216,8 @@ export class Executions implements AsyncDisposable {
   }
 
   /**
-   * Continues the executions of this config and door that no process runs, if a caller has their ids or they are in `asked`. `partsAt` has the parts
-   * whose servers work in that folder. Throws FILE_NOT_WRITABLE.
+   * Continues the executions of this config, door and person that no process runs, if a caller has their ids or they are in `asked`.
+   * `partsAt` has the parts whose servers work in that folder. Throws FILE_NOT_WRITABLE.
    */
   async adopt(
     parts: ExecutionParts,
@@ -223,7 +227,7 @@ export class Executions implements AsyncDisposable {
     if (!this.stored.exist) return;
     const { store } = await this.stored.open(parts);
     for (const row of store.open(this.#options.config)) {
-      const isFit = this.stored.isOfDoor(row) && (row.isWanted || asked.includes(row.id));
+      const isFit = this.stored.isOfView(row) && (row.isWanted || asked.includes(row.id));
       // Another request may take it over at this moment.
       if (isFit) await this.#taking.get(row.id)?.catch(() => {});
       if (!isFit || this.#running.has(row.id) || (await this.stored.isAlive(row))) continue;

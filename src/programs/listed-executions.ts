@@ -1,4 +1,5 @@
 /** Executions as lists show them: stored and recorded ones, each once and with one state. */
+import type { Person } from "../config/oidc.ts";
 import type { BriefExecution } from "../store/executions.ts";
 import { toIdentifier } from "../tools/names.ts";
 import { type ExecutionState, stateOf, stateOfRecord } from "./execution-state.ts";
@@ -16,6 +17,8 @@ export interface ListedExecution {
   config: string | null;
   /** The door of the config behind which it was started. */
   door?: string | undefined;
+  /** The person for whom it was started. */
+  person?: Person | undefined;
   /** The name of the saved program that it is. */
   program?: string | undefined;
   /** The beginning of its program, for a stored one; for a saved program, its name. */
@@ -27,7 +30,7 @@ export interface ListedExecution {
 
 export async function storedExecution(
   row: BriefExecution,
-  { code, program, door, startedBy }: AboutProgram,
+  { code, program, door, person, startedBy }: AboutProgram,
   executions: Executions,
 ): Promise<ListedExecution> {
   const { id, startedAt, changedAt, config } = row;
@@ -40,6 +43,7 @@ export async function storedExecution(
     startedBy,
     config,
     door,
+    person,
     program,
     code: program === undefined ? code : calledAs(program),
     durationMs,
@@ -60,10 +64,10 @@ export function withApprovals(
 }
 
 function recordedExecution(summary: Summary): ListedExecution {
-  const { id, at, startedBy, program, config, door, durationMs } = summary;
+  const { id, at, startedBy, program, config, door, person, durationMs } = summary;
   const code = program === undefined ? undefined : calledAs(program);
   const state = stateOfRecord(summary);
-  return { id, startedAt: at, state, startedBy, config, door, program, code, durationMs, summary };
+  return { id, startedAt: at, state, startedBy, config, door, person, program, code, durationMs, summary };
 }
 
 /** Lists show the name of a saved program instead of its code. */

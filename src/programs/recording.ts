@@ -283,6 +283,7 @@ export class TraceRecording {
       program: this.#program,
       config,
       door: this.#parts.config.door,
+      person: this.#parts.config.person,
       ok,
       reason: ok ? undefined : outcome.reason,
       durationMs: rounded(durationMs),

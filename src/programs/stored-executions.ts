@@ -6,6 +6,7 @@ import type { TraceContext } from "../base/trace-context.ts";
 import { dayMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
 import { ownersFolder } from "../config/locations.ts";
+import type { Person } from "../config/oidc.ts";
 import type { CallGroup, CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import { type BriefExecution, ExecutionStore, type StoredCall, type StoredExecution } from "../store/executions.ts";
@@ -27,6 +28,8 @@ export interface ExecutionsOptions {
   config: string | null;
   /** The door of the config. */
   door?: string | undefined;
+  /** The person whose executions these are. Undefined: the user's, who may see those of people too. */
+  person?: string | undefined;
   log: Log;
   /** Without it, a program that another build has saved is lost here. */
   otherBuilds?: OtherBuilds | undefined;
@@ -59,6 +62,8 @@ export interface StoredRequest {
   host: HostIdentity | undefined;
   /** The door behind which it runs. Only there can it be continued. */
   door?: string | undefined;
+  /** The person for whom it runs, in a workspace of the person's own. */
+  person?: Person | undefined;
   claim?: string | undefined;
   starter?: Starter | undefined;
   /** The saved program that it runs. */
@@ -104,7 +109,7 @@ export class StoredExecutions {
   async hasClaim(id: string, claim: string, parts: ExecutionParts): Promise<boolean> {
     if (!this.exist) return false;
     const row = (await this.open(parts)).store.get(id);
-    if (row?.config !== this.#options.config || !this.isOfDoor(row)) return false;
+    if (row?.config !== this.#options.config || !this.isOfView(row)) return false;
     return (JSON.parse(row.request) as StoredRequest).claim === claim;
   }
 
@@ -123,12 +128,15 @@ export class StoredExecutions {
   }
 
   #isShown(row: StoredExecution): boolean {
-    return this.#options.door === undefined || this.isOfDoor(row);
+    const { door, person } = this.#options;
+    if (person !== undefined) return this.isOfView(row);
+    return door === undefined || viewOf(row).door === door;
   }
 
-  /** Whether the execution was started behind our door, or without one if we have none. */
-  isOfDoor(row: Pick<StoredExecution, "request">): boolean {
-    return doorOf(row) === this.#options.door;
+  /** Whether the execution was started behind our door, or without one if we have none, and for our person, or for none. */
+  isOfView(row: Pick<StoredExecution, "request">): boolean {
+    const { door, person } = viewOf(row);
+    return door === this.#options.door && person?.id === this.#options.person;
   }
 
   /** The newest of them, without their requests, which may be long. */
@@ -149,7 +157,7 @@ export class StoredExecutions {
     const { store, writer } = await this.open(parts);
     const rows = store
       .list(this.#options.config)
-      .filter((row) => this.isOfDoor(row) && (JSON.parse(row.request) as StoredRequest).program?.name === name);
+      .filter((row) => this.isOfView(row) && (JSON.parse(row.request) as StoredRequest).program?.name === name);
     return Promise.all(
       rows.slice(0, count).map(async (row) => {
         return { execution: row.id, startedAt: row.startedAt, outcome: await storedOutcome(row, writer) };
@@ -178,10 +186,13 @@ export class StoredExecutions {
   rowOf(id: string, store: ExecutionStore, asker?: RequestingAgent): StoredExecution {
     const row = store.get(id);
     if (!row) throw notFound(id);
-    const { door, starter } = JSON.parse(row.request) as StoredRequest;
-    const isOurs = row.config === this.#options.config && door === this.#options.door;
+    const { door, person, starter } = JSON.parse(row.request) as StoredRequest;
+    const { config, door: ownDoor, person: ownPerson } = this.#options;
+    // The user sees and cancels what runs for people.
+    const isOfPerson = person?.id === ownPerson || (!asker && ownPerson === undefined);
+    const isOurs = row.config === config && door === ownDoor && isOfPerson;
     if (isOurs && (!asker || mayAsk(asker, starter))) return row;
-    if (asker || this.#options.door !== undefined) throw notFound(id);
+    if (asker || ownDoor !== undefined || ownPerson !== undefined) throw notFound(id);
     if (row.config === this.#options.config) {
       throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" is behind the door "${door}"`, {
         hint: `Add --door ${door}`,
@@ -269,19 +280,24 @@ export interface AboutProgram {
   program?: string | undefined;
   /** The door behind which it was started. */
   door?: string | undefined;
+  /** The person for whom it was started. */
+  person?: Person | undefined;
   startedBy: StartedBy;
 }
 
-/** The door behind which the execution was started. */
-export function doorOf({ request }: Pick<StoredExecution, "request">): string | undefined {
-  return (JSON.parse(request) as StoredRequest).door;
+/** The part of a config in which an execution runs. */
+export type ExecutionView = Pick<StoredRequest, "door" | "person">;
+
+export function viewOf({ request }: Pick<StoredExecution, "request">): ExecutionView {
+  const { door, person } = JSON.parse(request) as StoredRequest;
+  return { door, person };
 }
 
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  const { source, isForAgent = false, program, door } = stored;
-  return { code: source.slice(0, chars), program: program?.name, door, startedBy: startedByOf(isForAgent) };
+  const { source, isForAgent = false, program, door, person } = stored;
+  return { code: source.slice(0, chars), program: program?.name, door, person, startedBy: startedByOf(isForAgent) };
 }
 
 export function notFound(id: string): ClaudikinsError {

@@ -170,7 +170,8 @@ export class Pool implements AsyncDisposable {
   }
 
   #currentAsker(): Asker | undefined {
-    const asker = this.#person ?? askerOf(this.#host.responder);
+    const { responder, mayApprove } = this.#host;
+    const asker = this.#person ?? (mayApprove?.() === false ? undefined : askerOf(responder));
     if (!asker) return undefined;
     return {
       ask: async (...asked) => {

@@ -19,6 +19,9 @@ export interface Approval {
   config: string | null;
   /** The door of the config behind which the execution runs. Null without one. */
   door: string | null;
+  /** The id and the name of the person for whom the execution runs. Null unless the person has signed in to `serve --http`. */
+  person: string | null;
+  personName: string | null;
   execution: string;
   /** The number of the call in its execution. */
   call: number;

@@ -12,8 +12,11 @@ import {
 } from "./approval.ts";
 import { approvalKeptDays, maxDecidedApprovals, maxExcerptChars } from "./limits.ts";
 
-/** The columns of a row, and its door. */
-const columns = "*, (SELECT door FROM approvalDoors WHERE approval = approvals.id) AS door";
+/** The columns of a row, its door and its person. */
+const columns =
+  "*, (SELECT door FROM approvalDoors WHERE approval = approvals.id) AS door, " +
+  "(SELECT person FROM approvalPeople WHERE approval = approvals.id) AS person, " +
+  "(SELECT name FROM approvalPeople WHERE approval = approvals.id) AS personName";
 
 type Values = Record<string, string | number | null>;
 
@@ -33,7 +36,7 @@ export class ApprovalStore {
 
   /** Writes an open row. */
   add(asking: Asking): Approval {
-    const { args, changed, bound, door, ...rest } = asking;
+    const { args, changed, bound, door, person, personName, ...rest } = asking;
     const indented = JSON.stringify(JSON.parse(args), null, 2);
     const row = {
       ...rest,
@@ -51,10 +54,14 @@ export class ApprovalStore {
          RETURNING ${columns}`,
         row,
       );
-      this.#database.query("INSERT INTO approvalArguments VALUES ($id, $args)").run({ id: row.id, args });
-      if (door !== null)
-        this.#database.query("INSERT INTO approvalDoors VALUES ($id, $door)").run({ id: row.id, door });
-      return { ...added!, door };
+      const { id } = row;
+      this.#database.query("INSERT INTO approvalArguments VALUES ($id, $args)").run({ id, args });
+      if (door !== null) this.#database.query("INSERT INTO approvalDoors VALUES ($id, $door)").run({ id, door });
+      if (person !== null) {
+        const asks = { id, person, name: personName ?? person };
+        this.#database.query("INSERT INTO approvalPeople VALUES ($id, $person, $name)").run(asks);
+      }
+      return { ...added!, door, person, personName };
     });
   }
 

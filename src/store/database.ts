@@ -138,6 +138,26 @@ const additions = {
      approval TEXT PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
      door TEXT NOT NULL
    ) STRICT`,
+  // The people whose programs ask, of approvals that a person's program waits for.
+  approvalPeople: `CREATE TABLE approvalPeople (
+     approval TEXT PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
+     person TEXT NOT NULL,
+     name TEXT NOT NULL
+   ) STRICT`,
+  // The people who have signed in to serve --http, see people.ts.
+  people: `CREATE TABLE people (
+     config TEXT NOT NULL,
+     id TEXT NOT NULL,
+     issuer TEXT NOT NULL,
+     subject TEXT NOT NULL,
+     name TEXT NOT NULL,
+     email TEXT,
+     doors TEXT NOT NULL,
+     firstAt INTEGER NOT NULL,
+     lastAt INTEGER NOT NULL,
+     revokedAt INTEGER,
+     PRIMARY KEY (config, id)
+   ) STRICT, WITHOUT ROWID`,
   // The files of earlier versions whose contents are here.
   takenOver: `CREATE TABLE takenOver (name TEXT PRIMARY KEY) STRICT`,
   pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN

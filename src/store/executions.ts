@@ -189,10 +189,10 @@ export class ExecutionStore {
   }
 
   /** The executions of all configs that have not ended, by clients whose names begin like this. */
-  startedBy(client: string): Pick<StoredExecution, "id" | "owner" | "startedAt" | "changedAt">[] {
+  startedBy(client: string): Pick<StoredExecution, "id" | "config" | "owner" | "startedAt" | "changedAt">[] {
     return this.#database
       .query<ReturnType<ExecutionStore["startedBy"]>[number], [number, string]>(
-        `SELECT id, owner, startedAt, changedAt FROM executions
+        `SELECT id, config, owner, startedAt, changedAt FROM executions
          WHERE state = 'open' AND substr(json_extract(request, '$.starter.client'), 1, ?) = ?`,
       )
       .all(client.length, client);

@@ -76,7 +76,7 @@ describe("export", () => {
     const [head, row, end] = stdout.split("\r\n");
     expect(head).toStartWith("entry,time,decision,scope,server,tool,execution");
     expect(row).toBe(
-      `3,${new Date(now - 60_000).toISOString()},expired,,files,"'=cmd|""x""",e2,,,,,,,,terminal,ada,bash,true`,
+      `3,${new Date(now - 60_000).toISOString()},expired,,files,"'=cmd|""x""",e2,,,,,,,,terminal,ada,bash,true,,`,
     );
     expect(end).toBe("");
   });

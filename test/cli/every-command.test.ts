@@ -11,6 +11,7 @@ import { storeFile } from "../../src/config/locations.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ExecutionStore } from "../../src/store/executions.ts";
+import { PeopleStore } from "../../src/store/people.ts";
 import { asking } from "../store/approvals.ts";
 import { root } from "../support/claudikins.ts";
 import { claudikinsCommand } from "../support/command.ts";
@@ -66,13 +67,14 @@ test("the general help lists every command once, without internal ones", () => {
 /** Runs a call, and returns its result and its folder. */
 async function run(
   path: string,
-  { argv, files = {}, before = [], options, waits, keeps, startsDaemon, isProcess }: Case,
+  { argv, files = {}, before = [], options, waits, keeps, signedIn, startsDaemon, isProcess }: Case,
   ...flags: string[]
 ) {
   using folder = temporaryFolder();
   await using approvals = new Approvals({ env: { HOME: folder.path } });
   const id = waits ? (await approvals.ask(waitingCall())).id : "APPROVAL";
   if (keeps) await keepExecution(folder.path);
+  if (signedIn) await signIn(folder.path);
   const filled = (text: string) =>
     text
       .replaceAll("FOLDER", folder.path)
@@ -100,6 +102,16 @@ async function keepExecution(home: string): Promise<void> {
   store.add({ id: keptId, config: null, startedAt: Date.now(), request, owner: "none" });
   const receipt = { id: keptId, durationMs: 1, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 2 };
   store.ended(keptId, JSON.stringify({ ok: true, value: 42, logs: [], display: [], receipt }), true);
+  database.close();
+}
+
+/** A person signs in with the config of the folder. */
+async function signIn(home: string): Promise<void> {
+  const database = await openDatabase(storeFile({ HOME: home }));
+  const person = { id: "0123456789abcdef", issuer: "https://login.example.com", subject: "ann", doors: ["qa"] };
+  const named = { name: "ann@example.com", email: "ann@example.com", config: join(home, "claudikins.json") };
+  const now = Date.now();
+  new PeopleStore(database).seen({ ...person, ...named, firstAt: now, lastAt: now, revokedAt: null });
   database.close();
 }
 

@@ -16,6 +16,8 @@ export interface Case {
   waits?: true;
   /** An execution with the id `keptId` has ended. */
   keeps?: true;
+  /** A person called ann@example.com has signed in with the config of the folder. */
+  signedIn?: true;
   /** A daemon is started, and stopped afterwards. */
   startsDaemon?: true;
   /** Requires the streams of a real process. */
@@ -440,6 +442,27 @@ export const table: Record<string, Cases> = {
   },
   "tokens revoke": {
     success: { argv: ["ci"], before: [["tokens", "add", "--name", "ci"]] },
+    usage: { argv: [] },
+    failure: { argv: ["nobody"] },
+  },
+  "people list": {
+    success: { argv: [], files: withDoor, signedIn: true },
+    usage: { argv: ["more"] },
+    failure: { argv: ["--config", "gone.json"] },
+    json: [{ argv: [] }, { argv: ["--all"], files: withDoor, signedIn: true }],
+  },
+  "people revoke": {
+    success: { argv: ["ann@example.com"], files: withDoor, signedIn: true },
+    usage: { argv: [] },
+    failure: { argv: ["nobody"], files: withDoor, signedIn: true },
+  },
+  "people restore": {
+    success: {
+      argv: ["ann@example.com"],
+      files: withDoor,
+      signedIn: true,
+      before: [["people", "revoke", "ann@example.com"]],
+    },
     usage: { argv: [] },
     failure: { argv: ["nobody"] },
   },

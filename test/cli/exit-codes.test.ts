@@ -27,6 +27,7 @@ const exitCodes: Record<ErrorCode, number> = {
   EXECUTION_LOST: 1,
   APPROVAL_NOT_FOUND: 2,
   TOKEN_NOT_FOUND: 2,
+  PERSON_NOT_FOUND: 2,
   FILE_NOT_FOUND: 2,
   FILE_NOT_WRITABLE: 2,
   REGISTRY_INVALID: 2,

@@ -7,6 +7,8 @@ export function asking({ args = { id: 1, text: 'a "quoted" text' }, ...changes }
   return {
     config: "/shop/claudikins.json",
     door: null,
+    person: null,
+    personName: null,
     execution: "e1",
     call: 1,
     owner: "process-1",

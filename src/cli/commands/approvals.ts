@@ -24,6 +24,7 @@ import { storeFile } from "../../config/locations.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
 import { questionText, wholeQuestionText } from "../../policy/question-text.ts";
 import { visible } from "../../policy/visible.ts";
+import { personShape } from "../../programs/trace/record.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../../store/approval.ts";
@@ -31,7 +32,6 @@ import { toolId } from "../../tools/model.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
-import { doorColumn } from "../door-column.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
@@ -39,12 +39,14 @@ import { maxListedArgumentChars, maxQuestionChars } from "../limits.ts";
 import { stateCell } from "../palette.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { table } from "../table.ts";
+import { viewColumns } from "../view-columns.ts";
 
 const approvalShape = record({
   id: text,
   state: oneOf("open", "approved", "denied", "expired", "withdrawn"),
   config: about("The config file; null for the demo", either(text, nothing)),
   "door?": about("The door of the config behind which the execution runs", text),
+  "person?": about("The person for whom the execution runs, who has signed in to serve --http", personShape),
   server: text,
   tool: text,
   "args?": about(
@@ -186,6 +188,8 @@ function jsonOf(approval: Approval) {
     owner: _owner,
     argsChars: _chars,
     door,
+    person,
+    personName,
     changed,
     line,
     code,
@@ -194,7 +198,8 @@ function jsonOf(approval: Approval) {
     scope,
     ...row
   } = approval;
-  const known = { door, changed, line, code, decidedAt, decidedBy, scope };
+  const ofPerson = person === null ? null : { id: person, name: personName ?? person };
+  const known = { door, person: ofPerson, changed, line, code, decidedAt, decidedBy, scope };
   const args = hasWhole(approval) ? { args: JSON.parse(row.excerpt) } : {};
   return { ...row, ...args, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)) };
 }
@@ -359,7 +364,7 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
 function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean, { stdout: { columns } }: Io): string {
   const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
   const now = Date.now();
-  const doors = doorColumn(rows);
+  const views = viewColumns(rows.map(({ door, personName: person }) => ({ door, person })));
   const head = [
     "id",
     isDecided ? "decided" : "asked",
@@ -368,7 +373,7 @@ function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean
     "call",
     { text: "arguments" },
     "execution",
-    ...doors.head,
+    ...views.head,
     ...only(isAll, { path: "config" }),
   ];
   const cells = rows.map((row) => [
@@ -379,7 +384,7 @@ function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean
     visible(toolId(row.server, row.tool)),
     visible(argumentsText(row)).slice(0, maxListedArgumentChars),
     `${row.execution}${row.line === null ? "" : `, line ${row.line}`}`,
-    ...doors.cells(row),
+    ...views.cells({ door: row.door, person: row.personName }),
     ...only(isAll, configText(row.config)),
   ]);
   return table(head, cells, columns);
@@ -390,8 +395,9 @@ function argumentsText(row: Approval): string {
   return hasWhole(row) ? JSON.stringify(JSON.parse(row.excerpt)) : row.excerpt.replace(/\n */g, "");
 }
 
-function placeText({ execution, line, door, askedAt }: Approval): string {
-  const where = door === null ? "" : ` behind the door ${visible(door)}`;
+function placeText({ execution, line, door, personName, askedAt }: Approval): string {
+  const whose = personName === null ? "" : ` of ${visible(personName)}`;
+  const where = `${whose}${door === null ? "" : ` behind the door ${visible(door)}`}`;
   return `asked ${ageText(Date.now() - askedAt)}, execution ${execution}${where}${line === null ? "" : `, line ${line}`}`;
 }
 
@@ -411,6 +417,7 @@ function wholeText(row: Approval, whole: string | undefined, { stdout: { columns
     wholeQuestionText({ ...row, changed: row.changed ?? undefined }, json, Math.min(columns, maxQuestionChars)),
     ...(isAll ? [] : [rest]),
     `Config: ${visible(configText(config))}${row.door === null ? "" : `, door ${visible(row.door)}`}`,
+    ...(row.personName === null ? [] : [`Person: ${visible(row.personName)}`]),
     `Execution ${row.execution}, call ${call}${row.line === null ? "" : `, line ${row.line}`}`,
     ...(code === null ? [] : [`    ${visible(code)}`]),
     "",

@@ -22,12 +22,16 @@ const filterArgs = {
   server: option("Only decisions about this server", { valueHint: "name", complete: "server" }),
   tool: option("Only decisions about this tool", { valueHint: "server.tool", complete: "tool" }),
   execution: option("Only decisions about this execution", { valueHint: "id", complete: "execution" }),
+  user: option("Only what this person has decided, and what is about the person: an id, an email address or a name", {
+    valueHint: "person",
+    complete: "person",
+  }),
   decision: option("Only this decision", { valueHint: "word", ...oneWordOf(decisions) }),
 } as const;
 
 export const list = command({
   description:
-    "List the latest entries of the audit log, newest first: approvals, denials and expired questions, changes of the policy, trust, and tokens. Entries have a digest of the arguments, not the arguments.",
+    "List the latest entries of the audit log, newest first: approvals, denials and expired questions, changes of the policy, trust, tokens and people. Entries have a digest of the arguments, not the arguments.",
   args: {
     ...filterArgs,
     limit: option(`Maximum number of entries (default ${defaultRows})`, { short: "n", ...countUpTo(100_000) }),
@@ -48,7 +52,7 @@ export const list = command({
       timeText(line.at),
       stateCell(`${line.decision}${line.scope === "session" ? " for the session" : ""}`),
       visible(subjectOf(line)),
-      visible([line.by.user, line.by.parent].filter(Boolean).join(", from ")),
+      visible(line.by.person?.name ?? [line.by.user, line.by.parent].filter(Boolean).join(", from ")),
       line.by.place ?? "",
     ]);
     return { json, text: table(head, rows, io.stdout.columns) };
@@ -110,6 +114,8 @@ const columns: Record<string, (line: AuditLine) => unknown> = {
   user: ({ by }) => by.user,
   parent: ({ by }) => by.parent,
   terminal: ({ by }) => by.terminal,
+  decider: ({ by }) => by.person?.name,
+  person: ({ person }) => person?.name,
 };
 
 const exported = command({
@@ -136,7 +142,7 @@ const exported = command({
 export { exported as export };
 
 async function linesOf(
-  { since = 0, server, tool, execution, decision }: ArgumentValues<typeof filterArgs>,
+  { since = 0, server, tool, execution, user, decision }: ArgumentValues<typeof filterArgs>,
   { env }: Io,
 ): Promise<AuditLine[]> {
   const isWanted = (line: AuditLine) =>
@@ -144,6 +150,7 @@ async function linesOf(
     (server === undefined || line.server === server) &&
     (tool === undefined || (line.server !== undefined && toolId(line.server, line.tool ?? "") === tool)) &&
     (execution === undefined || line.execution === execution) &&
+    (user === undefined || namesIn(line).includes(user)) &&
     (decision === undefined || line.decision === decision);
   const wanted = await reading(storeFile(env), (log) =>
     [...log.lines()].flatMap((stored) => {
@@ -154,8 +161,15 @@ async function linesOf(
   return wanted ?? [];
 }
 
-function subjectOf({ server, tool, config = "", changes, token, why }: AuditLine): string {
-  if (server !== undefined) return tool === undefined ? server : toolId(server, tool);
+/** Everything by which the entry can be found with `--user`. */
+function namesIn({ person, by }: AuditLine): string[] {
+  return [person, by.person].flatMap((each) => (each ? [each.id, each.name] : [])).concat(by.user);
+}
+
+function subjectOf({ server, tool, config = "", changes, token, person, why }: AuditLine): string {
+  const whose = person === undefined ? "" : ` for ${person.name}`;
+  if (server !== undefined) return `${tool === undefined ? server : toolId(server, tool)}${whose}`;
+  if (person) return `person ${person.name} ${person.id}`;
   if (token) return `token ${[token.id, token.name].filter(Boolean).join(" ")}${why === undefined ? "" : `: ${why}`}`;
   if (changes) return `${config}: ${changes.map(({ at }) => at).join(", ")}`;
   return why ?? config;

@@ -9,6 +9,7 @@ import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
 import { SharedServers } from "../../daemon/shared/shared-servers.ts";
+import type { ExecutionView } from "../../programs/stored-executions.ts";
 import type { Telemetry } from "../../programs/telemetry.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { command, flag, option } from "../command.ts";
@@ -88,7 +89,8 @@ async function runOnce(
 ): ReturnType<typeof runDaemon> {
   // The flag comes from whoever calls a tool, so it says nothing about trust.
   const { config: flag, demo, trust } = args;
-  const load = (door?: string) => loadConfig({ flag, demo, trust, door, isFlagFound: true, cwd: io.cwd, env: io.env });
+  const load = (view: ExecutionView = {}) =>
+    loadConfig({ flag, demo, trust, ...view, isFlagFound: true, cwd: io.cwd, env: io.env });
   const config = await load();
   const { origin, folders } = config;
   const file = origin.kind === "demo" ? undefined : origin.file;
@@ -121,7 +123,7 @@ async function runOnce(
     interrupted: io.interrupted,
     log,
     programsBehind: (door) => savedProgramsOf(origin, io.env, door),
-    openDoor: async (door) => app.behindDoor(await load(door)),
+    openDoor: async (view) => app.behindDoor(await load(view)),
     openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
     onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
   });

@@ -7,11 +7,10 @@ import { visibleText } from "../../base/visible-text.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import { type ListedExecution, storedExecution, withApprovals } from "../../programs/listed-executions.ts";
 import { aboutRequest } from "../../programs/stored-executions.ts";
-import { startedByShape } from "../../programs/trace/record.ts";
+import { personShape, startedByShape } from "../../programs/trace/record.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
-import { doorColumn } from "../door-column.ts";
 import { executionNamed } from "../execution-named.ts";
 import { ageText } from "../layout.ts";
 import { maxListedCodeChars, maxReadCodeChars } from "../limits.ts";
@@ -22,12 +21,14 @@ import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { table } from "../table.ts";
+import { viewColumns } from "../view-columns.ts";
 
 const listed = {
   id: text,
   startedAt: time,
   startedBy: about("serve: an agent sent it. exec: it was run from a shell", startedByShape),
   "door?": about("The door of the config behind which it was started", text),
+  "person?": about("The person for whom it was started, who has signed in to serve --http", personShape),
   ...stateKeys,
 };
 
@@ -54,16 +55,16 @@ export const list = command({
     const found = withApprovals(await Promise.all(rows), open);
     const json = { executions: found.map((each) => ({ ...jsonOf(each), code: codeOf(each) })) };
     if (found.length === 0) return { json, note: "No program runs in the background or waits, with this config.\n" };
-    const doors = doorColumn(found);
+    const views = viewColumns(found);
     const cells = found.map((each) => [
       each.id,
       ageText(Date.now() - each.startedAt),
       stateCell(stateText(each.state)),
       each.startedBy,
-      ...doors.cells(each),
+      ...views.cells(each),
       codeOf(each),
     ]);
-    const head = ["id", "started", "state", "by", ...doors.head, { text: "code" }];
+    const head = ["id", "started", "state", "by", ...views.head, { text: "code" }];
     return { json, text: table(head, cells, io.stdout.columns) };
   },
 });
@@ -92,7 +93,7 @@ export const show = command({
     const json = { ...jsonOf(found), changedAt: row.changedAt, calls, code: program.code };
     const lines = [
       `${id}: ${stateText(found.state)}`,
-      `by ${found.startedBy}${found.door === undefined ? "" : ` behind the door ${found.door}`}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
+      `by ${found.startedBy}${placeText(found)}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
       ...calls.map(
         ({ tool, line, state }) =>
           `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
@@ -167,8 +168,13 @@ async function idOf(wanted: string, app: App): Promise<string> {
   return executionNamed(wanted, all) ?? wanted;
 }
 
-function jsonOf({ id, startedAt, startedBy, door, state }: ListedExecution) {
-  return { id, startedAt, startedBy, ...(door === undefined ? {} : { door }), ...state };
+function jsonOf({ id, startedAt, startedBy, door, person, state }: ListedExecution) {
+  return { id, startedAt, startedBy, ...(door === undefined ? {} : { door }), ...(person ? { person } : {}), ...state };
+}
+
+function placeText({ door, person }: ListedExecution): string {
+  const whose = person === undefined ? "" : ` for ${visibleText(person.name)}`;
+  return `${whose}${door === undefined ? "" : ` behind the door ${door}`}`;
 }
 
 /** The beginning of the program on one line. */

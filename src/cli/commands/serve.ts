@@ -3,7 +3,7 @@
 import type { App } from "../../app/app.ts";
 import type { LockedOptions } from "../../app/locked-app.ts";
 import { durationText } from "../../base/duration.ts";
-import { toClaudikinsError } from "../../base/errors.ts";
+import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
 import { openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
@@ -11,7 +11,9 @@ import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
 import type { Config } from "../../config/load.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
+import { type Person, requireUsable } from "../../config/oidc.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
+import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { FrontDoorOptions } from "../../serve/http/front-door.ts";
 import { learnLater } from "../../serve/learn-later.ts";
 import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
@@ -20,7 +22,7 @@ import { command, flag, option } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
 import { oneWordOf } from "../flags.ts";
-import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken } from "../http-flags.ts";
+import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken, requireToken } from "../http-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
@@ -79,18 +81,19 @@ export default command({
     );
     using _guard = guardSignals(app.log);
     using _learning = learnLater(app);
-    const openDoor = async (door: string) => {
+    const openDoor = async (door: string | undefined, person?: Person) => {
       const mark = configMark(place);
-      const load = () => openConfig({ ...args, door }, io, false);
+      const load = () => openConfig({ ...args, door, person }, io, false);
       const config = await load();
       if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
       applyFlags(config, args);
       return (await app.unlock(io.interrupted)).behindDoor(config, { choice: place, load, mark });
     };
     if (choice) {
+      await using people = await livePeople(app, choice, io);
       await using tokens = await liveTokens(choice, place);
       if (tokens?.problem !== undefined) await io.stderr.write(`${warningLabel} ${tokens.problem}\n`);
-      await serveHttp(app, { ...choice, tokens, door: args.door, openDoor }, args.json === true, io);
+      await serveHttp(app, { ...choice, tokens, people, door: args.door, openDoor }, args.json === true, io);
     } else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
       const { serveStdio } = await import("../../serve/stdio.ts");
@@ -147,21 +150,85 @@ async function liveTokens({ isOpen }: HttpChoice, place: ConfigChoice): Promise<
   return new LiveTokens({ env, config, log: await openLog(env["CLAUDIKINS_LOG"]) });
 }
 
+/**
+ * The people who sign in as the config says. Undefined if it does not say how. Throws USAGE if other machines could then call without a token,
+ * and NEEDS_VARIABLE and CONFIG_INVALID for settings that cannot be used.
+ */
+async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<LivePeople | undefined> {
+  const { oidc, origin } = app.config;
+  if (!oidc || origin.kind === "demo") {
+    requireToken(choice);
+    return undefined;
+  }
+  if (choice.isOpen) {
+    throw new ClaudikinsError(
+      "USAGE",
+      "--without-token cannot be used with auth.oidc, which lets only known people in",
+    );
+  }
+  requireUsable(oidc);
+  const [{ LivePeople }, { cancelProgramsOfPeople }] = await Promise.all([
+    import("../../policy/people/live-people.ts"),
+    import("../../serve/people.ts"),
+  ]);
+  return new LivePeople({
+    oidc: () => app.config.oidc,
+    config: origin.file,
+    store: app.store,
+    log: app.log,
+    cancelPrograms: (ids) => cancelProgramsOfPeople(ids, origin.file, env),
+  });
+}
+
+/** The page for people, if the config has a client for it. */
+async function peoplePage(app: App, people: LivePeople, openDoor: FrontDoorOptions["openDoor"], io: Io) {
+  if (people.oidc?.clientId === undefined) return undefined;
+  const [{ PeoplePage }, { changePeople }] = await Promise.all([
+    import("../../page/people/page.ts"),
+    import("../../serve/people.ts"),
+  ]);
+  return new PeoplePage({
+    app,
+    people,
+    approvals: app.approvals,
+    log: app.log,
+    openDoor: (door) => openDoor(door),
+    continued: async (execution, config) =>
+      (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
+    changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
+  });
+}
+
 /** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
 async function serveHttp(
   app: App,
-  choice: HttpChoice & Pick<FrontDoorOptions, "openDoor" | "door" | "tokens">,
+  {
+    people,
+    ...choice
+  }: HttpChoice & Pick<FrontDoorOptions, "openDoor" | "door" | "tokens"> & { people?: LivePeople | undefined },
   json: boolean,
   io: Io,
 ): Promise<void> {
   const { FrontDoor } = await import("../../serve/http/front-door.ts");
-  const kept = choice.token === undefined && !choice.isOpen ? await keptToken(httpTokenFile(io.env)) : undefined;
+  const gate = people && new (await import("../../serve/http/people-gate.ts")).PeopleGate(people);
+  const kept =
+    choice.token === undefined && !choice.isOpen && !people ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;
-  const door = new FrontDoor(app, { ...choice, token, log: await openLog(io.env["CLAUDIKINS_LOG"]) });
+  const page = people && (await peoplePage(app, people, choice.openDoor, io));
+  const door = new FrontDoor(app, {
+    ...choice,
+    token,
+    people: gate,
+    page,
+    log: await openLog(io.env["CLAUDIKINS_LOG"]),
+  });
   const { url } = door;
   const tokenFile = kept ? { tokenFile: kept.file } : {};
   await io.stdout.write(json ? `${JSON.stringify({ url, ...tokenFile })}\n` : `${url}\n`);
-  if (!json) await io.stderr.write(accessText(choice, kept, io.stderr.isTerminal));
+  if (!json)
+    await io.stderr.write(
+      people?.oidc ? `People sign in at ${people.oidc.issuer}\n` : accessText(choice, kept, io.stderr.isTerminal),
+    );
   await interruption(io);
   const { running } = door;
   if (running > 0 && !json) {

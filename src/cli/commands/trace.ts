@@ -20,14 +20,19 @@ import {
 } from "../../programs/listed-executions.ts";
 import { keptOut } from "../../programs/outcome-text.ts";
 import { aboutRequest } from "../../programs/stored-executions.ts";
-import { executionShape, type Summary, startedByShape, summaryShape } from "../../programs/trace/record.ts";
+import {
+  executionShape,
+  personShape,
+  type Summary,
+  startedByShape,
+  summaryShape,
+} from "../../programs/trace/record.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { Store } from "../../store/store.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
-import { doorColumn } from "../door-column.ts";
 import { executionNamed } from "../execution-named.ts";
 import { countUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -35,6 +40,7 @@ import { ageText } from "../layout.ts";
 import { defaultCalls, defaultRows, minTraceChars } from "../limits.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { table } from "../table.ts";
+import { viewColumns } from "../view-columns.ts";
 import { waterfallText } from "../waterfall-text.ts";
 
 const traceShape = either(
@@ -43,7 +49,16 @@ const traceShape = either(
     record({
       open: about(
         "Stored programs that run or wait",
-        list(record({ id: text, at: time, startedBy: startedByShape, "door?": text, ...stateKeys })),
+        list(
+          record({
+            id: text,
+            at: time,
+            startedBy: startedByShape,
+            "door?": text,
+            "person?": personShape,
+            ...stateKeys,
+          }),
+        ),
       ),
       executions: about("Recorded executions, which have ended", list(summaryShape)),
     }),
@@ -204,15 +219,16 @@ function listed(
 ): CommandAnswer {
   const all = joined(open, own).slice(0, most);
   const json = {
-    open: all.filter(isOpen).map(({ id, startedAt, startedBy, door, state }) => {
-      return { id, at: startedAt, startedBy, ...(door === undefined ? {} : { door }), ...state };
+    open: all.filter(isOpen).map(({ id, startedAt, startedBy, door, person, state }) => {
+      const view = { ...(door === undefined ? {} : { door }), ...(person ? { person } : {}) };
+      return { id, at: startedAt, startedBy, ...view, ...state };
     }),
     executions: all.flatMap(({ summary }) => summary ?? []),
   };
   if (all.length === 0) return { json, note: `${note}${none}: exec and serve record every execution.\n` };
   const isWide = columns === undefined || columns >= minTraceChars;
   const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
-  const doors = doorColumn(all);
+  const views = viewColumns(all);
   const head = [
     "id",
     "when",
@@ -221,10 +237,10 @@ function listed(
     { number: "time" },
     ...only(isWide, { number: "kept out" }),
     ...only(isWide, "by"),
-    ...doors.head,
+    ...views.head,
     ...only(isAll, { path: "config" }),
   ];
-  const rows = all.map(({ id, startedAt, startedBy, config, door, state, durationMs, summary }) => [
+  const rows = all.map(({ id, startedAt, startedBy, config, door, person, state, durationMs, summary }) => [
     id,
     ageText(Date.now() - startedAt),
     stateCell(stateText(state)),
@@ -232,7 +248,7 @@ function listed(
     durationMs === undefined ? "" : durationText(durationMs),
     ...only(isWide, summary ? grouped(keptOut(summary)) : ""),
     ...only(isWide, startedBy),
-    ...doors.cells({ door }),
+    ...views.cells({ door, person }),
     ...only(isAll, configText(config)),
   ]);
   return { json, note, text: table(head, rows, columns) };

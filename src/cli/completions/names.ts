@@ -111,6 +111,8 @@ export async function namesOf(
       return keptExecutions(place, surroundings);
     case "approval":
       return waitingCalls(surroundings);
+    case "person":
+      return peopleNames(place, surroundings);
     case "token":
       return tokenNames(place, surroundings);
     case "variable":
@@ -135,7 +137,7 @@ async function known(place: CompletionContext, surroundings: CompletionIo): Prom
 async function keptExecutions({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
   const file = storeFile(env);
   if (!existsSync(file)) return [];
-  const [{ openDatabase }, { ExecutionStore }, { doorOf }] = await Promise.all([
+  const [{ openDatabase }, { ExecutionStore }, { viewOf }] = await Promise.all([
     import("../../store/database.ts"),
     import("../../store/executions.ts"),
     import("../../programs/stored-executions.ts"),
@@ -144,7 +146,7 @@ async function keptExecutions({ flags }: CompletionContext, { env, cwd }: Comple
   const database = await openDatabase(file);
   try {
     const all = new ExecutionStore(database).list(owner);
-    const rows = all.filter((row) => doorOf(row) === (flags.get("door") || undefined));
+    const rows = all.filter((row) => viewOf(row).door === (flags.get("door") || undefined));
     return rows.map(({ id, startedAt, state }) => ({
       value: id,
       about: `${ageText(Date.now() - startedAt)}, ${state}`,
@@ -164,6 +166,24 @@ async function waitingCalls({ env }: CompletionIo): Promise<Candidate[]> {
     value: id,
     about: `${toolId(server, tool)}, ${ageText(Date.now() - askedAt)}`,
   }));
+}
+
+/** The people who have signed in with this config. */
+async function peopleNames({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
+  if (!existsSync(storeFile(env))) return [];
+  const [{ openDatabase }, { PeopleStore }] = await Promise.all([
+    import("../../store/database.ts"),
+    import("../../store/people.ts"),
+  ]);
+  const owner = configOwner(discoverConfig({ flag: flags.get("config"), cwd, env }));
+  const database = await openDatabase(storeFile(env));
+  try {
+    const people = new PeopleStore(database).list().filter(({ config }) => config === owner);
+    const aboutOf = (revokedAt: number | null) => (revokedAt === null ? "may sign in" : "revoked");
+    return people.map(({ id, name, revokedAt }) => ({ value: id, about: `${name}, ${aboutOf(revokedAt)}` }));
+  } finally {
+    database.close();
+  }
 }
 
 /** The ids of all tokens, and the names of the tokens of this config. */

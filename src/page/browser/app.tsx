@@ -6,14 +6,21 @@ import { Executions } from "./executions.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
+import { People, SignOut } from "./people.tsx";
 import { Programs, programKey } from "./programs.tsx";
 import { SavingsView } from "./savings.tsx";
 import { ScheduleTrouble, troubled } from "./schedules.tsx";
 import { Servers } from "./servers.tsx";
 import { Key, Text } from "./text.tsx";
 
-const views = { now: "Now", servers: "Servers", programs: "Programs", saved: "Saved" } as const;
+const views = { now: "Now", servers: "Servers", programs: "Programs", saved: "Saved", people: "People" } as const;
 type View = keyof typeof views;
+
+/** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
+function viewsOf({ viewer }: PageState): View[] {
+  if (!viewer) return ["now", "servers", "programs", "saved"];
+  return viewer.people ? ["now", "people"] : ["now"];
+}
 
 type End = "no session" | "ended";
 
@@ -24,7 +31,7 @@ export function App() {
   const [program, setProgram] = useState<string>();
   const [notice, setNotice] = useState<PageNotice>();
   const keys = useKeys((place) => {
-    const wanted = Object.keys(views)[place] as View | undefined;
+    const wanted = state && viewsOf(state)[place];
     if (wanted) setView(wanted);
   });
   const notices = useMemo(
@@ -51,6 +58,7 @@ export function App() {
           <span class={end === undefined ? "live" : "live off"}>{end === undefined ? "live" : "not connected"}</span>
         </p>
         <Views
+          shown={viewsOf(state)}
           current={view}
           counts={{ now: waiting, programs: troubled(state.schedules).length }}
           hasKeys={keys.areOn}
@@ -59,6 +67,7 @@ export function App() {
         <button type="button" class="plain help" onClick={keys.explain}>
           Keys {keys.areOn && <Key>?</Key>}
         </button>
+        {state.viewer && end === undefined && <SignOut viewer={state.viewer} onEnd={() => setEnd("no session")} />}
       </header>
       <main>
         {end !== undefined && <Ended why={end} />}
@@ -87,20 +96,27 @@ export function App() {
           {view === "servers" && <Servers state={state} />}
           {view === "programs" && <Programs state={state} wanted={program} onChoose={setProgram} />}
           {view === "saved" && <SavingsView savings={state.savings} />}
+          {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
         </fieldset>
       </main>
       <footer>
         <p>
-          Config: <Text>{state.configText}</Text> · claudikins {state.version}
+          {!state.viewer && (
+            <>
+              Config: <Text>{state.configText}</Text> ·{" "}
+            </>
+          )}
+          claudikins {state.version}
         </p>
-        <p>The daemon keeps running while this page is open.</p>
+        {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
       </footer>
-      <KeysDialog keys={keys} />
+      <KeysDialog keys={keys} views={viewsOf(state).map((name) => views[name])} />
     </NoticeContext.Provider>
   );
 }
 
 interface ViewsProps {
+  shown: readonly View[];
   current: View;
   /** How many things need attention. */
   counts: Partial<Record<View, number>>;
@@ -108,19 +124,19 @@ interface ViewsProps {
   onChoose(view: View): void;
 }
 
-function Views({ current, counts, hasKeys, onChoose }: ViewsProps) {
+function Views({ shown, current, counts, hasKeys, onChoose }: ViewsProps) {
   return (
     <nav aria-label="Views">
-      {Object.entries(views).map(([name, title], place) => (
+      {shown.map((name, place) => (
         <button
           type="button"
           key={name}
           aria-current={name === current ? "page" : undefined}
           aria-keyshortcuts={hasKeys ? String(place + 1) : undefined}
-          onClick={() => onChoose(name as View)}
+          onClick={() => onChoose(name)}
         >
-          {title}
-          {(counts[name as View] ?? 0) > 0 && <span class="count">{counts[name as View]}</span>}
+          {views[name]}
+          {(counts[name] ?? 0) > 0 && <span class="count">{counts[name]}</span>}
           {hasKeys && <Key>{String(place + 1)}</Key>}
         </button>
       ))}
@@ -128,8 +144,23 @@ function Views({ current, counts, hasKeys, onChoose }: ViewsProps) {
   );
 }
 
+/** Where people sign in to `serve --http`. Undefined on the page of `claudikins ui`. */
+const signInAt = document.getElementById("page")?.dataset["signIn"];
+
 /** The page without a session. */
 export function NoSession({ why }: { why: End | { problem: string; hint?: string | undefined } }) {
+  if (signInAt !== undefined) {
+    return (
+      <main class="no-session">
+        <h1>claudikins</h1>
+        <p>
+          <a class="button primary" href={signInAt}>
+            Sign in
+          </a>
+        </p>
+      </main>
+    );
+  }
   return (
     <main class="no-session">
       <h1>claudikins</h1>
@@ -150,6 +181,14 @@ export function NoSession({ why }: { why: End | { problem: string; hint?: string
 }
 
 function Ended({ why }: { why: End }) {
+  if (signInAt !== undefined) {
+    return (
+      <p class="warning" role="alert">
+        {why === "ended" ? "The server has ended." : "Your session has ended."} What you see is no longer current.{" "}
+        <a href={signInAt}>Sign in</a>
+      </p>
+    );
+  }
   return (
     <p class="warning" role="alert">
       {why === "ended" ? "The daemon has ended." : "The session of this page has ended."} What you see is no longer

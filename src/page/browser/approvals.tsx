@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
-import type { Decided, PageApproval, PageDecision, PageState } from "../contract.ts";
+import type { Decided, PageApproval, PageDecision, PageState, PageViewer } from "../contract.ts";
 import { movedCardMs } from "../limits.ts";
 import { Age, useNow } from "./age.tsx";
 import { get, post } from "./client.ts";
@@ -43,7 +43,8 @@ export function Approvals({ state, hasKeys }: { state: PageState; hasKeys: boole
   const title = <>Waiting for approval {approvals.length > 0 && <span class="count">{approvals.length}</span>}</>;
   return (
     <Panel id="approvals" title={title} heading={heading}>
-      {approvals.length === 0 && (
+      {approvals.length === 0 && state.viewer && <p class="empty">Nothing waits.</p>}
+      {approvals.length === 0 && !state.viewer && (
         <p class="empty">
           Nothing waits. Calls appear here when the policy asks for confirmation: <code>"confirm"</code> in the config,
           or Servers on this page.
@@ -64,6 +65,7 @@ export function Approvals({ state, hasKeys }: { state: PageState; hasKeys: boole
             key={approval.id}
             approval={approval}
             ownConfig={state.config}
+            viewer={state.viewer}
             hasKeys={hasKeys}
             item={roving.item(approval.id)}
             hasMoved={() => performance.now() - movedAt.current < movedCardMs}
@@ -78,13 +80,15 @@ export function Approvals({ state, hasKeys }: { state: PageState; hasKeys: boole
 interface CardProps {
   approval: PageApproval;
   ownConfig: string | null;
+  viewer: PageViewer | undefined;
   hasKeys: boolean;
   item: ReturnType<ReturnType<typeof useRoving>["item"]>;
   hasMoved(): boolean;
 }
 
-function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
-  const { id, server, tool, why, changed, execution, line, code, config, door, askedAt, expiresAt } = approval;
+function Card({ approval, ownConfig, viewer, hasKeys, item, hasMoved }: CardProps) {
+  const { id, server, tool, why, changed, execution, line, code, config, door, person, askedAt, expiresAt } = approval;
+  const mayDecide = viewer?.mayApprove !== false;
   const notices = useNotices();
   const { isRunning, decide } = useDecision(approval);
   const now = useNow();
@@ -94,7 +98,7 @@ function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const decision = keys[event.key];
-    if (!hasKeys || decision === undefined || !isCommand(event) || event.shiftKey) return;
+    if (!hasKeys || !mayDecide || decision === undefined || !isCommand(event) || event.shiftKey) return;
     event.preventDefault();
     decide(decision);
   };
@@ -111,6 +115,12 @@ function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
             <>
               {" "}
               · door <Text>{door}</Text>
+            </>
+          )}
+          {person !== undefined && (
+            <>
+              {" "}
+              · for <Text>{person.name}</Text>
             </>
           )}
         </p>
@@ -131,7 +141,7 @@ function Card({ approval, ownConfig, hasKeys, item, hasMoved }: CardProps) {
         </pre>
       )}
       <Arguments approval={approval} />
-      <Actions isDisabled={isRunning} onClick={click} />
+      {mayDecide ? <Actions isDisabled={isRunning} onClick={click} /> : <Approvers groups={viewer.approvers} />}
     </li>
   );
 }
@@ -178,6 +188,16 @@ function Actions({ isDisabled, onClick }: { isDisabled: boolean; onClick(decisio
         Deny all of this execution
       </button>
     </div>
+  );
+}
+
+/** For people who may not decide. */
+function Approvers({ groups }: { groups: string[] }) {
+  if (groups.length === 0) return <p class="about">Whoever runs claudikins decides about it.</p>;
+  return (
+    <p class="about">
+      People of these groups may approve it: <Text>{groups.join(", ")}</Text>
+    </p>
   );
 }
 

@@ -47,8 +47,13 @@ interface RowProps {
 
 function Row({ execution, item, onSave }: RowProps) {
   const { id, kind, stateText, isOver, isRecorded, canBeSaved, startedAt } = execution;
-  const { code, calls, failures, startedBy, door, keptOut } = execution;
-  const about = [startedBy, door && `door ${door}`, keptOut ? `${grouped(keptOut)} characters kept out` : ""];
+  const { code, calls, failures, startedBy, door, person, keptOut } = execution;
+  const about = [
+    startedBy,
+    person && `for ${person}`,
+    door && `door ${door}`,
+    keptOut ? `${grouped(keptOut)} characters kept out` : "",
+  ];
   const content = (
     <>
       <span class={`dot ${kind}`} aria-hidden="true" />

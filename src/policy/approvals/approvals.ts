@@ -6,6 +6,7 @@
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import type { Environment } from "../../config/environment.ts";
 import { ownersFolder, storeFile } from "../../config/locations.ts";
+import type { Person } from "../../config/oidc.ts";
 import type { Approval, ApprovalFilter, Asking, Decision } from "../../store/approval.ts";
 import { ApprovalStore } from "../../store/approvals.ts";
 import { isOwnerAlive, Owner } from "../../store/owner.ts";
@@ -91,10 +92,14 @@ export class Approvals implements AsyncDisposable {
 
   /**
    * Decides an open approval. Returns the rows that it decided, the wanted one first: none if the id is unknown, the time is over,
-   * or the call was already decided. A denial also decides the other open calls of the tool in the same execution.
+   * or the call was already decided. A denial also decides the other open calls of the tool in the same execution. `person` is the one who
+   * decides, if it is not the user of this process.
    */
-  decide(id: string, decision: Decision): Promise<Approval[]> {
-    return this.#change({ type: "decide", id, decision }, thisProcess(decision.by));
+  decide(id: string, decision: Decision, person?: Person): Promise<Approval[]> {
+    return this.#change(
+      { type: "decide", id, decision },
+      { ...thisProcess(decision.by), ...(person ? { person } : {}) },
+    );
   }
 
   /** Whether a process runs that waits for the row. */

@@ -134,6 +134,8 @@ function eventsOf(rows: readonly Approval[]): AuditEvent[] {
 function aboutRow({
   id,
   config,
+  person,
+  personName,
   execution,
   call,
   line,
@@ -145,6 +147,7 @@ function aboutRow({
   return {
     approval: id,
     ...(config === null ? {} : { config }),
+    ...(person === null ? {} : { person: { id: person, name: personName ?? person } }),
     execution,
     call,
     ...(line === null ? {} : { line }),

@@ -1,6 +1,7 @@
 /** The approval queue of calls that can wait: rows of the database, which every process of the user sees. */
 
 import { Semaphore } from "../../base/semaphore.ts";
+import type { Person } from "../../config/oidc.ts";
 import type { Approval, Asking, DecisionPlace } from "../../store/approval.ts";
 import {
   type AnswerRecorder,
@@ -26,6 +27,8 @@ interface StoredQueueOptions {
   config: string | null;
   /** The door of the config. */
   door: string | undefined;
+  /** The person for whom the programs run. */
+  person: Person | undefined;
   /** How long calls wait. Read for each question. */
   expiresAfterMs: () => number;
   /** Where the user is asked in this process. */
@@ -78,11 +81,12 @@ export class StoredQueue implements ApprovalQueue {
 
   /** Records an answer about a call that is not in the database. */
   readonly record: AnswerRecorder = async ({ server, tool, args }, bound, answer, made) => {
-    const { approvals, config, place } = this.#options;
+    const { approvals, config, person, place } = this.#options;
     const { execution, call, line } = made ?? {};
     const event = {
       decision: answer.state,
       ...(config === null ? {} : { config }),
+      ...(person ? { person } : {}),
       ...(execution === undefined ? {} : { execution, call }),
       ...(line === undefined ? {} : { line }),
       server,
@@ -90,11 +94,13 @@ export class StoredQueue implements ApprovalQueue {
       arguments: { sha256: argumentsDigest(bound), bytes: Buffer.byteLength(JSON.stringify(args)) },
       ...(answer.state === "approved" ? { scope: answer.scope } : {}),
     };
-    await approvals.note(event, thisProcess(answer.state === "expired" ? undefined : place));
+    const isDecided = answer.state !== "expired";
+    const by = thisProcess(isDecided ? place : undefined);
+    await approvals.note(event, { ...by, ...(isDecided && person ? { person } : {}) });
   };
 
   async #asked(question: Question, bound: Bound, made: MadeCall): Promise<QueueEntry> {
-    const { approvals, config, door, expiresAfterMs, redact } = this.#options;
+    const { approvals, config, door, person, expiresAfterMs, redact } = this.#options;
     const { server, tool, args, why, changed } = question;
     const { execution, call, line, code } = made;
     await turnFor(args);
@@ -103,6 +109,8 @@ export class StoredQueue implements ApprovalQueue {
     const asking: Omit<Asking, "owner"> = {
       config,
       door: door ?? null,
+      person: person?.id ?? null,
+      personName: person?.name ?? null,
       execution,
       call,
       line: line ?? null,
@@ -120,7 +128,7 @@ export class StoredQueue implements ApprovalQueue {
   }
 
   #queued(row: Approval, changed: readonly string[] | undefined): QueueEntry {
-    const { approvals, place } = this.#options;
+    const { approvals, place, person } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     let isOpen = row.state === "open";
     const close = (closed: Approval) => {
@@ -136,7 +144,7 @@ export class StoredQueue implements ApprovalQueue {
       changed,
       verdict: promise,
       async decide(answer) {
-        if (answer.state !== "expired") await approvals.decide(row.id, { ...answer, by: place });
+        if (answer.state !== "expired") await approvals.decide(row.id, { ...answer, by: place }, person);
       },
       async withdraw() {
         leave();

@@ -12,14 +12,20 @@ export const decisions = [
   "untrusted",
   "issued",
   "revoked",
+  "restored",
   "recovered",
   "broken",
 ] as const;
+
+/** A person who has signed in to `serve --http`. */
+const personShape = record({ id: text, name: text });
 
 /** The process in which a decision was made. */
 const deciderKeys = {
   /** In the agent, at the program's terminal, on the page, or with a command. Missing if nobody decided: a time limit did. */
   "place?": oneOf("agent", "terminal", "page", "command"),
+  /** The person who has decided. Missing for the user of the process. */
+  "person?": personShape,
   user: text,
   pid: number,
   /** Whether its stdin and stderr are terminals. */
@@ -55,6 +61,8 @@ const eventKeys = {
   "torn?": text,
   "changes?": list(changeShape),
   "servers?": texts,
+  /** The person for whom a program runs, or whose access was taken away or given back. */
+  "person?": personShape,
   /** The token of `serve --http` that was issued or revoked, without the token itself. */
   "token?": record({ id: text, "name?": text, "door?": text, "expiresAt?": time }),
 };

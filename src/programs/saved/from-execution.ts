@@ -28,7 +28,7 @@ export async function executedProgram(
     wanted === "last"
       ? await lastOf(
           parts,
-          rows.filter((row) => stored.isOfDoor(row)),
+          rows.filter((row) => stored.isOfView(row)),
         )
       : wanted;
   const record = id === undefined ? undefined : await readRecord(parts.store, id);
@@ -49,7 +49,12 @@ async function lastOf({ store, config }: ExecutionParts, rows: readonly { id: st
   const owner = configOwner(config.origin);
   const recorded = (await readSummaries(store)).filter(
     ({ ok, hasContents, program, ...each }) =>
-      ok && hasContents && program === undefined && each.config === owner && each.door === config.door,
+      ok &&
+      hasContents &&
+      program === undefined &&
+      each.config === owner &&
+      each.door === config.door &&
+      each.person?.id === config.person?.id,
   );
   const [newest] = [...recorded, ...rows].sort((a, b) => (a.id < b.id ? 1 : -1));
   return newest?.id;

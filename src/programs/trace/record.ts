@@ -25,6 +25,9 @@ export function startedByOf(isForAgent: boolean): StartedBy {
   return isForAgent ? "serve" : "exec";
 }
 
+/** A person who has signed in to `serve --http`. */
+export const personShape = record({ id: text, name: text });
+
 /** Why a program failed. */
 export const failureReason = oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed");
 
@@ -36,6 +39,7 @@ const summary = {
   "program?": about("The name of the saved program that it ran", text),
   config: about("The config file; null for the demo", either(text, nothing)),
   "door?": about("The door of the config behind which it ran", text),
+  "person?": about("The person for whom it ran, who has signed in to serve --http", personShape),
   ok: yesOrNo,
   "reason?": about("Why it failed", failureReason),
   durationMs: number,

@@ -4,25 +4,39 @@
  * never keep other clients out: a client that only listens loses its place, and one that works stays.
  */
 import type { App } from "../../app/app.ts";
+import type { LivePerson } from "../../policy/people/live-people.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
-import { clientsOf } from "../tokens/token-file.ts";
+import { clientsOf } from "../owner.ts";
 import { endedToken } from "./refusal.ts";
 
 /** The sender of a request, as its token identifies it. */
 export interface Caller {
-  /** The id of the token. Undefined for the token of the server itself, and where none is needed. */
-  token?: string | undefined;
+  /** The key of the token, or of the person who has signed in. Undefined for the token of the server itself, and where none is needed. */
+  owner?: string | undefined;
+  /** The person who has signed in. */
+  person?: LivePerson | undefined;
+  /** Whether the person may approve calls in the agent. Missing: yes. */
+  mayApprove?: (() => boolean) | undefined;
   /** The only door that the token opens. */
   door?: string | undefined;
   /** Aborted when the token is no longer valid: everything that it began ends. */
   ended?: AbortSignal | undefined;
+  /** Aborted when programs end too, also those that wait in the store. */
+  revoked?: AbortSignal | undefined;
   /** The remote address. */
   address: string;
 }
 
-/** Clients are distinguished by their token, their remote address and the name that they give themselves. */
-export function clientKey({ token, address }: Pick<Caller, "token" | "address">, name: string): string {
-  return `${token === undefined ? "" : clientsOf(token)}${address} ${name.slice(0, 256)}`;
+/**
+ * Clients are distinguished by their token, their remote address and the name that they give themselves. The address of a person may
+ * change at any time.
+ */
+export function clientKey(
+  { owner, person, address }: Pick<Caller, "owner" | "person" | "address">,
+  name: string,
+): string {
+  const where = person ? "" : `${address} `;
+  return `${owner === undefined ? "" : clientsOf(owner)}${where}${name.slice(0, 256)}`;
 }
 
 /** Whether a server is not shared. That is not known before the config is trusted. */
@@ -49,8 +63,8 @@ export function appFor(app: App, { canBeAsked, isDirect, hasPrivate }: Needs, se
 
 /** A place that a client has: a session, or in the revision without sessions, the client itself. */
 export interface ClientPlace {
-  /** The id of its token, which has places of its own. */
-  token?: string | undefined;
+  /** The key of its token or person, which has places of its own. */
+  owner?: string | undefined;
   /** The remote address. */
   address: string;
   /** Its `clientKey`. */
@@ -64,8 +78,8 @@ export interface ClientPlace {
 }
 
 /** The places that the token of the caller has. Each token has its own, so that one agent keeps no other out. */
-export function placesOf<T extends ClientPlace>({ token }: Caller, places: Iterable<T>): T[] {
-  return [...places].filter((each) => each.token === token);
+export function placesOf<T extends ClientPlace>({ owner }: Caller, places: Iterable<T>): T[] {
+  return [...places].filter((each) => each.owner === owner);
 }
 
 /** The token may have ended since the request came. Throws an HttpRefusal. */

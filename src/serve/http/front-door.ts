@@ -13,6 +13,8 @@ import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
+import type { Person } from "../../config/oidc.ts";
+import type { LivePerson } from "../../policy/people/live-people.ts";
 import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes } from "../limits.ts";
 import { bodyOf, lean } from "./body.ts";
 import type { Caller } from "./clients.ts";
@@ -20,6 +22,7 @@ import type { StayOpen } from "./event-stream.ts";
 import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { healthAnswer } from "./health.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
+import { PersonPlaces, type PlaceInUse } from "./person-places.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
 
@@ -30,9 +33,19 @@ export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, Modern
   maxBodyBytes: number;
   /** The door that is served instead of the whole config. */
   door?: string | undefined;
-  /** Opens the part of the config behind a door. It ends with the front door. */
-  openDoor: (door: string) => Promise<App>;
+  /** Opens the part of the config behind a door, or of the whole config, for everybody or for a person. It ends with the front door. */
+  openDoor: (door: string | undefined, person?: Person) => Promise<App>;
+  /** The page for people who have signed in. */
+  page?: HttpPage | undefined;
   log: Log;
+}
+
+/** A page beside MCP. It checks its requests itself, except for the host. */
+interface HttpPage {
+  has(pathname: string): boolean;
+  /** `keepOpen` lets a stream stay open. */
+  answer(request: Request, keepOpen: () => void): Promise<Response>;
+  close(): void;
 }
 
 /** One path has these sessions and answers these requests. */
@@ -55,6 +68,8 @@ export class FrontDoor {
   readonly #opened = new Set<OpenDoor>();
   /** The doors that were asked for, by name. */
   readonly #doors = new Map<string, Promise<OpenDoor>>();
+  /** What people have of the config, each for one person. */
+  readonly #people: PersonPlaces<OpenDoor>;
   readonly #server: Bun.Server<undefined>;
   #isLeaving = false;
 
@@ -63,6 +78,12 @@ export class FrontDoor {
     this.#app = app;
     this.#options = options;
     this.#gate = new HttpGate(options);
+    this.#people = new PersonPlaces({
+      open: (door, person) => this.#opening(door, person),
+      close: (opened) => this.#close(opened),
+      idleMs: options.idleMs,
+      log: options.log,
+    });
     this.#server = listen(options, (request, server) => this.#answer(request, server));
     this.#whole = placeFor(app, options);
   }
@@ -91,13 +112,15 @@ export class FrontDoor {
   /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
+    this.#options.page?.close();
     await this.#untilDone(graceMs);
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
       modern.cancel();
     }
     await this.#untilDone(lastAnswersMs);
-    await Promise.all([closed(this.#whole), ...[...this.#doors.keys()].map((door) => this.#closeDoor(door))]);
+    const doors = [...this.#doors.keys()].map((door) => this.#closeDoor(door));
+    await Promise.all([closed(this.#whole), this.#people.close(), ...doors]);
     const deadline = performance.now() + lastAnswersMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
@@ -128,14 +151,22 @@ export class FrontDoor {
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     this.#gate.checkHost(request);
     const { pathname } = new URL(request.url);
-    const { log } = this.#options;
+    const { log, page } = this.#options;
     const { signal } = request;
     const health = await healthAnswer(pathname, { app: this.#app, isLeaving: this.#isLeaving, signal, log });
     if (health) return health;
+    if (page?.has(pathname)) return page.answer(request, () => server.timeout(request, 0));
     this.#gate.checkOrigin(request);
     if (request.method === "OPTIONS") return preflight();
+    const metadata = this.#options.people?.metadataAt(request);
+    if (metadata) return metadata;
     const peer = server.requestIP(request);
-    const caller = this.#gate.callerOf(request, peer?.address ?? "");
+    const caller = await this.#gate.callerOf(request, peer?.address ?? "");
+    const { person } = caller;
+    if (person) {
+      using place = await this.#placeOf(person, pathname);
+      return await this.#answerAt(place.opened, request, server, caller);
+    }
     const address = this.#addressOf(caller);
     // Before any door is looked up: the token says nothing about other addresses.
     if (address !== undefined && pathname !== address) throw nothingHere(address);
@@ -143,6 +174,10 @@ export class FrontDoor {
     const metrics = pathname === metricsPath ? await this.#metrics(request) : undefined;
     if (metrics) return metrics;
     const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal, address);
+    return this.#answerAt(place, request, server, caller);
+  }
+
+  async #answerAt(place: Place, request: Request, server: Bun.Server<undefined>, caller: Caller): Promise<Response> {
     const stayOpen = () => server.timeout(request, httpIdleSeconds);
     switch (request.method) {
       case "POST":
@@ -169,8 +204,8 @@ export class FrontDoor {
 
   /** Without a token, the port of a loopback address would be open to every user of the machine. Throws an HttpRefusal with status 403. */
   async #checkPeer(peer: ConnectionEnd | null): Promise<void> {
-    const { host, token } = this.#options;
-    if (token !== undefined || !isLoopback(host)) return;
+    const { host, token, people } = this.#options;
+    if (token !== undefined || people || !isLoopback(host)) return;
     const problem = await problemOfPeer(peer, this.#end);
     if (!problem) return;
     throw new HttpRefusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
@@ -238,20 +273,42 @@ export class FrontDoor {
 
   async #openDoor(name: string): Promise<OpenDoor> {
     try {
-      const app = await this.#options.openDoor(name);
-      const opened = { app, ...placeFor(app, this.#options) };
-      this.#opened.add(opened);
-      return opened;
+      return await this.#opening(name);
     } catch (error) {
       this.#doors.delete(name);
       throw error;
     }
   }
 
+  async #opening(door: string | undefined, person?: Person): Promise<OpenDoor> {
+    const app = await this.#options.openDoor(door, person);
+    const opened = { app, ...placeFor(app, this.#options) };
+    this.#opened.add(opened);
+    return opened;
+  }
+
+  /** What a person has at the path. Throws one HttpRefusal for everything that the person may not use, whether it exists or not. */
+  async #placeOf(person: LivePerson, pathname: string): Promise<PlaceInUse<OpenDoor>> {
+    const app = this.#app;
+    await app.reload?.refresh();
+    const door = pathname === path ? this.#options.door : pathname.slice(1);
+    const isThere = pathname === path || app.config.doors.includes(pathname.slice(1));
+    const people = this.#options.people?.people;
+    if (!isThere || !people?.mayUse(person, door)) {
+      await this.#people.leave(person, door);
+      throw new HttpRefusal(404, "Nothing is served at this path for you. Your groups may not include it");
+    }
+    people.note(person, door);
+    return this.#people.of(person, door);
+  }
+
   async #closeDoor(name: string): Promise<void> {
     const opened = await this.#doors.get(name)?.catch(() => undefined);
     this.#doors.delete(name);
-    if (!opened) return;
+    if (opened) await this.#close(opened);
+  }
+
+  async #close(opened: OpenDoor): Promise<void> {
     await closed(opened);
     this.#opened.delete(opened);
     await opened.app[Symbol.asyncDispose]();

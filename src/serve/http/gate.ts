@@ -2,15 +2,19 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import { isLoopback } from "../../base/loopback.ts";
+import { tokenOwner } from "../owner.ts";
 import type { LiveTokens } from "../tokens/live-tokens.ts";
 import type { Caller } from "./clients.ts";
+import type { PeopleGate } from "./people-gate.ts";
 import { HttpRefusal, invalidToken, noToken } from "./refusal.ts";
 
 export interface HttpGateOptions {
   /** The name or address that the server listens on. */
   host: string;
-  /** The token that opens every address. Undefined means that none is needed. */
+  /** The token that opens every address. Undefined without people means that none is needed. */
   token?: string | undefined;
+  /** Lets people in who have signed in. */
+  people?: PeopleGate | undefined;
   /** Further tokens, each of which may open one address only. */
   tokens?: LiveTokens | undefined;
   /** Further host names that clients may use. */
@@ -25,13 +29,15 @@ export class HttpGate {
   readonly #origins: ReadonlySet<string>;
   readonly #token: Buffer | undefined;
   readonly #tokens: LiveTokens | undefined;
+  readonly #people: PeopleGate | undefined;
 
-  constructor({ host, token, tokens, allowedHosts, allowedOrigins }: HttpGateOptions) {
+  constructor({ host, token, tokens, people, allowedHosts, allowedOrigins }: HttpGateOptions) {
     this.#isLoopback = isLoopback(host);
     this.#hosts = new Set([host, ...allowedHosts].map((each) => each.toLowerCase()));
     this.#origins = new Set(allowedOrigins);
     this.#token = token === undefined ? undefined : digest(token);
     this.#tokens = tokens;
+    this.#people = people;
   }
 
   /** The headers that let a browser show the answer to a page of an allowed origin. */
@@ -58,7 +64,7 @@ export class HttpGate {
   }
 
   #isOurs(name: string): boolean {
-    if (isLoopback(name) || this.#hosts.has(name)) return true;
+    if (isLoopback(name) || this.#hosts.has(name) || name === this.#people?.hostname) return true;
     // Addresses are safe: only names can be made to resolve elsewhere.
     return !this.#isLoopback && isIP(name) > 0;
   }
@@ -74,17 +80,24 @@ export class HttpGate {
     throw new HttpRefusal(403, `Pages of ${shown(origin)} may not call this server. To allow them, use --allow-origin`);
   }
 
-  /** Identifies the sender of a request. `address` is the remote one. Throws an HttpRefusal with status 401. */
-  callerOf(request: Request, address: string): Caller {
-    if (!this.#token) return { address };
+  /**
+   * Identifies the sender of a request. `address` is the remote one. Throws an HttpRefusal with status 401, and for people also with 403 and
+   * 503.
+   */
+  async callerOf(request: Request, address: string): Promise<Caller> {
+    if (!this.#token && !this.#people) return { address };
+    const challenge = this.#people?.challengeFor(request);
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
-    if (given === undefined) throw noToken();
-    if (timingSafeEqual(digest(given), this.#token)) return { address };
+    if (given === undefined) throw noToken(challenge);
+    if (this.#token && timingSafeEqual(digest(given), this.#token)) return { address };
     const found = this.#tokens?.use(given);
-    if (found?.hasExpired) throw invalidToken("The token has expired");
-    if (!found) throw invalidToken("The token is wrong");
-    const { id: token, door, ended } = found;
-    return { token, door, ended, address };
+    if (found?.hasExpired) throw invalidToken("The token has expired", challenge);
+    if (found) {
+      const { id, door, ended } = found;
+      return { owner: tokenOwner(id), door, ended, revoked: ended, address };
+    }
+    if (this.#people) return this.#people.callerOf(given, request, address);
+    throw invalidToken("The token is wrong");
   }
 }
 

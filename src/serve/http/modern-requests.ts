@@ -31,12 +31,12 @@ import { ModernHost } from "../modern/modern-host.ts";
 import { ParkedRequests } from "../modern/parked-requests.ts";
 import { refusal, streamWithTasks } from "../modern/task-notices.ts";
 import { Tasks } from "../modern/tasks.ts";
+import { clientsOf } from "../owner.ts";
 import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import type { ChangeListener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
 import { type Surface, surfaceOf } from "../surface.ts";
-import { clientsOf } from "../tokens/token-file.ts";
 import {
   appFor,
   type Caller,
@@ -99,6 +99,11 @@ export class ModernRequests {
     this.#limits = limits;
     this.#log = log;
     this.#timer = setInterval(() => this.#tend(), Math.min(limits.idleMs / 2, maxRequestTendMs)).unref();
+  }
+
+  /** Clients that are connected, or were lately. */
+  get size(): number {
+    return this.#clients.size;
   }
 
   /** Calls that are being answered. */
@@ -167,13 +172,13 @@ export class ModernRequests {
   }
 
   /** Ends everything that a token began when it is no longer valid. */
-  #follow({ token, ended }: Caller): void {
-    if (token === undefined || !ended || this.#followed.has(ended)) return;
+  #follow({ owner, ended }: Caller): void {
+    if (owner === undefined || !ended || this.#followed.has(ended)) return;
     const end = () => {
       this.#followed.delete(ended);
-      for (const [key, client] of this.#clients) if (client.token === token) this.#end(key, client);
+      for (const [key, client] of this.#clients) if (client.owner === owner) this.#end(key, client);
       for (const [key, tasks] of this.#tasks) {
-        if (!key.startsWith(clientsOf(token))) continue;
+        if (!key.startsWith(clientsOf(owner))) continue;
         tasks[Symbol.dispose]();
         this.#tasks.delete(key);
       }
@@ -239,7 +244,7 @@ function maxOpenCalls({ maxCalls, maxRequests }: ModernLimits): number {
 class Client implements ModernClient, ClientPlace {
   readonly parked: ParkedRequests;
   readonly tasks: Tasks;
-  readonly token: string | undefined;
+  readonly owner: string | undefined;
   readonly address: string;
   readonly client: string;
   /** Aborted when claudikins ends, and when the token is no longer valid. */
@@ -251,6 +256,8 @@ class Client implements ModernClient, ClientPlace {
   #answering = 0;
   readonly #shared: Shared;
   readonly #asker: RequestingAgent;
+  readonly #ended: AbortSignal | undefined;
+  readonly #mayApprove: Caller["mayApprove"];
   readonly #handler: McpHttpHandler;
   /** By what the host supports: servers learn it when they are connected. */
   readonly #connections = new Map<string, Connections>();
@@ -259,18 +266,20 @@ class Client implements ModernClient, ClientPlace {
   constructor(
     shared: Shared,
     tasks: Tasks,
-    { token, address, ended }: Caller,
+    { owner, address, ended, revoked, mayApprove }: Caller,
     { client, isOpen }: Pick<ClientPlace, "client"> & Pick<RequestingAgent, "isOpen">,
   ) {
     const { limits, bus, log, serverFor } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;
     this.tasks = tasks;
-    this.token = token;
+    this.owner = owner;
+    this.#ended = ended;
+    this.#mayApprove = mayApprove;
     this.address = address;
     this.client = client;
     this.closing = ended ? AbortSignal.any([shared.closing, ended]) : shared.closing;
-    this.#asker = { starter: { client }, isOpen, ended };
+    this.#asker = { starter: { client }, isOpen, ended: revoked };
     const { closing } = this;
     this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls(limits), closing });
     const serverOf = ({ requestInfo }: McpRequestContext) =>
@@ -311,7 +320,7 @@ class Client implements ModernClient, ClientPlace {
     const host = new ModernHost(capabilities);
     const canBeAsked = Object.keys(capabilities).length > 0;
     const app = appFor(shared, { canBeAsked, isDirect: answers !== undefined, hasPrivate }, crypto.randomUUID());
-    if (canBeAsked) app.pool.setHost({ responder: host });
+    if (canBeAsked) app.pool.setHost({ responder: host, mayApprove: this.#mayApprove });
     if (answers) app.pool.onListChanged((_, what) => answers.listChanged(what));
     return { app, host };
   }
@@ -338,7 +347,7 @@ class Client implements ModernClient, ClientPlace {
   /** The answer. A request that ends with its token is refused as the next one will be. */
   async #fetch(request: Request, body: unknown): Promise<Response> {
     const response = await this.#handler.fetch(request, { parsedBody: body });
-    return response.body === null && this.#asker.ended?.aborted ? endedToken().response() : response;
+    return response.body === null && this.#ended?.aborted ? endedToken().response() : response;
   }
 
   /** Keeps the client while it listens. */

@@ -27,18 +27,23 @@ export function invalidMessage(message: string): HttpRefusal {
   return new HttpRefusal(400, message, {}, ProtocolErrorCode.InvalidRequest);
 }
 
-const challenge = 'Bearer realm="claudikins"';
+const realm = 'Bearer realm="claudikins"';
 
-/** The request has no token. */
-export function noToken(): HttpRefusal {
-  return new HttpRefusal(401, "A token is required: Authorization: Bearer …", { "www-authenticate": challenge });
+/** The request has no token. `more` are further parameters of the challenge. */
+export function noToken(more = ""): HttpRefusal {
+  return new HttpRefusal(401, "A token is required: Authorization: Bearer …", {
+    "www-authenticate": `${realm}${more}`,
+  });
 }
 
 /** The token of the request is not accepted. */
-export function invalidToken(message: string): HttpRefusal {
-  return new HttpRefusal(401, message, {
-    "www-authenticate": `${challenge}, error="invalid_token"`,
-  });
+export function invalidToken(message: string, more = ""): HttpRefusal {
+  return new HttpRefusal(401, message, { "www-authenticate": `${realm}, error="invalid_token"${more}` });
+}
+
+/** The token of the request lacks scopes. */
+export function insufficientScope(message: string, more: string): HttpRefusal {
+  return new HttpRefusal(403, message, { "www-authenticate": `${realm}, error="insufficient_scope"${more}` });
 }
 
 /** The token has ended since the request came. */

@@ -37,14 +37,14 @@ export interface SessionLimits extends Omit<TransportOptions, "version"> {
 
 class HttpSession implements ClientPlace {
   readonly transport: SessionTransport;
-  readonly token: string | undefined;
+  readonly owner: string | undefined;
   readonly address: string;
   readonly client: string;
   usedAt = performance.now();
 
-  constructor(transport: SessionTransport, { token, address }: Caller, client: string) {
+  constructor(transport: SessionTransport, { owner, address }: Caller, client: string) {
     this.transport = transport;
-    this.token = token;
+    this.owner = owner;
     this.address = address;
     this.client = client;
   }
@@ -78,6 +78,10 @@ export class HttpSessions {
     this.#timer = setInterval(() => this.#tend(), tendEveryMs).unref();
   }
 
+  get size(): number {
+    return this.#sessions.size;
+  }
+
   /** Open requests. */
   get running(): number {
     return [...this.#sessions.values()].reduce((sum, { transport }) => sum + transport.running, 0);
@@ -86,10 +90,10 @@ export class HttpSessions {
   /** Whether a session is open, by the digest of its id. */
   readonly isOpen = (digest: string): boolean => this.#sessions.has(digest);
 
-  /** Throws an HttpRefusal if the session does not exist, or another token began it. */
-  find(id: string, { token }: Caller): SessionTransport {
+  /** Throws an HttpRefusal if the session does not exist, or another token or person began it. */
+  find(id: string, { owner }: Caller): SessionTransport {
     const session = this.#sessions.get(sha256(id));
-    if (!session || session.token !== token) throw noSession();
+    if (!session || session.owner !== owner) throw noSession();
     session.usedAt = performance.now();
     return session.transport;
   }
@@ -123,8 +127,8 @@ export class HttpSessions {
     this.#sessions.set(session, new HttpSession(transport, caller, client));
     const { sampling, elicitation, roots } = capabilities;
     try {
-      const asker = { starter: { client, session }, isOpen: this.isOpen, ended: caller.ended };
-      await this.#connect(transport, asker, Boolean(sampling ?? elicitation ?? roots));
+      const asker = { starter: { client, session }, isOpen: this.isOpen, ended: caller.revoked };
+      await this.#connect(transport, asker, caller, Boolean(sampling ?? elicitation ?? roots));
     } catch (error) {
       this.#sessions.delete(session);
       throw error;
@@ -148,6 +152,7 @@ export class HttpSessions {
   async #connect(
     transport: SessionTransport,
     asker: RequestingAgent & { starter: Starter & { session: string } },
+    { ended, mayApprove }: Caller,
     canBeAsked: boolean,
   ): Promise<void> {
     await this.#app.reload?.refresh();
@@ -156,7 +161,7 @@ export class HttpSessions {
     const app = appFor(this.#app, needs, transport.sessionId);
     const surface = mode === "code" ? await surfaceOf(app) : undefined;
     const server = createSession(app, this.#closing.signal, surface, { asker });
-    if (canBeAsked) app.pool.setHost({ responder: hostOf(server) });
+    if (canBeAsked) app.pool.setHost({ responder: hostOf(server), mayApprove });
     let stopListening = () => {};
     server.onclose = () => {
       stopListening();
@@ -165,7 +170,7 @@ export class HttpSessions {
       if (app !== this.#app) this.#end(app);
     };
     await server.connect(transport);
-    stopListening = onAbort(asker.ended, () => void transport.close());
+    stopListening = onAbort(ended, () => void transport.close());
     this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
   }
 

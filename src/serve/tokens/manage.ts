@@ -9,7 +9,8 @@ import type { AuditEvent } from "../../policy/audit/event.ts";
 import { record } from "../../policy/audit/log.ts";
 import { cancelStartedBy } from "../../programs/cancel-started-by.ts";
 import { maxTokens } from "../limits.ts";
-import { changeTokens, clientsOf, type StoredToken, tokenId, tokenPrefix } from "./token-file.ts";
+import { clientsOf, tokenOwner } from "../owner.ts";
+import { changeTokens, type StoredToken, tokenId, tokenPrefix } from "./token-file.ts";
 
 export interface AskedToken extends Pick<StoredToken, "name" | "door" | "config"> {
   /** The time until it expires. Undefined: it never does. */
@@ -71,7 +72,7 @@ export async function revokeTokens(chosen: readonly StoredToken[], env: Environm
 
 /** Cancels the stored programs that clients of these tokens have started, in whatever process they run. */
 export async function cancelProgramsOf(tokens: readonly string[], env: Environment): Promise<void> {
-  for (const token of tokens) await cancelStartedBy(clientsOf(token), env);
+  for (const token of tokens) await cancelStartedBy(clientsOf(tokenOwner(token)), env);
 }
 
 /** Makes a change that the audit log has first. If the file cannot be written then, the log says that the change was not made. */

@@ -37,11 +37,6 @@ export function tokenId({ hash }: Pick<StoredToken, "hash">): string {
   return hash.slice(0, 8);
 }
 
-/** How the keys of a token's clients begin, by which sessions, tasks and executions are told apart. No remote address begins like this. */
-export function clientsOf(token: string): string {
-  return `token:${token} `;
-}
-
 /** Throws USAGE for a file that is damaged or that others can read or change, and VERSION_TOO_OLD. */
 export function readTokens(env: Environment): StoredToken[] {
   return readDocument(tokensFile(env)).tokens;

@@ -5,6 +5,8 @@ import { isServerDown } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { TookTooLong } from "../../base/off-thread.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
+import type { Config } from "../../config/load.ts";
+import { pagePath } from "../../config/oidc.ts";
 import { awaitsApproval } from "../../policy/approvals/awaited.ts";
 import { agentOfUser } from "../../programs/asker.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
@@ -156,9 +158,10 @@ async function outcomeInTime(
 }
 
 /** Tells the agent about a program that is not done. */
-async function waitingText(followed: FollowedExecution, { approvals, catalog }: App): Promise<string> {
+async function waitingText(followed: FollowedExecution, { approvals, catalog, config }: App): Promise<string> {
   const [progress, open] = await Promise.all([followed.progress(), approvals.open({ execution: followed.id })]);
-  if (open.length > 0) return [...approvalLines(followed.id, open, catalog), laterText(followed.id)].join("\n");
+  if (open.length > 0)
+    return [...approvalLines(followed.id, open, catalog), decidersText(config), laterText(followed.id)].join("\n");
   const how =
     progress.state === "asleep" ? `sleeps until ${new Date(progress.until).toISOString()}` : "is not done yet";
   const calls = progress.state === "running" ? progress.calls.join(", ").slice(0, maxCallsChars) : "";
@@ -178,12 +181,23 @@ function approvalLines(id: string, open: readonly Approval[], catalog: ToolCatal
     return `- ${toolId(server, catalog.shownName(server, tool))}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}`;
   });
   const more = open.length > maxNamedApprovals ? [`- and ${open.length - maxNamedApprovals} more`] : [];
-  return [
-    `The execution ${id} waits until a person approves or denies:`,
-    ...waiting,
-    ...more,
-    "Tell the user, who decides with `claudikins ui`, or with `claudikins approvals` in a terminal.",
-  ];
+  return [`The execution ${id} waits until a person approves or denies:`, ...waiting, ...more];
+}
+
+/** Tells the agent who decides. */
+function decidersText({ person, oidc }: Config): string {
+  if (!person) return "Tell the user, who decides with `claudikins ui`, or with `claudikins approvals` in a terminal.";
+  const { approvers = [], address, clientId } = oidc ?? {};
+  const groups = approvers.filter((each) => each !== "*");
+  const who =
+    approvers.length === 0
+      ? "whoever runs claudikins for them"
+      : groups.length < approvers.length
+        ? "everybody who has signed in"
+        : `the people in ${groups.join(" or ")}`;
+  const where =
+    clientId === undefined ? "" : `, on the page ${address ?? "of claudikins"}${address === undefined ? "" : pagePath}`;
+  return `Tell the user that these may approve it: ${who}${where}.`;
 }
 
 /** After a call of a server that is down: all servers that are down and that neither an answer nor the error has named. */

@@ -93,7 +93,7 @@ function confirmText(confirm: Confirm): string {
 }
 
 function ruleLines(config: ParsedConfig): TrustLine[] {
-  const { policy, tools, doors, llm, registry, workspace, executeTask, record, telemetry, ...others } = rulesOf(
+  const { policy, tools, doors, auth, llm, registry, workspace, executeTask, record, telemetry, ...others } = rulesOf(
     config,
   ) as Partial<ParsedConfig>;
   const folders = lineOf("folders");
@@ -103,6 +103,7 @@ function ruleLines(config: ParsedConfig): TrustLine[] {
     ...policyLines(policy ?? {}, lineOf("policy")),
     ...toolLines(tools ?? {}, lineOf("tools")),
     ...doorLines(doors ?? {}, lineOf("doors")),
+    ...(auth === undefined ? [] : authLines(auth, lineOf("auth"))),
     ...(llm === undefined ? [] : modelLines(llm, model)),
     ...(executeTask ? [model("offer", "execute_task, which lets it call tools", executeTask)] : []),
     ...(registry === undefined ? [] : [folders("write generated files to", registry)]),
@@ -148,6 +149,12 @@ function shownJson(name: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => shownJson(name, each));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shownJson(key, each)]));
+}
+
+function authLines(auth: NonNullable<ParsedConfig["auth"]>, line: MakeLine): TrustLine[] {
+  const { clientSecret, ...oidc } = auth.oidc ?? {};
+  const secret = clientSecret === undefined ? {} : { clientSecret: shownValue("clientSecret", clientSecret, true) };
+  return [line("oidc", JSON.stringify({ ...oidc, ...secret }), auth), ...readLines(variablesIn(auth), line)];
 }
 
 function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): TrustLine[] {

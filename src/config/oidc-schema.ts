@@ -1,0 +1,52 @@
+/** The schema of `auth`. */
+import { z } from "zod";
+import { defaultOidc } from "./defaults.ts";
+import { maxClockSkewSeconds } from "./limits.ts";
+import { addressProblem, issuerProblem, type OidcEntry } from "./oidc.ts";
+
+const text = z.string().min(1);
+
+const textWithout = (problemOf: (text: string) => string | undefined) =>
+  z.string().superRefine((value, context) => {
+    const message = problemOf(value);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  });
+
+const groups = z.array(text);
+
+const oidcFields = {
+  issuer: textWithout(issuerProblem),
+  /** One value, or several. A token must have one of them. */
+  audience: z.union([text, z.array(text).min(1)], "expected a string or an array of strings"),
+  /** The scopes that a token must have. */
+  scopes: z.array(z.string().regex(/^[^\s"\\]+$/, "use one scope for each string")).default([]),
+  /** The claim with the groups of a person. */
+  groups: text.default(defaultOidc.groups),
+  clockSkewSeconds: z.int().min(0).max(maxClockSkewSeconds).default(defaultOidc.clockSkewSeconds),
+  /** The address of `serve --http` for its users, if it is not the one that requests are sent to. */
+  address: textWithout(addressProblem).optional(),
+  /** The groups that may use each door. `mcp` is the whole config. `*` is everybody who has signed in. */
+  doors: z.record(z.string(), groups).default({}),
+  /** The groups that may approve calls. */
+  approvers: groups.default([]),
+  /** The groups that may see and revoke people, and use the whole page. */
+  administrators: groups.default([]),
+  /** The client of the page at the provider. */
+  clientId: text.optional(),
+  clientSecret: text.optional(),
+};
+
+const oidcSchema = z.object(oidcFields).superRefine(({ clientId, clientSecret }, context) => {
+  if (clientSecret === undefined || clientId !== undefined) return;
+  context.addIssue({ code: "custom", path: ["clientId"], message: "missing: a secret needs a client ID" });
+});
+
+export const authFields = {
+  oidc: oidcSchema
+    .transform(({ audience, ...rest }): OidcEntry => ({ ...rest, audience: [audience].flat() }))
+    .optional(),
+};
+
+export const authSchema = z.object(authFields).optional();
+
+export const oidcKeys = Object.keys(oidcFields);

@@ -1,0 +1,84 @@
+/** The people who have signed in, for administrators, and the end of the viewer's own session. */
+import type { PagePerson, PageViewer } from "../contract.ts";
+import { Age } from "./age.tsx";
+import { AskedButton } from "./asked-button.tsx";
+import { post } from "./client.ts";
+import { useAction, useNotices } from "./notice.tsx";
+import { Panel } from "./panel.tsx";
+import { Text } from "./text.tsx";
+
+export function People({ people }: { people: PagePerson[] }) {
+  return (
+    <Panel id="people" title="People">
+      <ul class="rows">
+        {people.map((person) => (
+          <Row key={person.id} person={person} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Row({ person }: { person: PagePerson }) {
+  const { id, name, doors, lastAt, isRevoked, isViewer } = person;
+  return (
+    <li class="row" title={id}>
+      <span class={`dot ${isRevoked ? "bad" : "good"}`} aria-hidden="true" />
+      <span class="row-text">
+        <span>
+          <Text>{name}</Text>
+          {isViewer && " (you)"}
+          {isRevoked && " · revoked"}
+        </span>
+        <span class="about">
+          has used <Text>{doors.join(", ")}</Text>
+        </span>
+      </span>
+      <span class="times">
+        <Age at={lastAt} />
+      </span>
+      {isRevoked ? <Restore person={person} /> : <Revoke person={person} />}
+    </li>
+  );
+}
+
+/** It asks first, because it ends what the person has begun. */
+function Revoke({ person: { id, name } }: { person: PagePerson }) {
+  const notices = useNotices();
+  const revoke = async () => {
+    await post("people/revoke", { id });
+    notices.say(`Revoked the access of ${name}`);
+  };
+  return (
+    <AskedButton question="Really revoke?" action={revoke}>
+      Revoke
+    </AskedButton>
+  );
+}
+
+function Restore({ person: { id, name } }: { person: PagePerson }) {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const restore = async () => {
+    await post("people/restore", { id });
+    notices.say(`${name} may sign in again`);
+  };
+  return (
+    <button type="button" disabled={isRunning} onClick={() => void run(restore)}>
+      Restore
+    </button>
+  );
+}
+
+export function SignOut({ viewer, onEnd }: { viewer: PageViewer; onEnd(): void }) {
+  const { isRunning, run } = useAction();
+  const signOut = async () => {
+    await post("sign-out", {});
+    onEnd();
+  };
+  return (
+    <button type="button" class="plain" disabled={isRunning} onClick={() => void run(signOut)}>
+      Sign out <Text>{viewer.name}</Text>
+    </button>
+  );
+}

@@ -1,0 +1,138 @@
+/** What a person who has signed in to the page can see and do: the person's own executions, and approvals, as the person's groups allow. */
+import type { App } from "../../app/app.ts";
+import { version } from "../../base/version.ts";
+import type { Approvals } from "../../policy/approvals/approvals.ts";
+import type { PersonClaims } from "../../policy/people/claims.ts";
+import type { LivePeople } from "../../policy/people/live-people.ts";
+import { isId } from "../../programs/trace/id.ts";
+import { configOwner } from "../../servers/logs/place.ts";
+import { PeopleStore, type StoredPerson } from "../../store/people.ts";
+import { type Continued, PageApprovals } from "../approvals.ts";
+import type { PageApproval, PagePerson, PageState } from "../contract.ts";
+import { tracePageOf } from "../execution/off-thread.ts";
+import { ExecutionsReader } from "../executions.ts";
+import { bodyOf, decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
+import { noSavings } from "../savings.ts";
+
+export interface PeopleApiOptions {
+  /** The whole config. */
+  app: App;
+  people: LivePeople;
+  approvals: Approvals;
+  continued: Continued;
+  /** Opens the part of the config behind a door. */
+  openDoor(door: string): Promise<App>;
+  /** Takes access away or gives it back, on behalf of an administrator. */
+  changePeople(people: readonly StoredPerson[], what: "revoked" | "restored", by: PersonClaims): Promise<unknown>;
+}
+
+export class PeopleApi {
+  readonly #options: PeopleApiOptions;
+  readonly #approvals: PageApprovals;
+  readonly #executions: ExecutionsReader;
+
+  constructor(options: PeopleApiOptions) {
+    const { app, approvals, continued } = options;
+    this.#options = options;
+    this.#approvals = new PageApprovals(approvals, app.store.file, continued);
+    this.#executions = new ExecutionsReader(app);
+  }
+
+  async state(viewer: PersonClaims): Promise<PageState> {
+    const { app, people } = this.#options;
+    const { approvers = [] } = people.oidc ?? {};
+    const listed = await this.#approvals.list();
+    const approvals = listed.approvals.filter((each) => this.#sees(viewer, each));
+    const own = await this.#executions.read(approvals, ({ person }) => person?.id === viewer.id);
+    const isAdministrator = people.isAdministrator(viewer);
+    return {
+      version,
+      config: configOwner(app.config.origin),
+      configText: "",
+      approvals,
+      decided: listed.decided.filter((each) => this.#sees(viewer, each)),
+      executions: own.shown.map((each) => ({ ...each, canBeSaved: false })),
+      servers: [],
+      programs: [],
+      schedules: [],
+      programProblems: [],
+      savings: noSavings,
+      viewer: {
+        name: viewer.name,
+        mayApprove: people.mayApprove(viewer),
+        approvers,
+        ...(isAdministrator ? { people: (await this.#people()).map((each) => shownPerson(each, viewer)) } : {}),
+      },
+    };
+  }
+
+  /** The page of one recorded execution of the viewer. Throws RefusedRequest if there is none. */
+  async tracePage(id: string, viewer: PersonClaims): Promise<string> {
+    const { app } = this.#options;
+    const isOwn = isId(id) && (await this.#isOwn(id, viewer));
+    const page = isOwn ? await tracePageOf(app.store.file, id) : undefined;
+    if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
+    return page;
+  }
+
+  /** Answers every other request. Throws RefusedRequest and errors of what it does. */
+  async answer(route: string, request: Request, viewer: PersonClaims): Promise<unknown> {
+    const [, approval] = /^(?:GET|POST) api\/approvals\/([0-9a-z]{1,40})$/.exec(route) ?? [];
+    if (approval !== undefined) return this.#ofApproval(approval, request, viewer);
+    const [, execution] = /^POST api\/executions\/([0-9a-z-]{1,60})\/cancel$/.exec(route) ?? [];
+    if (execution !== undefined) return this.#cancel(execution, viewer);
+    const [, change] = /^POST api\/people\/(revoke|restore)$/.exec(route) ?? [];
+    if (change !== undefined) return this.#changePeople(change === "revoke" ? "revoked" : "restored", request, viewer);
+    throw new RefusedRequest(404, "The page has no such request");
+  }
+
+  async #ofApproval(id: string, request: Request, viewer: PersonClaims): Promise<unknown> {
+    const { people } = this.#options;
+    const found = await this.#approvals.whole(id);
+    if (!this.#sees(viewer, found)) throw new RefusedRequest(404, "This approval does not exist");
+    if (request.method === "GET") return found;
+    const { decision } = await bodyOf(request, decisionBody);
+    if (people.mayApprove(viewer)) return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });
+    throw new RefusedRequest(403, "You may not approve or deny calls");
+  }
+
+  /** Approvers see all calls of the config that wait, others those of their own programs. */
+  #sees(viewer: PersonClaims, { person, config }: PageApproval): boolean {
+    const { app, people } = this.#options;
+    const isOfConfig = config === configOwner(app.config.origin);
+    return isOfConfig && (person?.id === viewer.id || people.mayApprove(viewer));
+  }
+
+  async #isOwn(id: string, viewer: PersonClaims): Promise<boolean> {
+    const { shown } = await this.#executions.read([], (each) => each.person?.id === viewer.id);
+    return shown.some((each) => each.id === id);
+  }
+
+  async #cancel(id: string, viewer: PersonClaims): Promise<boolean> {
+    const { app, openDoor } = this.#options;
+    const { shown } = await this.#executions.read([], (each) => each.person?.id === viewer.id);
+    const found = shown.find((each) => each.id === id);
+    if (!found) throw new RefusedRequest(404, "This execution does not exist");
+    await using parts = found.door === undefined ? app.withOwnPool() : await openDoor(found.door);
+    return await (await parts.executions()).cancel(id, parts);
+  }
+
+  async #changePeople(what: "revoked" | "restored", request: Request, viewer: PersonClaims): Promise<void> {
+    const { people, changePeople } = this.#options;
+    if (!people.isAdministrator(viewer)) throw new RefusedRequest(404, "The page has no such request");
+    const { id } = await bodyOf(request, peopleBody);
+    const chosen = (await this.#people()).filter((each) => each.id === id);
+    if (chosen.length === 0) throw new RefusedRequest(404, "Nobody with this id has signed in");
+    await changePeople(chosen, what, viewer);
+  }
+
+  async #people(): Promise<StoredPerson[]> {
+    const { app } = this.#options;
+    const config = configOwner(app.config.origin) ?? "";
+    return (await app.store.read((database) => new PeopleStore(database).list(config))) ?? [];
+  }
+}
+
+function shownPerson({ id, name, doors, lastAt, revokedAt }: StoredPerson, viewer: PersonClaims): PagePerson {
+  return { id, name, doors, lastAt, isRevoked: revokedAt !== null, isViewer: id === viewer.id };
+}

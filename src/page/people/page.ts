@@ -1,0 +1,187 @@
+/** The page of `serve --http` for people who sign in at the provider of the config, at `/ui/`. */
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { type Oidc, pagePath } from "../../config/oidc.ts";
+import { PersonRefused } from "../../policy/people/refused.ts";
+import type { PageRefusal } from "../contract.ts";
+import { checkSender, cookieIn, RefusedRequest } from "../guard.ts";
+import { pageLookMs } from "../limits.ts";
+import { Live } from "../live.ts";
+import { headers, pageFiles, peopleDocument, tracePolicy } from "../page-files.ts";
+import { PeopleApi, type PeopleApiOptions } from "./api.ts";
+import { type PersonSession, PersonSessions } from "./sessions.ts";
+import { PersonSignIns } from "./sign-ins.ts";
+
+const sessionCookie = "claudikins-person";
+const signInCookie = "claudikins-sign-in";
+
+/** The path that the provider sends browsers back to, below `pagePath`. */
+const backPath = "signed-in";
+
+export class PeoplePage {
+  readonly #options: PeopleApiOptions & { log: Log };
+  readonly #api: PeopleApi;
+  readonly #sessions = new PersonSessions();
+  readonly #signIns = new PersonSignIns();
+  readonly #streams = new Set<Live>();
+
+  constructor(options: PeopleApiOptions & { log: Log }) {
+    this.#options = options;
+    this.#api = new PeopleApi(options);
+  }
+
+  /** Whether the path belongs to the page. */
+  has(pathname: string): boolean {
+    return pathname === pagePath.slice(0, -1) || pathname.startsWith(pagePath);
+  }
+
+  /** Answers a request whose host has been checked. `keepOpen` lets a stream stay open. Never rejects. */
+  async answer(request: Request, keepOpen: () => void): Promise<Response> {
+    const response = await this.#route(request, keepOpen).catch((error: unknown) => this.#refusal(error, request));
+    for (const [name, value] of Object.entries(headers)) {
+      if (!response.headers.has(name)) response.headers.set(name, value);
+    }
+    return response;
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const live of this.#streams) live.close();
+  }
+
+  async #route(request: Request, keepOpen: () => void): Promise<Response> {
+    const { people } = this.#options;
+    const { oidc } = people;
+    if (oidc?.clientId === undefined) {
+      throw new RefusedRequest(404, "Nobody can sign in to the page: the config has no auth.oidc.clientId");
+    }
+    const { pathname, searchParams } = new URL(request.url);
+    if (!pathname.startsWith(pagePath)) return redirected(pagePath);
+    const path = pathname.slice(pagePath.length);
+    const isRead = request.method === "GET";
+    const provider = people.provider(oidc);
+    if (isRead && path === "sign-in") {
+      const { url, state } = await this.#signIns.begin(
+        oidc,
+        provider,
+        `${originOf(request, oidc)}${pagePath}${backPath}`,
+      );
+      return redirected(url.href, cookieText(signInCookie, state, request, oidc));
+    }
+    if (isRead && path === backPath) {
+      const claims = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), oidc, provider);
+      await people.refuseRevoked(claims);
+      people.noteClaims(claims, "ui");
+      const { cookie } = this.#sessions.begin(claims);
+      this.#options.log.info(`person ${claims.id} has signed in to the page`);
+      return redirected(
+        pagePath,
+        cookieText(sessionCookie, cookie, request, oidc),
+        cookieText(signInCookie, "", request, oidc),
+      );
+    }
+    const file = isRead && path !== "" ? pageFiles.get(path) : undefined;
+    if (file) return new Response(file.text, { headers: { "content-type": file.type } });
+    const cookie = cookieIn(request, sessionCookie);
+    const session = await this.#sessionOf(cookie);
+    if (isRead && path === "") {
+      if (!session) return redirected(`${pagePath}sign-in`);
+      return new Response(peopleDocument, { headers: { "content-type": "text/html; charset=utf-8" } });
+    }
+    const isTrace = isRead && path.startsWith("trace/");
+    // A person may open the page of an execution in a tab of its own.
+    if (!isTrace) checkSender(request, originOf(request, oidc), !isRead);
+    if (!session) throw new RefusedRequest(401, "Your session has ended", "Sign in again.");
+    const { claims } = session;
+    if (isTrace) {
+      const more = { "content-type": "text/html; charset=utf-8", "content-security-policy": tracePolicy };
+      return new Response(await this.#api.tracePage(path.slice("trace/".length), claims), { headers: more });
+    }
+    switch (`${request.method} ${path}`) {
+      case "GET api/state":
+        return Response.json(await this.#api.state(claims));
+      case "GET api/events":
+        keepOpen();
+        return this.#events(session, cookie);
+      case "POST api/sign-out":
+        this.#sessions.end(cookie);
+        return new Response(null, {
+          status: 204,
+          headers: { "set-cookie": cookieText(sessionCookie, "", request, oidc) },
+        });
+      default:
+        return Response.json((await this.#api.answer(`${request.method} ${path}`, request, claims)) ?? {});
+    }
+  }
+
+  /** Undefined without a session, and if its person was revoked. */
+  async #sessionOf(cookie: string | undefined): Promise<PersonSession | undefined> {
+    const session = this.#sessions.find(cookie);
+    if (!session) return undefined;
+    try {
+      await this.#options.people.refuseRevoked(session.claims);
+      return session;
+    } catch (error) {
+      if (!(error instanceof PersonRefused)) throw error;
+      this.#sessions.end(cookie);
+      return undefined;
+    }
+  }
+
+  #events({ claims }: PersonSession, cookie: string | undefined): Response {
+    // Each person sees something else.
+    const live = new Live({
+      read: async () => {
+        await this.#sessionOf(cookie);
+        return JSON.stringify(await this.#api.state(claims));
+      },
+      everyMs: pageLookMs,
+    });
+    this.#streams.add(live);
+    const isOpen = () => this.#sessions.find(cookie) !== undefined;
+    const stream = live.stream(isOpen, () => this.#streams.delete(live));
+    return new Response(stream.pipeThrough(new TextEncoderStream()), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  }
+
+  #refusal(thrown: unknown, request: Request): Response {
+    const { log } = this.#options;
+    const { status, message, hint } = refusalOf(thrown);
+    if (status === 500) log.warn(`the page failed: ${messageOf(thrown)}`);
+    else log.debug(`the page refused a request: ${message}`);
+    // A person sees the answers to these in the browser.
+    const isShown = request.method === "GET" && !new URL(request.url).pathname.startsWith(`${pagePath}api/`);
+    if (!isShown) return Response.json({ error: message, hint } satisfies PageRefusal, { status });
+    const next = `To sign in: ${pagePath}`;
+    return new Response([message, hint, next].filter(Boolean).join("\n"), { status });
+  }
+}
+
+function refusalOf(thrown: unknown): { status: number; message: string; hint?: string | undefined } {
+  if (thrown instanceof RefusedRequest) return thrown;
+  if (thrown instanceof PersonRefused) {
+    return { status: thrown.kind === "unavailable" ? 503 : 403, message: thrown.message };
+  }
+  const { message, hint } = toClaudikinsError(thrown);
+  if (thrown instanceof ClaudikinsError) return { status: 422, message, hint };
+  return { status: 500, message: "claudikins failed: see its log for the cause" };
+}
+
+/** Only to the provider and to our own page. */
+function redirected(to: string, ...cookies: string[]): Response {
+  const response = new Response(null, { status: 303, headers: { location: to } });
+  for (const each of cookies) response.headers.append("set-cookie", each);
+  return response;
+}
+
+/** An empty value removes the cookie. Lax, because the browser comes from the provider when it is set. */
+function cookieText(name: string, value: string, request: Request, oidc: Oidc): string {
+  const isSecure = originOf(request, oidc).startsWith("https:");
+  const end = value === "" ? "; Max-Age=0" : "";
+  return `${name}=${value}; Path=${pagePath}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}${end}`;
+}
+
+function originOf(request: Request, { address }: Oidc): string {
+  return address ?? `http://${request.headers.get("host")}`;
+}

@@ -1,0 +1,160 @@
+/** Verifies the JWTs of an OIDC provider, and reads the person in them. */
+import type { JWTPayload } from "jose";
+import { isObject } from "../../base/json-object.ts";
+import { sha256 } from "../../base/sha256.ts";
+import type { Oidc } from "../../config/oidc.ts";
+import { maxGroups, maxPersonNameChars, maxPersonTokenChars } from "../limits.ts";
+import type { Provider } from "./provider.ts";
+import { PersonRefused } from "./refused.ts";
+
+/** What a token says of a person. Times are in milliseconds since 1970. */
+export interface PersonClaims {
+  id: string;
+  issuer: string;
+  subject: string;
+  name: string;
+  email: string | undefined;
+  groups: string[];
+  issuedAt: number;
+  expiresAt: number;
+}
+
+/** Only signatures that nobody can make with a public key. */
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
+/** Claims that only ID tokens have, which say that somebody has signed in to a page, and not what an agent may do. */
+const claimsOfIdTokens = ["nonce", "at_hash", "c_hash"];
+
+/** Whether the text has the form of a JWT. */
+export function looksLikeJwt(text: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text) && text.length <= maxPersonTokenChars;
+}
+
+/** Verifies an access token, which must be for one of `audience`. Throws PersonRefused. */
+export async function accessClaims(
+  token: string,
+  provider: Provider,
+  oidc: Oidc,
+  audience: readonly string[],
+): Promise<PersonClaims> {
+  const payload = await verified(token, provider, { audience: [...audience], skewSeconds: oidc.clockSkewSeconds });
+  if (claimsOfIdTokens.some((claim) => payload[claim] !== undefined)) {
+    throw invalid("this is an ID token: send the access token");
+  }
+  const missing = oidc.scopes.filter((scope) => !scopesOf(payload).includes(scope));
+  if (missing.length > 0) throw new PersonRefused("scope", `The token needs the scopes ${oidc.scopes.join(" ")}`);
+  return personIn(payload, oidc);
+}
+
+/** Verifies the ID token of a sign-in to the page. Throws PersonRefused. */
+export async function idClaims(token: string, provider: Provider, oidc: Oidc, nonce: string): Promise<PersonClaims> {
+  const { clientId = "", clockSkewSeconds: skewSeconds } = oidc;
+  const payload = await verified(token, provider, { audience: [clientId], skewSeconds });
+  if (payload["nonce"] !== nonce) throw invalid("its nonce is that of another sign-in");
+  const { azp } = payload;
+  if (azp !== undefined && azp !== clientId) throw invalid("it is for another client");
+  return personIn(payload, oidc);
+}
+
+interface Expected {
+  audience: string[];
+  skewSeconds: number;
+}
+
+async function verified(token: string, provider: Provider, { audience, skewSeconds }: Expected): Promise<JWTPayload> {
+  const { decodeJwt, errors, jwtVerify } = await import("jose");
+  const { issuer } = provider;
+  try {
+    // The keys are not asked for because of a token of another provider.
+    if (decodeJwt(token).iss !== issuer) throw invalid("it is not of the provider of this config");
+    const { payload } = await jwtVerify(token, await provider.keys(), {
+      algorithms,
+      issuer,
+      audience,
+      clockTolerance: skewSeconds,
+      requiredClaims: ["sub", "exp", "iat"],
+    });
+    if (payload.iat! > Date.now() / 1_000 + skewSeconds) throw invalid("it was issued in the future");
+    return payload;
+  } catch (error) {
+    if (error instanceof PersonRefused) throw error;
+    if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) {
+      throw new PersonRefused("unavailable", `The sign-in provider ${issuer} did not send its keys`);
+    }
+    if (error instanceof errors.JWTExpired) throw new PersonRefused("invalid", "The token has expired");
+    if (error instanceof errors.JWTClaimValidationFailed)
+      throw invalid(`its claim "${error.claim}" ${error.reason === "missing" ? "is missing" : "is not as expected"}`);
+    if (error instanceof errors.JOSEAlgNotAllowed) throw invalid("its signature algorithm is not allowed");
+    if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalid("its signature does not verify");
+    throw error;
+  }
+}
+
+function invalid(why: string): PersonRefused {
+  return new PersonRefused("invalid", `The token is not accepted: ${why}`);
+}
+
+/** `scope` of RFC 8693, or `scp` of some providers. */
+function scopesOf({ scope, scp }: JWTPayload): string[] {
+  const given = scope ?? scp;
+  return textsOf(typeof given === "string" ? given.split(" ") : given);
+}
+
+function personIn(payload: JWTPayload, { groups }: Oidc): PersonClaims {
+  const { iss: issuer = "", sub: subject = "", iat = 0, exp = 0 } = payload;
+  if (subject === "") throw invalid("it names nobody");
+  // Some providers let people write any address.
+  const email = payload["email_verified"] === false ? undefined : shortText(payload["email"]);
+  const name = email ?? shortText(payload["preferred_username"]) ?? shortText(payload["name"]) ?? shortText(subject);
+  return {
+    id: personId(issuer, subject),
+    issuer,
+    subject,
+    name: name ?? "?",
+    email,
+    groups: groupsIn(payload, groups),
+    issuedAt: iat * 1_000,
+    expiresAt: exp * 1_000,
+  };
+}
+
+/** The same for the same person, whatever the name is now. */
+export function personId(issuer: string, subject: string): string {
+  return sha256(JSON.stringify([issuer, subject])).slice(0, 16);
+}
+
+/** The claim is a key, or a path of keys with dots between them. */
+function groupsIn(payload: JWTPayload, claim: string): string[] {
+  const found = Object.hasOwn(payload, claim)
+    ? payload[claim]
+    : claim
+        .split(".")
+        .reduce<unknown>(
+          (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+          payload,
+        );
+  return textsOf(typeof found === "string" ? [found] : found).slice(0, maxGroups);
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+/** One line that a terminal can show. */
+function shortText(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const text = value.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  return text === "" ? undefined : text.slice(0, maxPersonNameChars);
+}

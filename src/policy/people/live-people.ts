@@ -1,0 +1,204 @@
+/**
+ * The people of a running `serve --http`, by their access tokens. Everything that a person began listens to signals: `ended` is aborted when
+ * the newest token has expired, and `revoked` when an administrator has revoked the person.
+ */
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { groupsOfDoor, isIn, type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
+import { PeopleStore } from "../../store/people.ts";
+import type { Store } from "../../store/store.ts";
+import { peopleLookMs, personSeenGapMs } from "../limits.ts";
+import { accessClaims, type PersonClaims } from "./claims.ts";
+import { Provider } from "./provider.ts";
+import { PersonRefused } from "./refused.ts";
+
+export interface LivePerson extends Person {
+  /** As the newest token says. */
+  readonly groups: readonly string[];
+  /** Aborted when the newest token has expired, or the person was revoked. */
+  readonly ended: AbortSignal;
+  /** Aborted when the person was revoked. */
+  readonly revoked: AbortSignal;
+}
+
+class Live implements LivePerson {
+  readonly id: string;
+  /** The claims of the token that was issued last. */
+  claims: PersonClaims;
+  /** When the last of the tokens expires, in milliseconds since 1970. */
+  expiresAt: number;
+  readonly #ending = new AbortController();
+  readonly #revoking = new AbortController();
+
+  constructor(claims: PersonClaims) {
+    this.id = claims.id;
+    this.claims = claims;
+    this.expiresAt = claims.expiresAt;
+  }
+
+  get name(): string {
+    return this.claims.name;
+  }
+
+  get groups(): readonly string[] {
+    return this.claims.groups;
+  }
+
+  get ended(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  get revoked(): AbortSignal {
+    return this.#revoking.signal;
+  }
+
+  renew(claims: PersonClaims): void {
+    if (claims.issuedAt >= this.claims.issuedAt) this.claims = claims;
+    this.expiresAt = Math.max(this.expiresAt, claims.expiresAt);
+  }
+
+  end(isRevoked: boolean): void {
+    if (isRevoked) this.#revoking.abort();
+    this.#ending.abort();
+  }
+}
+
+export interface LivePeopleOptions {
+  /** The settings as they are now. Undefined if the config no longer has any. */
+  oidc: () => Oidc | undefined;
+  /** The config file. */
+  config: string;
+  store: Store;
+  log: Log;
+  /** Cancels the stored programs of people who were revoked, in whatever process they run. */
+  cancelPrograms: (ids: readonly string[]) => Promise<void>;
+}
+
+export class LivePeople implements AsyncDisposable {
+  readonly #options: LivePeopleOptions;
+  readonly #people = new Map<string, Live>();
+  readonly #working = new Set<Promise<unknown>>();
+  /** When it was last written that a person has used something. */
+  readonly #notedAt = new Map<string, number>();
+  #provider: Provider | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: LivePeopleOptions) {
+    this.#options = options;
+  }
+
+  /** The settings as they are now. Undefined if nobody can sign in any more. */
+  get oidc(): Oidc | undefined {
+    return this.#options.oidc();
+  }
+
+  /** Its metadata and keys, for everything that needs them. */
+  provider({ issuer }: Pick<Oidc, "issuer">): Provider {
+    if (this.#provider?.issuer !== issuer) this.#provider = new Provider(issuer);
+    return this.#provider;
+  }
+
+  /** The person of an access token. `resource` is the address that the request was sent to. Throws PersonRefused. */
+  async use(token: string, resource: string): Promise<LivePerson> {
+    const { oidc } = this;
+    if (!oidc) throw new PersonRefused("invalid", "The config no longer says how people sign in");
+    const audience = oidc.address === undefined ? oidc.audience : [...oidc.audience, resource];
+    return this.enter(await accessClaims(token, this.provider(oidc), oidc, audience));
+  }
+
+  /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
+  async enter(claims: PersonClaims): Promise<LivePerson> {
+    await this.refuseRevoked(claims);
+    const known = this.#people.get(claims.id);
+    known?.renew(claims);
+    const person = known ?? new Live(claims);
+    this.#people.set(claims.id, person);
+    this.#timer ??= setInterval(() => void this.#look(), peopleLookMs).unref();
+    return person;
+  }
+
+  /** Throws PersonRefused if the person was revoked. */
+  async refuseRevoked({ id, name }: Person): Promise<void> {
+    if (!(await this.#revoked()).has(id)) return;
+    throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
+  }
+
+  /** Whether the person may use a door, or without its name the whole config. */
+  mayUse({ groups }: LivePerson, door: string | undefined): boolean {
+    const { oidc } = this;
+    return oidc !== undefined && isIn(groups, groupsOfDoor(oidc, door));
+  }
+
+  mayApprove({ groups }: Pick<LivePerson, "groups">): boolean {
+    return isIn(groups, this.oidc?.approvers);
+  }
+
+  isAdministrator({ groups }: Pick<LivePerson, "groups">): boolean {
+    return isIn(groups, this.oidc?.administrators);
+  }
+
+  /** Writes that the person has used a door. Never throws. */
+  note({ id }: LivePerson, door: string | undefined): void {
+    const live = this.#people.get(id);
+    if (live) this.noteClaims(live.claims, door ?? wholeConfig);
+  }
+
+  /** Writes what the person has used: with the first use, and then at most once a minute. Never throws. */
+  noteClaims(claims: PersonClaims, used: string): void {
+    const { id, issuer, subject, name, email = null } = claims;
+    const key = `${id} ${used}`;
+    const now = Date.now();
+    if (now - (this.#notedAt.get(key) ?? 0) < personSeenGapMs) return;
+    this.#notedAt.set(key, now);
+    const { config, store, log } = this.#options;
+    const row = { config, id, issuer, subject, name, email, doors: [used], firstAt: now, lastAt: now, revokedAt: null };
+    const writing = store
+      .write((database) => new PeopleStore(database).seen(row))
+      .catch((error) => log.warn(`Cannot write who has signed in: ${messageOf(error)}`));
+    this.#pending(writing);
+  }
+
+  async #look(): Promise<void> {
+    const now = Date.now();
+    const skewMs = (this.oidc?.clockSkewSeconds ?? 0) * 1_000;
+    const revoked = await this.#revoked().catch(() => new Set<string>());
+    const gone = [...this.#people.values()].filter(({ id }) => revoked.has(id));
+    for (const person of gone) this.#end(person, true);
+    for (const person of this.#people.values()) if (person.expiresAt + skewMs <= now) this.#end(person, false);
+    if (gone.length > 0) this.#cancelProgramsOf(gone.map(({ id }) => id));
+    if (this.#people.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #end(person: Live, isRevoked: boolean): void {
+    this.#people.delete(person.id);
+    person.end(isRevoked);
+    this.#options.log.info(`${isRevoked ? "was revoked" : "the token has expired"}: person ${person.id}`);
+  }
+
+  #cancelProgramsOf(ids: string[]): void {
+    const { cancelPrograms, log } = this.#options;
+    this.#pending(
+      cancelPrograms(ids).catch((error) =>
+        log.warn(`Cannot cancel the programs of revoked people: ${messageOf(error)}`),
+      ),
+    );
+  }
+
+  async #revoked(): Promise<Set<string>> {
+    const { store, config } = this.#options;
+    return (await store.read((database) => new PeopleStore(database).revoked(config))) ?? new Set();
+  }
+
+  #pending(work: Promise<unknown>): void {
+    const watched = work.finally(() => this.#working.delete(watched));
+    this.#working.add(watched);
+  }
+
+  /** Resolves when everything is written. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#working);
+  }
+}

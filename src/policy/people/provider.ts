@@ -1,0 +1,138 @@
+/** The OIDC provider of a config: its metadata and its keys. Requests are bounded, and a provider that fails is left alone for a moment. */
+import type { JWTVerifyGetKey } from "jose";
+import { messageOf } from "../../base/errors.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
+import { isSafe } from "../../config/oidc.ts";
+import { maxProviderBytes, providerKeysMs, providerPauseMs, providerRequestMs, unknownKeyPauseMs } from "../limits.ts";
+import { PersonRefused } from "./refused.ts";
+
+/** What is used of the metadata (OpenID Connect Discovery 1.0, section 3). */
+interface ProviderMetadata {
+  jwks_uri: URL;
+  /** Undefined if the provider has none: then nobody can sign in to the page. */
+  authorization_endpoint: URL | undefined;
+  token_endpoint: URL | undefined;
+}
+
+interface Known {
+  metadata: ProviderMetadata;
+  keys: JWTVerifyGetKey;
+  until: number;
+}
+
+export class Provider {
+  readonly issuer: string;
+  #known: Known | undefined;
+  #reading: Promise<Known> | undefined;
+  /** The last failure, which counts for all who ask within `providerPauseMs`. */
+  #failed: { error: PersonRefused; until: number } | undefined;
+
+  constructor(issuer: string) {
+    this.issuer = issuer;
+  }
+
+  /** Throws PersonRefused if the provider cannot be reached, or is not as it must be. */
+  async metadata(): Promise<ProviderMetadata> {
+    return (await this.#current()).metadata;
+  }
+
+  /** Finds the key of a token. The keys are read again when a token has an unknown one. Throws as `metadata` does, and errors of jose. */
+  async keys(): Promise<JWTVerifyGetKey> {
+    return (await this.#current()).keys;
+  }
+
+  /** Sends a request and reads the answer, without redirects. Throws PersonRefused. */
+  async fetch(url: URL, init: RequestInit = {}): Promise<{ status: number; text: string }> {
+    const signal = AbortSignal.timeout(providerRequestMs);
+    try {
+      const response = await fetch(url, { ...init, redirect: "manual", signal });
+      return { status: response.status, text: await boundedText(response) };
+    } catch (error) {
+      const why = signal.aborted ? `no answer within ${providerRequestMs / 1_000} s` : messageOf(error);
+      throw this.#unavailable(`${url.origin}: ${why}`);
+    }
+  }
+
+  async #current(): Promise<Known> {
+    if (this.#known && this.#known.until > performance.now()) return this.#known;
+    this.#reading ??= this.#bounded(() => this.#read()).finally(() => {
+      this.#reading = undefined;
+    });
+    try {
+      this.#known = await this.#reading;
+    } catch (error) {
+      // Metadata hardly changes, and the keys are looked up anyway.
+      if (!this.#known) throw error;
+    }
+    return this.#known;
+  }
+
+  async #read(): Promise<Known> {
+    const at = new URL(`${this.issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
+    const { status, text } = await this.fetch(at);
+    const found = parsedJson(text);
+    if (status !== 200 || !isObject(found))
+      throw this.#unavailable(`${at.href} answers with ${status}, and no metadata`);
+    if (found["issuer"] !== this.issuer) {
+      throw this.#unavailable(`the issuer in ${at.href} is not exactly "${this.issuer}", as in the config`);
+    }
+    const keysAt = safeUrl(found["jwks_uri"]);
+    if (!keysAt) throw this.#unavailable(`${at.href} has no usable jwks_uri`);
+    const metadata = {
+      jwks_uri: keysAt,
+      authorization_endpoint: safeUrl(found["authorization_endpoint"]),
+      token_endpoint: safeUrl(found["token_endpoint"]),
+    };
+    const known = this.#known?.metadata.jwks_uri.href === keysAt.href ? this.#known.keys : await this.#keysAt(keysAt);
+    return { metadata, keys: known, until: performance.now() + providerKeysMs };
+  }
+
+  async #keysAt(url: URL): Promise<JWTVerifyGetKey> {
+    const { createRemoteJWKSet, customFetch } = await import("jose");
+    return createRemoteJWKSet(url, {
+      cooldownDuration: unknownKeyPauseMs,
+      cacheMaxAge: providerKeysMs,
+      [customFetch]: (to: string) =>
+        this.#bounded(async () => {
+          const { status, text } = await this.fetch(new URL(to));
+          if (status !== 200 || !isObject(parsedJson(text))) {
+            throw this.#unavailable(`${to} answers with ${status}, and no keys`);
+          }
+          return new Response(text);
+        }),
+    });
+  }
+
+  /** Does not ask a provider that has just failed. */
+  async #bounded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#failed && this.#failed.until > performance.now()) throw this.#failed.error;
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof PersonRefused) this.#failed = { error, until: performance.now() + providerPauseMs };
+      throw error;
+    }
+  }
+
+  #unavailable(why: string): PersonRefused {
+    return new PersonRefused("unavailable", `The sign-in provider ${this.issuer} cannot be used: ${why}`);
+  }
+}
+
+/** Undefined for everything that could be read or changed on its way. */
+function safeUrl(value: unknown): URL | undefined {
+  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
+  return url && isSafe(url) && url.username === "" ? url : undefined;
+}
+
+/** Throws if the body is too large. */
+async function boundedText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxProviderBytes) throw new Error(`the answer has more than ${maxProviderBytes / 1_000} kB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,94 @@
+/**
+ * Lets people in who have signed in at the provider of the config, as an OAuth resource server: RFC 6750 and RFC 9728, as the authorization of
+ * MCP requires.
+ */
+import { looksLikeJwt } from "../../policy/people/claims.ts";
+import type { LivePeople } from "../../policy/people/live-people.ts";
+import { PersonRefused } from "../../policy/people/refused.ts";
+import { personOwner } from "../owner.ts";
+import type { Caller } from "./clients.ts";
+import { HttpRefusal, insufficientScope, invalidToken } from "./refusal.ts";
+
+const metadataPath = "/.well-known/oauth-protected-resource";
+
+/** What the path of a door looks like. The metadata of all such paths are alike, so they do not tell which doors there are. */
+const resourcePath = /^\/[a-z0-9-]{1,32}$/;
+
+export class PeopleGate {
+  readonly people: LivePeople;
+
+  constructor(people: LivePeople) {
+    this.people = people;
+  }
+
+  /** The host name of the public address. */
+  get hostname(): string | undefined {
+    const address = this.people.oidc?.address;
+    return address === undefined ? undefined : new URL(address).hostname;
+  }
+
+  /** The metadata of the protected resource that the path is about (RFC 9728). Undefined for other paths. */
+  metadataAt(request: Request): Response | undefined {
+    const { pathname } = new URL(request.url);
+    const { oidc } = this.people;
+    if (!oidc || request.method !== "GET" || !pathname.startsWith(metadataPath)) return undefined;
+    const path = pathname.slice(metadataPath.length);
+    if (path !== "" && !resourcePath.test(path)) return undefined;
+    return Response.json({
+      resource: `${this.#originOf(request)}${path}`,
+      authorization_servers: [oidc.issuer],
+      bearer_methods_supported: ["header"],
+      ...(oidc.scopes.length > 0 ? { scopes_supported: oidc.scopes } : {}),
+      resource_name: "claudikins",
+    });
+  }
+
+  /** What a client needs to know to get a token. */
+  challengeFor(request: Request): string {
+    const { pathname } = new URL(request.url);
+    const scopes = this.people.oidc?.scopes ?? [];
+    const at = `${this.#originOf(request)}${metadataPath}${resourcePath.test(pathname) ? pathname : ""}`;
+    return `, resource_metadata="${at}"${scopes.length > 0 ? `, scope="${scopes.join(" ")}"` : ""}`;
+  }
+
+  /** The person of an access token. Throws an HttpRefusal with status 401, 403 or 503. */
+  async callerOf(token: string, request: Request, address: string): Promise<Caller> {
+    const challenge = this.challengeFor(request);
+    if (!looksLikeJwt(token)) {
+      throw invalidToken("The token is wrong. An access token of the sign-in provider must be a JWT", challenge);
+    }
+    const { people } = this;
+    try {
+      const person = await people.use(token, `${this.#originOf(request)}${new URL(request.url).pathname}`);
+      const { ended, revoked } = person;
+      return {
+        owner: personOwner(person.id),
+        person,
+        mayApprove: () => people.mayApprove(person),
+        ended,
+        revoked,
+        address,
+      };
+    } catch (error) {
+      if (error instanceof PersonRefused) throw refusalOf(error, challenge);
+      throw error;
+    }
+  }
+
+  #originOf(request: Request): string {
+    return this.people.oidc?.address ?? `http://${request.headers.get("host")}`;
+  }
+}
+
+function refusalOf({ kind, message }: PersonRefused, challenge: string): HttpRefusal {
+  switch (kind) {
+    case "invalid":
+      return invalidToken(message, challenge);
+    case "scope":
+      return insufficientScope(message, challenge);
+    case "revoked":
+      return new HttpRefusal(403, message);
+    default:
+      return new HttpRefusal(503, message, { "retry-after": "5" });
+  }
+}

@@ -1,0 +1,14 @@
+/** Whose requests are told apart: the keys of tokens and people, under which sessions, tasks and executions are kept. */
+
+export function tokenOwner(id: string): string {
+  return `token:${id}`;
+}
+
+export function personOwner(id: string): string {
+  return `person:${id}`;
+}
+
+/** How the keys of an owner's clients begin. No remote address begins like this. */
+export function clientsOf(owner: string): string {
+  return `${owner} `;
+}

@@ -1,0 +1,39 @@
+/** Takes access away from people, and gives it back. The audit log has each change before it is made. */
+import type { Environment } from "../config/environment.ts";
+import { storeFile } from "../config/locations.ts";
+import type { Person } from "../config/oidc.ts";
+import { thisProcess } from "../policy/audit/decider.ts";
+import { record } from "../policy/audit/log.ts";
+import { cancelStartedBy } from "../programs/cancel-started-by.ts";
+import { PeopleStore, type StoredPerson } from "../store/people.ts";
+import { Store } from "../store/store.ts";
+import { clientsOf, personOwner } from "./owner.ts";
+
+/**
+ * Revokes people, with the programs that they have left, or restores them. `by` is the administrator on the page. Returns those whose state
+ * has changed. Throws FILE_NOT_WRITABLE.
+ */
+export async function changePeople(
+  chosen: readonly StoredPerson[],
+  what: "revoked" | "restored",
+  env: Environment,
+  by?: Person,
+): Promise<StoredPerson[]> {
+  const changing = chosen.filter(({ revokedAt }) => (revokedAt === null) === (what === "revoked"));
+  const events = changing.map(({ id, name, config }) => ({ decision: what, config, person: { id, name } }));
+  const place = thisProcess(by ? "page" : "command");
+  if (events.length > 0) await record(storeFile(env), events, { ...place, ...(by ? { person: by } : {}) });
+  const revokedAt = what === "revoked" ? Date.now() : null;
+  await using store = new Store(storeFile(env));
+  const changed = await store.write((database) => {
+    const people = new PeopleStore(database);
+    return changing.filter(({ config, id }) => people.setRevoked(config, id, revokedAt));
+  });
+  if (what === "revoked") for (const { id, config } of changed) await cancelProgramsOfPeople([id], config, env);
+  return changed.map((each) => ({ ...each, revokedAt }));
+}
+
+/** Cancels the stored programs of people, in whatever process they run. */
+export async function cancelProgramsOfPeople(ids: readonly string[], config: string, env: Environment): Promise<void> {
+  for (const id of ids) await cancelStartedBy(clientsOf(personOwner(id)), env, config);
+}

@@ -1,0 +1,275 @@
+/** The page of `serve --http`: people sign in at an OIDC provider, and see and do what their groups allow. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { PageState } from "../../src/page/contract.ts";
+import { personId } from "../../src/policy/people/claims.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  eventsOf,
+  executeRequest,
+  type HttpServe,
+  httpServe,
+  json,
+  rawSession,
+  resultText,
+} from "../support/http-serve.ts";
+import { followed, type OidcFixture, oidcFixture } from "../support/oidc.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+const port = freePort();
+const page = `http://127.0.0.1:${port}/ui/`;
+let provider: OidcFixture;
+let folder: TemporaryFolder;
+let serving: HttpServe | undefined;
+
+/** The provider must know the address of the page before the server starts. */
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port = 0 } = server;
+  server.stop(true);
+  return port;
+}
+
+beforeAll(async () => {
+  const accounts = {
+    ann: { groups: ["qa-team", "leads"], email: "ann@example.com" },
+    bob: { groups: ["qa-team"] },
+    root: { groups: ["it"] },
+  };
+  provider = await oidcFixture(accounts, [`${page}signed-in`]);
+});
+afterAll(() => provider[Symbol.asyncDispose]());
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  serving?.signal("SIGTERM");
+  expect(await serving?.exited).toBe(0);
+  serving = undefined;
+  folder[Symbol.dispose]();
+});
+
+async function start(oidc: object = {}): Promise<void> {
+  folder.write("claudikins.json", {
+    mcpServers: { newer: fixture("modern", "reject", folder.path) },
+    policy: { confirm: { "newer.echo": "always" } },
+    doors: { qa: { servers: ["newer"] } },
+    auth: {
+      oidc: {
+        issuer: provider.issuer,
+        audience: "https://tools.example.com",
+        doors: { qa: ["qa-team"] },
+        approvers: ["leads"],
+        administrators: ["it"],
+        clientId: "page",
+        clientSecret: "${PAGE_SECRET}",
+        ...oidc,
+      },
+    },
+  });
+  const env = { CLAUDIKINS_LOG: "debug", CLAUDIKINS_DAEMON: "off", PAGE_SECRET: "page-secret" };
+  serving = await httpServe(folder, [], { token: "kept", port: String(port), env });
+}
+
+type Cookies = Map<string, string>;
+
+/** What a browser sends: its cookies, and where the request comes from. */
+function ask(cookies: Cookies, path: string, init: RequestInit = {}): Promise<Response> {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  const own = { origin: new URL(page).origin, "claudikins-ui": "1", "content-type": "application/json" };
+  const headers = { cookie, "sec-fetch-site": "same-origin", ...(init.method === "POST" ? own : {}), ...init.headers };
+  return fetch(new URL(path, page), { redirect: "manual", ...init, headers });
+}
+
+/** Signs in as a browser does. Returns its cookies. */
+async function signedIn(subject: string): Promise<Cookies> {
+  const cookies: Cookies = new Map();
+  const begun = await ask(cookies, "sign-in");
+  keep(cookies, begun);
+  const to = new URL(begun.headers.get("location")!);
+  to.searchParams.set("login_hint", subject);
+  const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
+  const ended = await ask(cookies, back.href);
+  expect([ended.status, ended.headers.get("location")]).toEqual([303, "/ui/"]);
+  keep(cookies, ended);
+  return cookies;
+}
+
+function keep(cookies: Cookies, response: Response): void {
+  for (const line of response.headers.getSetCookie()) {
+    expect(line).toContain("; Path=/ui/; HttpOnly; SameSite=Lax");
+    const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+    if (value === "") cookies.delete(name);
+    else cookies.set(name, value);
+  }
+}
+
+const stateOf = async (cookies: Cookies) => (await (await ask(cookies, "api/state")).json()) as PageState;
+
+/** A program of the person that waits for an approval. */
+async function waitingProgram(subject: string): Promise<string> {
+  const headers = { authorization: `Bearer ${await provider.token(subject)}` };
+  const session = await rawSession(`http://127.0.0.1:${port}/qa`, "2025-11-25", {}, "agent", headers);
+  const text = await resultText(await session.post(executeRequest(2, 'return await newer.echo({ value: "hello" })')));
+  const [, id = ""] = /The execution (\S+) waits/.exec(text) ?? [];
+  expect(id).not.toBe("");
+  return id;
+}
+
+describe("the sign-in to the page", () => {
+  test("leads to the provider and back, and begins a session until the person signs out", async () => {
+    await start();
+    const first = await ask(new Map(), "");
+    expect([first.status, first.headers.get("location")]).toEqual([303, "/ui/sign-in"]);
+    expect((await ask(new Map(), "api/state")).status).toBe(401);
+    const begun = await ask(new Map(), "sign-in");
+    const to = new URL(begun.headers.get("location")!);
+    expect(Object.fromEntries(to.searchParams)).toMatchObject({
+      response_type: "code",
+      client_id: "page",
+      redirect_uri: `${page}signed-in`,
+      code_challenge_method: "S256",
+    });
+    const cookies = await signedIn("bob");
+    const shown = await ask(cookies, "");
+    expect(await shown.text()).toContain('data-sign-in="sign-in"');
+    expect((await stateOf(cookies)).viewer).toEqual({ name: "bob", mayApprove: false, approvers: ["leads"] });
+    // Another page of the browser cannot use the session.
+    const foreign = { method: "POST", headers: { origin: "https://evil.example.com" }, body: "{}" };
+    expect((await ask(cookies, "api/sign-out", foreign)).status).toBe(403);
+    expect((await ask(cookies, "api/state", { headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
+    expect((await ask(cookies, "api/sign-out", { method: "POST", body: "{}" })).status).toBe(204);
+    expect((await ask(cookies, "api/state")).status).toBe(401);
+    expect(serving!.stderr()).not.toContain("page-secret");
+  });
+
+  test("counts only in the browser that began it, and once", async () => {
+    await start();
+    const cookies: Cookies = new Map();
+    const begun = await ask(cookies, "sign-in");
+    keep(cookies, begun);
+    const to = new URL(begun.headers.get("location")!);
+    to.searchParams.set("login_hint", "ann");
+    const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
+    const refusal = "This answer belongs to no sign-in of this browser, or it came too late\nTo sign in: /ui/";
+    const other = await ask(new Map(), back.href);
+    expect([other.status, await other.text()]).toEqual([403, refusal]);
+    const changed = new URL(back);
+    changed.searchParams.set("state", "another");
+    expect((await ask(cookies, changed.href)).status).toBe(403);
+    expect((await ask(cookies, back.href)).status).toBe(303);
+    expect((await ask(cookies, back.href)).status).toBe(403);
+    // The provider may say no.
+    const again = await ask(cookies, "sign-in");
+    keep(cookies, again);
+    const state = new URL(again.headers.get("location")!).searchParams.get("state");
+    const refused = await ask(cookies, `signed-in?error=access_denied&state=${state}`);
+    expect(await refused.text()).toStartWith("The provider has refused the sign-in: access_denied\n");
+  });
+
+  test("says what is wrong with the client of the page, and is not offered without one", async () => {
+    await start({ clientSecret: "a-wrong-secret" });
+    const cookies: Cookies = new Map();
+    const begun = await ask(cookies, "sign-in");
+    keep(cookies, begun);
+    const to = new URL(begun.headers.get("location")!);
+    to.searchParams.set("login_hint", "ann");
+    const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
+    const ended = await ask(cookies, back.href);
+    expect(ended.status).toBe(502);
+    expect(await ended.text()).toStartWith("The provider has given no token: invalid_client\n");
+    serving!.signal("SIGTERM");
+    await serving!.exited;
+    await start({ clientId: undefined, clientSecret: undefined });
+    // Then there is nothing at its address, as at any other.
+    expect((await ask(new Map(), "")).status).toBe(401);
+  });
+});
+
+describe("the page of a person", () => {
+  test("shows the person's own calls that wait, and lets approvers decide about all", async () => {
+    await start();
+    const id = await waitingProgram("bob");
+    const [ann, bob, root] = [await signedIn("ann"), await signedIn("bob"), await signedIn("root")];
+    const [approval] = (await stateOf(bob)).approvals;
+    expect(approval).toMatchObject({
+      server: "newer",
+      tool: "echo",
+      door: "qa",
+      person: { name: "bob" },
+      execution: id,
+    });
+    expect((await stateOf(root)).approvals).toEqual([]);
+    expect((await stateOf(ann)).approvals).toMatchObject([{ id: approval!.id }]);
+    expect((await stateOf(ann)).executions).toEqual([]);
+    expect((await stateOf(bob)).executions).toMatchObject([{ id, person: "bob", kind: "waiting" }]);
+
+    const decide = (cookies: Cookies) =>
+      ask(cookies, `api/approvals/${approval!.id}`, { method: "POST", body: JSON.stringify({ decision: "once" }) });
+    expect((await ask(root, `api/approvals/${approval!.id}`)).status).toBe(404);
+    expect((await decide(root)).status).toBe(404);
+    const refused = await decide(bob);
+    expect([refused.status, await refused.json()]).toEqual([403, { error: "You may not approve or deny calls" }]);
+    expect((await ask(ann, `api/executions/${id}/cancel`, { method: "POST", body: "{}" })).status).toBe(404);
+    expect((await ask(ann, `trace/${id}`)).status).toBe(404);
+
+    const decided = await decide(ann);
+    expect(await decided.json()).toEqual({ execution: id, isRunning: true });
+    await eventually(async () =>
+      (await stateOf(bob)).executions.some(({ kind, isRecorded }) => kind === "good" && isRecorded),
+    );
+    expect((await ask(bob, `trace/${id}`)).status).toBe(200);
+    expect((await ask(ann, `trace/${id}`)).status).toBe(404);
+  });
+
+  test("lets the person cancel own programs, and follows changes", async () => {
+    await start();
+    const bob = await signedIn("bob");
+    const events = eventsOf(await ask(bob, "api/events"))[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await events.next()).value?.data ?? "{}") as PageState;
+    expect((await next()).executions).toEqual([]);
+    const id = await waitingProgram("bob");
+    await eventually(async () => (await next()).executions[0]?.id === id);
+    expect((await ask(bob, `api/executions/${id}/cancel`, { method: "POST", body: "{}" })).status).toBe(200);
+    await eventually(async () => (await stateOf(bob)).executions[0]?.kind === "bad");
+    await events.return?.();
+  });
+
+  test("shows administrators everybody, and lets them take access away at once", async () => {
+    await start();
+    await waitingProgram("bob");
+    const [bob, root] = [await signedIn("bob"), await signedIn("root")];
+    const id = personId(provider.issuer, "bob");
+    const people = await eventually(async () => {
+      const { viewer } = await stateOf(root);
+      return viewer?.people?.length === 2 && viewer.people[0]?.doors.length === 2 && viewer.people;
+    });
+    expect(people).toMatchObject([
+      { id, name: "bob", doors: ["qa", "ui"], isRevoked: false, isViewer: false },
+      { name: "root", doors: ["ui"], isRevoked: false, isViewer: true },
+    ]);
+    const change = (cookies: Cookies, what: string) =>
+      ask(cookies, `api/people/${what}`, { method: "POST", body: JSON.stringify({ id }) });
+    expect((await change(bob, "revoke")).status).toBe(404);
+    expect((await change(root, "revoke")).status).toBe(200);
+    expect((await ask(bob, "api/state")).status).toBe(401);
+    const headers = { ...json, authorization: `Bearer ${await provider.token("bob")}` };
+    const knock = () => fetch(`http://127.0.0.1:${port}/qa`, { method: "POST", headers, body: "{}" });
+    expect((await knock()).status).toBe(403);
+    expect((await stateOf(root)).approvals).toEqual([]);
+    expect((await change(root, "restore")).status).toBe(200);
+    expect((await knock()).status).toBe(400);
+    const { path } = folder;
+    const listed = Bun.spawnSync(
+      [process.execPath, join(import.meta.dir, "../../src/main.ts"), "audit", "--user", "root"],
+      {
+        cwd: path,
+        env: { ...process.env, HOME: path, XDG_DATA_HOME: `${path}/data` },
+      },
+    );
+    expect(listed.stdout.toString()).toMatch(/restored +person bob .* root +page/);
+  });
+});
