@@ -29,8 +29,8 @@ describe("the generated files", () => {
     },
   );
 
-  test("there are no others in deploy", () => {
-    const found = readdirSync(join(root, "deploy"), { recursive: true, withFileTypes: true });
+  test("there are no others in deploy/plugin", () => {
+    const found = readdirSync(join(root, "deploy", "plugin"), { recursive: true, withFileTypes: true });
     const files = found.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     const known = generatedFiles().map(({ path }) => join(root, path));
     expect(files.filter((file) => !known.includes(file))).toEqual([]);
