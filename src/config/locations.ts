@@ -26,6 +26,17 @@ const inDataFolder = (name: string) => (env: Environment) => join(userDataFolder
 /** The file with the OAuth tokens of servers, for all projects of the user. */
 export const credentialsFile = inDataFolder("credentials.json");
 
+/**
+ * The file with the sealed credentials of a person. It is alone in its folder, except for its locks. The config is named by its path in one word, so
+ * that people of different configs are told apart.
+ */
+export function personCredentialsFile(
+  { config, person }: { config: string; person: string },
+  env: Environment,
+): string {
+  return join(userDataFolder(env), "people", sha256(config).slice(0, 16), person, "credentials.json");
+}
+
 /** The file with the token of `serve --http`. It is used if no other token is given. */
 export const httpTokenFile = inDataFolder("http-token");
 

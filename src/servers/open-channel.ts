@@ -1,10 +1,12 @@
 /** Opens the channel to a server, as its config describes it: a process on this machine, HTTP or a WebSocket. */
+import { usesOwn } from "../config/credentials.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
 import { wantsSignIn } from "../config/oauth.ts";
 import type { Channel, ChannelOptions } from "./channel.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { Authorizer, Endpoint } from "./endpoint.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
+import { NetworkFailure } from "./network-failure.ts";
 import { ServerLog } from "./server-log.ts";
 import { StdioTransport } from "./stdio.ts";
 
@@ -72,8 +74,25 @@ async function helped(helper: HeadersHelper, url: URL, access: Authorizer | unde
   return new HelpedAccess(helper, url, access);
 }
 
+/** Nobody has signed in here, so there are no credentials for the server. */
+function needsPerson(): NetworkFailure {
+  return new NetworkFailure("it uses the credentials of people who sign in to claudikins serve --http", {
+    code: "AUTH_REQUIRED",
+    hint: "Call it from an agent that has signed in there. See docs/people.md.",
+  });
+}
+
 /** Undefined if the config already authenticates, or turns sign-ins off. */
-async function accessTo(server: NetworkServer, endpoint: Endpoint, { credentialsFile, log, helper }: ChannelOptions) {
+async function accessTo(
+  server: NetworkServer,
+  endpoint: Endpoint,
+  { credentialsFile, log, helper, own }: ChannelOptions,
+) {
+  if (usesOwn(server)) {
+    const { Access } = await import("./auth/access.ts");
+    if (!own) throw needsPerson();
+    return wantsSignIn(server) ? new Access(server, endpoint, own) : undefined;
+  }
   const isOurs = wantsSignIn(server) && !new Headers(endpoint.headers).has("authorization");
   if (!isOurs || credentialsFile === undefined) return undefined;
   const [{ Access }, { CredentialStore }] = await Promise.all([

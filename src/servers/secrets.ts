@@ -22,7 +22,7 @@ type OfServer<T> = T extends unknown
       T,
       Extract<
         keyof T,
-        "variables" | "edits" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth"
+        "variables" | "edits" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth" | "exchange"
       >
     >
   : never;
@@ -62,7 +62,8 @@ export function redactorOf(server: Redactable): Redact {
     for (const [name, value] of Object.entries(server.headers)) addValue(name, value, add);
     addAddress(server.url, add);
     const { clientSecret, privateKey } = server.oauth || {};
-    for (const secret of [clientSecret, privateKey]) if (secret !== undefined) add(secret);
+    for (const secret of [clientSecret, privateKey, server.exchange?.clientSecret])
+      if (secret !== undefined) add(secret);
   }
   if (server.url !== undefined && server.headersHelper !== undefined) return withLearned(server, shownAs);
   return shownAs.size === 0 ? noSecrets : secretFinder(shownAs);

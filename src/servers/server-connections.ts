@@ -4,6 +4,7 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts
 import type { JsonObject } from "../base/json-object.ts";
 import { changed } from "../base/log.ts";
 import { didYouMean } from "../base/near-names.ts";
+import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
@@ -142,12 +143,12 @@ export class ServerConnections {
 
   /** Why the server could not be connected last, by this or another process. */
   lastFailure(server: ServerConfig): BrokenState | undefined {
-    return lastFailure(server, this.#options.env);
+    return usesOwn(server) ? undefined : lastFailure(server, this.#options.env);
   }
 
-  /** A process that writes no logs, such as a dry run, leaves no notes either. */
-  get #keepsNotes(): boolean {
-    return this.#options.logs !== undefined;
+  /** A process that writes no logs, such as a dry run, leaves no notes either. Notes would tell one person of another. */
+  #keepsNotes(server: ServerConfig): boolean {
+    return this.#options.logs !== undefined && !usesOwn(server);
   }
 
   #newLife(server: ServerConfig): Lifecycle {
@@ -194,14 +195,14 @@ export class ServerConnections {
       this.#eras.set(server.name, connection.era);
       this.#last.set(server.name, connection);
       this.#listener.connected(server.name, connection);
-      if (this.#keepsNotes) forgetFailure(server, this.#options.env);
+      if (this.#keepsNotes(server)) forgetFailure(server, this.#options.env);
       return connection;
     } catch (error) {
       this.#eras.set(server.name, "2025");
       log.warn(`${server.name}: ${messageOf(error)}`);
       const redacted = redactError(error, redact);
       const isClosing = this.#closing.signal.aborted;
-      if (this.#keepsNotes && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
+      if (this.#keepsNotes(server) && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
       throw redacted;
     }
   }

@@ -10,7 +10,7 @@ const hostname = "127.0.0.1";
 const path = "/callback";
 
 /** The pages load nothing, are not cached, and send no referrer. */
-const headers = {
+export const redirectPageHeaders = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
@@ -35,14 +35,14 @@ export class RedirectListener implements AsyncDisposable {
   async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     // Another user could send a code of an account of theirs.
     const problem = await problemOfPeer(server.requestIP(request), { address: hostname, port: server.port! });
-    if (problem) return new Response(refusedPage(problem), { status: 403, headers });
+    if (problem) return new Response(refusedPage(problem), { status: 403, headers: redirectPageHeaders });
     const { pathname, search } = new URL(request.url);
     // Checks the Host header against DNS rebinding.
     const isOurs = request.headers.get("host") === this.url.host && pathname === path;
     if (request.method !== "GET" || !isOurs || !this.onRedirect) {
       return new Response("Not found.\n", { status: 404, headers: { connection: "close" } });
     }
-    return new Response(await this.onRedirect(new URL(search, this.url)), { headers });
+    return new Response(await this.onRedirect(new URL(search, this.url)), { headers: redirectPageHeaders });
   }
 
   /** Stops listening. A page that is being sent still arrives. */
