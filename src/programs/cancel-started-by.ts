@@ -8,8 +8,8 @@ import { StoreWriter } from "../store/writer.ts";
 import { cancelledOutcome, outcomeJson } from "./stored-outcome.ts";
 
 /**
- * `config` leaves out those of other configs. `client` is how the names of the clients begin. Resolves when the processes that run the executions are asked to cancel them, and all
- * others have ended. Throws what opening the database throws.
+ * `client` is how the names of the clients begin, and with `config` only the executions of this config are meant. Resolves when the processes
+ * that run the executions are asked to cancel them, and all others have ended. Throws what opening the database throws.
  */
 export async function cancelStartedBy(client: string, env: Environment, config?: string): Promise<void> {
   await using store = new Store(storeFile(env));

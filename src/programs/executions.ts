@@ -196,8 +196,8 @@ export class Executions implements AsyncDisposable {
   }
 
   /**
-   * Continues the executions of this config, door and person that no process runs, if a caller has their ids or they are in `asked`. `partsAt` has the parts
-   * whose servers work in that folder. Throws FILE_NOT_WRITABLE.
+   * Continues the executions of this config, door and person that no process runs, if a caller has their ids or they are in `asked`.
+   * `partsAt` has the parts whose servers work in that folder. Throws FILE_NOT_WRITABLE.
    */
   async adopt(
     parts: ExecutionParts,

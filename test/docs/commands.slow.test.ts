@@ -26,6 +26,7 @@ const notHere: [RegExp, string][] = [
   [/^claudikins daemon enable$/, "changes the services of the user: test/cli/daemon-service has a stand-in"],
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
+  [/^claudikins people (?:revoke|restore) /, "needs somebody who has signed in: test/cli/every-command has one"],
   [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],
 ];
 

@@ -305,6 +305,36 @@ describe("a person", () => {
     expect(await resultText(await bobs.post(resume))).toContain(`There is no execution "${id}"`);
   });
 
+  test("has parked requests and tasks that no other person can continue, in the revision without sessions", async () => {
+    await start();
+    const [ann, bob] = [bearer(await provider.token("ann")), bearer(await provider.token("bob"))];
+    const capabilities = { elicitation: { form: {} } };
+    const args = { name: "execute_code", arguments: { code: "return await newer.greet({})" } };
+    const call = (headers: Bearer, more: object, params: object = {}) =>
+      modernAnswer(at("/qa"), "tools/call", { ...args, ...params }, { headers, ...more } as never);
+    const parked = await call(ann, { capabilities });
+    expect(parked.result).toMatchObject({ resultType: "input_required" });
+    const { requestState, inputRequests } = parked.result as { requestState: string; inputRequests: object };
+    const [key = ""] = Object.keys(inputRequests);
+    const answer = { requestState, inputResponses: { [key]: { action: "accept", content: { name: "Eve" } } } };
+    const stolen = await call(bob, { capabilities }, answer);
+    expect(JSON.stringify(stolen)).not.toContain("hello");
+    expect(stolen.error).toBeDefined();
+    const own = await call(ann, { capabilities }, answer);
+    expect(JSON.stringify(own.result)).toContain("hello Eve");
+
+    const withTasks = { ...capabilities, extensions: { "io.modelcontextprotocol/tasks": {} } };
+    const task = await call(ann, { capabilities: withTasks });
+    expect(task.result).toMatchObject({ resultType: "task" });
+    const { taskId } = task.result as unknown as { taskId: string };
+    const get = (headers: Bearer) =>
+      modernAnswer(at("/qa"), "tasks/get", { taskId }, { headers, capabilities: withTasks } as never);
+    expect((await get(bob)).error).toBeDefined();
+    expect((await get(ann)).result).toMatchObject({ taskId, status: "input_required" });
+    const end = { headers: ann, capabilities: withTasks };
+    expect((await modernAnswer(at("/qa"), "tasks/cancel", { taskId }, end as never)).error).toBeUndefined();
+  });
+
   test("keeps sessions while newer tokens come, and loses them when the newest has expired", async () => {
     await start();
     provider.tokenSeconds = 3;

@@ -115,7 +115,8 @@ function scopesOf({ scope, scp }: JWTPayload): string[] {
 function personIn(payload: JWTPayload, { groups }: Oidc): PersonClaims {
   const { iss: issuer = "", sub: subject = "", iat = 0, exp = 0 } = payload;
   if (subject === "") throw invalid("it names nobody");
-  const email = shortText(payload["email"]);
+  // Some providers let people write any address.
+  const email = payload["email_verified"] === false ? undefined : shortText(payload["email"]);
   const name = email ?? shortText(payload["preferred_username"]) ?? shortText(payload["name"]) ?? shortText(subject);
   return {
     id: personId(issuer, subject),
