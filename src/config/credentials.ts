@@ -49,6 +49,7 @@ export function sealingOf({ sealingKey, sealingKeyFile }: SealingEntry, env: Env
 }
 
 interface Entry extends CredentialKeys {
+  env?: Record<string, string> | undefined;
   url?: string | undefined;
   headers?: Record<string, string> | undefined;
   headersHelper?: string | undefined;
@@ -63,6 +64,11 @@ interface Auth {
 export function credentialsProblem(entry: Entry, auth: Auth | undefined): { key: string; text: string } | undefined {
   const { credentials, exchange, url, headers = {}, headersHelper, oauth } = entry;
   const isExchange = credentials === "exchange";
+  const keys = personKeysIn(entry);
+  if (keys.length > 0) {
+    const problem = keysProblem(keys[0]!, entry);
+    if (problem) return problem;
+  }
   if (exchange && !isExchange) return { key: "exchange", text: 'needs "credentials": "exchange" in the same entry' };
   if (!usesOwn(entry)) return undefined;
   const say = (text: string) => ({ key: "credentials", text: `"${credentials}" ${text}` });
@@ -74,11 +80,21 @@ export function credentialsProblem(entry: Entry, auth: Auth | undefined): { key:
   if (token !== undefined && !(credentials === "user" && personKeysIn(token).length > 0)) {
     return say('cannot be used with an "Authorization" header that is the same for everybody: remove the header');
   }
-  if (url === undefined || isExchange) return undefined;
+  if (isExchange || (url === undefined && keys.length === 0)) return undefined;
   if (!auth.oidc.clientId) return say('needs "clientId" in "auth.oidc": people confirm in the browser who they are');
+  if (keys.length > 0) return undefined;
   if (oauth && oauth.grant !== "authorization_code") return say('needs people, and "grant" signs in without them');
-  if (oauth === false && personKeysIn(entry).length === 0) return say('cannot be used with "oauth": false');
+  if (oauth === false) return say('cannot be used with "oauth": false');
   return undefined;
+}
+
+function keysProblem(name: string, { env, headers, ...entry }: Entry): { key: string; text: string } | undefined {
+  const text = `\${user:${name}}`;
+  if (personKeysIn(entry).length > 0) {
+    return { key: "credentials", text: `"${text}" can only be in "env" and "headers"` };
+  }
+  if (entry.credentials === "user") return undefined;
+  return { key: "credentials", text: `"${text}" in ${env ? "env" : "headers"} needs "credentials": "user"` };
 }
 
 const reference = /\$\{user:([A-Za-z_]\w{0,63})\}/g;

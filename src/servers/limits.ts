@@ -191,6 +191,9 @@ export const headersFailureMs = 30_000;
 
 // Signing in
 
+/** Processes of servers that are started for single people, in one process of claudikins. */
+export const maxOwnProcesses = 200;
+
 /** Interval in which the sign-in of a person who was sent to a page is looked for. */
 export const signInLookMs = 200;
 

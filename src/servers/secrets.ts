@@ -48,7 +48,7 @@ export function redactorOf(server: Redactable): Redact {
   const shownAs = new Map<string, string>();
   const add = (secret: string, shown = "***") => {
     // A variable that is not set: the error must name it.
-    if (/^\$(?:\{|%7B)\w+(?:\}|%7D)$/i.test(secret)) return;
+    if (/^\$(?:\{|%7B)(?:user:)?\w+(?:\}|%7D)$/i.test(secret)) return;
     for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {
       if (form.length >= minSecretChars && !shownAs.has(form)) shownAs.set(form, shown);
     }

@@ -13,6 +13,7 @@ import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
 import { foreseenFailure } from "./missing-program.ts";
 import type { Notice } from "./notices.ts";
+import { withOwnKeys } from "./own-keys.ts";
 import type { Responder } from "./responder.ts";
 import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
 import type { Era } from "./server-client.ts";
@@ -159,7 +160,8 @@ export class ServerConnections {
     this.#closing.signal.throwIfAborted();
     // The SDK is loaded when the first server is needed.
     const { connect } = await import("./connect.ts");
-    // All texts of a server pass here, and its secrets are removed.
+    // All texts of a server pass here, and its secrets are removed. A person may have entered others since.
+    if (usesOwn(server)) this.#redactors.set(server.name, redactorOf(withOwnKeys(server, this.#options.own)));
     const redact = this.redactor(server.name);
     const log = changed(this.#options.log, redact);
     const onEnd = (how: string, isWell: boolean) => {

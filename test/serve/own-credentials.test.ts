@@ -18,6 +18,7 @@ import { modernAnswer } from "../support/modern-host.ts";
 import { followed, type OidcFixture, oidcFixture } from "../support/oidc.ts";
 import { type OwnAccounts, ownAccounts } from "../support/own-accounts.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
@@ -408,6 +409,79 @@ describe("a server with the credentials of each person", () => {
     const login = await command(["auth", "login", "desk"]);
     expect(login.exitCode).toBe(2);
     expect(login.stderr).toContain('Server "desk" uses the credentials of each person and has no common sign-in');
+  });
+});
+
+describe("a server with keys that people enter", () => {
+  const form = (keys: Record<string, string>, cookies: Cookies, headers: Record<string, string> = {}) =>
+    fetch(link("ann"), {
+      method: "POST",
+      body: new URLSearchParams(keys),
+      headers: {
+        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+        origin,
+        "sec-fetch-site": "same-origin",
+        ...headers,
+      },
+    });
+
+  test("on the network gets the person's own, and asks again when it refuses one", async () => {
+    await accounts[Symbol.asyncDispose]();
+    accounts = await ownAccounts(async (token) => {
+      const [, sub] = /^key-of-(ann|bob)-0123456789$/.exec(token) ?? [];
+      if (sub === undefined) throw new Error("no such key");
+      return { sub };
+    });
+    await start({ headers: { Authorization: "Bearer ${user:DESK_KEY}" } });
+    await using ann = await plainHost("ann");
+    const first = await ann.execute(who);
+    expect(first).toContain('Server "desk" cannot be used: it needs DESK_KEY of ann@example.com');
+    expect(first).toContain(`ann@example.com must open ${link("ann")}`);
+    const cookies: Cookies = new Map();
+    const asked = await browse(link("ann"), cookies, "ann");
+    expect(asked.text).toContain('<input type="password" name="DESK_KEY"');
+
+    for (const headers of [{ origin: "https://evil.example.com" }, { "sec-fetch-site": "cross-site" }]) {
+      expect((await form({ DESK_KEY: "key-of-bob-0123456789" }, cookies, headers)).status).toBe(403);
+    }
+    expect((await form({ DESK_KEY: "key-of-bob-0123456789" }, new Map())).status).toBe(403);
+    expect(await (await form({ DESK_KEY: "two\nlines" }, cookies)).text()).toContain("must be one line");
+    expect(await ann.execute(who)).toContain("it needs DESK_KEY");
+
+    expect((await form({ DESK_KEY: "a-wrong-key-0123456789" }, cookies)).status).toBe(200);
+    expect(await ann.execute(who)).toContain("it refused the key of ann@example.com (401)");
+    await form({ DESK_KEY: "key-of-ann-0123456789" }, cookies);
+    expect(await ann.execute(who)).toBe("ann");
+    await using bob = await plainHost("bob");
+    expect(await bob.execute(who)).toContain("it needs DESK_KEY of bob");
+    const everything = [...sealedFiles(), serving!.stderr()].join("\n");
+    expect(everything).not.toMatch(/key-of-ann|a-wrong-key/);
+  });
+
+  test("on the machine has a process for each person", async () => {
+    const { command: program, args } = fixture("own-key");
+    const config = { url: undefined, command: program, args, env: { DESK_KEY: "${user:DESK_KEY}" } };
+    await start(config);
+    const seen: Record<string, string> = {};
+    for (const each of ["ann", "bob"]) {
+      const cookies: Cookies = new Map();
+      await browse(`${origin}/ui/`, cookies, each);
+      const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "), origin };
+      const body = new URLSearchParams({ DESK_KEY: `key-of-${each}-0123456789` });
+      expect((await fetch(link(each), { method: "POST", body, headers })).status).toBe(200);
+      await using agent = await plainHost(each);
+      await using another = await plainHost(each);
+      const code = "const { key, pid } = await desk.key({}); return [key, pid].join()";
+      seen[each] = await agent.execute(code);
+      // Both agents of a person use one process.
+      expect(await another.execute(code)).toBe(seen[each]!);
+      expect(seen[each]).toMatch(new RegExp(`^key-of-${each}-0123456789,\\d+$`));
+    }
+    expect(seen["ann"]?.split(",")[1]).not.toBe(seen["bob"]?.split(",")[1]);
+    // The server writes its key to stderr, which is kept in its log.
+    const logs = textsBelow("data/claudikins/logs");
+    expect(logs).toContain("starts with ${DESK_KEY}");
+    for (const text of [logs, serving!.stderr(), ...sealedFiles()]) expect(text).not.toContain("key-of-");
   });
 });
 

@@ -11,7 +11,7 @@ import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
 import type { Config } from "../../config/load.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
-import { connectPath, type Person, pagePath, requireUsable } from "../../config/oidc.ts";
+import { type Person, requireUsable } from "../../config/oidc.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
@@ -198,13 +198,8 @@ async function ownCredentialsOf(
 ): Promise<CredentialStore | undefined> {
   if (!people) return undefined;
   const { ownCredentials } = await import("../../app/own-credentials.ts");
-  const isThere = origin !== undefined && people.oidc?.clientId !== undefined;
-  return ownCredentials(config, {
-    env,
-    log: await openLog(env["CLAUDIKINS_LOG"]),
-    accessToken: () => people.accessToken(person.id),
-    pageFor: (server) => (isThere ? `${origin}${pagePath}${connectPath(config.door, server, person.id)}` : undefined),
-  });
+  const log = await openLog(env["CLAUDIKINS_LOG"]);
+  return ownCredentials(config, { env, log, origin, accessToken: () => people.accessToken(person.id) });
 }
 
 interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {}

@@ -3,6 +3,7 @@
  * the sign-in at the server ends only in the same person's browser. So nobody can lead another person into an account, or get one.
  */
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { personKeysIn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { wholeConfig } from "../../config/oidc.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
@@ -11,7 +12,7 @@ import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
 import { redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
 import { RefusedRequest } from "../guard.ts";
-import { maxPageSignIns, pageSignInMs } from "../limits.ts";
+import { maxPageBodyBytes, maxPageSignIns, pageSignInMs } from "../limits.ts";
 
 /** What a person has of a door, for the person's own credentials. */
 export interface PersonServers {
@@ -52,20 +53,49 @@ export class PersonConnect {
   }
 
   /** Answers a request of a person's browser. `origin` is our public address with the path of the page. Throws RefusedRequest. */
-  async answer(url: URL, relative: string, person: PersonClaims, base: string): Promise<Response> {
-    return relative === connectedPath ? this.#end(url, person) : this.#begin(url, relative, person, base);
-  }
-
-  async #begin(url: URL, relative: string, person: PersonClaims, base: string): Promise<Response> {
+  async answer(request: Request, relative: string, person: PersonClaims, base: string): Promise<Response> {
+    const url = new URL(request.url);
+    if (relative === connectedPath) return this.#end(url, person);
     const asked = url.searchParams.get("for");
     if (asked !== null && asked !== person.id) {
       throw new RefusedRequest(403, `This link is for another person. You have signed in as ${person.name}`);
     }
     const { server, own } = await this.#serverAt(relative, person);
+    const names = personKeysIn(server);
+    if (names.length > 0) return this.#keys(request, names, { server, own, person, base });
+    if (request.method !== "GET" || server.url === undefined)
+      throw new RefusedRequest(404, "The page has no such request");
+    return this.#begin(server, own, person, base);
+  }
+
+  /** Asks the person for the keys of an entry, and stores them. */
+  async #keys(
+    request: Request,
+    names: string[],
+    { server, own, person, base }: { server: ServerConfig; own: CredentialStore; person: PersonClaims; base: string },
+  ): Promise<Response> {
+    const { name } = server;
+    if (request.method === "GET") {
+      const lines = [`They are kept for ${person.name} alone, and programs of your agents then use ${name} as you.`];
+      return page({ mark: "asks", title: `Your keys for ${name}`, lines, secrets: names });
+    }
+    const form = await formOf(request, new URL(base).origin);
+    const keys = Object.fromEntries(names.map((each) => [each, (form.get(each) ?? "").trim()]));
+    const unusable = names.find((each) => !/^[\x20-\x7e]{1,4096}$/.test(keys[each] ?? ""));
+    if (unusable !== undefined) {
+      const lines = [`${unusable} must be one line of at most 4096 plain characters.`];
+      return page({ mark: "failed", title: `Your keys for ${name}`, lines, secrets: names });
+    }
+    await this.#options.people.refuseRevoked(person);
+    await own.update(server, () => ({ server: name, keys }));
+    return done(name, person);
+  }
+
+  async #begin(server: NetworkServer, own: CredentialStore, person: PersonClaims, base: string): Promise<Response> {
     const ending = new AbortController();
     const options = { redirectUrl: new URL(connectedPath, base), signal: ending.signal };
     const signIn = await beginSignIn(server, own, options);
-    if (!signIn) return page("done", `Signed in to ${server.name}`, ["You can close this window."]);
+    if (!signIn) return done(server.name, person);
     const { authorizationUrl } = signIn;
     this.#forgetOld(maxPageSignIns - 1);
     const endsAt = performance.now() + pageSignInMs;
@@ -75,7 +105,7 @@ export class PersonConnect {
   }
 
   /** The server of a link. For everything that the person may not use, or that is not there, the refusal is the same. */
-  async #serverAt(relative: string, person: PersonClaims): Promise<{ server: NetworkServer; own: CredentialStore }> {
+  async #serverAt(relative: string, person: PersonClaims): Promise<{ server: ServerConfig; own: CredentialStore }> {
     const [, door = "", name = ""] = path.exec(relative) ?? [];
     const view = door === wholeConfig ? undefined : door;
     const { people, serversOf } = this.#options;
@@ -85,7 +115,7 @@ export class PersonConnect {
       throw error instanceof ClaudikinsError && error.code === "DOOR_NOT_FOUND" ? nothing : error;
     });
     const server = servers.get(decoded(name));
-    if (server?.url === undefined || server.credentials !== "user" || !own) throw nothing;
+    if (server?.credentials !== "user" || !own) throw nothing;
     return { server, own };
   }
 
@@ -107,10 +137,9 @@ export class PersonConnect {
       await signIn.finish(new URL(search, "http://localhost"));
     } catch (error) {
       const again = "You can close this window, and open the link in your agent again.";
-      return page("failed", `Not signed in to ${server}`, [messageOf(error), again]);
+      return page({ mark: "failed", title: `Not signed in to ${server}`, lines: [messageOf(error), again] });
     }
-    const lines = [`As ${person.name}. Your programs can use it now.`, "You can close this window."];
-    return page("done", `Signed in to ${server}`, lines);
+    return done(server, person);
   }
 
   /** Anybody who has signed in can begin many. The oldest are given up first. */
@@ -124,8 +153,26 @@ export class PersonConnect {
   }
 }
 
-function page(mark: "done" | "failed", title: string, lines: string[]): Response {
-  return new Response(redirectPage({ mark, title, lines }), { headers: redirectPageHeaders });
+function done(server: string, { name }: PersonClaims): Response {
+  const lines = [`As ${name}. Your programs can use it now.`, "You can close this window."];
+  return page({ mark: "done", title: `Signed in to ${server}`, lines });
+}
+
+function page(text: Parameters<typeof redirectPage>[0]): Response {
+  return new Response(redirectPage(text), { headers: redirectPageHeaders });
+}
+
+/** Throws RefusedRequest for the form of another page. */
+async function formOf(request: Request, own: string): Promise<URLSearchParams> {
+  const { headers } = request;
+  const site = headers.get("sec-fetch-site");
+  if ((site !== null && site !== "same-origin") || headers.get("origin") !== own) {
+    throw new RefusedRequest(403, "Other pages may not send requests to this page");
+  }
+  if (Number(headers.get("content-length") ?? maxPageBodyBytes + 1) > maxPageBodyBytes) {
+    throw new RefusedRequest(413, "The body is too large");
+  }
+  return new URLSearchParams(await request.text());
 }
 
 /** Undefined for a text that is not encoded as it must be. */

@@ -90,10 +90,9 @@ export class PeoplePage {
       return new Response(peopleDocument, { headers: { "content-type": "text/html; charset=utf-8" } });
     }
     // A person comes from an agent, or back from the authorization server.
-    if (isRead && this.#connect.has(path)) {
-      const url = new URL(request.url);
-      if (session) return this.#connect.answer(url, path, session.claims, base);
-      if (path !== connectedPath) return toSignIn(`${path}${url.search}`);
+    if ((isRead || request.method === "POST") && this.#connect.has(path)) {
+      if (session) return this.#connect.answer(request, path, session.claims, base);
+      if (isRead && path !== connectedPath) return toSignIn(`${path}${new URL(request.url).search}`);
     }
     const isTrace = isRead && path.startsWith("trace/");
     // A person may open the page of an execution in a tab of its own.

@@ -12,7 +12,7 @@ import { isObject, parsedJson } from "../../base/json-object.ts";
 import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import type { ExchangeEntry } from "../../config/credentials.ts";
-import type { NetworkServer } from "../../config/load.ts";
+import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { renewalMarginMs } from "../limits.ts";
 import type { Seal } from "./seal.ts";
 
@@ -108,13 +108,13 @@ export class CredentialStore {
   }
 
   /** The stored sign-in. Undefined if there is none. Throws VERSION_TOO_OLD. */
-  read(server: NetworkServer): SignInRecord | undefined {
+  read(server: ServerConfig): SignInRecord | undefined {
     const record = this.#recordIn(this.#contents() ?? nothing(), server);
     return record && isOfConfig(record, server) ? record : undefined;
   }
 
   /** A record of unexpected form counts as missing, as does one that none of the keys opens. */
-  #recordIn({ servers }: Contents, server: NetworkServer): SignInRecord | undefined {
+  #recordIn({ servers }: Contents, server: ServerConfig): SignInRecord | undefined {
     const key = keyOf(server);
     const kept = Object.hasOwn(servers, key) ? servers[key] : undefined;
     if (!isObject(kept)) return undefined;
@@ -124,7 +124,7 @@ export class CredentialStore {
     return opened && soundRecord(parsedJson(opened.text));
   }
 
-  #reseal(server: NetworkServer, key: string): void {
+  #reseal(server: ServerConfig, key: string): void {
     if (this.#resealing.has(key)) return;
     this.#resealing.add(key);
     const resealing = this.update(server, (record) => record);
@@ -133,7 +133,7 @@ export class CredentialStore {
 
   /** Changes the stored sign-in of one server, based on the current file. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
   async update(
-    server: NetworkServer,
+    server: ServerConfig,
     change: (record: SignInRecord | undefined) => SignInRecord | undefined,
   ): Promise<void> {
     await withLock(this.#lockFile("file"), guarded, () => {
@@ -218,8 +218,10 @@ export class CredentialStore {
 
 const nothing = (): Contents => ({ version: 1, servers: Object.create(null) });
 
-/** A URL's query may contain secrets, so the file contains only a hash. */
-function keyOf({ name, url }: NetworkServer): string {
+/** A URL's query and arguments may contain secrets, so the file contains only a hash. */
+function keyOf(server: ServerConfig): string {
+  const { name, url } = server;
+  if (url === undefined) return `${name} ${hash(JSON.stringify([server.command, server.args]))}`;
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address) address.username = address.password = address.hash = "";
   return `${name} ${hash(address?.href ?? url)}`;
@@ -246,7 +248,9 @@ function soundRecord(value: unknown): SignInRecord | undefined {
 }
 
 /** Tokens of another client than the config's, or that were exchanged for something else, do not belong to this entry. */
-function isOfConfig({ client, issuer, resource }: SignInRecord, { oauth, exchange }: NetworkServer): boolean {
+function isOfConfig({ client, issuer, resource }: SignInRecord, server: ServerConfig): boolean {
+  if (server.url === undefined) return true;
+  const { oauth, exchange } = server;
   if (exchange) {
     const wanted = exchangeMark(exchange);
     return issuer === wanted.issuer && resource === wanted.resource;

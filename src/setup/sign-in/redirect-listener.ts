@@ -75,13 +75,15 @@ function refusedPage({ message, hint }: PeerProblem): string {
 }
 
 interface PageText {
-  mark: "done" | "failed";
+  mark: "done" | "failed" | "asks";
   title: string;
   lines: string[];
+  /** The names of secrets that the person enters. The form is sent to the page's own address. */
+  secrets?: string[];
 }
 
 /** The page that the browser shows. It loads no other file. */
-export function redirectPage({ mark, title, lines }: PageText): string {
+export function redirectPage({ mark, title, lines, secrets = [] }: PageText): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -97,6 +99,7 @@ export function redirectPage({ mark, title, lines }: PageText): string {
 <svg class="${mark}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${strokes[mark]}"/></svg>
 <h1>${Bun.escapeHTML(title)}</h1>
 ${lines.map((line) => `<p>${Bun.escapeHTML(line)}</p>`).join("\n")}
+${secrets.length === 0 ? "" : formOf(secrets)}
 <footer>claudikins</footer>
 </main>
 </body>
@@ -104,7 +107,15 @@ ${lines.map((line) => `<p>${Bun.escapeHTML(line)}</p>`).join("\n")}
 `;
 }
 
-const strokes = { done: "M7 12.5l3.5 3.5L17 9", failed: "M8.5 8.5l7 7M15.5 8.5l-7 7" };
+function formOf(secrets: string[]): string {
+  const fields = secrets.map((name) => {
+    const shown = Bun.escapeHTML(name);
+    return `<label>${shown}<input type="password" name="${shown}" autocomplete="off" spellcheck="false" required></label>`;
+  });
+  return `<form method="post">\n${fields.join("\n")}\n<button>Save</button>\n</form>`;
+}
+
+const strokes = { asks: "M12 7v6M12 16.5v.5", done: "M7 12.5l3.5 3.5L17 9", failed: "M8.5 8.5l7 7M15.5 8.5l-7 7" };
 
 const style = `
 :root { --back: #f6f5f2; --card: #fff; --text: #22211e; --dim: #6b6962; --line: #e4e1da; --done: #2d7d46; --failed: #b3362b }
@@ -117,8 +128,12 @@ body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding
 main { width: 100%; max-width: 27rem; padding: 2.25rem 2rem 1.5rem; background: var(--card); border: 1px solid var(--line);
   border-radius: 14px; text-align: center }
 svg { width: 3rem; height: 3rem; fill: none; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round }
-svg.done { stroke: var(--done) } svg.failed { stroke: var(--failed) }
+svg.asks { stroke: var(--dim) } svg.done { stroke: var(--done) } svg.failed { stroke: var(--failed) }
 h1 { margin: .9rem 0 .6rem; font-size: 1.3rem; line-height: 1.3; overflow-wrap: anywhere; text-wrap: balance }
 p { margin: .6rem 0; color: var(--dim); overflow-wrap: anywhere; text-wrap: balance }
+label { display: block; margin: 1rem 0; text-align: left; font-size: .9rem; overflow-wrap: anywhere }
+input, button { width: 100%; margin-top: .3rem; padding: .6rem .7rem; font: inherit; color: inherit; background: var(--back);
+  border: 1px solid var(--line); border-radius: 8px }
+button { cursor: pointer; font-weight: 600 }
 footer { margin-top: 1.6rem; padding-top: .9rem; border-top: 1px solid var(--line); color: var(--dim); font-size: .8rem }
 `;
