@@ -26,10 +26,7 @@ const inDataFolder = (name: string) => (env: Environment) => join(userDataFolder
 /** The file with the OAuth tokens of servers, for all projects of the user. */
 export const credentialsFile = inDataFolder("credentials.json");
 
-/**
- * The file with the sealed credentials of a person. It is alone in its folder, except for its locks. The config is named by its path in one word, so
- * that people of different configs are told apart.
- */
+/** The file with the sealed credentials of a person who has signed in with a config. Its folder has nothing else but its locks. */
 export function personCredentialsFile(
   { config, person }: { config: string; person: string },
   env: Environment,

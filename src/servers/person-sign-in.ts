@@ -93,9 +93,10 @@ export class PersonSignIns {
       _meta: { [serverKey]: name },
     };
     const asked = { server: name, signal: ended, origins: origin && [origin] };
-    const { action } = await responder.elicit!(params, asked);
+    // Without a request that the question could be a part of, the call fails with the link.
+    const answer = await responder.elicit!(params, asked).catch(() => undefined);
     // The person may have opened the page in another way.
-    if (action !== "accept") return !failure.isSignInSame();
+    if (answer?.action !== "accept") return !failure.isSignInSame();
     while (failure.isSignInSame() && !ended.aborted) await Bun.sleep(signInLookMs);
     const isSignedIn = !failure.isSignInSame();
     if (isSignedIn) responder.elicited?.(elicitationId);

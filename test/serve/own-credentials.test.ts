@@ -1,7 +1,7 @@
 /** Servers with `"credentials": "user"` and `"exchange"`: each person has tokens, connections and tools of the person's own. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -62,7 +62,7 @@ async function stop(): Promise<void> {
   serving = undefined;
 }
 
-async function start(entry: object = {}, auth: object = {}): Promise<HttpServe> {
+async function start(entry: object = {}, auth: object = {}, more: object = {}): Promise<HttpServe> {
   folder.write("claudikins.json", {
     mcpServers: { desk: { url: accounts.url, credentials: "user", ...entry } },
     doors: { qa: { servers: ["desk"] } },
@@ -77,6 +77,7 @@ async function start(entry: object = {}, auth: object = {}): Promise<HttpServe> 
       },
       ...auth,
     },
+    ...more,
   });
   serving = await httpServe(folder, [], {
     token: "kept",
@@ -147,6 +148,8 @@ function sealedFiles(): string[] {
   const names = readdirSync(at, { recursive: true, encoding: "utf8" });
   return names.filter((name) => name.endsWith("credentials.json")).map((name) => readFileSync(join(at, name), "utf8"));
 }
+
+const removePeople = () => rmSync(join(folder.path, "data", "claudikins", "people"), { recursive: true });
 
 /** The contents of all files below a folder of the project. */
 function textsBelow(relative: string, isMeant: (path: string) => boolean = () => true): string {
@@ -272,6 +275,37 @@ describe("a server with the credentials of each person", () => {
     }
     const shared = textsBelow(".claudikins", (path) => !path.includes("-people"));
     expect(shared).not.toMatch(/of_(?:ann|bob)/);
+  });
+
+  test("has the tools of each person in direct mode, and asks people at the same time", async () => {
+    await start({}, {}, { mode: "direct" });
+    for (const each of ["ann", "bob"]) await browse(link(each), new Map(), each);
+    const agents = await Promise.all(["ann", "bob"].map((each) => plainHost(each)));
+    const namesOf = async ({ client }: { client: Client }) =>
+      (await client.listTools()).tools.map(({ name }) => name).sort();
+    // Servers answer in the background.
+    const listed = async () => Promise.all(agents.map(namesOf));
+    await eventually(async () => (await listed()).every((names) => names.length > 1));
+    expect((await listed()).map((names) => names.filter((name) => name.includes("of_")))).toEqual([
+      ["of_ann"],
+      ["of_bob"],
+    ]);
+    const called = await Promise.all(agents.map(({ client }) => client.callTool({ name: "who", arguments: {} })));
+    expect(called.map(({ content }) => JSON.parse((content as [{ text: string }])[0].text).who)).toEqual([
+      "ann",
+      "bob",
+    ]);
+    for (const each of agents) await each[Symbol.asyncDispose]();
+    await stop();
+    removePeople();
+    await start();
+    const asking = await Promise.all(["ann", "bob"].map((each) => host(each)));
+    expect(await Promise.all(asking.map((each) => each.execute(who)))).toEqual(["ann", "bob"]);
+    expect(asking.map(({ asked }) => asked.map((each) => each.split(" ").at(-1)))).toEqual([
+      [link("ann")],
+      [link("bob")],
+    ]);
+    for (const each of asking) await each[Symbol.asyncDispose]();
   });
 
   test("renews the tokens of each person, once for all calls", async () => {
@@ -444,7 +478,7 @@ describe("a server with keys that people enter", () => {
     for (const headers of [{ origin: "https://evil.example.com" }, { "sec-fetch-site": "cross-site" }]) {
       expect((await form({ DESK_KEY: "key-of-bob-0123456789" }, cookies, headers)).status).toBe(403);
     }
-    expect((await form({ DESK_KEY: "key-of-bob-0123456789" }, new Map())).status).toBe(403);
+    expect((await form({ DESK_KEY: "key-of-bob-0123456789" }, new Map())).status).toBe(401);
     expect(await (await form({ DESK_KEY: "two\nlines" }, cookies)).text()).toContain("must be one line");
     expect(await ann.execute(who)).toContain("it needs DESK_KEY");
 

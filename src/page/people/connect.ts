@@ -159,7 +159,9 @@ function done(server: string, { name }: PersonClaims): Response {
 }
 
 function page(text: Parameters<typeof redirectPage>[0]): Response {
-  return new Response(redirectPage(text), { headers: redirectPageHeaders });
+  // Browsers name the sender of a form only if the page allows it.
+  const referrer = text.secrets ? { "referrer-policy": "same-origin" } : {};
+  return new Response(redirectPage(text), { headers: { ...redirectPageHeaders, ...referrer } });
 }
 
 /** Throws RefusedRequest for the form of another page. */

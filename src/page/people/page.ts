@@ -93,6 +93,7 @@ export class PeoplePage {
     if ((isRead || request.method === "POST") && this.#connect.has(path)) {
       if (session) return this.#connect.answer(request, path, session.claims, base);
       if (isRead && path !== connectedPath) return toSignIn(`${path}${new URL(request.url).search}`);
+      throw new RefusedRequest(401, "Your session has ended", "Open the link in your agent again.");
     }
     const isTrace = isRead && path.startsWith("trace/");
     // A person may open the page of an execution in a tab of its own.

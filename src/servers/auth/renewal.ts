@@ -35,7 +35,8 @@ export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
       if (server.exchange) {
         const { exchanged } = await import("./exchange.ts");
         const record = await exchanged(server.name, server.exchange, { owner: store.owner, signal });
-        await store.update(server, () => record);
+        // The person may have been revoked meanwhile.
+        await store.update(server, () => (store.owner?.accessToken() === undefined ? undefined : record));
         return record.tokens;
       }
       if (needsNobody(server)) return await fromClient(renewal, record, fetch);

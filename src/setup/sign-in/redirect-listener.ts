@@ -14,7 +14,8 @@ export const redirectPageHeaders = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   connection: "close",
 };
@@ -90,7 +91,6 @@ export function redirectPage({ mark, title, lines, secrets = [] }: PageText): st
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
 <title>${Bun.escapeHTML(title)}</title>
 <style>${style}</style>
 </head>
