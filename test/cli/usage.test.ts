@@ -50,6 +50,7 @@ describe("help", () => {
       For agents:
         serve        Run the MCP server that agents connect to
         tokens       Tokens for serve --http (list, add, revoke)
+        people       People who sign in to serve --http (list, revoke, restore)
         skill        Teach your agents to use claudikins (install, remove, status)
         hooks        Print texts that point agents to claudikins
 

@@ -110,7 +110,7 @@ export function App() {
         </p>
         {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
       </footer>
-      <KeysDialog keys={keys} />
+      <KeysDialog keys={keys} views={viewsOf(state).map((name) => views[name])} />
     </NoticeContext.Provider>
   );
 }

@@ -24,12 +24,14 @@ interface Keys {
 export function useKeys(onNumber: (place: number) => void): Keys {
   const [areOn, setOn] = useState(localStorage.getItem(keysItem) !== "off");
   const dialog = useRef<HTMLDialogElement>(null);
+  const latest = useRef(onNumber);
+  latest.current = onNumber;
   const explain = () => dialog.current?.showModal();
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (!areOn || !isCommand(event) || document.querySelector("dialog[open]")) return;
       const filter = document.getElementById("filter");
-      if (/^[1-9]$/.test(event.key)) onNumber(Number(event.key) - 1);
+      if (/^[1-9]$/.test(event.key)) latest.current(Number(event.key) - 1);
       else if (event.key === "?") explain();
       else if (event.key === "/" && filter) {
         event.preventDefault();
@@ -48,19 +50,20 @@ export function useKeys(onNumber: (place: number) => void): Keys {
 
 /** What each group of keys does. */
 const explained: [keys: string[], does: string][] = [
-  [["1", "2", "3", "4"], "Now, Servers, Programs, Saved"],
   [["↑", "↓", "Home", "End"], "Move in a list"],
   [["A", "S", "D"], "Approve the focused call once, approve it for the session, deny it"],
   [["/"], "Filter tools"],
   [["?"], "Show these keys"],
 ];
 
-export function KeysDialog({ keys: { areOn, turn, dialog } }: { keys: Keys }) {
+/** `views` are the titles of the views, which the numbers show. */
+export function KeysDialog({ keys: { areOn, turn, dialog }, views }: { keys: Keys; views: readonly string[] }) {
+  const numbers: (typeof explained)[number] = [views.map((_, place) => String(place + 1)), views.join(", ")];
   return (
     <dialog ref={dialog} aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
       <dl>
-        {explained.map(([keys, does]) => (
+        {[numbers, ...explained].map(([keys, does]) => (
           <Fragment key={does}>
             <dt>
               {keys.map((key) => (
