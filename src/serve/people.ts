@@ -11,8 +11,8 @@ import { Store } from "../store/store.ts";
 import { clientsOf, personOwner } from "./owner.ts";
 
 /**
- * Revokes people, with the programs that they have left and their credentials for servers, or restores them. `by` is the administrator on the page. Returns those whose state
- * has changed. Throws FILE_NOT_WRITABLE.
+ * Revokes people, with the programs that they have left and their credentials for servers, or restores them. `by` is the administrator on
+ * the page. Returns those whose state has changed. Throws FILE_NOT_WRITABLE.
  */
 export async function changePeople(
   chosen: readonly StoredPerson[],
@@ -34,8 +34,8 @@ export async function changePeople(
   return changed.map((each) => ({ ...each, revokedAt }));
 }
 
-/** Removes the credentials of people for servers, and cancels their stored programs, in whatever process they run. */
+/** Cancels the stored programs of people, in whatever process they run, and removes their credentials. Throws FILE_NOT_WRITABLE. */
 export async function endPeople(ids: readonly string[], config: string, env: Environment): Promise<void> {
-  for (const id of ids) removeCredentials({ config, id }, env);
   for (const id of ids) await cancelStartedBy(clientsOf(personOwner(id)), env, config);
+  for (const id of ids) removeCredentials({ config, id }, env);
 }

@@ -52,7 +52,7 @@ export class PersonConnect {
     return relative === connectedPath || path.test(relative);
   }
 
-  /** Answers a request of a person's browser. `origin` is our public address with the path of the page. Throws RefusedRequest. */
+  /** Answers a request of a person's browser. `base` is our public address with the path of the page. Throws RefusedRequest. */
   async answer(request: Request, relative: string, person: PersonClaims, base: string): Promise<Response> {
     const url = new URL(request.url);
     if (relative === connectedPath) return this.#end(url, person);
