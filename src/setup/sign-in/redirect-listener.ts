@@ -91,16 +91,15 @@ export function redirectPage({ mark, title, lines, secrets = [] }: PageText): st
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${Bun.escapeHTML(title)}</title>
-<style>${style}</style>
+${secrets.length === 0 ? '<meta name="referrer" content="no-referrer">\n' : ""}<title>${Bun.escapeHTML(title)}</title>
+<style>${style}${secrets.length === 0 ? "" : formStyle}</style>
 </head>
 <body>
 <main>
 <svg class="${mark}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${strokes[mark]}"/></svg>
 <h1>${Bun.escapeHTML(title)}</h1>
 ${lines.map((line) => `<p>${Bun.escapeHTML(line)}</p>`).join("\n")}
-${secrets.length === 0 ? "" : formOf(secrets)}
-<footer>claudikins</footer>
+${secrets.length === 0 ? "" : formOf(secrets)}<footer>claudikins</footer>
 </main>
 </body>
 </html>
@@ -112,7 +111,7 @@ function formOf(secrets: string[]): string {
     const shown = Bun.escapeHTML(name);
     return `<label>${shown}<input type="password" name="${shown}" autocomplete="off" spellcheck="false" required></label>`;
   });
-  return `<form method="post">\n${fields.join("\n")}\n<button>Save</button>\n</form>`;
+  return `<form method="post">\n${fields.join("\n")}\n<button>Save</button>\n</form>\n`;
 }
 
 const strokes = { asks: "M12 7v6M12 16.5v.5", done: "M7 12.5l3.5 3.5L17 9", failed: "M8.5 8.5l7 7M15.5 8.5l-7 7" };
@@ -128,12 +127,16 @@ body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding
 main { width: 100%; max-width: 27rem; padding: 2.25rem 2rem 1.5rem; background: var(--card); border: 1px solid var(--line);
   border-radius: 14px; text-align: center }
 svg { width: 3rem; height: 3rem; fill: none; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round }
-svg.asks { stroke: var(--dim) } svg.done { stroke: var(--done) } svg.failed { stroke: var(--failed) }
+svg.done { stroke: var(--done) } svg.failed { stroke: var(--failed) }
 h1 { margin: .9rem 0 .6rem; font-size: 1.3rem; line-height: 1.3; overflow-wrap: anywhere; text-wrap: balance }
 p { margin: .6rem 0; color: var(--dim); overflow-wrap: anywhere; text-wrap: balance }
+footer { margin-top: 1.6rem; padding-top: .9rem; border-top: 1px solid var(--line); color: var(--dim); font-size: .8rem }
+`;
+
+const formStyle = `
+svg.asks { stroke: var(--dim) }
 label { display: block; margin: 1rem 0; text-align: left; font-size: .9rem; overflow-wrap: anywhere }
 input, button { width: 100%; margin-top: .3rem; padding: .6rem .7rem; font: inherit; color: inherit; background: var(--back);
   border: 1px solid var(--line); border-radius: 8px }
 button { cursor: pointer; font-weight: 600 }
-footer { margin-top: 1.6rem; padding-top: .9rem; border-top: 1px solid var(--line); color: var(--dim); font-size: .8rem }
 `;
