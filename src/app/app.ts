@@ -5,6 +5,7 @@ import { giveBackMemory } from "../base/give-back-memory.ts";
 import { IdleTimer } from "../base/idle-timer.ts";
 import type { Log } from "../base/log.ts";
 import { hourMs } from "../base/units.ts";
+import { usesOwn } from "../config/credentials.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { storeFile } from "../config/locations.ts";
@@ -20,6 +21,7 @@ import type { TraceRecorder } from "../programs/recording.ts";
 import type { OtherBuilds } from "../programs/stored-executions.ts";
 import type { Telemetry, WatchedState } from "../programs/telemetry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { CredentialStore } from "../servers/auth/credentials.ts";
 import type { ChannelOpener } from "../servers/channel.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
@@ -145,6 +147,11 @@ export class App implements AsyncDisposable {
     };
   }
 
+  /** The credentials of the person that it works for. */
+  get own(): CredentialStore | undefined {
+    return this.#options.own;
+  }
+
   /** The working directory of servers that name none. */
   get cwd(): string {
     return this.#options.cwd;
@@ -180,7 +187,9 @@ export class App implements AsyncDisposable {
   /** The server of the saved programs is in this process, with our servers. */
   readonly #openChannel: ChannelOpener = async (server, options) => {
     if (!server.isSavedPrograms) {
-      const open = this.#options.openChannel ?? (await import("../servers/open-channel.ts")).openDirectChannel;
+      // Nobody else may get a channel with the credentials of a person.
+      const shared = usesOwn(server) ? undefined : this.#options.openChannel;
+      const open = shared ?? (await import("../servers/open-channel.ts")).openDirectChannel;
       return open(server, options);
     }
     const { savedProgramsChannel } = await import("../programs/saved/server.ts");
@@ -220,12 +229,12 @@ export class App implements AsyncDisposable {
    * An app for the part of our config that is behind a door, or that a person has. It borrows everything but the connections, the catalog
    * and the executions.
    */
-  behindDoor(config: Config, reload?: ReloadOptions): App {
+  behindDoor(config: Config, { reload, own }: Pick<AppOptions, "reload" | "own"> = {}): App {
     const { sessionChannels, openChannel } = this.#options;
     const { door, person } = config;
     const view = [door === undefined ? [] : `door ${door}`, person ? `person ${person.id}` : []].flat().join(" ");
     const ownChannel = sessionChannels?.(view) ?? openChannel;
-    return new App(config, this.sandbox, { ...this.#options, openChannel: ownChannel, reload }, this);
+    return new App(config, this.sandbox, { ...this.#options, openChannel: ownChannel, reload, own }, this);
   }
 
   /**
@@ -237,10 +246,21 @@ export class App implements AsyncDisposable {
     const names = new Set([...before.keys(), ...config.servers.keys()]);
     const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
     const others = new Set(changed);
-    const { disabled, doors, oidc, limits, quotas, executions, approvals, check, surfaceTokens, surfaceLearns } =
-      config;
+    const {
+      disabled,
+      doors,
+      oidc,
+      sealing,
+      limits,
+      quotas,
+      executions,
+      approvals,
+      check,
+      surfaceTokens,
+      surfaceLearns,
+    } = config;
     const surface = { check, surfaceTokens, surfaceLearns };
-    const settings = { disabled, doors, oidc, limits, quotas, executions, approvals, ...surface };
+    const settings = { disabled, doors, oidc, sealing, limits, quotas, executions, approvals, ...surface };
     Object.assign(this.config, settings);
     // The same map, since every part that works with the config holds it.
     this.config.servers.clear();
@@ -294,6 +314,9 @@ export class App implements AsyncDisposable {
 function isSameEntry(one: ServerConfig | undefined, other: ServerConfig | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
+
+const ownRegistryChanged =
+  'The first or the last server with "credentials" of people was added or removed: restart claudikins to use the config.';
 
 export interface ReloadOptions {
   choice: ConfigChoice;
@@ -360,7 +383,10 @@ class ConfigReload implements Disposable {
       const now = fileOf(discoverConfig(choice));
       const before = fileOf(config.origin);
       if (now !== before) return `The config is now ${now}, not ${before}: restart claudikins in the agent to use it.`;
-      const changed = this.#app.take(await load());
+      const loaded = await load();
+      // The registry of a person stays as at the start, and must not become that of others.
+      if (config.person && loaded.folders.registry !== config.folders.registry) return ownRegistryChanged;
+      const changed = this.#app.take(loaded);
       if (changed.length > 0) this.#app.log.info(`the config has changed: ${changed.join(", ")}`);
       return undefined;
     } catch (thrown) {

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
 import { guardFolder } from "../base/guarded-folders.ts";
 import { transportOf } from "./address.ts";
+import { type Sealing, type SealingEntry, sealingOf, usesOwn } from "./credentials.ts";
 import { defaultServerTimes, defaultSettings } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig, type FileOrigin, readConfigFile } from "./discover.ts";
 import { doorCalled, serversBehind, type ToolView } from "./doors.ts";
@@ -85,6 +86,8 @@ export interface Config extends Settings {
   llm?: Llm | undefined;
   /** How people sign in to `serve --http`. */
   oidc?: Oidc | undefined;
+  /** The keys for credentials of people. Given together with `oidc`. */
+  sealing?: Sealing | undefined;
   folders: Folders;
   savedPrograms: SavedProgramsPlace;
   /** What may be used: of the whole config, and behind a door of the door too. */
@@ -172,9 +175,7 @@ function behindDoor(
   const { mode = whole.mode, instructions, workspace, limits } = entry;
   const given = Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined);
   const chosen = chosenFolders({ workspace }, origin.file, where.env);
-  // Its registry has the files of all its servers, including the user's own.
   const { extended: _, ...rest } = whole;
-  const inRegistry = ([name, { own: __, ...server }]: [string, ServerConfig]) => [name, server] as const;
   return {
     ...rest,
     doors: [],
@@ -182,7 +183,7 @@ function behindDoor(
     instructions,
     mode,
     limits: { ...whole.limits, ...Object.fromEntries(given) },
-    servers: new Map([...serversBehind(door, entry, whole.servers, { all, env: where.env })].map(inRegistry)),
+    servers: new Map([...serversBehind(door, entry, whole.servers, { all, env: where.env })].map(inOneRegistry)),
     disabled: serversBehind(door, entry, whole.disabled, { all, env: where.env }),
     folders: guarded(foldersOf(origin, chosen, { ...where, door })),
     savedPrograms: savedProgramsOf(origin, where.env, door),
@@ -190,12 +191,28 @@ function behindDoor(
   };
 }
 
-/** The config with a workspace of the person, beside that of everybody. */
+/**
+ * The config with a workspace of the person, beside that of everybody. If a server uses the person's own credentials, the registry is the
+ * person's own too, because tools and results of that server may be different for each person.
+ */
 function ofPerson(person: Person, config: Config): Config {
-  const { workspace, bases } = config.folders;
-  const own = join(`${workspace}-people`, person.id);
-  const ownBases = { ...bases, workspace: bases.workspace === workspace ? own : bases.workspace };
-  return { ...config, doors: [], person, folders: guarded({ ...config.folders, workspace: own, bases: ownBases }) };
+  const folders = withOwnFolder("workspace", person, config.folders);
+  const own = { ...config, doors: [], person };
+  if (![...config.servers.values()].some(usesOwn)) return { ...own, folders: guarded(folders) };
+  const { extended: _, ...rest } = own;
+  const servers = new Map([...config.servers].map(inOneRegistry));
+  return { ...rest, servers, folders: guarded(withOwnFolder("registry", person, folders)) };
+}
+
+function withOwnFolder(name: "registry" | "workspace", { id }: Person, { bases, ...folders }: Folders): Folders {
+  const shared = folders[name];
+  const own = join(`${shared}-people`, id);
+  return { ...folders, [name]: own, bases: { ...bases, [name]: bases[name] === shared ? own : bases[name] } };
+}
+
+/** The registry has the files of all servers, including the user's own. */
+function inOneRegistry([name, { own: _, ...server }]: [string, ServerConfig]): [string, ServerConfig] {
+  return [name, server];
 }
 
 /**
@@ -240,12 +257,14 @@ function expandedConfig(
     auth,
     ...settings
   } = parsed;
+  const sealing = auth && sealingIn(auth, origin.file, env);
   const enabled = new Map<string, ServerConfig>();
   const disabled = new Map<string, ServerConfig>();
   for (const [name, entry] of entries) {
     const rules = { entry: user?.servers.get(name), common: user?.policy };
     const policy = policyOf(name, entry, common, entries, rules);
-    const server = expandedServer(name, entry, { file: origin.file, env, policy, written: writtenEdits(parsed, name) });
+    const scene = { file: origin.file, env, policy, written: writtenEdits(parsed, name), sealing };
+    const server = expandedServer(name, entry, scene);
     (entry.disabled ? disabled : enabled).set(name, server);
   }
   const chosen = chosenFolders({ registry, workspace }, origin.file, env);
@@ -257,6 +276,7 @@ function expandedConfig(
     doors: Object.keys(doors ?? {}),
     llm: llm && llmOf(llm, env),
     oidc: auth?.oidc && oidcOf(auth.oidc, env),
+    ...(sealing ? { sealing } : {}),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
     savedPrograms: savedProgramsOf(origin, env),
     quotas: quotasOf(quotas, "the config", [origin.file]),
@@ -271,25 +291,32 @@ function writtenEdits({ tools, servers }: ParsedConfig, server: string): Written
   return editsIn(tools, server, { path: ["tools"], servers: [...servers.keys()] });
 }
 
+function sealingIn(auth: SealingEntry, file: string, env: Environment): Sealing {
+  const sealing = sealingOf(auth, env);
+  return { ...sealing, file: sealing.file === undefined ? undefined : resolve(dirname(file), sealing.file) };
+}
+
 /** What belongs to an entry in the file. */
 interface EntryScene {
   file: string;
   env: Environment;
   policy: ServerPolicy | undefined;
   written: WrittenEdit[];
+  sealing?: Sealing | undefined;
 }
 
 /** The server of an entry in the file. */
 function expandedServer(
   name: string,
   { allow: _, deny: __, confirm: ___, ...entry }: ServerEntry,
-  { file, env, policy, written: writtenEdits }: EntryScene,
+  { file, env, policy, written: writtenEdits, sealing }: EntryScene,
 ): ServerConfig {
   // A shell fills in the variables of this line: a value that was put into it here could run as a command.
   const helper = entry.url === undefined ? undefined : entry.headersHelper;
   const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
   const { value, missing, used: variables } = expand(written, env);
-  const named = withEdits({ name, needs: missing, variables, policy }, writtenEdits, env);
+  const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
+  const named = withEdits({ name, needs, variables, policy }, writtenEdits, env);
   if (value.url === undefined) {
     const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
     return { ...value, ...named, cwd: folder };

@@ -26,6 +26,14 @@ const inDataFolder = (name: string) => (env: Environment) => join(userDataFolder
 /** The file with the OAuth tokens of servers, for all projects of the user. */
 export const credentialsFile = inDataFolder("credentials.json");
 
+/** The file with the sealed credentials of a person who has signed in with a config. Its folder has nothing else but its locks. */
+export function personCredentialsFile(
+  { config, person }: { config: string; person: string },
+  env: Environment,
+): string {
+  return join(userDataFolder(env), "people", sha256(config).slice(0, 16), person, "credentials.json");
+}
+
 /** The file with the token of `serve --http`. It is used if no other token is given. */
 export const httpTokenFile = inDataFolder("http-token");
 

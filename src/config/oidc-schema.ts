@@ -1,5 +1,6 @@
 /** The schema of `auth`. */
 import { z } from "zod";
+import { sealingFields } from "./credentials-schema.ts";
 import { defaultOidc } from "./defaults.ts";
 import { maxClockSkewSeconds } from "./limits.ts";
 import { addressProblem, issuerProblem, type OidcEntry } from "./oidc.ts";
@@ -45,6 +46,7 @@ export const authFields = {
   oidc: oidcSchema
     .transform(({ audience, ...rest }): OidcEntry => ({ ...rest, audience: [audience].flat() }))
     .optional(),
+  ...sealingFields,
 };
 
 export const authSchema = z.object(authFields).optional();

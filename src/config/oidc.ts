@@ -46,6 +46,11 @@ export const wholeConfig = "mcp";
 /** Where `serve --http` has the page for people. No door can have this name. */
 export const pagePath = "/ui/";
 
+/** The link at which a person signs in to a server, below `pagePath`. `person` is the id of who is asked to open it. */
+export function connectPath(door: string | undefined, server: string, person: string): string {
+  return `connect/${door ?? wholeConfig}/${encodeURIComponent(server)}?for=${person}`;
+}
+
 export function oidcOf(entry: OidcEntry, env: Environment): Oidc {
   const { value, missing } = expand(entry, env);
   return { ...value, address: value.address?.replace(/\/$/, ""), needs: missing };

@@ -3,6 +3,7 @@ import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree
 import type { z } from "zod";
 import { misspelling } from "../base/near-names.ts";
 import { addressKeys, networkTypeOf } from "./address.ts";
+import { credentialsProblem } from "./credentials.ts";
 import { pathText } from "./policy.ts";
 import { type ConfigProblem, fail, issueText, shorten, syntaxText } from "./problems.ts";
 import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
@@ -56,7 +57,13 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
       addressKey === undefined
         ? check(stdioSchema, node, path)
         : check(networkSchema(addressKey, Object(getNodeValue(node))), node, path);
-    if (entry) servers.set(name, entry);
+    if (!entry) continue;
+    servers.set(name, entry);
+    const unusable = config && credentialsProblem(entry, config.auth);
+    if (unusable) {
+      const { offset } = findNodeAtLocation(node, [unusable.key]) ?? node;
+      problems.push({ offset, text: `${pathText([...path, unusable.key])}: ${unusable.text}` });
+    }
   }
   if (!config || problems.length > 0) fail(file, text, problems);
   const { mcpServers: _, ...rest } = config;
@@ -105,7 +112,9 @@ function isSecret(path: readonly (string | number)[]): boolean {
   if (key === "telemetry") return ["", "endpoint", "headers"].includes(String(inner));
   if (key === "registries") return true;
   if (key === "auth" && inner === "oidc") return path.length === 2 || path[2] === "clientSecret";
-  if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
+  if (key === "oauth" || key === "auth" || key === "exchange") {
+    return inner === "" || /secret|^privateKey$|^sealingKey/i.test(String(inner));
+  }
   return key === "headers" || key === "headersHelper" || addressKeys.includes(String(key));
 }
 
@@ -179,6 +188,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   for (const { name, node } of membersOf(servers)) {
     look(node, ["mcpServers", name], knownKeys.server);
     look(findNodeAtLocation(node, ["oauth"]), ["mcpServers", name, "oauth"], knownKeys.oauth);
+    look(findNodeAtLocation(node, ["exchange"]), ["mcpServers", name, "exchange"], knownKeys.exchange, true);
     look(findNodeAtLocation(node, ["confirm"]), ["mcpServers", name, "confirm"]);
   }
   return { problems, meant };

@@ -50,7 +50,8 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
 function parsed(text: string): unknown {
   const value = parsedJson(text);
   const isWhole = JSON.stringify(value)?.replace(/\s+/g, "") === text.replace(/\s+/g, "");
-  return isWhole && !text.includes("__proto__") ? value : undefined;
+  // Keys that people enter are checked by the full parser.
+  return isWhole && !text.includes("__proto__") && !text.includes("${user:") ? value : undefined;
 }
 
 function plainEntry(raw: Record<string, unknown>): ServerEntry | undefined {

@@ -13,6 +13,7 @@ import {
   registryProblem,
   transportOf,
 } from "./address.ts";
+import { credentialFields, exchangeKeys } from "./credentials-schema.ts";
 import {
   defaultApprovals,
   defaultExecutions,
@@ -75,6 +76,7 @@ const anyServer = {
   keepAlive: z.boolean().default(defaultServerTimes.keepAlive),
   /** Maximum concurrent calls of all executions together. Further calls wait. */
   maxCallsInFlight: z.int().min(1).max(1_000).default(defaultServerTimes.maxCallsInFlight),
+  ...credentialFields,
   /** What all programs together may use of the server. */
   quotas: serverQuotasSchema,
   /** Patterns of tool names, in which `*` matches any text. If given, no other tool of the server can be called. */
@@ -314,6 +316,7 @@ export const knownKeys = {
   config: ["$schema", ...Object.keys(configFields), "policy", "tools", "doors", "auth"],
   server: [...Object.keys(stdioSchema.shape), "headers", "headersHelper", "oauth", ...addressKeys],
   oauth: oauthKeys,
+  exchange: exchangeKeys,
   limits: Object.keys(limitsSchema.shape),
   executions: Object.keys(executionsSchema.shape),
   approvals: Object.keys(approvalsSchema.shape),

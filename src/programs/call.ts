@@ -61,7 +61,8 @@ export async function callTool(
   parts: Parts,
   context: CallContext,
 ): Promise<{ tool: RegistryTool; result: ToolResult }> {
-  const { tool, args } = await findAndCheck(wanted, parts, context.signal);
+  const find = () => findAndCheck(wanted, parts, context.signal);
+  const { tool, args } = await parts.pool.signedIn(wanted.namespace, find, context);
   const result = await askAndSend(wanted.namespace, tool, args, parts, context);
   const seen = seeResult(wanted.namespace, tool, args, result, parts, context);
   if (seen) await seen;

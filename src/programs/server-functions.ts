@@ -49,7 +49,10 @@ export function isKnownFunction(group: string, name: string): boolean {
 /** Throws what the pool throws. */
 export async function serverFunction(call: BindingCall, around: Around): Promise<unknown> {
   const { namespace: server, group, name, args } = call;
-  if (isServerFunction(group, name)) return functions[`${group}.${name}`]?.(server, args, around);
+  if (isServerFunction(group, name)) {
+    const { pool, options } = around;
+    return pool.signedIn(server, async () => functions[`${group}.${name}`]?.(server, args, around), options);
+  }
   throw new ClaudikinsError("TOOL_NOT_FOUND", `${server}.${group} has no function "${name}"`);
 }
 

@@ -1,5 +1,6 @@
 /** Lists servers that were never asked, so that the instructions of the next session show their calls. */
 import type { App } from "../app/app.ts";
+import { usesOwn } from "../config/credentials.ts";
 import { learnAfterMs } from "./limits.ts";
 
 /** Begins a few seconds later, in the background, and ends with the session. `"surfaceLearns": false` turns it off. */
@@ -24,8 +25,8 @@ export function learnLater(app: App): Disposable {
 async function learn({ catalog, pool, config }: App, signal: AbortSignal): Promise<void> {
   for (const name of catalog.missingServers()) {
     const server = config.servers.get(name);
-    // The config may have changed meanwhile.
-    if (!server) continue;
+    // The config may have changed meanwhile. A server with the credentials of people has no tools without them.
+    if (!server || usesOwn(server)) continue;
     const { state } = pool.state(name);
     // A server that has failed was asked, and another one is being asked.
     if (state !== "idle" && state !== "ready") continue;

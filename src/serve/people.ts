@@ -5,13 +5,14 @@ import type { Person } from "../config/oidc.ts";
 import { thisProcess } from "../policy/audit/decider.ts";
 import { record } from "../policy/audit/log.ts";
 import { cancelStartedBy } from "../programs/cancel-started-by.ts";
+import { removeCredentials } from "../servers/auth/person-files.ts";
 import { PeopleStore, type StoredPerson } from "../store/people.ts";
 import { Store } from "../store/store.ts";
 import { clientsOf, personOwner } from "./owner.ts";
 
 /**
- * Revokes people, with the programs that they have left, or restores them. `by` is the administrator on the page. Returns those whose state
- * has changed. Throws FILE_NOT_WRITABLE.
+ * Revokes people, with the programs that they have left and their credentials for servers, or restores them. `by` is the administrator on
+ * the page. Returns those whose state has changed. Throws FILE_NOT_WRITABLE.
  */
 export async function changePeople(
   chosen: readonly StoredPerson[],
@@ -29,11 +30,12 @@ export async function changePeople(
     const people = new PeopleStore(database);
     return changing.filter(({ config, id }) => people.setRevoked(config, id, revokedAt));
   });
-  if (what === "revoked") for (const { id, config } of changed) await cancelProgramsOfPeople([id], config, env);
+  if (what === "revoked") for (const { id, config } of changed) await endPeople([id], config, env);
   return changed.map((each) => ({ ...each, revokedAt }));
 }
 
-/** Cancels the stored programs of people, in whatever process they run. */
-export async function cancelProgramsOfPeople(ids: readonly string[], config: string, env: Environment): Promise<void> {
+/** Cancels the stored programs of people, in whatever process they run, and removes their credentials. Throws FILE_NOT_WRITABLE. */
+export async function endPeople(ids: readonly string[], config: string, env: Environment): Promise<void> {
   for (const id of ids) await cancelStartedBy(clientsOf(personOwner(id)), env, config);
+  for (const id of ids) removeCredentials({ config, id }, env);
 }

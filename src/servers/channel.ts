@@ -3,6 +3,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import type { Log } from "../base/log.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { CredentialStore } from "./auth/credentials.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import type { LogFiles } from "./logs/log-file.ts";
 import type { NetworkFailure } from "./network-failure.ts";
@@ -34,6 +35,8 @@ export interface ChannelOptions {
   redact?: ((text: string) => string) | undefined;
   /** The file with the sign-ins. Without it, claudikins does not sign in. */
   credentialsFile?: string | undefined;
+  /** The credentials of the person that the servers are connected for, for those that use each person's own. */
+  own?: CredentialStore | undefined;
   /** The headers of the server's `headersHelper`, for all its connections. */
   helper?: HeadersHelper | undefined;
   /** Receives the server's stderr, and when it starts and ends. */

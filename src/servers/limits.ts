@@ -191,6 +191,15 @@ export const headersFailureMs = 30_000;
 
 // Signing in
 
+/** Processes of servers that are started for single people, in one process of claudikins. */
+export const maxOwnProcesses = 200;
+
+/** Interval in which the sign-in of a person who was sent to a page is looked for. */
+export const signInLookMs = 200;
+
+/** Life of an exchanged token whose provider names none. */
+export const defaultTokenMs = 5 * 60_000;
+
 /** Time in which a server that has refused the client is not asked again, unless the user signs in. */
 export const refusedSignInMs = 30_000;
 

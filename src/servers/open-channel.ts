@@ -1,34 +1,55 @@
 /** Opens the channel to a server, as its config describes it: a process on this machine, HTTP or a WebSocket. */
+import { usesOwn } from "../config/credentials.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
 import { wantsSignIn } from "../config/oauth.ts";
 import type { Channel, ChannelOptions } from "./channel.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { Authorizer, Endpoint } from "./endpoint.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
+import { withOwnKeys } from "./own-keys.ts";
 import { ServerLog } from "./server-log.ts";
-import { StdioTransport } from "./stdio.ts";
+import { type StdioOptions, StdioTransport } from "./stdio.ts";
 
-/** Nothing starts before the transport does. Throws NetworkFailure with CONFIG_INVALID for an invalid URL. */
-export async function openDirectChannel(server: ServerConfig, options: ChannelOptions): Promise<Channel> {
+/**
+ * Nothing starts before the transport does. Throws NetworkFailure with CONFIG_INVALID for an invalid URL, and with AUTH_REQUIRED if a person's own
+ * credentials are missing.
+ */
+export async function openDirectChannel(configured: ServerConfig, options: ChannelOptions): Promise<Channel> {
+  const server = usesOwn(configured) ? await ownEntry(configured, options) : configured;
+  const hasOwnKeys = server !== configured;
   const { logs, redact = (text) => text } = options;
-  if (!logs) return newChannel(server, options);
+  if (!logs) return newChannel(server, { ...options, hasOwnKeys });
   const kept = new ServerLog(server, logs, redact);
   try {
-    return kept.over(await newChannel(server, options, (chunk) => kept.stderr(chunk)));
+    return kept.over(await newChannel(server, { ...options, hasOwnKeys }, (chunk) => kept.stderr(chunk)));
   } catch (error) {
     kept.failed(error);
     throw error;
   }
 }
 
+async function ownEntry(server: ServerConfig, { own }: ChannelOptions): Promise<ServerConfig> {
+  const { requireOwn } = await import("./auth/own-access.ts");
+  return withOwnKeys(server, requireOwn(server, own));
+}
+
+/** `hasOwnKeys`: a person's own keys were filled in. */
+type ChannelChoice = ChannelOptions & { hasOwnKeys: boolean };
+
 type Hear = (chunk: Uint8Array) => void;
 
 /** `onStderr` gets the process's stderr. */
-async function newChannel(server: ServerConfig, options: ChannelOptions, onStderr?: Hear): Promise<Channel> {
-  return server.url === undefined ? stdioChannel(server, options, onStderr) : networkChannel(server, options);
+async function newChannel(server: ServerConfig, options: ChannelChoice, onStderr?: Hear): Promise<Channel> {
+  if (server.url !== undefined) return networkChannel(server, options);
+  const enter = usesOwn(server) ? (await import("./own-processes.ts")).enterOwnProcess : undefined;
+  return stdioChannel(server, options, { onStderr, onStart: enter && (() => enter(server.name)) });
 }
 
-function stdioChannel(server: StdioServer, { env, cwd, log, redact }: ChannelOptions, onStderr?: Hear): Channel {
+function stdioChannel(
+  server: StdioServer,
+  { env, cwd, log, redact }: ChannelOptions,
+  { onStderr, onStart }: { onStderr: Hear | undefined; onStart: StdioOptions["onStart"] },
+): Channel {
   const transport = new StdioTransport({
     command: server.command,
     args: server.args,
@@ -37,6 +58,7 @@ function stdioChannel(server: StdioServer, { env, cwd, log, redact }: ChannelOpt
     warn: (message) => log.warn(message),
     ...(redact ? { redact } : {}),
     ...(onStderr ? { onStderr } : {}),
+    ...(onStart ? { onStart } : {}),
   });
   return {
     transport,
@@ -48,7 +70,7 @@ function stdioChannel(server: StdioServer, { env, cwd, log, redact }: ChannelOpt
 }
 
 /** Code for the network is loaded only if a server needs it. */
-async function networkChannel(server: NetworkServer, options: ChannelOptions): Promise<Channel> {
+async function networkChannel(server: NetworkServer, options: ChannelChoice): Promise<Channel> {
   const { endpointOf } = await import("./endpoint.ts");
   const endpoint = endpointOf(server);
   const access = await accessTo(server, endpoint, options);
@@ -73,7 +95,15 @@ async function helped(helper: HeadersHelper, url: URL, access: Authorizer | unde
 }
 
 /** Undefined if the config already authenticates, or turns sign-ins off. */
-async function accessTo(server: NetworkServer, endpoint: Endpoint, { credentialsFile, log, helper }: ChannelOptions) {
+async function accessTo(
+  server: NetworkServer,
+  endpoint: Endpoint,
+  { credentialsFile, log, helper, own, hasOwnKeys }: ChannelChoice,
+) {
+  if (own && usesOwn(server)) {
+    if (hasOwnKeys) return new (await import("./auth/own-access.ts")).KeyedAccess(server, own);
+    return new (await import("./auth/access.ts")).Access(server, endpoint, own);
+  }
   const isOurs = wantsSignIn(server) && !new Headers(endpoint.headers).has("authorization");
   if (!isOurs || credentialsFile === undefined) return undefined;
   const [{ Access }, { CredentialStore }] = await Promise.all([

@@ -23,6 +23,7 @@ import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
 import { type ListedTools, LiveDefinitions } from "./live-definitions.ts";
 import type { ListName, Notice } from "./notices.ts";
+import { PersonSignIns } from "./person-sign-in.ts";
 import { AuthRefusals } from "./refusals.ts";
 import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
@@ -90,6 +91,8 @@ export class Pool implements AsyncDisposable {
   /** Questions that a person is asked now. */
   #asking = 0;
   readonly #refusals = new AuthRefusals();
+  /** Given if the connections are for a person. */
+  readonly #signIns: PersonSignIns | undefined;
   readonly #gate: Gate;
   readonly #quotas: UsageQuotas | undefined;
   readonly #definitions: LiveDefinitions;
@@ -112,6 +115,8 @@ export class Pool implements AsyncDisposable {
     this.#person = person;
     this.#quotas = quotas;
     this.#host = { responder: person };
+    const { own } = options;
+    this.#signIns = own && new PersonSignIns({ servers, own, responder: () => this.#host.responder });
     this.#connections = new ServerConnections(servers, options, () => this.#host, {
       connected: (server, connection) => {
         void this.#tellLogLevel(connection);
@@ -290,6 +295,14 @@ export class Pool implements AsyncDisposable {
     return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
   }
 
+  /**
+   * Runs the work. If it fails because a person must sign in to the server with the person's own account, the person is asked, and the work
+   * runs once more. Throws what the work throws.
+   */
+  signedIn<T>(server: string, work: () => Promise<T>, options: CallOptions): Promise<T> {
+    return this.#signIns?.concerns(server) ? this.#signIns.during(server, work, options) : work();
+  }
+
   /** Whether the server announced the capability. Undefined if it was never connected. */
   offers(server: string, what: ServerCapability): boolean | undefined {
     return this.#connections.last(server)?.offers(what);
@@ -329,6 +342,10 @@ export class Pool implements AsyncDisposable {
 
   /** Not async, like `#use`. */
   #call(server: string, params: CallParams, options: CallOptions): Promise<JsonObject> {
+    return this.signedIn(server, () => this.#callSignedIn(server, params, options), options);
+  }
+
+  #callSignedIn(server: string, params: CallParams, options: CallOptions): Promise<JsonObject> {
     const edits = this.servers.get(server)?.edits;
     if (edits) return this.#callEdited(server, edits, params, options);
     return this.#callCounted({ server, tool: params.name }, params, options);

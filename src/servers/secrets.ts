@@ -22,7 +22,7 @@ type OfServer<T> = T extends unknown
       T,
       Extract<
         keyof T,
-        "variables" | "edits" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth"
+        "variables" | "edits" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth" | "exchange"
       >
     >
   : never;
@@ -48,7 +48,7 @@ export function redactorOf(server: Redactable): Redact {
   const shownAs = new Map<string, string>();
   const add = (secret: string, shown = "***") => {
     // A variable that is not set: the error must name it.
-    if (/^\$(?:\{|%7B)\w+(?:\}|%7D)$/i.test(secret)) return;
+    if (/^\$(?:\{|%7B)(?:user:)?\w+(?:\}|%7D)$/i.test(secret)) return;
     for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {
       if (form.length >= minSecretChars && !shownAs.has(form)) shownAs.set(form, shown);
     }
@@ -62,7 +62,8 @@ export function redactorOf(server: Redactable): Redact {
     for (const [name, value] of Object.entries(server.headers)) addValue(name, value, add);
     addAddress(server.url, add);
     const { clientSecret, privateKey } = server.oauth || {};
-    for (const secret of [clientSecret, privateKey]) if (secret !== undefined) add(secret);
+    for (const secret of [clientSecret, privateKey, server.exchange?.clientSecret])
+      if (secret !== undefined) add(secret);
   }
   if (server.url !== undefined && server.headersHelper !== undefined) return withLearned(server, shownAs);
   return shownAs.size === 0 ? noSecrets : secretFinder(shownAs);

@@ -4,6 +4,7 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts
 import type { JsonObject } from "../base/json-object.ts";
 import { changed } from "../base/log.ts";
 import { didYouMean } from "../base/near-names.ts";
+import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
@@ -12,6 +13,7 @@ import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
 import { foreseenFailure } from "./missing-program.ts";
 import type { Notice } from "./notices.ts";
+import { withOwnKeys } from "./own-keys.ts";
 import type { Responder } from "./responder.ts";
 import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
 import type { Era } from "./server-client.ts";
@@ -142,12 +144,12 @@ export class ServerConnections {
 
   /** Why the server could not be connected last, by this or another process. */
   lastFailure(server: ServerConfig): BrokenState | undefined {
-    return lastFailure(server, this.#options.env);
+    return usesOwn(server) ? undefined : lastFailure(server, this.#options.env);
   }
 
-  /** A process that writes no logs, such as a dry run, leaves no notes either. */
-  get #keepsNotes(): boolean {
-    return this.#options.logs !== undefined;
+  /** A process that writes no logs, such as a dry run, leaves no notes either. Notes would tell one person of another. */
+  #keepsNotes(server: ServerConfig): boolean {
+    return this.#options.logs !== undefined && !usesOwn(server);
   }
 
   #newLife(server: ServerConfig): Lifecycle {
@@ -158,7 +160,8 @@ export class ServerConnections {
     this.#closing.signal.throwIfAborted();
     // The SDK is loaded when the first server is needed.
     const { connect } = await import("./connect.ts");
-    // All texts of a server pass here, and its secrets are removed.
+    // All texts of a server pass here, and its secrets are removed. A person may have entered others since.
+    if (usesOwn(server)) this.#redactors.set(server.name, redactorOf(withOwnKeys(server, this.#options.own)));
     const redact = this.redactor(server.name);
     const log = changed(this.#options.log, redact);
     const onEnd = (how: string, isWell: boolean) => {
@@ -194,14 +197,14 @@ export class ServerConnections {
       this.#eras.set(server.name, connection.era);
       this.#last.set(server.name, connection);
       this.#listener.connected(server.name, connection);
-      if (this.#keepsNotes) forgetFailure(server, this.#options.env);
+      if (this.#keepsNotes(server)) forgetFailure(server, this.#options.env);
       return connection;
     } catch (error) {
       this.#eras.set(server.name, "2025");
       log.warn(`${server.name}: ${messageOf(error)}`);
       const redacted = redactError(error, redact);
       const isClosing = this.#closing.signal.aborted;
-      if (this.#keepsNotes && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
+      if (this.#keepsNotes(server) && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
       throw redacted;
     }
   }

@@ -38,6 +38,8 @@ export interface StdioOptions extends SpawnOptions {
   maxMessageBytes?: number;
   /** Removes secrets from output in error messages. */
   redact?: (text: string) => string;
+  /** Called before the process starts. What it returns is called when the process has ended. */
+  onStart?: () => () => void;
   /** Gets the process's stderr. */
   onStderr?: (chunk: Uint8Array) => void;
 }
@@ -79,13 +81,15 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const group = new ProcessGroup(this.#options);
+    const hasEnded = this.#options.onStart?.();
+    const group = this.#started(hasEnded);
     this.#group = group;
     this.#pid = group.pid;
     const broken = (error: Error) => this.onerror?.(error);
     const reading = this.#readMessages(group).catch(broken);
     const draining = this.#keepErrorTail(group.stderr).catch(broken);
     void group.exited.then(async (how) => {
+      hasEnded?.();
       this.#ended ||= how;
       // The last output explains most failures, but a surviving grandchild may hold the pipes open.
       await atMost(stdioDrainMs, Promise.all([reading, draining]));
@@ -95,6 +99,15 @@ export class StdioTransport implements Transport {
       // A failed write is reported first.
       setImmediate(() => this.onclose?.());
     });
+  }
+
+  #started(hasEnded: (() => void) | undefined): ProcessGroup {
+    try {
+      return new ProcessGroup(this.#options);
+    } catch (error) {
+      hasEnded?.();
+      throw error;
+    }
   }
 
   /** Throws NotWritten if the process has not read the message. */

@@ -22,6 +22,9 @@ const limitName =
 /** Numbers with such a name that a protocol, a format or the system sets. */
 const setElsewhere: Record<string, string> = {
   "base/time-limit.ts: maxTimerMs": "the longest delay of setTimeout",
+  "servers/auth/seal.ts: keyBytes": "a key of AES-256",
+  "servers/auth/seal.ts: nonceBytes": "a nonce of GCM",
+  "servers/auth/seal.ts: tagBytes": "a tag of GCM",
   "sandbox/engine/engine.ts: pageBytes": "WebAssembly's pages",
   "sandbox/engine/engine.ts: staticBytes": "where QuickJS keeps its static data",
   "sandbox/engine/remembered.ts: pageBytes": "the format of images",

@@ -1,8 +1,8 @@
 /** An OIDC provider for tests: the package oidc-provider on a port of this machine, with people who sign in without a password. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
-import Provider, { type Configuration } from "oidc-provider";
+import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK, jwtVerify, SignJWT } from "jose";
+import Provider, { type Configuration, errors } from "oidc-provider";
 
 export interface Account {
   groups?: string[];
@@ -27,7 +27,13 @@ export interface OidcFixture extends AsyncDisposable {
   keyRequests: number;
   /** With `true`, connections are closed without an answer. */
   isDown: boolean;
+  /** Tokens that were exchanged so far, by subject and audience. */
+  exchanges: string[];
+  /** Why no token is exchanged. Undefined: tokens are. */
+  exchangeProblem: string | undefined;
 }
+
+const exchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 export const agentRedirect = "http://127.0.0.1:9/agent";
 
@@ -49,6 +55,26 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     key = pair.privateKey;
     jwk = { ...(await exportJWK(pair.privateKey)), kid: crypto.randomUUID(), use: "sig", alg: "RS256" };
     const provider = new Provider(issuer, configuration(fixture, jwk, redirects));
+    provider.registerGrantType(
+      exchangeGrant,
+      async (context) => {
+        const { subject_token: given, audience } = context.oidc.params as Record<string, string>;
+        const keys = createLocalJWKSet({ keys: await fixture.keys() });
+        const { payload } = await jwtVerify(given!, keys, { issuer, audience: "https://tools.example.com" });
+        if (fixture.exchangeProblem !== undefined) throw new errors.InvalidTarget(fixture.exchangeProblem);
+        fixture.exchanges.push(`${payload.sub} ${audience}`);
+        const now = Math.floor(Date.now() / 1_000);
+        const { tokenSeconds } = fixture;
+        const claims = { iss: issuer, sub: payload.sub, aud: audience, iat: now, exp: now + tokenSeconds };
+        context.body = {
+          access_token: await fixture.forged({ ...claims, jti: crypto.randomUUID() }),
+          issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
+          token_type: "Bearer",
+          expires_in: tokenSeconds,
+        };
+      },
+      ["subject_token", "subject_token_type", "requested_token_type", "audience", "resource", "scope"],
+    );
     provider.use(async (context, next) => {
       if (!context.path.startsWith("/interaction/")) return next();
       // Everybody is who the request or the form says.
@@ -74,6 +100,8 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     tokenSeconds: 300,
     keyRequests: 0,
     isDown: false,
+    exchanges: [],
+    exchangeProblem: undefined,
     async token(subject, { audience = "https://tools.example.com", scope = "openid tools" } = {}) {
       const code = await authorized(issuer, { subject, audience, scope });
       const answer = await fetch(`${issuer}/token`, {
@@ -124,6 +152,13 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
         client_secret: "page-secret",
         redirect_uris: redirects,
         grant_types: ["authorization_code"],
+      },
+      {
+        client_id: "exchanger",
+        client_secret: "exchanger-secret",
+        redirect_uris: [],
+        response_types: [],
+        grant_types: [exchangeGrant],
       },
     ],
     jwks: { keys: [jwk] },

@@ -146,7 +146,7 @@ const standingsShape = list(
   record({
     server: text,
     "account?": about("The account that the entry is for", text),
-    state: oneOf("signed in", "expired", "signed out", "token in the config", "headersHelper", "off"),
+    state: oneOf("signed in", "expired", "signed out", "token in the config", "headersHelper", "off", "each person"),
     "since?": time,
     "expiresAt?": time,
     "renewable?": about("Whether the sign-in is renewed by a request shortly before or after expiresAt", yesOrNo),

@@ -1,6 +1,7 @@
 /** `claudikins daemon run`: the daemon itself. It is started when it is needed; by hand it shows what it does. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { ownCredentials } from "../../app/own-credentials.ts";
 import { messageOf } from "../../base/errors.ts";
 import { dated, openLog } from "../../base/log.ts";
 import { type Config, loadConfig } from "../../config/load.ts";
@@ -123,7 +124,13 @@ async function runOnce(
     interrupted: io.interrupted,
     log,
     programsBehind: (door) => savedProgramsOf(origin, io.env, door),
-    openDoor: async (view) => app.behindDoor(await load(view)),
+    openDoor: async (view) => {
+      const config = await load(view);
+      // The person is not here, so there is no token to exchange.
+      return app.behindDoor(config, {
+        own: await ownCredentials(config, { env: io.env, log, accessToken: () => undefined }),
+      });
+    },
     openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
     onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
   });

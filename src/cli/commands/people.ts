@@ -6,6 +6,7 @@ import { visibleText } from "../../base/visible-text.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { storeFile } from "../../config/locations.ts";
 import { configText } from "../../programs/trace/record-text.ts";
+import { serversOfPerson } from "../../servers/auth/person-files.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { PeopleStore, type StoredPerson } from "../../store/people.ts";
 import { Store } from "../../store/store.ts";
@@ -24,6 +25,7 @@ const personShape = record({
   subject: text,
   config: about("The config file", text),
   doors: about("The doors that the person has used; mcp is the whole config, and ui the page", texts),
+  servers: about("The servers for which the person has credentials", texts),
   firstAt: time,
   lastAt: about("Written at most once a minute", time),
   "revokedAt?": about("Missing: the person may sign in", time),
@@ -46,7 +48,7 @@ export const list = command({
     const owner = args.all ? undefined : ownerOf(args, io);
     const all = await storedPeople(io);
     const people = all.filter(({ config }) => owner === undefined || config === owner);
-    const json = { people: people.map(jsonOf) };
+    const json = { people: people.map((each) => jsonOf(each, io)) };
     if (people.length > 0) return { json, text: tableText(people, args.all === true, io) };
     return { json, note: `Nobody has signed in${owner === undefined ? "" : " with this config"} yet.\n` };
   },
@@ -83,7 +85,7 @@ async function change(
   const unchanged = chosen.filter((each) => !changed.some(({ id }) => id === each.id));
   const verb = what === "revoked" ? "Revoked" : "Restored";
   return {
-    json: { [what]: changed.map(jsonOf) },
+    json: { [what]: changed.map((each) => jsonOf(each, io)) },
     text: changed.map((each) => `${verb} ${labelOf(each)}\n`).join(""),
     note: unchanged.map((each) => `note: ${labelOf(each)} was ${what} already\n`).join(""),
   };
@@ -116,22 +118,39 @@ function personCalled(word: string, people: readonly StoredPerson[]): StoredPers
   });
 }
 
-function jsonOf({ email, revokedAt, ...person }: StoredPerson): ValueOf<typeof personShape> {
-  return { ...person, ...(email === null ? {} : { email }), ...(revokedAt === null ? {} : { revokedAt }) };
+function jsonOf({ email, revokedAt, ...person }: StoredPerson, { env }: Io): ValueOf<typeof personShape> {
+  return {
+    ...person,
+    servers: serversOfPerson(person, env),
+    ...(email === null ? {} : { email }),
+    ...(revokedAt === null ? {} : { revokedAt }),
+  };
 }
 
 function labelOf({ id, name }: StoredPerson): string {
   return `${visibleText(name)} (${id})`;
 }
 
-function tableText(people: readonly StoredPerson[], isAll: boolean, { stdout: { columns } }: Io): string {
+function tableText(people: readonly StoredPerson[], isAll: boolean, { env, stdout: { columns } }: Io): string {
   const now = Date.now();
-  const head = ["id", "name", "state", "doors", "first", "last", ...(isAll ? [{ path: "config" }] : [])];
-  const rows = people.map((each) => [
+  const servers = people.map((each) => serversOfPerson(each, env));
+  const areConnected = servers.some((each) => each.length > 0);
+  const head = [
+    "id",
+    "name",
+    "state",
+    "doors",
+    ...(areConnected ? ["servers"] : []),
+    "first",
+    "last",
+    ...(isAll ? [{ path: "config" }] : []),
+  ];
+  const rows = people.map((each, index) => [
     each.id,
     visibleText(each.name),
     stateCell(each.revokedAt === null ? "may sign in" : `revoked ${ageText(now - each.revokedAt)}`),
     each.doors.join(", "),
+    ...(areConnected ? [servers[index]!.map(visibleText).join(", ")] : []),
     ageText(now - each.firstAt),
     ageText(now - each.lastAt),
     ...(isAll ? [configText(each.config)] : []),

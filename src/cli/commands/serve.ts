@@ -13,10 +13,12 @@ import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
 import { type Person, requireUsable } from "../../config/oidc.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
+import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
-import type { FrontDoorOptions } from "../../serve/http/front-door.ts";
+import type { FrontDoorOptions, Visitor } from "../../serve/http/front-door.ts";
 import { learnLater } from "../../serve/learn-later.ts";
 import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
+import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { command, flag, option } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
@@ -81,19 +83,27 @@ export default command({
     );
     using _guard = guardSignals(app.log);
     using _learning = learnLater(app);
-    const openDoor = async (door: string | undefined, person?: Person) => {
+    let people: LivePeople | undefined;
+    const openDoor = async (door: string | undefined, visitor?: Visitor) => {
       const mark = configMark(place);
-      const load = () => openConfig({ ...args, door, person }, io, false);
+      const load = () => openConfig({ ...args, door, person: visitor?.person }, io, false);
       const config = await load();
       if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
       applyFlags(config, args);
-      return (await app.unlock(io.interrupted)).behindDoor(config, { choice: place, load, mark });
+      const own = visitor && (await ownCredentialsOf(config, visitor, people, io));
+      return (await app.unlock(io.interrupted)).behindDoor(config, { reload: { choice: place, load, mark }, own });
     };
     if (choice) {
-      await using people = await livePeople(app, choice, io);
+      await using living = await livePeople(app, choice, io);
+      people = living;
+      const serversOf = async (door: string | undefined, { id, name }: Person): Promise<PersonServers> => {
+        const person = { id, name };
+        const config = await openConfig({ ...args, door, person }, io, false);
+        return { servers: config.servers, own: await ownCredentialsOf(config, { person }, people, io) };
+      };
       await using tokens = await liveTokens(choice, place);
       if (tokens?.problem !== undefined) await io.stderr.write(`${warningLabel} ${tokens.problem}\n`);
-      await serveHttp(app, { ...choice, tokens, people, door: args.door, openDoor }, args.json === true, io);
+      await serveHttp(app, { ...choice, tokens, people, door: args.door, openDoor, serversOf }, args.json === true, io);
     } else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
       const { serveStdio } = await import("../../serve/stdio.ts");
@@ -167,7 +177,7 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
     );
   }
   requireUsable(oidc);
-  const [{ LivePeople }, { cancelProgramsOfPeople }] = await Promise.all([
+  const [{ LivePeople }, { endPeople }] = await Promise.all([
     import("../../policy/people/live-people.ts"),
     import("../../serve/people.ts"),
   ]);
@@ -176,12 +186,27 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
     config: origin.file,
     store: app.store,
     log: app.log,
-    cancelPrograms: (ids) => cancelProgramsOfPeople(ids, origin.file, env),
+    endPeople: (ids) => endPeople(ids, origin.file, env),
   });
 }
 
+/** The credentials of a person for servers that use each person's own. `origin` is our address for the person's browser. */
+async function ownCredentialsOf(
+  config: Config,
+  { person, origin }: Pick<Visitor, "person"> & Partial<Visitor>,
+  people: LivePeople | undefined,
+  { env }: Io,
+): Promise<CredentialStore | undefined> {
+  if (!people) return undefined;
+  const { ownCredentials } = await import("../../app/own-credentials.ts");
+  const log = await openLog(env["CLAUDIKINS_LOG"]);
+  return ownCredentials(config, { env, log, origin, accessToken: () => people.accessToken(person.id) });
+}
+
+interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {}
+
 /** The page for people, if the config has a client for it. */
-async function peoplePage(app: App, people: LivePeople, openDoor: FrontDoorOptions["openDoor"], io: Io) {
+async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf }: PageParts, io: Io) {
   if (people.oidc?.clientId === undefined) return undefined;
   const [{ PeoplePage }, { changePeople }] = await Promise.all([
     import("../../page/people/page.ts"),
@@ -193,6 +218,7 @@ async function peoplePage(app: App, people: LivePeople, openDoor: FrontDoorOptio
     approvals: app.approvals,
     log: app.log,
     openDoor: (door) => openDoor(door),
+    serversOf,
     continued: async (execution, config) =>
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
@@ -205,7 +231,7 @@ async function serveHttp(
   {
     people,
     ...choice
-  }: HttpChoice & Pick<FrontDoorOptions, "openDoor" | "door" | "tokens"> & { people?: LivePeople | undefined },
+  }: HttpChoice & PageParts & Pick<FrontDoorOptions, "door" | "tokens"> & { people?: LivePeople | undefined },
   json: boolean,
   io: Io,
 ): Promise<void> {
@@ -214,7 +240,7 @@ async function serveHttp(
   const kept =
     choice.token === undefined && !choice.isOpen && !people ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;
-  const page = people && (await peoplePage(app, people, choice.openDoor, io));
+  const page = people && (await peoplePage(app, people, choice, io));
   const door = new FrontDoor(app, {
     ...choice,
     token,

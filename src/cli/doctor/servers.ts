@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { counted } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import { type Problem, problemOf } from "../../base/errors.ts";
+import { usesOwn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { Pool } from "../../servers/pool.ts";
@@ -23,7 +24,7 @@ export async function serverFindings(app: CheckParts, scene: CheckContext): Prom
   // A separate pool: the app's pool records tools, and may use the daemon's servers.
   const { env, log, serverFolder: cwd } = scene;
   await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
-  const open = servers.filter(({ name }) => !app.catalog.isClosed(name));
+  const open = servers.filter((server) => !app.catalog.isClosed(server.name) && !usesOwn(server));
   const asked = await askAll(
     open.map(({ name }) => name),
     pool,
@@ -34,9 +35,10 @@ export async function serverFindings(app: CheckParts, scene: CheckContext): Prom
   for (const answer of asked) if ("finding" in answer && answer.finding) answers.set(answer.server, answer.finding);
   const left = open.filter(({ name }) => !answers.has(name));
   return [
-    ...servers.flatMap((server) =>
-      app.catalog.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? []),
-    ),
+    ...servers.flatMap((server) => {
+      if (app.catalog.isClosed(server.name)) return closed(server);
+      return usesOwn(server) ? ofPeople(server) : (answers.get(server.name) ?? []);
+    }),
     ...(left.length > 0 ? [notAsked(left)] : []),
   ];
 }
@@ -116,6 +118,10 @@ export function failedServers(findings: readonly Finding[]): Set<string> {
 
 function closed({ name }: ServerConfig): Finding {
   return ok(idOf(name), `${name} is not started: the config denies all its tools`);
+}
+
+function ofPeople({ name }: ServerConfig): Finding {
+  return ok(idOf(name), `${name} is not started: it works with the credentials of each person, at serve --http`);
 }
 
 function notAsked(servers: readonly ServerConfig[]): Finding {

@@ -9,6 +9,7 @@ import { pageLookMs } from "../limits.ts";
 import { Live } from "../live.ts";
 import { headers, pageFiles, peopleDocument, tracePolicy } from "../page-files.ts";
 import { PeopleApi, type PeopleApiOptions } from "./api.ts";
+import { type ConnectOptions, connectedPath, PersonConnect } from "./connect.ts";
 import { type PersonSession, PersonSessions } from "./sessions.ts";
 import { PersonSignIns } from "./sign-ins.ts";
 
@@ -23,10 +24,12 @@ export class PeoplePage {
   readonly #api: PeopleApi;
   readonly #sessions = new PersonSessions();
   readonly #signIns = new PersonSignIns();
+  readonly #connect: PersonConnect;
   readonly #streams = new Set<Live>();
 
-  constructor(options: PeopleApiOptions & { log: Log }) {
+  constructor(options: PeopleApiOptions & ConnectOptions & { log: Log }) {
     this.#options = options;
+    this.#connect = new PersonConnect(options);
     this.#api = new PeopleApi(options);
   }
 
@@ -60,22 +63,20 @@ export class PeoplePage {
     const path = pathname.slice(pagePath.length);
     const isRead = request.method === "GET";
     const provider = people.provider(oidc);
-    if (isRead && path === "sign-in") {
-      const { url, state } = await this.#signIns.begin(
-        oidc,
-        provider,
-        `${originOf(request, oidc)}${pagePath}${backPath}`,
-      );
+    const base = `${originOf(request, oidc)}${pagePath}`;
+    const toSignIn = async (to?: string) => {
+      const { url, state } = await this.#signIns.begin(oidc, provider, `${base}${backPath}`, to);
       return redirected(url.href, cookieText(signInCookie, state, request, oidc));
-    }
+    };
+    if (isRead && path === "sign-in") return toSignIn();
     if (isRead && path === backPath) {
-      const claims = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), oidc, provider);
+      const { claims, to } = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), oidc, provider);
       await people.refuseRevoked(claims);
       people.noteClaims(claims, "ui");
       const { cookie } = this.#sessions.begin(claims);
       this.#options.log.info(`person ${claims.id} has signed in to the page`);
       return redirected(
-        pagePath,
+        `${pagePath}${to}`,
         cookieText(sessionCookie, cookie, request, oidc),
         cookieText(signInCookie, "", request, oidc),
       );
@@ -87,6 +88,12 @@ export class PeoplePage {
     if (isRead && path === "") {
       if (!session) return redirected(`${pagePath}sign-in`);
       return new Response(peopleDocument, { headers: { "content-type": "text/html; charset=utf-8" } });
+    }
+    // A person comes from an agent, or back from the authorization server.
+    if ((isRead || request.method === "POST") && this.#connect.has(path)) {
+      if (session) return this.#connect.answer(request, path, session.claims, base);
+      if (isRead && path !== connectedPath) return toSignIn(`${path}${new URL(request.url).search}`);
+      throw new RefusedRequest(401, "Your session has ended", "Open the link in your agent again.");
     }
     const isTrace = isRead && path.startsWith("trace/");
     // A person may open the page of an execution in a tab of its own.

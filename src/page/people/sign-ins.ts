@@ -12,6 +12,8 @@ interface Pending {
   nonce: string;
   verifier: string;
   redirect: string;
+  /** Where the person wants to go, below the path of the page. */
+  to: string;
   endsAt: number;
 }
 
@@ -23,13 +25,13 @@ export class PersonSignIns {
    * Begins a sign-in. Returns the address of the provider, and the state, which must come back from the same browser. `redirect` is the
    * address on our page that the provider sends the browser to. Throws RefusedRequest, and PersonRefused if the provider cannot be asked.
    */
-  async begin(oidc: Oidc, provider: Provider, redirect: string): Promise<{ url: URL; state: string }> {
+  async begin(oidc: Oidc, provider: Provider, redirect: string, to = ""): Promise<{ url: URL; state: string }> {
     const { authorization_endpoint: endpoint, token_endpoint: tokens } = await provider.metadata();
     if (!endpoint || !tokens)
       throw new RefusedRequest(503, "The sign-in provider has no authorization or token endpoint");
     const [state, nonce, verifier] = [secret(), secret(), secret()];
     this.#forgetOld();
-    this.#pending.set(state, { nonce, verifier, redirect, endsAt: performance.now() + pageSignInMs });
+    this.#pending.set(state, { nonce, verifier, redirect, to, endsAt: performance.now() + pageSignInMs });
     const url = new URL(endpoint);
     const query = {
       response_type: "code",
@@ -54,7 +56,7 @@ export class PersonSignIns {
     expected: string | undefined,
     oidc: Oidc,
     provider: Provider,
-  ): Promise<PersonClaims> {
+  ): Promise<{ claims: PersonClaims; to: string }> {
     this.#forgetOld();
     const state = answer.get("state") ?? "";
     const pending = state !== "" && state === expected ? this.#pending.get(state) : undefined;
@@ -68,7 +70,7 @@ export class PersonSignIns {
     if (code === null)
       throw new RefusedRequest(403, `The provider has refused the sign-in: ${shortOf(answer.get("error"))}`);
     const token = await this.#idToken(code, pending, oidc, provider);
-    return idClaims(token, provider, oidc, pending.nonce);
+    return { claims: await idClaims(token, provider, oidc, pending.nonce), to: pending.to };
   }
 
   async #idToken(code: string, { verifier, redirect }: Pending, oidc: Oidc, provider: Provider): Promise<string> {

@@ -23,6 +23,8 @@ export interface LivePerson extends Person {
 
 class Live implements LivePerson {
   readonly id: string;
+  /** The token with these claims, for servers that get it in exchange. It is never stored. */
+  accessToken: string | undefined;
   /** The claims of the token that was issued last. */
   claims: PersonClaims;
   /** When the last of the tokens expires, in milliseconds since 1970. */
@@ -52,8 +54,11 @@ class Live implements LivePerson {
     return this.#revoking.signal;
   }
 
-  renew(claims: PersonClaims): void {
-    if (claims.issuedAt >= this.claims.issuedAt) this.claims = claims;
+  renew(claims: PersonClaims, accessToken: string | undefined): void {
+    if (claims.issuedAt >= this.claims.issuedAt) {
+      this.claims = claims;
+      this.accessToken = accessToken ?? this.accessToken;
+    }
     this.expiresAt = Math.max(this.expiresAt, claims.expiresAt);
   }
 
@@ -70,8 +75,8 @@ export interface LivePeopleOptions {
   config: string;
   store: Store;
   log: Log;
-  /** Cancels the stored programs of people who were revoked, in whatever process they run. */
-  cancelPrograms: (ids: readonly string[]) => Promise<void>;
+  /** Ends what people who were revoked have left: stored programs, in whatever process they run, and credentials for servers. */
+  endPeople: (ids: readonly string[]) => Promise<void>;
 }
 
 export class LivePeople implements AsyncDisposable {
@@ -103,15 +108,19 @@ export class LivePeople implements AsyncDisposable {
     const { oidc } = this;
     if (!oidc) throw new PersonRefused("invalid", "The config no longer says how people sign in");
     const audience = oidc.address === undefined ? oidc.audience : [...oidc.audience, resource];
-    return this.enter(await accessClaims(token, this.provider(oidc), oidc, audience));
+    return this.enter(await accessClaims(token, this.provider(oidc), oidc, audience), token);
+  }
+
+  /** The newest access token of the person. Undefined while the person is not here. */
+  accessToken(id: string): string | undefined {
+    return this.#people.get(id)?.accessToken;
   }
 
   /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
-  async enter(claims: PersonClaims): Promise<LivePerson> {
+  async enter(claims: PersonClaims, accessToken?: string): Promise<LivePerson> {
     await this.refuseRevoked(claims);
-    const known = this.#people.get(claims.id);
-    known?.renew(claims);
-    const person = known ?? new Live(claims);
+    const person = this.#people.get(claims.id) ?? new Live(claims);
+    person.renew(claims, accessToken);
     this.#people.set(claims.id, person);
     this.#timer ??= setInterval(() => void this.#look(), peopleLookMs).unref();
     return person;
@@ -124,7 +133,7 @@ export class LivePeople implements AsyncDisposable {
   }
 
   /** Whether the person may use a door, or without its name the whole config. */
-  mayUse({ groups }: LivePerson, door: string | undefined): boolean {
+  mayUse({ groups }: Pick<LivePerson, "groups">, door: string | undefined): boolean {
     const { oidc } = this;
     return oidc !== undefined && isIn(groups, groupsOfDoor(oidc, door));
   }
@@ -165,7 +174,7 @@ export class LivePeople implements AsyncDisposable {
     const gone = [...this.#people.values()].filter(({ id }) => revoked.has(id));
     for (const person of gone) this.#end(person, true);
     for (const person of this.#people.values()) if (person.expiresAt + skewMs <= now) this.#end(person, false);
-    if (gone.length > 0) this.#cancelProgramsOf(gone.map(({ id }) => id));
+    if (gone.length > 0) this.#endAll(gone.map(({ id }) => id));
     if (this.#people.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -177,12 +186,10 @@ export class LivePeople implements AsyncDisposable {
     this.#options.log.info(`${isRevoked ? "was revoked" : "the token has expired"}: person ${person.id}`);
   }
 
-  #cancelProgramsOf(ids: string[]): void {
-    const { cancelPrograms, log } = this.#options;
+  #endAll(ids: string[]): void {
+    const { endPeople, log } = this.#options;
     this.#pending(
-      cancelPrograms(ids).catch((error) =>
-        log.warn(`Cannot cancel the programs of revoked people: ${messageOf(error)}`),
-      ),
+      endPeople(ids).catch((error) => log.warn(`Cannot end what revoked people have left: ${messageOf(error)}`)),
     );
   }
 

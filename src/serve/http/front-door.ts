@@ -34,10 +34,16 @@ export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, Modern
   /** The door that is served instead of the whole config. */
   door?: string | undefined;
   /** Opens the part of the config behind a door, or of the whole config, for everybody or for a person. It ends with the front door. */
-  openDoor: (door: string | undefined, person?: Person) => Promise<App>;
+  openDoor: (door: string | undefined, visitor?: Visitor) => Promise<App>;
   /** The page for people who have signed in. */
   page?: HttpPage | undefined;
   log: Log;
+}
+
+/** A person who has signed in, and our address for the person's browser. */
+export interface Visitor {
+  person: Person;
+  origin: string;
 }
 
 /** A page beside MCP. It checks its requests itself, except for the host. */
@@ -281,7 +287,9 @@ export class FrontDoor {
   }
 
   async #opening(door: string | undefined, person?: Person): Promise<OpenDoor> {
-    const app = await this.#options.openDoor(door, person);
+    const { people } = this.#options;
+    const origin = people?.people.oidc?.address ?? new URL(this.url).origin;
+    const app = await this.#options.openDoor(door, person && { person, origin });
     const opened = { app, ...placeFor(app, this.#options) };
     this.#opened.add(opened);
     return opened;

@@ -6,7 +6,7 @@ import { refusedSignInMs } from "../limits.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
-import { loginCommand, shortLine } from "./words.ts";
+import { shortLine, signInHint } from "./words.ts";
 
 /** The hint for clients that sign in without a person. */
 const clientHint = 'At the authorization server, grant the required scopes to the client in its "oauth" config.';
@@ -112,8 +112,15 @@ export class Access implements Authorizer {
     return this.#store.read(this.#server)?.tokens;
   }
 
+  /** The person's token that an exchange starts from. */
+  get #exchanged(): string | undefined {
+    return this.#server.exchange && this.#store.owner?.accessToken();
+  }
+
   async #tokens(): Promise<Tokens | undefined> {
     const tokens = this.#stored();
+    // Without a token, a server might answer an exchange's requests as those of nobody.
+    if (!tokens && this.#server.exchange) return this.#renew(undefined, undefined);
     if (!tokens || !isExpired(tokens)) return tokens;
     try {
       const renewed = await this.#renew(tokens.access, undefined);
@@ -147,10 +154,11 @@ export class Access implements Authorizer {
   #needs(message: string, status: number, { hint, stands = true }: { hint?: string; stands?: boolean } = {}) {
     const token = this.#stored()?.access;
     const until = performance.now() + refusedSignInMs;
-    const isSignInSame = () => this.#stored()?.access === token;
+    const exchanged = this.#exchanged;
+    const isSignInSame = () => this.#stored()?.access === token && this.#exchanged === exchanged;
     return new NetworkFailure(message, {
       code: "AUTH_REQUIRED",
-      hint: hint ?? (needsNobody(this.#server) ? clientHint : loginCommand(this.#server.name)),
+      hint: hint ?? (needsNobody(this.#server) ? clientHint : signInHint(this.#server.name, this.#store.owner)),
       status,
       ...(stands ? { isSignInSame, stands: () => performance.now() < until && isSignInSame() } : {}),
     });

@@ -17,7 +17,7 @@ import { probe } from "./probe.ts";
 import { checkReach } from "./reach.ts";
 import { chosenScopes, renew, union } from "./renewal.ts";
 import { type Code, isStranger, type OAuthContext, oauthContextOf, recordOf, revoke, tokensForCode } from "./tokens.ts";
-import { AuthorizationRefused, loginCommand, notOAuth, shortLine } from "./words.ts";
+import { AuthorizationRefused, notOAuth, shortLine, signInHint } from "./words.ts";
 
 export interface Authorization {
   server: NetworkServer;
@@ -55,7 +55,7 @@ export async function authorize(asked: Authorization) {
   const context = { ...found, client, fetch };
   let isFinished = false;
   const finish = async (redirect: URL) => {
-    if (isFinished) throw failed("this sign-in is already done", server);
+    if (isFinished) throw failed("this sign-in is already done", asked);
     const answer = await answerIn(redirect, { asked, state, found });
     isFinished = true;
     await store.alone(server, () =>
@@ -123,9 +123,9 @@ async function answerIn(
   const { server, store } = asked;
   const get = (name: string) => redirect.searchParams.get(name);
   const iss = get("iss");
-  if (get("state") !== state) throw failed("the response belongs to another sign-in", server);
+  if (get("state") !== state) throw failed("the response belongs to another sign-in", asked);
   if (!isFromIssuer(iss, found)) {
-    throw failed("the response came from a different authorization server", server);
+    throw failed("the response came from a different authorization server", asked);
   }
   const error = get("error");
   if (error !== null) {
@@ -134,10 +134,10 @@ async function answerIn(
       await store.update(server, (record) => record && { ...record, wantedScopes: undefined });
     }
     const words = [error, get("error_description")].filter(Boolean).join(": ");
-    throw failed(`its authorization server refused the sign-in: ${shortLine(words)}`, server);
+    throw failed(`its authorization server refused the sign-in: ${shortLine(words)}`, asked);
   }
   const authorizationCode = get("code");
-  if (!authorizationCode) throw failed("the redirect address contains no code", server);
+  if (!authorizationCode) throw failed("the redirect address contains no code", asked);
   return { authorizationCode, ...(iss === null ? {} : { iss }) };
 }
 
@@ -164,7 +164,7 @@ async function exchanged(
     if (!(error instanceof AuthorizationRefused)) throw error;
     // The next sign-in registers a new client.
     if (isStranger(error)) await store.update(server, (now) => now && { ...now, client: undefined });
-    throw failed(`its authorization server issued no token: ${error.message}`, server);
+    throw failed(`its authorization server issued no token: ${error.message}`, { server, store });
   }
 }
 
@@ -175,6 +175,7 @@ export async function takeBack(server: NetworkServer, record: SignInRecord, sign
   if (context && record.tokens) await revoke(context, record.tokens);
 }
 
-function failed(message: string, { name }: NetworkServer): NetworkFailure {
-  return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint: `Start again: ${loginCommand(name)}` });
+function failed(message: string, { server, store }: Pick<Authorization, "server" | "store">): NetworkFailure {
+  const hint = `Start again: ${signInHint(server.name, store.owner)}`;
+  return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint });
 }

@@ -9,6 +9,7 @@ import {
   registerClient,
 } from "@modelcontextprotocol/client";
 import { systemCodeOf } from "../../base/errors.ts";
+import { isLoopback } from "../../base/loopback.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import type { OAuthEntry } from "../../config/oauth.ts";
 import { NetworkFailure } from "../network-failure.ts";
@@ -110,7 +111,7 @@ async function registered(found: Discovered, { redirectUrl, scopes, fetch }: Int
       clientMetadata: {
         client_name: "claudikins",
         // Some servers accept a redirect to this machine only for native applications.
-        ...{ application_type: "native" },
+        ...{ application_type: isLoopback(redirectUrl.hostname) ? "native" : "web" },
         redirect_uris: [redirectUrl.href],
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],

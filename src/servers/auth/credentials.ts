@@ -1,4 +1,7 @@
-/** Stores sign-ins in one file for all processes of a user. The file is replaced as a whole, and only the user can read it. */
+/**
+ * Stores sign-ins in one file for all processes of a user, or sealed in one file for each person who has signed in. The file is replaced as
+ * a whole, and only the user can read it.
+ */
 
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -8,8 +11,10 @@ import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
-import type { NetworkServer } from "../../config/load.ts";
+import type { ExchangeEntry } from "../../config/credentials.ts";
+import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { renewalMarginMs } from "../limits.ts";
+import type { Seal } from "./seal.ts";
 
 /** The guarded thing, as errors name it. */
 const guarded = "the credentials";
@@ -61,42 +66,83 @@ export interface SignInRecord {
   tokens?: Tokens | undefined;
   /** Scopes that the server has asked for since the sign-in. */
   wantedScopes?: string[] | undefined;
+  /** What a person has entered for `${user:NAME}` in the entry, by name. */
+  keys?: Record<string, string> | undefined;
+}
+
+/** The text is a record as JSON. */
+interface SealedRecord {
+  sealed: string;
 }
 
 interface Contents {
   version: 1;
-  servers: Record<string, SignInRecord>;
+  servers: Record<string, SignInRecord | SealedRecord>;
+}
+
+/** The person whose credentials are in a file, each sealed. */
+export interface CredentialOwner {
+  /** For messages. */
+  name: string;
+  seal: Seal;
+  /** The newest access token of the person from the provider of the config. Undefined while the person is not here. */
+  accessToken(): string | undefined;
+  /** The page where the person signs in to a server. Undefined if this process has no such pages. */
+  pageFor(server: string): string | undefined;
 }
 
 export class CredentialStore {
   readonly #file: string;
   readonly #warn: (message: string) => void;
   #isWarned = false;
+  /** Given if the credentials belong to one person. */
+  readonly owner: CredentialOwner | undefined;
+  /** The records that are being sealed with the newest key. */
+  readonly #resealing = new Set<string>();
 
   /** `warn` is called if the file is damaged. */
-  constructor(file: string, warn: (message: string) => void = () => {}) {
+  constructor(file: string, warn: (message: string) => void = () => {}, owner?: CredentialOwner) {
     this.#file = file;
     this.#warn = warn;
+    this.owner = owner;
   }
 
   /** The stored sign-in. Undefined if there is none. Throws VERSION_TOO_OLD. */
-  read(server: NetworkServer): SignInRecord | undefined {
-    const record = ownRecord(this.#contents() ?? nothing(), server);
+  read(server: ServerConfig): SignInRecord | undefined {
+    const record = this.#recordIn(this.#contents() ?? nothing(), server);
     return record && isOfConfig(record, server) ? record : undefined;
+  }
+
+  /** A record of unexpected form counts as missing, as does one that none of the keys opens. */
+  #recordIn({ servers }: Contents, server: ServerConfig): SignInRecord | undefined {
+    const key = keyOf(server);
+    const kept = Object.hasOwn(servers, key) ? servers[key] : undefined;
+    if (!isObject(kept)) return undefined;
+    if (!this.owner) return soundRecord(kept);
+    const opened = "sealed" in kept ? this.owner.seal.open(String(kept.sealed), key) : undefined;
+    if (opened?.isOld) this.#reseal(server, key);
+    return opened && soundRecord(parsedJson(opened.text));
+  }
+
+  #reseal(server: ServerConfig, key: string): void {
+    if (this.#resealing.has(key)) return;
+    this.#resealing.add(key);
+    const resealing = this.update(server, (record) => record);
+    void resealing.catch(() => {}).finally(() => this.#resealing.delete(key));
   }
 
   /** Changes the stored sign-in of one server, based on the current file. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
   async update(
-    server: NetworkServer,
+    server: ServerConfig,
     change: (record: SignInRecord | undefined) => SignInRecord | undefined,
   ): Promise<void> {
     await withLock(this.#lockFile("file"), guarded, () => {
       const contents = this.#contents() ?? this.#keptAside();
       const key = keyOf(server);
-      const before = ownRecord(contents, server);
+      const before = this.#recordIn(contents, server);
       const after = change(before && isOfConfig(before, server) ? before : undefined);
       const { [key]: _, ...servers } = contents.servers;
-      if (after) servers[key] = after;
+      if (after) servers[key] = this.#kept(after, key);
       else if (before === undefined) return;
       this.#write({ version: 1, servers });
     });
@@ -105,6 +151,10 @@ export class CredentialStore {
   /** Runs the work with the lock, so that no other process requests or revokes tokens of this server. */
   async alone<T>(server: NetworkServer, work: () => Promise<T>): Promise<T> {
     return withLock(this.#lockFile(hash(keyOf(server))), guarded, work);
+  }
+
+  #kept(record: SignInRecord, key: string): SignInRecord | SealedRecord {
+    return this.owner ? { sealed: this.owner.seal.seal(JSON.stringify(record), key) } : record;
   }
 
   #lockFile(name: string): string {
@@ -168,8 +218,10 @@ export class CredentialStore {
 
 const nothing = (): Contents => ({ version: 1, servers: Object.create(null) });
 
-/** A URL's query may contain secrets, so the file contains only a hash. */
-function keyOf({ name, url }: NetworkServer): string {
+/** A URL's query and arguments may contain secrets, so the file contains only a hash. */
+function keyOf(server: ServerConfig): string {
+  const { name, url } = server;
+  if (url === undefined) return `${name} ${hash(JSON.stringify([server.command, server.args]))}`;
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address) address.username = address.password = address.hash = "";
   return `${name} ${hash(address?.href ?? url)}`;
@@ -184,11 +236,10 @@ function parsed(text: string): Contents | undefined {
   return value?.version === 1 && isObject(value.servers) ? value : undefined;
 }
 
-/** A record of unexpected form counts as missing. */
-function ownRecord(contents: Contents, server: NetworkServer): SignInRecord | undefined {
-  const key = keyOf(server);
-  const record = Object.hasOwn(contents.servers, key) ? contents.servers[key] : undefined;
-  if (typeof record !== "object" || record === null) return undefined;
+/** Undefined for a record of unexpected form. */
+function soundRecord(value: unknown): SignInRecord | undefined {
+  if (!isObject(value)) return undefined;
+  const record = value as unknown as SignInRecord;
   const { tokens, client } = record;
   const isSound =
     (tokens === undefined || (typeof tokens.access === "string" && Array.isArray(tokens.scopes))) &&
@@ -196,16 +247,28 @@ function ownRecord(contents: Contents, server: NetworkServer): SignInRecord | un
   return isSound ? record : undefined;
 }
 
-/** Tokens of another client than the config's do not belong to this entry. */
-function isOfConfig({ client }: SignInRecord, { oauth }: NetworkServer): boolean {
+/** Tokens of another client than the config's, or that were exchanged for something else, do not belong to this entry. */
+function isOfConfig({ client, issuer, resource }: SignInRecord, server: ServerConfig): boolean {
+  if (server.url === undefined) return true;
+  const { oauth, exchange } = server;
+  if (exchange) {
+    const wanted = exchangeMark(exchange);
+    return issuer === wanted.issuer && resource === wanted.resource;
+  }
   const clientId = oauth === false ? undefined : oauth?.clientId;
   if (client === undefined) return true;
   return clientId === undefined ? client.origin !== "config" : client.client_id === clientId;
 }
 
-/** Whether the client gets its tokens without a person. */
-export function needsNobody({ oauth }: NetworkServer): boolean {
-  return typeof oauth === "object" && oauth.grant === "client_credentials";
+/** What a token is exchanged for. A token for something else does not belong to the entry. */
+export function exchangeMark(exchange: ExchangeEntry): { issuer: string; resource: string } {
+  const { tokenUrl, audience = null, resource = null, scopes = [], clientId } = exchange;
+  return { issuer: tokenUrl, resource: JSON.stringify([audience, resource, scopes, clientId]) };
+}
+
+/** Whether the client gets its tokens without asking a person. */
+export function needsNobody({ oauth, exchange }: NetworkServer): boolean {
+  return exchange !== undefined || (typeof oauth === "object" && oauth.grant === "client_credentials");
 }
 
 /** Whether tokens are too old to be sent. Tokens that cannot be renewed are sent until they expire. */

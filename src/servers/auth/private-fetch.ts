@@ -80,10 +80,21 @@ function plainHeaders({ headers }: Response): Record<string, string> {
 
 const tooLarge = () => notOAuth(`its authorization server sent more than ${megabytes(maxMetadataBytes)}`);
 
+/** Parameters whose values may come back in an error. */
+const notSecret = [
+  "grant_type",
+  "client_id",
+  "scope",
+  "resource",
+  "audience",
+  "subject_token_type",
+  "requested_token_type",
+];
+
 /** Sent values that must be masked if they come back in a response. */
 function secretsOf({ body, headers }: RequestInit): string[] {
   const sent = body instanceof URLSearchParams ? [...body] : [];
-  const secret = sent.filter(([name]) => !["grant_type", "client_id", "scope", "resource"].includes(name));
+  const secret = sent.filter(([name]) => !notSecret.includes(name));
   const credentials = new Headers(headers).get("authorization")?.replace(/^\w+ /, "");
   const pair = credentials === undefined ? [] : Buffer.from(credentials, "base64").toString().split(":").slice(1);
   return [...secret.map(([, value]) => value), ...pair, ...(credentials === undefined ? [] : [credentials])];

@@ -9,7 +9,7 @@ import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type T
 import { discover } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
 import { isEnded, isStranger, oauthContextOf, recordOf, refreshed, tokensForClient } from "./tokens.ts";
-import { AuthorizationRefused, loginCommand } from "./words.ts";
+import { AuthorizationRefused, signInHint } from "./words.ts";
 
 interface Renewal {
   server: NetworkServer;
@@ -32,6 +32,13 @@ export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
       const { tokens } = record ?? {};
       if (tokens && tokens.access !== refused && !isExpired(tokens)) return tokens;
       const fetch = privateFetch(url, signal);
+      if (server.exchange) {
+        const { exchanged } = await import("./exchange.ts");
+        const record = await exchanged(server.name, server.exchange, { owner: store.owner, signal });
+        // The person may have been revoked meanwhile.
+        await store.update(server, () => (store.owner?.accessToken() === undefined ? undefined : record));
+        return record.tokens;
+      }
       if (needsNobody(server)) return await fromClient(renewal, record, fetch);
       return record && tokens?.refresh !== undefined ? await fromRefresh(renewal, record, tokens, fetch) : undefined;
     });
@@ -56,11 +63,12 @@ async function fromRefresh(
   if (!context) return undefined;
   try {
     const tokens = await refreshed(context, before);
-    await store.update(server, (now) => ({ ...(now ?? record), tokens }));
+    // The credentials of a person may have been removed meanwhile, because the person was revoked.
+    await store.update(server, (now) => (now || !store.owner ? { ...(now ?? record), tokens } : undefined));
     return tokens;
   } catch (error) {
     const isLost = isStranger(error) && client.stored.origin !== "config";
-    if (!isEnded(error) && !isLost) throw failureOf(error, server, client);
+    if (!isEnded(error) && !isLost) throw failureOf(error, { server, store }, client);
     await store.update(server, (now) => now && { ...now, tokens: undefined, ...(isLost ? { client: undefined } : {}) });
     return undefined;
   }
@@ -82,15 +90,21 @@ async function fromClient(
     await store.update(server, (now) => ({ ...now, ...recordOf(server.name, context, tokens) }));
     return tokens;
   } catch (error) {
-    throw failureOf(error, server, client);
+    throw failureOf(error, { server, store }, client);
   }
 }
 
-function failureOf(error: unknown, server: NetworkServer, { stored }: OAuthClient): unknown {
+function failureOf(
+  error: unknown,
+  { server, store }: Pick<Renewal, "server" | "store">,
+  { stored }: OAuthClient,
+): unknown {
   if (!(error instanceof AuthorizationRefused)) return error;
   const isOfConfig = isStranger(error) || needsNobody(server);
   const hint =
-    isOfConfig && stored.origin === "config" ? 'Correct "oauth" in its config entry.' : loginCommand(server.name);
+    isOfConfig && stored.origin === "config"
+      ? 'Correct "oauth" in its config entry.'
+      : signInHint(server.name, store.owner);
   return new NetworkFailure(`its sign-in was rejected: ${error.message}`, {
     code: "AUTH_REQUIRED",
     hint,

@@ -3,10 +3,20 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import { NetworkFailure } from "../network-failure.ts";
+import type { CredentialOwner } from "./credentials.ts";
 
 /** The command as it is typed in a shell. */
 export function loginCommand(server: string): string {
   return `claudikins auth login ${shellWord(server)}`;
+}
+
+/** What a person does to sign in: the command, or for a person's own credentials the page. */
+export function signInHint(server: string, owner: CredentialOwner | undefined): string {
+  if (!owner) return loginCommand(server);
+  const page = owner.pageFor(server);
+  return page === undefined
+    ? `${owner.name} must call it from an agent at claudikins serve --http first, and sign in there.`
+    : `${owner.name} must open ${page} in a browser and sign in, then call again.`;
 }
 
 export function logoutCommand(server: string): string {

@@ -10,11 +10,12 @@ const hostname = "127.0.0.1";
 const path = "/callback";
 
 /** The pages load nothing, are not cached, and send no referrer. */
-const headers = {
+export const redirectPageHeaders = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   connection: "close",
 };
@@ -35,14 +36,14 @@ export class RedirectListener implements AsyncDisposable {
   async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     // Another user could send a code of an account of theirs.
     const problem = await problemOfPeer(server.requestIP(request), { address: hostname, port: server.port! });
-    if (problem) return new Response(refusedPage(problem), { status: 403, headers });
+    if (problem) return new Response(refusedPage(problem), { status: 403, headers: redirectPageHeaders });
     const { pathname, search } = new URL(request.url);
     // Checks the Host header against DNS rebinding.
     const isOurs = request.headers.get("host") === this.url.host && pathname === path;
     if (request.method !== "GET" || !isOurs || !this.onRedirect) {
       return new Response("Not found.\n", { status: 404, headers: { connection: "close" } });
     }
-    return new Response(await this.onRedirect(new URL(search, this.url)), { headers });
+    return new Response(await this.onRedirect(new URL(search, this.url)), { headers: redirectPageHeaders });
   }
 
   /** Stops listening. A page that is being sent still arrives. */
@@ -75,36 +76,45 @@ function refusedPage({ message, hint }: PeerProblem): string {
 }
 
 interface PageText {
-  mark: "done" | "failed";
+  mark: "done" | "failed" | "asks";
   title: string;
   lines: string[];
+  /** The names of secrets that the person enters. The form is sent to the page's own address. */
+  secrets?: string[];
 }
 
 /** The page that the browser shows. It loads no other file. */
-export function redirectPage({ mark, title, lines }: PageText): string {
+export function redirectPage({ mark, title, lines, secrets = [] }: PageText): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${Bun.escapeHTML(title)}</title>
-<style>${style}</style>
+${secrets.length === 0 ? '<meta name="referrer" content="no-referrer">\n' : ""}<title>${Bun.escapeHTML(title)}</title>
+<style>${style}${secrets.length === 0 ? "" : formStyle}</style>
 </head>
 <body>
 <main>
 <svg class="${mark}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${strokes[mark]}"/></svg>
 <h1>${Bun.escapeHTML(title)}</h1>
 ${lines.map((line) => `<p>${Bun.escapeHTML(line)}</p>`).join("\n")}
-<footer>claudikins</footer>
+${secrets.length === 0 ? "" : formOf(secrets)}<footer>claudikins</footer>
 </main>
 </body>
 </html>
 `;
 }
 
-const strokes = { done: "M7 12.5l3.5 3.5L17 9", failed: "M8.5 8.5l7 7M15.5 8.5l-7 7" };
+function formOf(secrets: string[]): string {
+  const fields = secrets.map((name) => {
+    const shown = Bun.escapeHTML(name);
+    return `<label>${shown}<input type="password" name="${shown}" autocomplete="off" spellcheck="false" required></label>`;
+  });
+  return `<form method="post">\n${fields.join("\n")}\n<button>Save</button>\n</form>\n`;
+}
+
+const strokes = { asks: "M12 7v6M12 16.5v.5", done: "M7 12.5l3.5 3.5L17 9", failed: "M8.5 8.5l7 7M15.5 8.5l-7 7" };
 
 const style = `
 :root { --back: #f6f5f2; --card: #fff; --text: #22211e; --dim: #6b6962; --line: #e4e1da; --done: #2d7d46; --failed: #b3362b }
@@ -121,4 +131,12 @@ svg.done { stroke: var(--done) } svg.failed { stroke: var(--failed) }
 h1 { margin: .9rem 0 .6rem; font-size: 1.3rem; line-height: 1.3; overflow-wrap: anywhere; text-wrap: balance }
 p { margin: .6rem 0; color: var(--dim); overflow-wrap: anywhere; text-wrap: balance }
 footer { margin-top: 1.6rem; padding-top: .9rem; border-top: 1px solid var(--line); color: var(--dim); font-size: .8rem }
+`;
+
+const formStyle = `
+svg.asks { stroke: var(--dim) }
+label { display: block; margin: 1rem 0; text-align: left; font-size: .9rem; overflow-wrap: anywhere }
+input, button { width: 100%; margin-top: .3rem; padding: .6rem .7rem; font: inherit; color: inherit; background: var(--back);
+  border: 1px solid var(--line); border-radius: 8px }
+button { cursor: pointer; font-weight: 600 }
 `;

@@ -2,6 +2,7 @@
 
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { number, oneOf, record, text, texts, time, type ValueOf } from "../../base/json-shape.ts";
+import { usesOwn } from "../../config/credentials.ts";
 import type { Config, NetworkServer } from "../../config/load.ts";
 import { wantsSignIn } from "../../config/oauth.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
@@ -20,11 +21,10 @@ export const loginShape = record({
 });
 export type LoginReport = ValueOf<typeof loginShape>;
 
-/** `"token in the config"`, `"headersHelper"` and `"off"` (`"oauth": false`) are servers without a sign-in. */
-export type ServerAuthStatus = { server: string; account?: string } & (
-  | SignInStatus
-  | { state: "token in the config" | "headersHelper" | "off" }
-);
+/** Servers without a sign-in of the user. `"off"` is `"oauth": false`, and `"each person"` a server that uses each person's own credentials. */
+type OtherMethod = "token in the config" | "headersHelper" | "off" | "each person";
+
+export type ServerAuthStatus = { server: string; account?: string } & (SignInStatus | { state: OtherMethod });
 
 /** Throws SERVER_NOT_FOUND, and USAGE for a server without a sign-in. */
 export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; config: Config }): NetworkServer {
@@ -36,6 +36,15 @@ export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; c
     });
   }
   const method = authMethodOf(server);
+  if (method === "each person") {
+    throw new ClaudikinsError(
+      "USAGE",
+      `Server "${name}" uses the credentials of each person and has no common sign-in`,
+      {
+        hint: "People sign in when they call it from an agent at claudikins serve --http.",
+      },
+    );
+  }
   if (method === "token in the config") {
     throw new ClaudikinsError("USAGE", `Server "${name}" gets its token from the config and needs no sign-in`, {
       hint: 'To sign in instead, remove Authorization from "headers" or the user from "url".',
@@ -170,7 +179,8 @@ export function networkServers(config: Pick<Config, "servers">): NetworkServer[]
 }
 
 /** How a server gets its token: from a sign-in, from the config, from a program, or not at all. */
-export function authMethodOf(server: NetworkServer): "sign-in" | "token in the config" | "headersHelper" | "off" {
+export function authMethodOf(server: NetworkServer): "sign-in" | OtherMethod {
+  if (usesOwn(server)) return "each person";
   const { url, headers, oauth } = server;
   const hasUser = URL.canParse(url) && new URL(url).username !== "";
   if (hasUser || Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {

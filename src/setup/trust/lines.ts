@@ -24,7 +24,7 @@ function serverLines(name: string, entry: ServerEntry): TrustLine[] {
   const { allow, deny, confirm, ...rest } = thatCounts(entry) as Record<string, unknown> & PolicyKeys;
   const line = lineOf(name);
   const start = entry.url === undefined ? programLines(entry, line) : addressLines(entry, line);
-  const named = ["command", "args", "cwd", "env", "inherit", "url", "headers", "headersHelper", "oauth"];
+  const named = ["command", "args", "cwd", "env", "inherit", "url", "headers", "headersHelper", "oauth", "exchange"];
   const others = Object.entries(rest).filter(([key]) => !named.includes(key));
   return [
     ...start,
@@ -53,7 +53,7 @@ function programLines({ command, args, cwd, env, inherit = [] }: Program, line: 
   ];
 }
 
-function addressLines({ url, headers, headersHelper, cwd, oauth }: Remote, line: MakeLine): TrustLine[] {
+function addressLines({ url, headers, headersHelper, cwd, oauth, exchange }: Remote, line: MakeLine): TrustLine[] {
   return [
     line("connect to", shownAddress(url), url),
     // Nothing in it is hidden: what looks like a secret may be a command.
@@ -68,6 +68,11 @@ function addressLines({ url, headers, headersHelper, cwd, oauth }: Remote, line:
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => line("sign in with", `${key} ${shownValue(key, String(value), true)}`, [key, value])),
     ...(oauth === false ? [line("sign in", "never", false)] : []),
+    ...Object.entries(exchange ?? {})
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) =>
+        line("exchange people's tokens with", `${key} ${shownValue(key, String(value), true)}`, [key, value]),
+      ),
   ];
 }
 
@@ -152,9 +157,14 @@ function shownJson(name: string, value: unknown): unknown {
 }
 
 function authLines(auth: NonNullable<ParsedConfig["auth"]>, line: MakeLine): TrustLine[] {
-  const { clientSecret, ...oidc } = auth.oidc ?? {};
+  const { oidc: { clientSecret, ...oidc } = {}, sealingKey, sealingKeyFile } = auth;
   const secret = clientSecret === undefined ? {} : { clientSecret: shownValue("clientSecret", clientSecret, true) };
-  return [line("oidc", JSON.stringify({ ...oidc, ...secret }), auth), ...readLines(variablesIn(auth), line)];
+  return [
+    line("oidc", JSON.stringify({ ...oidc, ...secret }), auth),
+    ...(sealingKey ?? []).map((key) => line("seal with", shownValue("sealingKey", key, true), key)),
+    ...(sealingKeyFile === undefined ? [] : [line("seal with keys in", sealingKeyFile)]),
+    ...readLines(variablesIn(auth), line),
+  ];
 }
 
 function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): TrustLine[] {

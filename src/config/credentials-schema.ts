@@ -1,0 +1,50 @@
+/** The schemas of `credentials` and `exchange` of a server, and of the keys that seal credentials of people. */
+import { z } from "zod";
+import { credentialKinds, type ExchangeEntry } from "./credentials.ts";
+import { isSafe } from "./oidc.ts";
+
+const text = z.string().min(1);
+
+const tokenUrl = z.string().superRefine((value, context) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (value.includes("${") || (url && isSafe(url) && url.username === "" && url.hash === "")) return;
+  context.addIssue({ code: "custom", message: "expected an address that starts with https://" });
+});
+
+const exchangeFields = {
+  /** The token endpoint of the company's provider. */
+  tokenUrl,
+  /** The server, as the provider names it. */
+  audience: text.optional(),
+  /** The server's address, for providers that know it by that. */
+  resource: text.optional(),
+  scopes: z.array(text).optional(),
+  /** The client of claudikins at the provider. */
+  clientId: text,
+  clientSecret: text.optional(),
+};
+
+const exchangeSchema: z.ZodType<ExchangeEntry> = z
+  .object(exchangeFields)
+  .superRefine(({ audience, resource }, context) => {
+    if (audience !== undefined || resource !== undefined) return;
+    context.addIssue({ code: "custom", path: ["audience"], message: 'missing: needs "audience" or "resource"' });
+  });
+
+export const exchangeKeys = Object.keys(exchangeFields);
+
+export const credentialFields = {
+  /** Whether the server gets the same credentials for everybody, or each person's own. */
+  credentials: z.enum(credentialKinds).optional(),
+  exchange: exchangeSchema.optional(),
+};
+
+export const sealingFields = {
+  /** A key of 32 bytes in base64, or several: the first one seals, and each of them opens. */
+  sealingKey: z
+    .union([text, z.array(text).min(1)], "expected a string or an array of strings")
+    .transform((value) => [value].flat())
+    .optional(),
+  /** A file with one such key on each line. Relative paths are resolved against the config file. */
+  sealingKeyFile: text.optional(),
+};

@@ -1,0 +1,111 @@
+/** The keys of a server's entry that say whether people use it with their own credentials, and of `auth` that seal these. */
+import type { Environment } from "./environment.ts";
+import { expand } from "./expand.ts";
+
+/** `shared`: one sign-in for all callers. `user`: each person's own. `exchange`: tokens that are exchanged for a person's token. */
+export const credentialKinds = ["shared", "user", "exchange"] as const;
+
+/** How the token of a person is exchanged for one of the server (RFC 8693). `clientSecret` is a secret. */
+export interface ExchangeEntry {
+  tokenUrl: string;
+  audience?: string | undefined;
+  resource?: string | undefined;
+  scopes?: string[] | undefined;
+  clientId: string;
+  clientSecret?: string | undefined;
+}
+
+export interface CredentialKeys {
+  credentials?: (typeof credentialKinds)[number] | undefined;
+  exchange?: ExchangeEntry | undefined;
+}
+
+/** Whether each person has credentials of the person's own for the server. */
+export function usesOwn({ credentials = "shared" }: CredentialKeys): boolean {
+  return credentials !== "shared";
+}
+
+/** The keys of `auth` that seal the credentials of people: the first key seals, and each of them opens. */
+export interface SealingEntry {
+  sealingKey?: string[] | undefined;
+  sealingKeyFile?: string | undefined;
+}
+
+/** The settings with the values of their variables. `keys` are secrets. */
+export interface Sealing {
+  keys: string[];
+  /** Absolute. It has one key on each line. */
+  file: string | undefined;
+  /** The variables that are referred to and not set. Servers that use people's own credentials do not start until they are. */
+  needs: string[];
+}
+
+const usualKey = ["${CLAUDIKINS_SEALING_KEY}"];
+
+export function sealingOf({ sealingKey, sealingKeyFile }: SealingEntry, env: Environment): Sealing {
+  const keys = sealingKey ?? (sealingKeyFile === undefined ? usualKey : []);
+  const { value, missing } = expand({ keys, file: sealingKeyFile }, env);
+  return { keys: value.keys, file: value.file, needs: missing };
+}
+
+interface Entry extends CredentialKeys {
+  env?: Record<string, string> | undefined;
+  url?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  headersHelper?: string | undefined;
+  oauth?: false | { grant: string } | undefined;
+}
+
+interface Auth {
+  oidc?: { clientId?: string | undefined } | undefined;
+}
+
+/** Why an entry cannot use people's own credentials: the key, and what is wrong. Undefined if it can, or does not. */
+export function credentialsProblem(entry: Entry, auth: Auth | undefined): { key: string; text: string } | undefined {
+  const { credentials, exchange, url, headers = {}, headersHelper, oauth } = entry;
+  const isExchange = credentials === "exchange";
+  const keys = personKeysIn(entry);
+  if (keys.length > 0) {
+    const problem = keysProblem(keys[0]!, entry);
+    if (problem) return problem;
+  }
+  if (exchange && !isExchange) return { key: "exchange", text: 'needs "credentials": "exchange" in the same entry' };
+  if (!usesOwn(entry)) return undefined;
+  const say = (text: string) => ({ key: "credentials", text: `"${credentials}" ${text}` });
+  if (!auth?.oidc) return say('needs people who sign in: add "auth": { "oidc": … } to the config');
+  if (isExchange && url === undefined) return say('needs a server on the network: use "user" for a program');
+  if (isExchange && !exchange) return say('needs "exchange": { "tokenUrl": …, "clientId": … } in the same entry');
+  if (headersHelper !== undefined) return say('cannot be used with "headersHelper", which is the same for everybody');
+  const token = Object.entries(headers).find(([name]) => name.toLowerCase() === "authorization")?.[1];
+  if (token !== undefined && !(credentials === "user" && personKeysIn(token).length > 0)) {
+    return say('cannot be used with an "Authorization" header that is the same for everybody: remove the header');
+  }
+  if (isExchange || (url === undefined && keys.length === 0)) return undefined;
+  if (!auth.oidc.clientId) return say('needs "clientId" in "auth.oidc": people confirm in the browser who they are');
+  if (keys.length > 0) return undefined;
+  if (oauth && oauth.grant !== "authorization_code") return say('needs people, and "grant" signs in without them');
+  if (oauth === false) return say('cannot be used with "oauth": false');
+  return undefined;
+}
+
+function keysProblem(name: string, { env, headers, ...entry }: Entry): { key: string; text: string } | undefined {
+  const text = `\${user:${name}}`;
+  if (personKeysIn(entry).length > 0) {
+    return { key: "credentials", text: `"${text}" can only be in "env" and "headers"` };
+  }
+  if (entry.credentials === "user") return undefined;
+  return { key: "credentials", text: `"${text}" in ${env ? "env" : "headers"} needs "credentials": "user"` };
+}
+
+const reference = /\$\{user:([A-Za-z_]\w{0,63})\}/g;
+
+/** The names of the keys that each person enters, in `${user:NAME}`, sorted. */
+export function personKeysIn(value: unknown): string[] {
+  const found = JSON.stringify(value ?? null).matchAll(reference);
+  return [...new Set([...found].map(([, name = ""]) => name))].sort();
+}
+
+/** The text with a person's own keys. References to missing ones stay. */
+export function withPersonKeys(text: string, keys: Readonly<Record<string, string>>): string {
+  return text.replace(reference, (whole, name: string) => (Object.hasOwn(keys, name) ? keys[name]! : whole));
+}

@@ -1,0 +1,187 @@
+/**
+ * People sign in to servers with accounts of their own. The link of a server has no secret: who opens it must be signed in to the page, and
+ * the sign-in at the server ends only in the same person's browser. So nobody can lead another person into an account, or get one.
+ */
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { personKeysIn } from "../../config/credentials.ts";
+import type { NetworkServer, ServerConfig } from "../../config/load.ts";
+import { wholeConfig } from "../../config/oidc.ts";
+import type { PersonClaims } from "../../policy/people/claims.ts";
+import type { LivePeople } from "../../policy/people/live-people.ts";
+import type { CredentialStore } from "../../servers/auth/credentials.ts";
+import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
+import { redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
+import { RefusedRequest } from "../guard.ts";
+import { maxPageBodyBytes, maxPageSignIns, pageSignInMs } from "../limits.ts";
+
+/** What a person has of a door, for the person's own credentials. */
+export interface PersonServers {
+  servers: ReadonlyMap<string, ServerConfig>;
+  own: CredentialStore | undefined;
+}
+
+export interface ConnectOptions {
+  people: LivePeople;
+  /** Loads what the person has of a door, or without a name of the whole config. */
+  serversOf(door: string | undefined, person: PersonClaims): Promise<PersonServers>;
+}
+
+interface Pending {
+  person: string;
+  server: string;
+  signIn: SignIn;
+  ending: AbortController;
+  endsAt: number;
+}
+
+/** Where authorization servers send browsers back to, below the path of the page. */
+export const connectedPath = "connected";
+
+const path = /^connect\/([a-z0-9-]{1,32})\/([^/]{1,1000})$/;
+
+export class PersonConnect {
+  readonly #options: ConnectOptions;
+  /** By their states. */
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+  }
+
+  has(relative: string): boolean {
+    return relative === connectedPath || path.test(relative);
+  }
+
+  /** Answers a request of a person's browser. `base` is our public address with the path of the page. Throws RefusedRequest. */
+  async answer(request: Request, relative: string, person: PersonClaims, base: string): Promise<Response> {
+    const url = new URL(request.url);
+    if (relative === connectedPath) return this.#end(url, person);
+    const asked = url.searchParams.get("for");
+    if (asked !== null && asked !== person.id) {
+      throw new RefusedRequest(403, `This link is for another person. You have signed in as ${person.name}`);
+    }
+    const { server, own } = await this.#serverAt(relative, person);
+    const names = personKeysIn(server);
+    if (names.length > 0) return this.#keys(request, names, { server, own, person, base });
+    if (request.method !== "GET" || server.url === undefined)
+      throw new RefusedRequest(404, "The page has no such request");
+    return this.#begin(server, own, person, base);
+  }
+
+  /** Asks the person for the keys of an entry, and stores them. */
+  async #keys(
+    request: Request,
+    names: string[],
+    { server, own, person, base }: { server: ServerConfig; own: CredentialStore; person: PersonClaims; base: string },
+  ): Promise<Response> {
+    const { name } = server;
+    if (request.method === "GET") {
+      const lines = [`They are kept for ${person.name} alone, and programs of your agents then use ${name} as you.`];
+      return page({ mark: "asks", title: `Your keys for ${name}`, lines, secrets: names });
+    }
+    const form = await formOf(request, new URL(base).origin);
+    const keys = Object.fromEntries(names.map((each) => [each, (form.get(each) ?? "").trim()]));
+    const unusable = names.find((each) => !/^[\x20-\x7e]{1,4096}$/.test(keys[each] ?? ""));
+    if (unusable !== undefined) {
+      const lines = [`${unusable} must be one line of at most 4096 plain characters.`];
+      return page({ mark: "failed", title: `Your keys for ${name}`, lines, secrets: names });
+    }
+    await this.#options.people.refuseRevoked(person);
+    await own.update(server, () => ({ server: name, keys }));
+    return done(name, person);
+  }
+
+  async #begin(server: NetworkServer, own: CredentialStore, person: PersonClaims, base: string): Promise<Response> {
+    const ending = new AbortController();
+    const options = { redirectUrl: new URL(connectedPath, base), signal: ending.signal };
+    const signIn = await beginSignIn(server, own, options);
+    if (!signIn) return done(server.name, person);
+    const { authorizationUrl } = signIn;
+    this.#forgetOld(maxPageSignIns - 1);
+    const endsAt = performance.now() + pageSignInMs;
+    const pending = { person: person.id, server: server.name, signIn, ending, endsAt };
+    this.#pending.set(authorizationUrl.searchParams.get("state") ?? "", pending);
+    return new Response(null, { status: 303, headers: { location: authorizationUrl.href } });
+  }
+
+  /** The server of a link. For everything that the person may not use, or that is not there, the refusal is the same. */
+  async #serverAt(relative: string, person: PersonClaims): Promise<{ server: ServerConfig; own: CredentialStore }> {
+    const [, door = "", name = ""] = path.exec(relative) ?? [];
+    const view = door === wholeConfig ? undefined : door;
+    const { people, serversOf } = this.#options;
+    const nothing = new RefusedRequest(404, "There is no such server for you. Your groups may not include it");
+    if (!people.mayUse(person, view)) throw nothing;
+    const { servers, own } = await serversOf(view, person).catch((error: unknown) => {
+      throw error instanceof ClaudikinsError && error.code === "DOOR_NOT_FOUND" ? nothing : error;
+    });
+    const server = servers.get(decoded(name));
+    if (server?.credentials !== "user" || !own) throw nothing;
+    return { server, own };
+  }
+
+  async #end({ search, searchParams }: URL, person: PersonClaims): Promise<Response> {
+    this.#forgetOld(maxPageSignIns);
+    const state = searchParams.get("state") ?? "";
+    const pending = this.#pending.get(state);
+    if (pending?.person !== person.id) {
+      throw new RefusedRequest(
+        403,
+        "This sign-in was not begun by you, or it came too late",
+        "Open the link in your agent again.",
+      );
+    }
+    this.#pending.delete(state);
+    const { server, signIn } = pending;
+    try {
+      await this.#options.people.refuseRevoked(person);
+      await signIn.finish(new URL(search, "http://localhost"));
+    } catch (error) {
+      const again = "You can close this window, and open the link in your agent again.";
+      return page({ mark: "failed", title: `Not signed in to ${server}`, lines: [messageOf(error), again] });
+    }
+    return done(server, person);
+  }
+
+  /** Anybody who has signed in can begin many. The oldest are given up first. */
+  #forgetOld(kept: number): void {
+    const now = performance.now();
+    for (const [state, { endsAt, ending }] of this.#pending) {
+      if (endsAt > now && this.#pending.size <= kept) continue;
+      ending.abort();
+      this.#pending.delete(state);
+    }
+  }
+}
+
+function done(server: string, { name }: PersonClaims): Response {
+  const lines = [`As ${name}. Your programs can use it now.`, "You can close this window."];
+  return page({ mark: "done", title: `Signed in to ${server}`, lines });
+}
+
+function page(text: Parameters<typeof redirectPage>[0]): Response {
+  // Browsers name the sender of a form only if the page allows it.
+  const referrer = text.secrets ? { "referrer-policy": "same-origin" } : {};
+  return new Response(redirectPage(text), { headers: { ...redirectPageHeaders, ...referrer } });
+}
+
+/** Throws RefusedRequest for the form of another page. */
+async function formOf(request: Request, own: string): Promise<URLSearchParams> {
+  const { headers } = request;
+  const site = headers.get("sec-fetch-site");
+  if ((site !== null && site !== "same-origin") || headers.get("origin") !== own) {
+    throw new RefusedRequest(403, "Other pages may not send requests to this page");
+  }
+  if (Number(headers.get("content-length") ?? maxPageBodyBytes + 1) > maxPageBodyBytes) {
+    throw new RefusedRequest(413, "The body is too large");
+  }
+  return new URLSearchParams(await request.text());
+}
+
+/** Undefined for a text that is not encoded as it must be. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

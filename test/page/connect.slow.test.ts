@@ -1,0 +1,61 @@
+/** The form for a person's own keys in a real browser, from the link of an agent through the sign-in at the provider. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { personId } from "../../src/policy/people/claims.ts";
+import { serversOfPerson } from "../../src/servers/auth/person-files.ts";
+import { browserNote, chromiumPath, openBrowser, openPage } from "../support/browser.ts";
+import { httpServe } from "../support/http-serve.ts";
+import { oidcFixture } from "../support/oidc.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+test.skipIf(chromiumPath === undefined)(`a person enters a key in Chromium${browserNote}`, async () => {
+  const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port } = free;
+  free.stop(true);
+  const origin = `http://127.0.0.1:${port}`;
+  await using provider = await oidcFixture({ ann: { groups: ["qa-team"] } }, [`${origin}/ui/signed-in`]);
+  using folder = temporaryFolder();
+  const config = folder.write("claudikins.json", {
+    mcpServers: {
+      wiki: {
+        url: "http://127.0.0.1:9/mcp",
+        headers: { Authorization: "Bearer ${user:WIKI_KEY}" },
+        credentials: "user",
+      },
+    },
+    auth: {
+      oidc: {
+        issuer: provider.issuer,
+        audience: "https://tools.example.com",
+        doors: { mcp: ["qa-team"] },
+        clientId: "page",
+        clientSecret: "page-secret",
+      },
+    },
+  });
+  const env = { CLAUDIKINS_DAEMON: "off", CLAUDIKINS_SEALING_KEY: randomBytes(32).toString("base64") };
+  await using serving = await httpServe(folder, [], { token: "kept", port: String(port), env });
+  const browser = await openBrowser();
+  try {
+    const id = personId(provider.issuer, "ann");
+    await using opened = await openPage(browser, `${origin}/ui/connect/mcp/wiki?for=${id}`);
+    const { page, said } = opened;
+    page.setDefaultTimeout(15_000);
+    await page.locator("input").fill("ann");
+    await page.locator("button").click();
+    await page.getByText("Your keys for wiki").waitFor();
+    said.length = 0;
+    await page.getByLabel("WIKI_KEY").fill("a-key-0123456789");
+    await page.getByText("Save").click();
+    await page.getByText("Signed in to wiki").waitFor();
+    expect(said).toEqual([]);
+    const person = { config, id };
+    expect(serversOfPerson(person, { XDG_DATA_HOME: `${folder.path}/data` })).toEqual(["wiki"]);
+  } finally {
+    await browser.close();
+    serving.signal("SIGTERM");
+    await serving.exited;
+  }
+});
