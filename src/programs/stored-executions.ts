@@ -63,6 +63,7 @@ export interface StoredRequest {
   starter?: Starter | undefined;
   /** The saved program that it runs. */
   program?: ProgramIdentity | undefined;
+  isDryRun?: boolean | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
   /** The trace that it belongs to, also where it is continued. */
@@ -270,6 +271,7 @@ export interface AboutProgram {
   /** The door behind which it was started. */
   door?: string | undefined;
   startedBy: StartedBy;
+  isDryRun: boolean;
 }
 
 /** The door behind which the execution was started. */
@@ -280,8 +282,8 @@ export function doorOf({ request }: Pick<StoredExecution, "request">): string | 
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  const { source, isForAgent = false, program, door } = stored;
-  return { code: source.slice(0, chars), program: program?.name, door, startedBy: startedByOf(isForAgent) };
+  const { source, isForAgent = false, program, door, isDryRun = false } = stored;
+  return { code: source.slice(0, chars), program: program?.name, door, startedBy: startedByOf(isForAgent), isDryRun };
 }
 
 export function notFound(id: string): ClaudikinsError {
