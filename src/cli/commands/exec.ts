@@ -50,7 +50,7 @@ export default command({
     `claudikins exec report.ts --wire`,
     `claudikins exec screenshot.ts --output page.png`,
     `claudikins exec nightly.ts --detach`,
-    `claudikins exec -e 'return await demo.refund_order({ order_id: "ord_00042", reason: "defective" })' --dry-run`,
+    `claudikins exec report.ts --dry-run`,
   ],
   json: either(doneShape, named("Detached", about("With --detach", record({ execution: text })))),
   jsonFailure: { "outcome?": failedShape, "files?": filesShape },

@@ -39,7 +39,7 @@ export const executeCode: Tool = {
     properties: {
       code: { type: "string" },
       timeout_ms: { type: "integer", maximum: maxTimeoutMs, default: 30_000 },
-      dry_run: { type: "boolean", description: "Only calls tools that read, and lists the other calls" },
+      dry_run: { type: "boolean", description: "Lists calls that change something, without making them" },
       background: { type: "boolean", description: "Returns an id for resume" },
       resume: { type: "string", description: "Waits for that id" },
     },
