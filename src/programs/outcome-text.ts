@@ -23,7 +23,7 @@ export function receiptText(receipt: Receipt): string {
   const named = failing.length > 3 ? `${failing.slice(0, 3).join(", ")} …` : failing.join(", ");
   const parts = [
     ...(notMade === undefined ? [] : ["dry run"]),
-    `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}${notMade ? `, ${grouped(notMade)} of them not made` : ""}`,
+    `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}${notMade ? `, ${grouped(notMade)} not made` : ""}`,
     durationText(durationMs),
   ];
   if (kept >= notableChars) parts.push(`${grouped(kept)} characters kept out of the context`);

@@ -1,16 +1,17 @@
-/** Makes up the result of a tool that is not called, from its declared or observed type. The same type gives the same result. */
+/** Makes up the result of a tool that is not called, from its declared, observed or well-known type. The same type gives the same result. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import type { ToolResult } from "../servers/result.ts";
 import { resolveReference, sameValue, schemasOf } from "./json-schema.ts";
 import { maxMadeUpChars, maxMadeUpDepth, maxMadeUpItems, maxMadeUpParts } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
+import { schemaOfType } from "./types/type-schema.ts";
 
 /** The text that stands in made-up results. */
 export const madeUpText = "made-up";
 
 /** A whole result. A tool of an unknown type gives `{ "made-up": true }`. */
 export function madeUpResult({ outputSchema, observed, known }: RegistryTool): ToolResult {
-  const schema = outputSchema ?? observed ?? (known?.type === "string" ? { type: "string" } : undefined);
+  const schema = outputSchema ?? observed ?? (known?.type === undefined ? undefined : schemaOfType(known.type));
   const value = schema ? madeUp(schema, { root: schema, depth: 0, parts: { left: maxMadeUpParts } }) : unknownValue();
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return {

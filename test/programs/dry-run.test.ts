@@ -36,7 +36,7 @@ async function run(source: string, { isDry = true } = {}): Promise<Outcome> {
   return await execute({ source, dryRun: isDry ? new DryRun() : undefined }, app);
 }
 
-function valueOf(outcome: Outcome): unknown {
+function resultOf(outcome: Outcome): unknown {
   return outcome.ok ? outcome.value : outcome.error.message;
 }
 
@@ -51,7 +51,7 @@ describe("a dry run", () => {
       await counting.act({ name: "first" });
       const both = await Promise.all([counting.act({ name: "second" }), counting.read({ name: "between" }), counting.wait({ name: "third" })]);
       return { count, both };`);
-    expect(valueOf(outcome)).toEqual({ count: 1, both: [{ "made-up": true }, { count: 2 }, { "made-up": true }] });
+    expect(resultOf(outcome)).toEqual({ count: 1, both: [{ "made-up": true }, { count: 2 }, { "made-up": true }] });
     expect(plannedIn(outcome)).toEqual([
       ["counting.act", { name: "first" }],
       ["counting.act", { name: "second" }],
@@ -73,7 +73,7 @@ describe("a dry run", () => {
         made: await memory.create_entities({ entities: [entity] }),
         names: await files.list_directory({ path: ${JSON.stringify(data)} }),
       };`);
-    expect(valueOf(outcome)).toEqual({
+    expect(resultOf(outcome)).toEqual({
       written: { content: "made-up" },
       raw: {
         content: [{ type: "text", text: '{"content":"made-up"}' }],
@@ -92,11 +92,11 @@ describe("a dry run", () => {
 
   test("answers with the observed type of a tool that declares none, and learns nothing from what is made up", async () => {
     folder.configure({ counting: counting() });
-    expect(valueOf(await run('return await counting.act({ name: "first" })', { isDry: true }))).toEqual({
+    expect(resultOf(await run('return await counting.act({ name: "first" })', { isDry: true }))).toEqual({
       "made-up": true,
     });
-    expect(valueOf(await run('return await counting.act({ name: "real" })', { isDry: false }))).toEqual({ count: 1 });
-    expect(valueOf(await run('return await counting.act({ name: "second" })'))).toEqual({ count: 1 });
+    expect(resultOf(await run('return await counting.act({ name: "real" })', { isDry: false }))).toEqual({ count: 1 });
+    expect(resultOf(await run('return await counting.act({ name: "second" })'))).toEqual({ count: 1 });
     expect(received()).toEqual(['["act","real"]']);
     const observed = readFileSync(join(folder.registry, "observed.json"), "utf8");
     expect(observed).not.toContain("made-up");
@@ -110,12 +110,12 @@ describe("a dry run", () => {
       }
       return errors;`;
     const dry = await run(errors);
-    expect(valueOf(dry)).toEqual([
+    expect(resultOf(dry)).toEqual([
       ["INVALID_ARGUMENTS", expect.any(String)],
       ["POLICY_DENIED", expect.any(String)],
       ["TOOL_NOT_FOUND", expect.any(String)],
     ]);
-    expect(valueOf(dry)).toEqual(valueOf(await run(errors, { isDry: false })));
+    expect(resultOf(dry)).toEqual(resultOf(await run(errors, { isDry: false })));
     expect([dry.dryRun?.calls, received()]).toEqual([[], []]);
   });
 
@@ -135,7 +135,7 @@ describe("a dry run", () => {
   test("counts no call for a quota that it does not make", async () => {
     folder.write("claudikins.json", { mcpServers: { counting: counting() }, quotas: { callsPerMinute: 1 } });
     const outcome = await run("for (let n = 0; n < 5; n++) await counting.act({}); return await counting.read({});");
-    expect(valueOf(outcome)).toEqual({ count: 1 });
+    expect(resultOf(outcome)).toEqual({ count: 1 });
   });
 
   test("changes a copy of the workspace, which is removed", async () => {
@@ -156,7 +156,7 @@ describe("a dry run", () => {
       await fs.rename("./workspace/kept.txt", "./workspace/a/b/moved.txt");
       const { made } = await import("./skills/made");
       return [old(), before, made(), await fs.readFile("./workspace/a/b/moved.txt", "utf8"), (await fs.readdir("./workspace")).sort()];`);
-    expect(valueOf(outcome)).toEqual(["old", "kept", 42, "kept and changed", ["a", "skills"]]);
+    expect(resultOf(outcome)).toEqual(["old", "kept", 42, "kept and changed", ["a", "skills"]]);
     expect(files()).toEqual(before);
     expect(readFileSync(join(folder.path, ".claudikins/workspace/kept.txt"), "utf8")).toBe("kept");
     expect(copies()).toEqual([]);
@@ -167,7 +167,7 @@ describe("a dry run", () => {
     const outcome = await run(
       'await fs.writeFile("./workspace/a", "x"); return await fs.readFile("./workspace/a", "utf8")',
     );
-    expect([valueOf(outcome), existsSync(join(folder.path, ".claudikins/workspace"))]).toEqual(["x", false]);
+    expect([resultOf(outcome), existsSync(join(folder.path, ".claudikins/workspace"))]).toEqual(["x", false]);
   });
 
   test("lists what a failed program has come to", async () => {
@@ -212,7 +212,7 @@ describe("saved programs", () => {
       const [value] = await Promise.all([programs.inner(), counting.act({ name: "beside" })]);
       await counting.act({ name: "after" });
       return value;`);
-    expect(valueOf(outcome)).toEqual({ count: 1 });
+    expect(resultOf(outcome)).toEqual({ count: 1 });
     expect(plannedIn(outcome)?.map(([, args]) => (args as { name: string }).name)).toEqual([
       "before",
       "inner",
@@ -264,17 +264,17 @@ describe("saved programs", () => {
 describe("the answer", () => {
   const code = 'await counting.act({ name: "a" }); await counting.act({}); return await counting.read({});';
 
-  test("of a shell has the value on stdout and the calls on stderr", async () => {
+  test("has the value on stdout and the calls on stderr in a shell", async () => {
     folder.configure({ counting: counting() });
     const { exitCode, stdout, stderr } = await cli(["exec", "--dry-run", "-e", code], { cwd: folder.path });
     expect([exitCode, JSON.parse(stdout)]).toEqual([0, { count: 1 }]);
     expect(stderr.replace(/ · [\d.]+ m?s\]/, "]")).toBe(
       'Would have called (in order; results are made up):\n1. counting.act({"name":"a"}) // line 1\n2. counting.act() // line 1\n' +
-        "[dry run · 3 calls, 2 of them not made]\n",
+        "[dry run · 3 calls, 2 not made]\n",
     );
   });
 
-  test("of a shell says so if there is nothing to list", async () => {
+  test("says so if there is nothing to list", async () => {
     folder.configure({ counting: counting() });
     const { stderr } = await cli(["exec", "--dry-run", "-e", "return 1"], { cwd: folder.path });
     expect(stderr).toContain("Would have called nothing that changes something.");
@@ -288,7 +288,7 @@ describe("the answer", () => {
         arguments: { code, dry_run: true },
       })) as { content: { text: string }[] };
       expect(content.map(({ text }) => text.replace(/ · [\d.]+ m?s\]/, "]"))).toEqual([
-        '{"count": 1}\n\n[dry run · 3 calls, 2 of them not made]',
+        '{"count": 1}\n\n[dry run · 3 calls, 2 not made]',
         'Would have called (in order; results are made up):\n1. counting.act({"name":"a"}) // line 1\n2. counting.act() // line 1',
         expect.stringContaining("Observed result types"),
       ]);

@@ -1,9 +1,13 @@
 /** Made-up results match the type that they are made from, and are always the same. */
 import { describe, expect, test } from "bun:test";
+import { servers } from "../../registry/index.ts";
+import { results as demoResults } from "../../registry/testing/demo/results.ts";
+import type { JsonObject } from "../../src/base/json-object.ts";
 import { toolValue } from "../../src/servers/result.ts";
 import { checkArguments } from "../../src/tools/arguments/check-arguments.ts";
 import { madeUpResult } from "../../src/tools/made-up.ts";
 import type { RegistryTool } from "../../src/tools/model.ts";
+import { schemaOfType } from "../../src/tools/types/type-schema.ts";
 
 const tool = (more: Partial<RegistryTool>): RegistryTool => ({
   name: "change",
@@ -50,7 +54,7 @@ describe("a made-up result", () => {
     [{ type: "object", additionalProperties: { type: "string" } }, {}],
     [{}, { "made-up": true }],
     [true, "made-up"],
-  ])("of %j is %j, which the schema allows", async (schema, value) => {
+  ])("for %j is %j, which the schema allows", async (schema, value) => {
     expect(property(schema as object)).toEqual(value);
     const whole = { type: "object", properties: { it: schema } };
     expect(await checkArguments(whole, { it: value })).toEqual([]);
@@ -64,11 +68,44 @@ describe("a made-up result", () => {
     expect(JSON.stringify(madeUp(wide)).length).toBeLessThan(200_000);
   });
 
-  test("of an object has optional properties too, and a property called __proto__ is one like others", () => {
+  test("has optional properties too if it is an object, and a property called __proto__ is one like others", () => {
     const schema = JSON.parse(
       '{"type":"object","required":["a"],"properties":{"a":{},"b":{"type":"null"},"__proto__":{"type":"string"}}}',
     );
     expect(JSON.stringify(madeUp(schema))).toBe('{"a":{"made-up":true},"b":null,"__proto__":"made-up"}');
+  });
+
+  test("comes from the type in the catalog for a well-known server", () => {
+    const known = { type: demoResults.tools.refund_order.type };
+    const text = '{"refund_id":"made-up","order_id":"made-up","amount_cents":1}';
+    expect(madeUpResult(tool({ known }))).toEqual({ content: [{ type: "text", text }] });
+  });
+
+  test("can be made of every type in the catalog", () => {
+    const types = servers.flatMap(({ results }) =>
+      Object.values(results?.tools ?? {}).flatMap(({ type }) => type ?? []),
+    );
+    expect(types.length).toBeGreaterThan(50);
+    expect(types.filter((type) => schemaOfType(type) === undefined)).toEqual([]);
+  });
+
+  test.each([
+    [
+      "Record<string, number | null>",
+      { type: "object", additionalProperties: { anyOf: [{ type: "number" }, { type: "null" }] } },
+    ],
+    ['("a" | "b")[]', { type: "array", items: { anyOf: [{ const: "a" }, { const: "b" }] } }],
+    [
+      '{ "a-b"?: unknown; c: string[] }',
+      { type: "object", properties: { "a-b": {}, c: { type: "array", items: { type: "string" } } } },
+    ],
+    ["Map<string, string>", undefined],
+    ["{ a: string", undefined],
+    ["string string", undefined],
+    ["{ a: constructor }", undefined],
+    [`${"(".repeat(10_000)}string`, undefined],
+  ])("reads the type %p", (type, schema) => {
+    expect(schemaOfType(type)).toEqual(schema as JsonObject | undefined);
   });
 
   test("comes from the observed type if the tool declares none, and says that it is made up if nothing is known", () => {
