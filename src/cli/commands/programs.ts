@@ -1,5 +1,4 @@
 /** `claudikins programs`: programs that are kept under a name, and what they have done. */
-
 import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import {
