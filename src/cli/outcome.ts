@@ -29,6 +29,7 @@ const common = {
       durationMs: number,
       calls: number,
       failures: number,
+      "notMade?": about("With --dry-run: calls that were not made", number),
       tools: about(
         "By tool id",
         byName(
@@ -48,6 +49,25 @@ const common = {
       charsOut: about("Characters of the value, the logs and what is displayed", number),
       "registry?": about("The first query to the registry", text),
     }),
+  ),
+  "dryRun?": about(
+    "With --dry-run: the calls that were not made, in order, and the number of further ones",
+    named(
+      "DryRun",
+      record({
+        calls: list(
+          record({
+            server: text,
+            tool: text,
+            "arguments?": about("Left out if all arguments together are too long", byName(anything)),
+            argumentChars: number,
+            "line?": about("Line of the code, counting from 1", number),
+            "approval?": about("Why a person would be asked for an approval", text),
+          }),
+        ),
+        more: number,
+      }),
+    ),
   ),
 };
 
@@ -98,11 +118,15 @@ export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io)
     return { failure, beside: { outcome, ...more }, json: { ...document, ...more } };
   }
   const kept: KeptBinaries =
-    form.output === undefined ? await keptBinaries(binaries, form.folders, outcome.receipt.id) : { files };
+    form.output !== undefined
+      ? { files }
+      : outcome.dryRun
+        ? { files: [], notes: sizesText(binaries) }
+        : await keptBinaries(binaries, form.folders, outcome.receipt.id);
   const { notes = files.map(writtenText).join("") } = kept;
   await io.stderr.write(outcome.logs.map(logText).join(""));
   await io.stderr.write(shown.map(blockText).join("") + notes);
-  const note = receiptLine(outcome.receipt);
+  const note = `${await plannedText(outcome)}${receiptLine(outcome.receipt)}`;
   if (failure) return { failure, note: withoutBase64(errorText(failure, io.stderr)) + note };
   const isInFile = form.output !== undefined && binaries.length === 0;
   return { text: isInFile || !outcome.ok ? "" : textOf(outcome.value, kept.files), note };
@@ -129,9 +153,22 @@ async function keptBinaries(binaries: Binary[], folders: OutputFolders, id: stri
     const files = await keepBinaries(binaries, folders, id);
     return { files, notes: files.map(writtenText).join("") };
   } catch (error) {
-    const sizes = binaries.map((binary) => `${sizeText(binary)}\n`).join("");
-    return { files: [], notes: `${sizes}${messageOf(error)}. To choose another place: --output <file>\n` };
+    return {
+      files: [],
+      notes: `${sizesText(binaries)}${messageOf(error)}. To choose another place: --output <file>\n`,
+    };
   }
+}
+
+function sizesText(binaries: readonly Binary[]): string {
+  return binaries.map((binary) => `${sizeText(binary)}\n`).join("");
+}
+
+/** What a dry run would have called. */
+async function plannedText({ dryRun }: Outcome): Promise<string> {
+  if (!dryRun) return "";
+  const { dryRunText } = await import("../programs/dry-run/report-text.ts");
+  return `${dryRunText(dryRun)}\n`;
 }
 
 /** Writes the binaries, or else the value. A failed outcome without binaries writes nothing. */

@@ -13,7 +13,7 @@ import { commandTrace } from "./telemetry.ts";
 
 /** Throws EXECUTION_WAITS. The program then stays in the store. */
 export async function outcomeInShell(
-  request: Pick<ExecuteRequest, "source" | "limits" | "check" | "program">,
+  request: Pick<ExecuteRequest, "source" | "limits" | "check" | "program" | "dryRun">,
   app: App,
   activity: Activity,
   { interrupted, env }: Pick<Io, "interrupted" | "env">,

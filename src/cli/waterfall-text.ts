@@ -95,7 +95,8 @@ function waterfall(calls: RecordedCall[], total: number, { columns = 80, isTermi
 const lineOf = ({ line }: RecordedCall) => (line === undefined ? "" : `:${line}`);
 
 function textOf(call: RecordedCall): string {
-  const { outcome, code, resultChars, waitedMs = 0 } = call;
+  const { outcome, code, resultChars, notMade, waitedMs = 0 } = call;
+  if (notMade) return "not made";
   const waited = waitedMs > 0 ? ` and ${durationText(waitedMs)} of waiting for a person` : "";
   const time = `${durationText(tookMs(call))}${waited}`;
   if (outcome === "ok") return `${time}, ${grouped(resultChars)} chars`;

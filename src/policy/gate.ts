@@ -102,6 +102,23 @@ export class Gate {
     return confirmation && this.#confirm(call, confirmation, policy, context);
   }
 
+  /**
+   * Why a person would be asked about the call; undefined if nobody would. `annotations` are those of the tool. Throws what `permit` throws
+   * before it asks.
+   */
+  wouldAsk(call: ToolCall, annotations: ToolDefinition["annotations"]): string | undefined {
+    this.refuseDenied(call);
+    const { server, tool, shownAs } = call;
+    const policy = this.#options.policyOf(server);
+    const confirmation = policy && confirmationOf(policy, tool);
+    const grant = this.#granted.get(keyOf(call));
+    if (!confirmation || (grant && !grant.isVoid)) return undefined;
+    const why = whyAsked(confirmation, { annotations }, tool, false);
+    const limit = why === undefined ? undefined : exceededLimit(call.args);
+    if (limit === undefined) return why;
+    throw unreadable(call, limit, allowingLine(server, policy, tool, { isRenamed: shownAs !== undefined }));
+  }
+
   /** Throws TOOL_NOT_FOUND if the tool is not known here, and POLICY_DENIED if the config denies it, whatever its arguments are. */
   refuseDenied(call: Pick<ToolCall, "server" | "tool" | "shownAs">): void {
     const { server, tool, shownAs } = call;
@@ -216,7 +233,7 @@ function unreadable(call: ToolCall, limit: string, allowing: string): Claudikins
 /** Undefined if no permission is needed. */
 function whyAsked(
   { mode, line }: Confirmation,
-  { annotations }: ToolDefinition,
+  { annotations }: Pick<ToolDefinition, "annotations">,
   tool: string,
   isChanged: boolean,
 ): string | undefined {

@@ -59,7 +59,7 @@ export async function bindingsFor(
   const source = written.slice(0, maxSourceChars);
   await learnMentioned(source, parts, signal);
   const subscriptions = new CodeSubscriptions(parts.pool);
-  const { program, isForAgent } = requesting;
+  const { program, isForAgent, dryRun } = requesting;
   const servers = parts.catalog.names.map(({ name, jsName }) => {
     const { description } = parts.config.servers.get(name) ?? {};
     return { ...namespaceOf(name, jsName, source, parts), description };
@@ -73,15 +73,16 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
       }
-      if (isOwnFunction(call, parts)) {
-        const { ownFunction } = await import("./saved/own-functions.ts");
-        return await ownFunction(name, args, requesting, parts);
-      }
-      if (program) requirePermission(program, call, toolNamed(call, parts));
       const made = given.made && madeFrom(source, given.made);
       const number = made?.call ?? 0;
+      if (isOwnFunction(call, parts)) {
+        const { ownFunction } = await import("./saved/own-functions.ts");
+        const recorder = dryRun && { dryRun, call: number, line: made?.line, listener };
+        return await ownFunction(name, args, requesting, parts, recorder);
+      }
+      if (program) requirePermission(program, call, toolNamed(call, parts));
       const make = async (trace: TraceContext | undefined): Promise<BindingValue> => {
-        const context = callContext({ ...given, made, call: number, origin, listener, trace }, wantsProgress);
+        const context = callContext({ ...given, made, call: number, origin, listener, trace, dryRun }, wantsProgress);
         if (group === "tools" && made && parts.config.servers.get(namespace)?.isSavedPrograms) {
           const { pause, signal } = given;
           const repeatable = requesting.isStored();
@@ -113,6 +114,7 @@ const ofNobody: RequestingProgram = {
   isForAgent: false,
   host: undefined,
   starter: undefined,
+  dryRun: undefined,
   isStored: () => false,
   lastProgram: () => undefined,
   runsOf: async () => [],

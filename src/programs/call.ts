@@ -19,6 +19,7 @@ import { signature } from "../tools/signature.ts";
 import { type ArgumentWord, argumentsOf, type CallArguments } from "./call-arguments.ts";
 import { observersOf } from "./call-observers.ts";
 import { callSpans, withinSpan } from "./call-telemetry.ts";
+import type { DryRun } from "./dry-run/dry-run.ts";
 import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import type { Tell } from "./progress-text.ts";
@@ -31,11 +32,13 @@ export interface CallContext extends CallOptions {
   call: number;
   /** Gets what happens to the call. */
   listener: ToolCallListener;
+  /** Given for a call of a dry run. */
+  dryRun?: DryRun | undefined;
 }
 
 /** Tells the listener when the call leaves, and with `wantsProgress`, how far the server is. */
 export function callContext(
-  options: CallOptions & Pick<CallContext, "signal" | "call" | "listener">,
+  options: CallOptions & Pick<CallContext, "signal" | "call" | "listener" | "dryRun">,
   wantsProgress: boolean,
 ): CallContext {
   const { call, listener } = options;
@@ -63,6 +66,8 @@ export async function callTool(
 ): Promise<{ tool: RegistryTool; result: ToolResult }> {
   const find = () => findAndCheck(wanted, parts, context.signal);
   const { tool, args } = await parts.pool.signedIn(wanted.namespace, find, context);
+  const planned = context.dryRun && (await planCall(wanted, { tool, args }, context.dryRun, parts, context));
+  if (planned) return { tool, result: planned };
   const result = await askAndSend(wanted.namespace, tool, args, parts, context);
   const seen = seeResult(wanted.namespace, tool, args, result, parts, context);
   if (seen) await seen;
@@ -173,6 +178,18 @@ async function checkedArguments(
   const { args, problems } = argumentsFor?.(inputSchema) ?? { args: written, problems: [] };
   if (problems.length > 0 || config.check === "off") return { args, problems };
   return { args, problems: await argumentProblems(inputSchema, args, args === written ? argsJson : undefined) };
+}
+
+/** The made-up result of a dry run; undefined if the call is made. */
+async function planCall(
+  { namespace: server, argsJson }: WantedCall,
+  found: { tool: RegistryTool; args: JsonObject },
+  dryRun: DryRun,
+  parts: Parts,
+  { call, listener, made }: CallContext,
+): Promise<ToolResult | undefined> {
+  const { plannedResult } = await import("./dry-run/plan.ts");
+  return plannedResult({ server, ...found, argsJson }, parts, { dryRun, call, line: made?.line, listener });
 }
 
 /** The pool asks the policy, and sends the call once it is allowed. */

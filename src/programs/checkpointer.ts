@@ -65,6 +65,8 @@ export interface CheckpointerOptions {
   turns: CopyTurns;
   /** Whether the execution is kept from its start. */
   fromStart: boolean;
+  /** A dry run is not continued in another process, which would not know what was recorded. */
+  isDryRun?: boolean;
   /** Records the execution for `claudikins trace`. What it has is stored with the program. */
   recording?: TimelineSource | undefined;
   /** Set if the execution was taken over. */
@@ -164,12 +166,16 @@ export class ExecutionCheckpointer implements Checkpointer {
 
   async save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<boolean> {
     if (this.#isOver) return false;
-    const { id, log } = this.#options;
+    const { id, log, isDryRun = false } = this.#options;
     // Copied before anything is awaited.
-    const copy = saved && this.#copyOf(saved);
+    const copy = saved && !isDryRun ? this.#copyOf(saved) : undefined;
     try {
       const access = this.#access ?? (await this.#options.open());
-      const why = copy ? await this.#writePages(copy, access) : "its memory could not be copied";
+      const why = copy
+        ? await this.#writePages(copy, access)
+        : isDryRun
+          ? "it is a dry run"
+          : "its memory could not be copied";
       if (this.#isOver) {
         // It may have ended before anything refers to its pages.
         if (!this.#access) await access.writer.do("remove", id, {});

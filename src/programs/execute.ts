@@ -13,6 +13,7 @@ import { bindingsFor } from "./bindings.ts";
 import { observersOf } from "./call-observers.ts";
 import { callSpans } from "./call-telemetry.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
+import type { DryRun } from "./dry-run/dry-run.ts";
 import { askAgain } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
 import type { TraceRecorder, TraceRecording } from "./recording.ts";
@@ -52,6 +53,8 @@ export interface ExecuteRequest {
   starter?: Starter | undefined;
   /** The saved program that this is. It may call only what was named when it was saved. */
   program?: ProgramIdentity | undefined;
+  /** Records the calls that would change something, instead of making them. */
+  dryRun?: DryRun | undefined;
   /** The last program of the same agent that worked. */
   lastProgram?: (() => LastProgram | undefined) | undefined;
   /** The stored runs of a saved program. */
@@ -83,6 +86,7 @@ async function checkAndRun(request: ExecuteRequest & { id: string }, parts: Exec
   // The check used stored schemas, which may be older than the server: list the server and check again before refusing the code.
   const mayBeOld = isRefused && (await askAgain(request.source, parts, request.signal));
   const outcome = mayBeOld ? await run(request, parts) : first;
+  await request.dryRun?.end(outcome);
   recordEnd(outcome, request);
   return outcome;
 }
@@ -140,9 +144,9 @@ async function optionsOf(
     onProgress,
     isForAgent = false,
   } = request;
-  const { program, host, starter, lastProgram = () => undefined, runsOf = async () => [] } = request;
+  const { program, host, starter, dryRun, lastProgram = () => undefined, runsOf = async () => [] } = request;
   const isStored = () => checkpointer?.isStored === true;
-  const requesting = { program, isForAgent, host, starter, isStored, lastProgram, runsOf };
+  const requesting = { program, isForAgent, host, starter, dryRun, isStored, lastProgram, runsOf };
   const { config } = parts;
   const trace = request.span ? request.span.trace : request.trace;
   const spans = callSpans(parts, { trace, execution: id });
@@ -154,7 +158,7 @@ async function optionsOf(
     id,
     bindings,
     limits,
-    mounts: config.folders,
+    mounts: dryRun ? { ...config.folders, scratch: dryRun.scratch } : config.folders,
     check: check ?? config.check,
     signal,
     turn: {

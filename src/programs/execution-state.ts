@@ -1,5 +1,5 @@
 /** The state of an execution: how far it is, or how it ended. Commands, JSON documents and the page take it and its words from here. */
-import { about, oneOf, record, text, texts, time, type ValueOf, yesOrNo } from "../base/json-shape.ts";
+import { about, exactly, oneOf, record, text, texts, time, type ValueOf, yesOrNo } from "../base/json-shape.ts";
 import type { Progress } from "./running-execution.ts";
 import { failureReason, type Summary } from "./trace/record.ts";
 import { outcomeWord } from "./trace/record-text.ts";
@@ -16,6 +16,7 @@ export const stateKeys = {
   "why?": about("Why it is lost", text),
   "ok?": about("Whether an ended one succeeded", yesOrNo),
   "reason?": about("Why an ended one failed", failureReason),
+  "dryRun?": about("Whether it is a dry run", exactly(true)),
 };
 const stateShape = record(stateKeys);
 export type ExecutionState = ValueOf<typeof stateShape>;
@@ -35,13 +36,13 @@ export function stateOf(progress: Progress): ExecutionState {
   }
 }
 
-export function stateOfRecord({ ok, reason }: Pick<Summary, "ok" | "reason">): ExecutionState {
-  return { state: "ended", approvals: [], ok, reason };
+export function stateOfRecord({ ok, reason, dryRun }: Pick<Summary, "ok" | "reason" | "dryRun">): ExecutionState {
+  return { state: "ended", approvals: [], ok, reason, dryRun };
 }
 
 /** The state in a few words, such as `waits for approval 7k2m`. */
-export function stateText({ state, until, approvals, why, ok = false, reason }: ExecutionState): string {
-  if (state === "ended") return outcomeWord({ ok, reason });
+export function stateText({ state, until, approvals, why, ok = false, reason, dryRun }: ExecutionState): string {
+  if (state === "ended") return outcomeWord({ ok, reason, dryRun });
   if (state === "lost") return `lost: ${why}`;
   if (approvals.length > 0) return `waits for approval ${approvals.join(", ")}`;
   if (state === "stopped") return "stopped: it continues when it is asked for";

@@ -65,7 +65,8 @@ export class Executions implements AsyncDisposable {
     { isBackground = false, id = newId(Date.now()) }: StartOptions = {},
   ): RunningExecution {
     const startedAt = Date.now();
-    const { source, check, isForAgent = false, host, claim, starter, program } = request;
+    const { source, check, isForAgent = false, host, claim, starter, program, dryRun } = request;
+    const isDryRun = dryRun !== undefined;
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
     const asked = request.limits;
@@ -86,11 +87,12 @@ export class Executions implements AsyncDisposable {
       claim,
       starter,
       program,
+      isDryRun,
       cwd,
       trace: span ? span.trace : request.trace,
     };
-    const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, program: program?.name });
-    const identity = { id, startedAt, request: JSON.stringify(stored), recording };
+    const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, program: program?.name, isDryRun });
+    const identity = { id, startedAt, request: JSON.stringify(stored), recording, isDryRun };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, async (signal) => {
       if (isBackground) await checkpointer.begun;
@@ -99,7 +101,7 @@ export class Executions implements AsyncDisposable {
       const runsOf = (name: string) => this.stored.runsOf(name, maxToldRuns, parts);
       const asked = { ...request, id, signal, origin, checkpointer, recording, span, lastProgram, runsOf };
       const outcome = await execute(asked, parts);
-      if (!program) this.#last.note(source, outcome, starter);
+      if (!program && !isDryRun) this.#last.note(source, outcome, starter);
       return outcome;
     });
     if (isBackground) void running.handOut();
@@ -339,7 +341,7 @@ export class Executions implements AsyncDisposable {
   }
 
   #checkpointer(
-    identity: Pick<CheckpointerOptions, "id" | "startedAt" | "request" | "recording">,
+    identity: Pick<CheckpointerOptions, "id" | "startedAt" | "request" | "recording" | "isDryRun">,
     parts: ExecutionParts,
     fromStart: boolean,
     taken?: Taken,

@@ -154,3 +154,17 @@ export const maxToldRuns = 5;
 
 /** Characters of the value of a run that an agent gets. */
 export const maxToldValueChars = 10_000;
+
+// Dry runs
+
+/** Calls that a dry run lists. Others are only counted. */
+export const maxPlannedCalls = 1_000;
+
+/** Characters of the arguments of all listed calls. Further arguments are left out. */
+export const maxPlannedChars = 1_000_000;
+
+/** Characters of the list of calls that an agent or a person gets. */
+export const maxPlannedTextChars = 6_000;
+
+/** Characters of one call in this list. */
+export const maxPlannedCallChars = 500;

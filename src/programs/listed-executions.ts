@@ -30,11 +30,11 @@ export interface ListedExecution {
 
 export async function storedExecution(
   row: BriefExecution,
-  { code, program, door, person, startedBy }: AboutProgram,
+  { code, program, door, person, startedBy, isDryRun }: AboutProgram,
   executions: Executions,
 ): Promise<ListedExecution> {
   const { id, startedAt, changedAt, config } = row;
-  const state = stateOf(await executions.progressOf(row));
+  const state = { ...stateOf(await executions.progressOf(row)), ...(isDryRun ? { dryRun: true as const } : {}) };
   const durationMs = state.state === "ended" ? changedAt - startedAt : undefined;
   return {
     id,

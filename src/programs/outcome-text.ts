@@ -14,14 +14,16 @@ export function keptOut({ charsIn, charsOut }: Pick<Receipt, "charsIn" | "charsO
 
 /** Returns a text such as `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
 export function receiptText(receipt: Receipt): string {
-  const { calls, failures, tools, durationMs } = receipt;
-  const kept = keptOut(receipt);
+  const { calls, failures, tools, durationMs, notMade } = receipt;
+  // What was made up would have stayed out of the context too, but nobody knows its size.
+  const kept = notMade === undefined ? keptOut(receipt) : 0;
   const failing = Object.entries(tools).flatMap(([tool, { failures: failed, hiddenFailure }]) => {
     return failed > 0 ? [hiddenFailure === undefined ? tool : `${tool}: ${hiddenFailure}`] : [];
   });
   const named = failing.length > 3 ? `${failing.slice(0, 3).join(", ")} …` : failing.join(", ");
   const parts = [
-    `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}`,
+    ...(notMade === undefined ? [] : ["dry run"]),
+    `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}${notMade ? `, ${grouped(notMade)} not made` : ""}`,
     durationText(durationMs),
   ];
   if (kept >= notableChars) parts.push(`${grouped(kept)} characters kept out of the context`);

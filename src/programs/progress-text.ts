@@ -20,6 +20,9 @@ export function progressLines(tell: Tell): ToolCallListener {
       case "progress":
         tell(progressText(tool, event.progress));
         break;
+      case "planned":
+        if (names.delete(event.call)) tell(`${tool}: not called (dry run)`);
+        break;
       case "returned":
       case "failed":
       case "cancelled":

@@ -95,6 +95,7 @@ export interface RecordingOptions {
   host?: HostIdentity | undefined;
   /** The name of the saved program that it runs. */
   program?: string | undefined;
+  isDryRun?: boolean | undefined;
   /** Recorded before the execution was saved. */
   timeline?: Timeline | undefined;
 }
@@ -106,6 +107,8 @@ export interface Noted {
   argumentChars: number;
   endMs?: number;
   end?: NotedEnd;
+  /** A dry run has not made the call. */
+  isPlanned?: true;
   resultChars?: number;
 }
 
@@ -145,6 +148,7 @@ export class TraceRecording {
   readonly #recorder: TraceRecorder;
   readonly #host: HostIdentity | undefined;
   readonly #program: string | undefined;
+  readonly #isDryRun: boolean;
   #startedAt: number;
   #noted: Noted[];
   /** The calls that have not ended, by their numbers. */
@@ -156,9 +160,10 @@ export class TraceRecording {
   #made: number;
 
   constructor(options: RecordingOptions, recorder: TraceRecorder) {
-    const { id, source, parts, isForAgent = false, host, program, timeline } = options;
+    const { id, source, parts, isForAgent = false, host, program, isDryRun = false, timeline } = options;
     this.id = id;
     this.#program = program;
+    this.#isDryRun = isDryRun;
     this.#source = source;
     this.#startedBy = startedByOf(isForAgent);
     this.#parts = parts;
@@ -204,6 +209,11 @@ export class TraceRecording {
       case "called":
         this.#called(event.call, event.request);
         break;
+      case "planned": {
+        const open = this.#open.get(event.call);
+        if (open) open.noted.isPlanned = true;
+        break;
+      }
       case "returned": {
         const { call, value, waitedMs } = event;
         if (!("result" in value)) this.#callEnded(call, { outcome: "ok", text: textOf(value), waitedMs });
@@ -281,6 +291,7 @@ export class TraceRecording {
       at: this.#at,
       startedBy: this.#startedBy,
       program: this.#program,
+      dryRun: this.#isDryRun ? true : undefined,
       config,
       door: this.#parts.config.door,
       person: this.#parts.config.person,
@@ -335,6 +346,7 @@ export class TraceRecording {
       endMs: rounded(Math.min(noted.endMs ?? durationMs, durationMs)),
       waitedMs: end.outcome !== "cancelled" && end.waitedMs ? rounded(end.waitedMs) : undefined,
       outcome: end.outcome,
+      notMade: noted.isPlanned,
       argumentChars,
       resultChars,
       code: end.outcome === "failed" ? end.code?.slice(0, 100) : undefined,

@@ -68,6 +68,7 @@ export interface StoredRequest {
   starter?: Starter | undefined;
   /** The saved program that it runs. */
   program?: ProgramIdentity | undefined;
+  isDryRun?: boolean | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
   /** The trace that it belongs to, also where it is continued. */
@@ -283,6 +284,7 @@ export interface AboutProgram {
   /** The person for whom it was started. */
   person?: Person | undefined;
   startedBy: StartedBy;
+  isDryRun: boolean;
 }
 
 /** The part of a config in which an execution runs. */
@@ -296,8 +298,9 @@ export function viewOf({ request }: Pick<StoredExecution, "request">): Execution
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  const { source, isForAgent = false, program, door, person } = stored;
-  return { code: source.slice(0, chars), program: program?.name, door, person, startedBy: startedByOf(isForAgent) };
+  const { source, isForAgent = false, program, door, person, isDryRun = false } = stored;
+  const startedBy = startedByOf(isForAgent);
+  return { code: source.slice(0, chars), program: program?.name, door, person, startedBy, isDryRun };
 }
 
 export function notFound(id: string): ClaudikinsError {

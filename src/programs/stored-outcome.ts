@@ -15,9 +15,10 @@ export async function outcomeJson(outcome: Outcome): Promise<{ outcome: string; 
   }
   const displayParts: string[] = [];
   for (const each of display) displayParts.push(JSON.stringify(each));
+  const { receipt, dryRun } = outcome;
   const rest = outcome.ok
-    ? { ok: true, receipt: outcome.receipt }
-    : { ok: false, reason: outcome.reason, error: outcome.error, receipt: outcome.receipt };
+    ? { ok: true, receipt, dryRun }
+    : { ok: false, reason: outcome.reason, error: outcome.error, receipt, dryRun };
   const lists = `"logs":[${logParts.join(",")}],"display":[${displayParts.join(",")}]}`;
   const value = outcome.ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
   return { outcome: `${JSON.stringify(rest).slice(0, -1)},${lists}`, value };

@@ -13,6 +13,8 @@ export type ToolCallEvent =
   | CallEvent<CallValue>
   /** The call is about to leave. It waits for the listeners, and does not leave if one of them rejects. */
   | { type: "sent"; call: number; repeatable: boolean }
+  /** A dry run does not make the call. Its result is made up. */
+  | { type: "planned"; call: number }
   | { type: "progress"; call: number; progress: Progress }
   | ({ type: "answered"; call: number } & AnsweredCall);
 

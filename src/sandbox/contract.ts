@@ -41,6 +41,8 @@ export interface Receipt {
   durationMs: number;
   calls: number;
   failures: number;
+  /** Given for a dry run: the number of calls that were not made. */
+  notMade?: number;
   /** Sorted by tool id. */
   tools: Record<string, ToolUse>;
   /** Characters of tool results that the program received. An image counts by its cost in a context. */
@@ -51,12 +53,36 @@ export interface Receipt {
   registry?: string;
 }
 
+/** A call that a dry run has not made. */
+export interface PlannedCall {
+  server: string;
+  tool: string;
+  /** Undefined if the arguments of all calls together are too long. */
+  arguments?: Record<string, unknown> | undefined;
+  /** Characters of the arguments as JSON. */
+  argumentChars: number;
+  /** The line of the code. */
+  line?: number;
+  /** Why a person would be asked for an approval. */
+  approval?: string;
+}
+
+/** What a dry run would have called. */
+export interface DryRunReport {
+  /** In the order in which the program made them. */
+  calls: PlannedCall[];
+  /** Number of further calls. */
+  more: number;
+}
+
 interface Common {
   /** In order, including those before a failure. */
   logs: LogEntry[];
   /** Content blocks for the agent, in the order they were displayed. */
   display: unknown[];
   receipt: Receipt;
+  /** Given if it was a dry run. */
+  dryRun?: DryRunReport;
 }
 
 /** `ok` tells success from failure. */
@@ -101,6 +127,8 @@ export interface Mounts {
    * links.
    */
   bases?: { workspace: string; registry: string };
+  /** Given for a dry run: the workspace is copied into this folder before it is changed, and the copy is changed. It need not exist. */
+  scratch?: string;
 }
 
 /** A group of functions: a global of the program if `jsName` is free, and always `servers[name]`. */

@@ -243,6 +243,9 @@ export const maxWorkspaceBytes = 500 * megabyte;
 /** Files and folders of the workspace together. */
 export const maxWorkspaceEntries = 10_000;
 
+/** Size of the workspace that a dry run can copy. */
+export const maxScratchBytes = 200 * megabyte;
+
 /** The workspace is measured again after this time. Until then, changes of other executions are not noticed. */
 export const quotaCountedForMs = 2_000;
 

@@ -331,6 +331,18 @@ export class Pool implements AsyncDisposable {
   }
 
   /**
+   * Why a person would be asked about a call; undefined if nobody would. `annotations` are those of the tool. Throws what `callTool` throws
+   * before it asks anybody.
+   */
+  wouldAsk(server: string, tool: string, args: object, annotations: JsonObject | undefined): string | undefined {
+    const edits = this.servers.get(server)?.edits;
+    if (!edits) return this.#gate.wouldAsk({ server, tool, args }, annotations);
+    const { edit, ...called } = this.#called(server, tool, edits);
+    const sent = edit ? sentArguments(edit, args, `${server}.${tool}`) : args;
+    return this.#gate.wouldAsk({ ...called, args: sent }, annotations);
+  }
+
+  /**
    * Calls a tool if the config, and if necessary a person, allows it. Every tool call goes through here. The tool and its arguments are those
    * that agents see. Returns the server's result, which may have `isError`. Throws if there is no result, POLICY_DENIED and TOOL_NOT_FOUND,
    * and INVALID_ARGUMENTS if an argument is passed that agents do not see.

@@ -14,6 +14,8 @@ import type { OpenSpan, Tracing } from "./tracing.ts";
 interface OpenCall {
   span: OpenSpan;
   sentAt: number | undefined;
+  /** A dry run does not make the call. */
+  isPlanned: boolean;
   answer: { args: object | undefined; result: ToolResult } | undefined;
 }
 
@@ -49,6 +51,9 @@ export class ObservedCallSpans implements CallSpans {
         // Questions about the tools, and calls that continue a subscription, name no server.
         if (event.request.namespace !== "") this.#open.set(event.call, this.#begin(event.request));
         break;
+      case "planned":
+        if (open) open.isPlanned = true;
+        break;
       case "sent":
         if (open) open.sentAt = performance.now();
         break;
@@ -75,17 +80,18 @@ export class ObservedCallSpans implements CallSpans {
       ...(request.line === undefined ? {} : { [attribute.line]: request.line }),
     };
     const span = this.#options.tracing.start(method, { kind: SpanKind.CLIENT, parent: trace, attributes });
-    return { span, sentAt: undefined, answer: undefined };
+    return { span, sentAt: undefined, isPlanned: false, answer: undefined };
   }
 
-  #end({ span, sentAt, answer }: OpenCall, event: EndEvent): void {
+  #end({ span, sentAt, isPlanned, answer }: OpenCall, event: EndEvent): void {
     const { request, waitedMs } = event;
     const { metrics, contents, later } = this.#options;
     const attributes = sharedOf(request, this.#calls.about(request));
     const error = errorOf(event, answer?.result);
     const failure = error === undefined ? {} : { [attribute.error]: error };
     const { [attribute.server]: server, [attribute.tool]: tool, ...measured } = attributes;
-    metrics.call({ ...named(server, tool), [attribute.outcome]: outcomeOf(error), ...failure });
+    if (isPlanned) span.set({ [attribute.notMade]: true });
+    else metrics.call({ ...named(server, tool), [attribute.outcome]: outcomeOf(error), ...failure });
     if (sentAt !== undefined) {
       const seconds = (performance.now() - sentAt) / 1_000;
       const { [attribute.address]: _, [attribute.port]: __, ...rest } = measured;

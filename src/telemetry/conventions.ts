@@ -30,6 +30,7 @@ export const attribute = {
   failures: "claudikins.execution.failures",
   line: "claudikins.call.line",
   waited: "claudikins.call.waited",
+  notMade: "claudikins.call.not_made",
 } as const;
 
 /** The value of `gen_ai.operation.name` for calls of tools. */

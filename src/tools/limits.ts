@@ -142,6 +142,18 @@ export const maxTypeNodes = 10_000;
 /** Levels of an example, as many as of written types, so that it matches its type. */
 export const maxSampleDepth = 6;
 
+/** Levels of a made-up result. Deeper objects and lists are empty. */
+export const maxMadeUpDepth = 12;
+
+/** Values of a made-up result, because small schemas can describe infinitely large values. */
+export const maxMadeUpParts = 2_000;
+
+/** Items of a made-up list, and schemas of one made-up value. */
+export const maxMadeUpItems = 16;
+
+/** Characters of a made-up text. */
+export const maxMadeUpChars = 1_000;
+
 // Writing types and signatures
 
 /** Characters of one declaration. A longer type is written with less depth. */

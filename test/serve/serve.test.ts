@@ -111,6 +111,10 @@ test("serve has two tools, and instructions that name the servers; with the demo
             "code": {
               "type": "string",
             },
+            "dry_run": {
+              "description": "Lists calls that change something, without making them",
+              "type": "boolean",
+            },
             "resume": {
               "description": "Waits for that id",
               "type": "string",

@@ -9,6 +9,7 @@ import { Sandbox } from "../../sandbox/sandbox.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
+import { dryRunArgs, dryRunOf } from "../dry-run.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
@@ -34,6 +35,7 @@ export default command({
       { valueHint: "file" },
     ),
     detach: flag("Run the code in the background, and print the id of the execution"),
+    ...dryRunArgs,
     ...limitArgs,
     ...wireArgs,
     ...recordArgs,
@@ -48,6 +50,7 @@ export default command({
     `claudikins exec report.ts --wire`,
     `claudikins exec screenshot.ts --output page.png`,
     `claudikins exec nightly.ts --detach`,
+    `claudikins exec report.ts --dry-run`,
   ],
   json: either(doneShape, named("Detached", about("With --detach", record({ execution: text })))),
   jsonFailure: { "outcome?": failedShape, "files?": filesShape },
@@ -82,7 +85,12 @@ export default command({
       person: personAtTerminal(() => activity, io),
     });
     const activity = new Activity(besideWire(args, io), "Running");
-    const outcome = await outcomeInShell({ source, limits, check: args.check }, app, activity, io);
+    const outcome = await outcomeInShell(
+      { source, limits, check: args.check, dryRun: dryRunOf(args) },
+      app,
+      activity,
+      io,
+    );
     countMark(app, source);
     const { folders } = app.config;
     const answer = await outcomeAnswer(
@@ -96,7 +104,7 @@ export default command({
 });
 
 /** Flags of a command that sees the outcome. */
-const attached = ["output", "wire", "wire-file", "record", "no-daemon"] as const;
+const attached = ["output", "wire", "wire-file", "record", "no-daemon", "dry-run"] as const;
 
 async function readSource(file: string | undefined, code: string | undefined, io: Io): Promise<string> {
   if (code !== undefined && file !== undefined) {

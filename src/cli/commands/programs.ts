@@ -1,5 +1,6 @@
 /** `claudikins programs`: programs that are kept under a name, and what they have done. */
 import { durationText } from "../../base/duration.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
 import {
   about,
   anything,
@@ -26,6 +27,7 @@ import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, flag, option, pairs, place, several } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { dryRunArgs, dryRunOf } from "../dry-run.ts";
 import { ageText } from "../layout.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
@@ -169,6 +171,7 @@ export const run = command({
       { valueHint: "file", complete: "file" },
     ),
     detach: flag("Run it in the background, and print the id of the execution"),
+    ...dryRunArgs,
     ...limitArgs,
     ...recordArgs,
     ...daemonArgs,
@@ -190,6 +193,7 @@ export const run = command({
     const { requestFor } = await import("../../programs/saved/run.ts");
     const request = await requestFor(program, input);
     if (args.detach) {
+      if (args["dry-run"]) throw new ClaudikinsError("USAGE", "--detach cannot be used with --dry-run");
       const { runDetached } = await import("../with-daemon.ts");
       const id = await runDetached({ program: program.name, input, limits }, args, io);
       return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };
@@ -211,7 +215,7 @@ export const run = command({
       person: personAtTerminal(() => activity, io),
     });
     const activity = new Activity(io.stderr, `Running ${program.name}`);
-    const outcome = await outcomeInShell({ ...request, limits }, app, activity, io);
+    const outcome = await outcomeInShell({ ...request, limits, dryRun: dryRunOf(args) }, app, activity, io);
     const { folders } = app.config;
     const form = { json: args.json === true, output: args.output, folders, file: undefined };
     return await writeAnswer(await outcomeAnswer(outcome, form, io), args.json, io);

@@ -20,6 +20,7 @@ export async function lastRuns(
   await using store = new Store(storeFile(env));
   const owner = configOwner(origin);
   return (await readSummaries(store)).filter(
-    (each): each is ProgramRun => each.program !== undefined && each.config === owner && each.door === door,
+    (each): each is ProgramRun =>
+      each.program !== undefined && !each.dryRun && each.config === owner && each.door === door,
   );
 }

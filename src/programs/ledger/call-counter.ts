@@ -33,6 +33,9 @@ export function callCounter(parts: Parts, isForAgent: boolean): ToolCallListener
       case "sent":
         if (known) known.hasLeft = true;
         return;
+      case "planned":
+        open.delete(event.call);
+        return;
       case "returned":
       case "failed":
       case "cancelled": {

@@ -3,6 +3,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { BindingValue } from "../../sandbox/contract.ts";
 import { argumentProblems } from "../../tools/arguments/argument-problems.ts";
+import type { Recorder } from "../dry-run/plan.ts";
 import { maxToldValueChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import { ProgramLibrary } from "./library.ts";
@@ -11,12 +12,13 @@ import { callOf, runs, save } from "./namespace.ts";
 import type { RequestingProgram, StoredRun } from "./requesting-program.ts";
 import { programToSave, type SavedNow, store } from "./save.ts";
 
-/** Throws INVALID_ARGUMENTS, PROGRAM_NOT_FOUND, POLICY_DENIED, FILE_NOT_WRITABLE and USAGE. */
+/** With a recorder, nothing is saved. Throws INVALID_ARGUMENTS, PROGRAM_NOT_FOUND, POLICY_DENIED, FILE_NOT_WRITABLE and USAGE. */
 export async function ownFunction(
   name: string,
   args: JsonObject,
   requesting: RequestingProgram,
   parts: Pick<Parts, "catalog" | "config">,
+  recorder: Recorder | undefined,
 ): Promise<BindingValue> {
   const { inputSchema, signature } = name === saveFunction ? save : runs;
   const problems = await argumentProblems(inputSchema as JsonObject, args);
@@ -24,6 +26,11 @@ export async function ownFunction(
     throw new ClaudikinsError("INVALID_ARGUMENTS", `${programsServer}.${name}: ${problems.join("; ")}`, {
       hint: signature,
     });
+  }
+  if (recorder && name === saveFunction) {
+    const { recordCall } = await import("../dry-run/plan.ts");
+    recordCall({ server: programsServer, tool: name, args, argsJson: undefined }, recorder);
+    return { json: JSON.stringify({ saved: args["name"], state: "not saved: dry run" }) };
   }
   const value =
     name === saveFunction ? await saveLast(args, requesting, parts) : await lastRuns(args, requesting, parts);

@@ -1,6 +1,7 @@
 /** A running program, as far as the saved programs that it calls or saves need to know it. */
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { Starter } from "../asker.ts";
+import type { DryRun } from "../dry-run/dry-run.ts";
 import type { HostIdentity } from "../trace/record.ts";
 import type { ProgramIdentity } from "./permissions.ts";
 
@@ -17,6 +18,8 @@ export interface RequestingProgram {
   isForAgent: boolean;
   host: HostIdentity | undefined;
   starter: Starter | undefined;
+  /** Given if it runs dry. */
+  dryRun: DryRun | undefined;
   /** Whether it is in the store at this moment. Then what it calls must be there too. */
   isStored: () => boolean;
   /** The last program of the same agent that worked. */

@@ -7,6 +7,7 @@ import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { argumentProblems } from "../../tools/arguments/argument-problems.ts";
+import { DryRun } from "../dry-run/dry-run.ts";
 import type { ExecuteRequest, ExecutionParts } from "../execute.ts";
 import type { Executions } from "../executions.ts";
 import { maxProgramDepth } from "../limits.ts";
@@ -55,7 +56,7 @@ export async function runForCall(
     });
   }
   const request = { ...(await requestFor(program, given, depth)), ...aboutCaller(caller), trace };
-  const isBackground = caller?.isStored() === true;
+  const isBackground = caller?.isStored() === true && caller.dryRun === undefined;
   const id = caller && idWithin(caller.position.execution, caller.position.call);
   const begun = isBackground && id !== undefined ? await earlier(id, executions, parts) : undefined;
   const execution = begun ?? executions.start(request, parts, { id, isBackground });
@@ -74,10 +75,10 @@ export async function runForCall(
 
 function aboutCaller(
   caller: ProgramCaller | undefined,
-): Pick<ExecuteRequest, "isForAgent" | "host" | "starter" | "origin"> {
+): Pick<ExecuteRequest, "isForAgent" | "host" | "starter" | "origin" | "dryRun"> {
   if (!caller) return {};
-  const { isForAgent, host, starter } = caller;
-  return { isForAgent, host, starter };
+  const { isForAgent, host, starter, dryRun, position } = caller;
+  return { isForAgent, host, starter, dryRun: dryRun && new DryRun({ dryRun, call: position.call }) };
 }
 
 /** The execution with that id, which was begun before, perhaps in another process. Undefined if there is none. */

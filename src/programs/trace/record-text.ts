@@ -15,9 +15,9 @@ const reasonTexts: Record<string, string> = {
   stack: "stack overflow",
 };
 
-/** `ok`, or the reason in a few words. */
-export function outcomeWord({ ok, reason = "threw" }: Pick<Summary, "ok" | "reason">): string {
-  return ok ? "ok" : (reasonTexts[reason] ?? reason);
+/** `ok`, or the reason in a few words. A dry run says that it is one. */
+export function outcomeWord({ ok, reason = "threw", dryRun }: Pick<Summary, "ok" | "reason" | "dryRun">): string {
+  return `${dryRun ? "dry run, " : ""}${ok ? "ok" : (reasonTexts[reason] ?? reason)}`;
 }
 
 const failureSentences: Partial<Record<FailureReason, string>> = {

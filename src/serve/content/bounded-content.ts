@@ -24,7 +24,7 @@ export interface OutputOptions {
  * become blocks of their own, as if they had been displayed. The receipt counts the characters of tool results that were left out.
  */
 export function outcomeContent(outcome: Outcome, options: OutputOptions): CallToolResult {
-  return makeContent(outcome, options, spill);
+  return makeContent(outcome, options, outcome.dryRun ? notKept : spill);
 }
 
 /** Like `outcomeContent`, but undefined if a file would have to be written. */
@@ -134,6 +134,11 @@ function spill(
   } catch (error) {
     return `The full text could not be saved (${messageOf(error)}): return less.`;
   }
+}
+
+/** A dry run writes no file. */
+function notKept(): string {
+  return "A dry run keeps no file with the full text: return less.";
 }
 
 /** A tool result of one text, and blocks after it. */

@@ -41,6 +41,7 @@ export const executeCode: Tool = {
     properties: {
       code: { type: "string" },
       timeout_ms: { type: "integer", maximum: maxTimeoutMs, default: 30_000 },
+      dry_run: { type: "boolean", description: "Lists calls that change something, without making them" },
       background: { type: "boolean", description: "Returns an id for resume" },
       resume: { type: "string", description: "Waits for that id" },
     },
@@ -68,9 +69,11 @@ export async function callExecuteCode(
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
-  const more = [downAfter(outcome, app, context.mentioned), newTypes(outcome.receipt, startedAt, app.catalog)].filter(
-    Boolean,
-  );
+  const more = [
+    await plannedText(outcome),
+    downAfter(outcome, app, context.mentioned),
+    newTypes(outcome.receipt, startedAt, app.catalog),
+  ].filter(Boolean);
   return { ...result, content: [...result.content, ...more.map((text) => ({ type: "text" as const, text }))] };
 }
 
@@ -81,7 +84,7 @@ async function started(
   signal: AbortSignal,
   { onProgress, identity: host, task, trace, asker = agentOfUser }: ToolCallContext,
 ): Promise<FollowedExecution | CallToolResult> {
-  const { code, background } = args;
+  const { code, background, dry_run: isDryRun = false } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
   if (typeof code !== "string") return textResult('execute_code needs "code": TypeScript as one string', true);
   if (
@@ -90,11 +93,14 @@ async function started(
   ) {
     return textResult(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`, true);
   }
+  if (typeof isDryRun !== "boolean") return textResult('"dry_run" must be true or false', true);
+  if (isDryRun && background === true) return textResult("A dry run cannot run in the background", true);
   const executions = await app.executions();
+  const dryRun = isDryRun ? new (await import("../../programs/dry-run/dry-run.ts")).DryRun() : undefined;
   const limits = { timeoutMs: timeoutMs as number | undefined };
   const { starter } = asker;
   const { claim } = task ?? {};
-  const request = { source: code, limits, signal, trace, onProgress, host, claim, starter, isForAgent: true };
+  const request = { source: code, limits, signal, trace, onProgress, host, claim, starter, isForAgent: true, dryRun };
   return executions.start(request, app, { isBackground: background === true });
 }
 
@@ -200,6 +206,13 @@ function decidersText({ person, oidc }: Config): string {
   return `Tell the user that these may approve it: ${who}${where}.`;
 }
 
+/** What a dry run would have called. */
+async function plannedText({ dryRun }: Outcome): Promise<string> {
+  if (!dryRun) return "";
+  const { dryRunText } = await import("../../programs/dry-run/report-text.ts");
+  return dryRunText(dryRun);
+}
+
 /** After a call of a server that is down: all servers that are down and that neither an answer nor the error has named. */
 function downAfter(outcome: Outcome, app: App, mentioned = new Set<string>()): string {
   const failing = Object.entries(outcome.receipt.tools).flatMap(([id, { failures }]) => (failures > 0 ? [id] : []));
@@ -227,13 +240,15 @@ function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: To
  * workspace is measured first.
  */
 async function contentFor(outcome: Outcome, options: OutputOptions): Promise<CallToolResult> {
-  const { logs, display, receipt } = outcome;
+  const { logs, display, receipt, dryRun } = outcome;
   const isLarge = receipt.charsOut > largeJsonChars || (outcome.ok && outcome.json !== undefined);
   const small = isLarge ? undefined : contentWithoutFiles(outcome, options);
   if (small) return small;
   try {
     const json = outcome.ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
-    const withoutValue: Outcome = outcome.ok ? { ok: true, value: undefined, logs, display, receipt } : outcome;
+    const withoutValue: Outcome = outcome.ok
+      ? { ok: true, value: undefined, logs, display, receipt, ...(dryRun ? { dryRun } : {}) }
+      : outcome;
     return await contentInWorker(json, { outcome: withoutValue, options });
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;

@@ -7,26 +7,40 @@ import { FileRefusal, linkFault } from "./fault.ts";
 import { Mount } from "./mount.ts";
 import { type GuestPath, isNames, type MountName, type Names, namesToChange, parsePath, readOnly } from "./path.ts";
 import { Quota, type Quotas } from "./quota.ts";
+import { Scratch } from "./scratch.ts";
 import { list, measure, nothing, removeAll, type TreeEntry } from "./tree.ts";
 
 const writers = { replace: replaceFile, create: createFile, append: appendBytes };
 
 export class Disk {
-  readonly #workspace: Mount;
+  readonly #original: Mount;
   readonly #registry: Mount;
+  /** Given for a dry run. */
+  readonly #scratch: Scratch | undefined;
   readonly #quota: Quota;
   /** The first path below the registry that was used. */
   registryPath: string | undefined;
   readonly #fileBytes: number;
 
   constructor(mounts: Mounts, quotas: Quotas, byDescriptor: boolean) {
-    this.#workspace = new Mount("workspace", mounts, byDescriptor);
+    this.#original = new Mount("workspace", mounts, byDescriptor);
+    this.#scratch = mounts.scratch === undefined ? undefined : new Scratch(mounts.scratch, byDescriptor);
     this.#registry = new Mount("registry", mounts, byDescriptor);
     this.#fileBytes = quotas.fileBytes;
     this.#quota = new Quota(quotas, (enough) => {
       using folder = this.#workspace.open(false);
       return folder ? measure(folder, enough) : nothing();
     });
+  }
+
+  /** The workspace as the program sees it. */
+  get #workspace(): Mount {
+    return this.#scratch?.copied ?? this.#original;
+  }
+
+  /** The workspace for a change. */
+  get #changed(): Mount {
+    return this.#scratch?.copy(this.#original) ?? this.#original;
   }
 
   read(given: string): Buffer {
@@ -42,7 +56,7 @@ export class Disk {
   write(given: string, bytes: Uint8Array, how: keyof typeof writers): void {
     const path = this.#parse(given);
     if (path.mount !== "registry" && (path.names.length === 0 || path.folder)) throw new FileRefusal("EISDIR");
-    using place = this.#workspace.place(namesToChange(path), true);
+    using place = this.#changed.place(namesToChange(path), true);
     const found = place.find();
     if (found && how === "create") throw new FileRefusal("EEXIST");
     const kept = how === "append" ? 0 : -(found?.size ?? 0);
@@ -85,7 +99,7 @@ export class Disk {
   makeFolder(given: string, recursive: boolean): string | undefined {
     const path = this.#parse(given);
     if (path.names.length === 0 && recursive) {
-      if (path.mount === "workspace") this.#workspace.open(true)?.[Symbol.dispose]();
+      if (path.mount === "workspace") this.#changed.open(true)?.[Symbol.dispose]();
       return undefined;
     }
     if (path.names.length === 0) throw new FileRefusal("EEXIST");
@@ -114,7 +128,7 @@ export class Disk {
 
   /** Removes a file, an empty folder, or with `all` anything including its contents. */
   remove(given: string, what: "file" | "folder" | "all"): void {
-    using place = this.#workspace.place(namesToChange(this.#parse(given)));
+    using place = this.#changed.place(namesToChange(this.#parse(given)));
     const found = place.find();
     if (!found) throw new FileRefusal("ENOENT");
     if (what === "all") {
@@ -131,8 +145,8 @@ export class Disk {
   rename(from: string, to: string): void {
     // Both paths are checked before either is looked up, so that a refusal has precedence over a missing file.
     const paths = [namesToChange(this.#parse(from)), namesToChange(this.#parse(to))] as const;
-    using source = this.#workspace.place(paths[0]);
-    using target = this.#workspace.place(paths[1]);
+    using source = this.#changed.place(paths[0]);
+    using target = this.#changed.place(paths[1]);
     const moved = source.find();
     if (!moved) throw new FileRefusal("ENOENT");
     const replaced = target.find();
@@ -173,7 +187,7 @@ export class Disk {
 
   /** Creates a folder. Returns false if it exists and `mayExist` is true. `taken` is the error code if it must not exist. */
   #makeOne(names: Names, mayExist = false, taken: "EEXIST" | "ENOTDIR" = "EEXIST"): boolean {
-    using place = this.#workspace.place(names, true);
+    using place = this.#changed.place(names, true);
     const found = place.find();
     if (found?.isSymbolicLink()) throw linkFault();
     if (mayExist && found?.isDirectory()) return false;

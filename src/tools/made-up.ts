@@ -1,0 +1,130 @@
+/** Makes up the result of a tool that is not called, from its declared, observed or well-known type. The same type gives the same result. */
+import { isObject, type JsonObject } from "../base/json-object.ts";
+import type { ToolResult } from "../servers/result.ts";
+import { resolveReference, sameValue, schemasOf } from "./json-schema.ts";
+import { maxMadeUpChars, maxMadeUpDepth, maxMadeUpItems, maxMadeUpParts } from "./limits.ts";
+import type { RegistryTool } from "./model.ts";
+import { schemaOfType } from "./types/type-schema.ts";
+
+/** The text that stands in made-up results. */
+export const madeUpText = "made-up";
+
+/** A whole result. A tool of an unknown type gives `{ "made-up": true }`. */
+export function madeUpResult({ outputSchema, observed, known }: RegistryTool): ToolResult {
+  const schema = outputSchema ?? observed ?? (known?.type === undefined ? undefined : schemaOfType(known.type));
+  const value = schema ? madeUp(schema, { root: schema, depth: 0, parts: { left: maxMadeUpParts } }) : unknownValue();
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return {
+    content: [{ type: "text", text }],
+    ...(outputSchema && isObject(value) ? { structuredContent: value } : {}),
+  };
+}
+
+function unknownValue(): JsonObject {
+  return { [madeUpText]: true };
+}
+
+interface MadeUpContext {
+  root: JsonObject;
+  depth: number;
+  /** How many values may still be made up. */
+  parts: { left: number };
+}
+
+function madeUp(schema: unknown, context: MadeUpContext): unknown {
+  context.parts.left -= 1;
+  if (!isObject(schema) || context.parts.left < 0) return madeUpText;
+  const parts = partsOf(schema, context.root);
+  const first = (key: string) => parts.find((part) => part[key] !== undefined)?.[key];
+  if (first("const") !== undefined) return first("const");
+  const [choice] = schemasOf(first("enum"));
+  if (choice !== undefined) return choice;
+  const within = { ...context, depth: context.depth + 1 };
+  const isDeep = within.depth > maxMadeUpDepth;
+  switch (typeIn(parts)) {
+    case "string":
+      return textOf(parts);
+    case "integer":
+    case "number":
+      return numberOf(parts);
+    case "boolean":
+      return true;
+    case "null":
+      return null;
+    case "array":
+      return isDeep ? [] : listOf(first("prefixItems"), first("items"), first("minItems"), within);
+    case "object":
+      return isDeep ? {} : objectOf(parts, within);
+    default:
+      return unknownValue();
+  }
+}
+
+/** The schemas of the same value: references, `allOf`, and of each choice the first option that is not null. */
+function partsOf(schema: JsonObject, root: JsonObject): JsonObject[] {
+  const found = new Set(sameValue(schema, root));
+  for (const { $ref, anyOf, oneOf } of found) {
+    const chosen = [anyOf, oneOf].map((options) => {
+      const all = schemasOf(options).filter(isObject);
+      return all.find((option) => option["type"] !== "null") ?? all[0];
+    });
+    for (const part of [typeof $ref === "string" ? resolveReference($ref, root) : undefined, ...chosen]) {
+      if (isObject(part) && found.size < maxMadeUpItems) for (const each of sameValue(part, root)) found.add(each);
+    }
+  }
+  return [...found];
+}
+
+/** The first type that is not null. A schema without a type has one if its keywords tell it. */
+function typeIn(parts: readonly JsonObject[]): unknown {
+  const types = parts.flatMap(({ type }) => (type === undefined ? [] : [type].flat()));
+  const told = types.find((type) => type !== "null") ?? types[0];
+  if (told !== undefined) return told;
+  if (parts.some((part) => isObject(part["properties"]))) return "object";
+  return parts.some((part) => "items" in part || "prefixItems" in part) ? "array" : undefined;
+}
+
+function objectOf(parts: readonly JsonObject[], context: MadeUpContext): JsonObject {
+  const made: JsonObject = Object.create(null);
+  for (const { properties } of parts) {
+    if (!isObject(properties)) continue;
+    for (const [name, property] of Object.entries(properties)) made[name] ??= madeUp(property, context);
+  }
+  return made;
+}
+
+/** One item, or as many as the schema requires. */
+function listOf(prefix: unknown, items: unknown, min: unknown, context: MadeUpContext): unknown[] {
+  const first = schemasOf(prefix).slice(0, maxMadeUpItems);
+  const wanted = Math.min(typeof min === "number" ? min : 1, maxMadeUpItems);
+  const rest = items === undefined || items === false ? 0 : Math.max(0, wanted - first.length);
+  return [...first, ...Array.from({ length: rest }, () => items)].map((schema) => madeUp(schema, context));
+}
+
+const formats: Record<string, string> = {
+  date: "2025-01-01",
+  "date-time": "2025-01-01T00:00:00Z",
+  time: "00:00:00Z",
+  email: `${madeUpText}@example.com`,
+  uri: `https://example.com/${madeUpText}`,
+  url: `https://example.com/${madeUpText}`,
+  uuid: "00000000-0000-4000-8000-000000000000",
+};
+
+function textOf(parts: readonly JsonObject[]): string {
+  const numbers = (key: string) => parts.map((part) => part[key]).filter((value) => typeof value === "number");
+  const format = parts.map((part) => String(part["format"])).find((name) => Object.hasOwn(formats, name));
+  const text = format === undefined ? madeUpText : formats[format]!;
+  const longest = Math.min(...numbers("maxLength"), maxMadeUpChars);
+  return text.padEnd(Math.min(longest, Math.max(...numbers("minLength"), 0)), "-").slice(0, longest);
+}
+
+/** 1, or the nearest number that the bounds allow. */
+function numberOf(parts: readonly JsonObject[]): number {
+  const bounds = (key: string) => parts.map((part) => part[key]).filter((value) => typeof value === "number");
+  const least = Math.max(...bounds("minimum"), ...bounds("exclusiveMinimum").map((bound) => bound + 1));
+  const most = Math.min(...bounds("maximum"), ...bounds("exclusiveMaximum").map((bound) => bound - 1));
+  const [step] = bounds("multipleOf");
+  const number = Math.min(Math.max(1, least), most);
+  return step === undefined || step <= 0 ? number : Math.ceil(number / step) * step;
+}
