@@ -90,7 +90,7 @@ export const shareLookMs = 100;
 export const programOverheadMs = 10;
 
 /** CPU time that a call takes in this process and in a fast server. */
-export const callOverheadMs = 1.2;
+export const callOverheadMs = 1.5;
 
 /** The same for each million characters of its result. */
 export const resultOverheadMs = 100;
