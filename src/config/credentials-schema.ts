@@ -1,7 +1,7 @@
 /** The schemas of `credentials` and `exchange` of a server, and of the keys that seal credentials of people. */
 import { z } from "zod";
+import { isSafe } from "../base/loopback.ts";
 import { credentialKinds, type ExchangeEntry } from "./credentials.ts";
-import { isSafe } from "./oidc.ts";
 
 const text = z.string().min(1);
 

@@ -1,6 +1,6 @@
 /** How people sign in to `serve --http` at an OIDC provider: the key `auth.oidc` of the config, and what their groups may do. */
 import { ClaudikinsError } from "../base/errors.ts";
-import { isLoopback } from "../base/loopback.ts";
+import { isSafe } from "../base/loopback.ts";
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 
@@ -81,11 +81,6 @@ export function addressProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && isSafe(url) && url.origin === text.replace(/\/$/, "")) return undefined;
   return "expected an address without a path, such as https://tools.example.com";
-}
-
-/** Whether a connection cannot be read on its way. Addresses of this machine need no encryption. */
-export function isSafe({ protocol, hostname }: URL): boolean {
-  return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }
 
 /** Whether a person with these groups is in one of the allowed groups. */

@@ -268,7 +268,7 @@ const configFields = {
     .union([z.boolean(), z.enum(recordModes)])
     .transform((value) => (value === true ? "contents" : value))
     .default(defaultSettings.record),
-  /** What is sent to a receiver of OpenTelemetry. */
+  /** The receivers of telemetry, and what each of them gets. */
   telemetry: telemetrySchema.optional(),
 };
 

@@ -1,4 +1,4 @@
-/** What is sent to OpenTelemetry and where: the key `telemetry` of the config, and the usual variables, which have precedence. */
+/** Reads the settings of telemetry: the key `telemetry` of the config, and the variables of OpenTelemetry, which have precedence. */
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 

@@ -69,7 +69,7 @@ export interface ObservedCalls {
   trace: TraceContext | undefined;
   /** Undefined outside of programs. */
   execution?: string | undefined;
-  /** What is known of the server of a call now. */
+  /** Describes the server of a call, as far as it is known at this moment. */
   about(request: CallRequest): CalledServer;
   /** Excerpts of arguments and results without secrets. */
   redacted(texts: { arguments?: string | undefined; result?: string | undefined }): Promise<CallContents>;

@@ -1,4 +1,4 @@
-/** Whose requests are told apart: the keys of tokens and people, under which sessions, tasks and executions are kept. */
+/** The keys of tokens and people. Sessions, tasks and executions are kept under the key of their owner. */
 
 export function tokenOwner(id: string): string {
   return `token:${id}`;

@@ -1,7 +1,8 @@
 /** Reads a stream of server-sent events within limits. Large events are taken out, so that the SDK does not parse them. */
+
+import type { Chunks } from "../base/bounded-body.ts";
 import { eventLoopTurn, hasTurnTime } from "../base/event-loop.ts";
 import { megabytes } from "../base/units.ts";
-import type { Chunks } from "./response-body.ts";
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;

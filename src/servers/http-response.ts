@@ -1,11 +1,11 @@
 /** Reads responses over HTTP: their media type, the answer in them, how long to wait, and what went wrong. */
 import { type RequestId, SdkHttpError, SseError } from "@modelcontextprotocol/client";
+import { boundedText } from "../base/bounded-body.ts";
 import { systemCodeOf } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { maxErrorBytes, maxRetryAfterMs } from "./limits.ts";
 import { NetworkFailure, noAnswer, refusal, unreadable } from "./network-failure.ts";
-import { boundedText } from "./response-body.ts";
 import type { Era } from "./server-client.ts";
 
 export function mediaTypeOf(response: Response): string | undefined {

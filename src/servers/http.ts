@@ -14,6 +14,7 @@ import {
   type Transport,
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
+import { type Chunks, limited } from "../base/bounded-body.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
 import { receive } from "./decoding/receive.ts";
@@ -42,7 +43,7 @@ import {
   tooLarge,
   unreadable,
 } from "./network-failure.ts";
-import { type Chunks, limited, withBody } from "./response-body.ts";
+import { withBody } from "./response-body.ts";
 import type { Era } from "./server-client.ts";
 
 /** The code of answers that this transport makes itself. JSON-RPC leaves it to implementations. */

@@ -1,9 +1,8 @@
-/** Reads response bodies with a limit on their decoded size. */
+/** Response bodies that are changed on their way, and collected when they were large. */
 import { ReadableStream } from "node:stream/web";
+import type { Chunks } from "../base/bounded-body.ts";
 import { collectSoon } from "../base/collect-soon.ts";
 import { collectedBodyBytes } from "./limits.ts";
-
-export type Chunks = AsyncIterable<Uint8Array>;
 
 /** The same response with another body, made from its chunks. They are not decompressed faster than they are read. */
 export function withBody(response: Response, change: (chunks: Chunks) => Chunks): Response {
@@ -21,20 +20,4 @@ async function* collected(chunks: Chunks): Chunks {
   } finally {
     if (size > collectedBodyBytes) collectSoon(size);
   }
-}
-
-/** Throws the error of `tooLarge` if there are more than `maxBytes`, and stops reading. */
-export async function* limited(chunks: Chunks, maxBytes: number, tooLarge: () => Error): Chunks {
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge();
-    yield chunk;
-  }
-}
-
-/** The whole body as text. Throws the error of `tooLarge` if it has more than `maxBytes`, and stops reading. */
-export async function boundedText(response: Response, maxBytes: number, tooLarge: () => Error): Promise<string> {
-  if (!response.body) return "";
-  return Buffer.concat(await Array.fromAsync(limited(response.body, maxBytes, tooLarge))).toString();
 }

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
+import { boundedText } from "../base/bounded-body.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
@@ -10,7 +11,6 @@ import { megabytes } from "../base/units.ts";
 import { version } from "../base/version.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { maxCompletionBytes } from "../servers/limits.ts";
-import { boundedText } from "../servers/response-body.ts";
 import { redactorOf } from "../servers/secrets.ts";
 import { type EndpointFailure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
 import { maxEndpointPauseMs, maxRequestTries, thinkingTokens } from "./limits.ts";

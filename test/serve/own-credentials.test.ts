@@ -267,7 +267,7 @@ describe("a server with the credentials of each person", () => {
     expect(await search(1)).not.toContain("ann");
     for (const each of [...older, ...asking]) await each[Symbol.asyncDispose]();
     await stop();
-    // What is kept on the disk: types, the index, and the shapes of results, which have the keys of objects.
+    // The disk has types, the index, and the shapes of results with the keys of their objects.
     const shapes = new Map(people.map((each) => [each, ownFiles(personId(provider.issuer, each))]));
     for (const [person, text] of shapes) {
       expect(text).toContain(`key_of_${person}`);

@@ -50,6 +50,8 @@ const base: Record<string, string[]> = {
   "log.ts": ["errors.ts", "visible-text.ts"],
   "time-limit.ts": [],
   "token-estimate.ts": [],
+  "basic-authorization.ts": [],
+  "bounded-body.ts": [],
   "built-in.ts": [],
   "version.ts": ["built-in.ts"],
   "program-format.ts": ["built-in.ts", "version.ts"],

@@ -19,16 +19,15 @@ import {
   time,
 } from "../../base/json-shape.ts";
 import { shellWord } from "../../base/shell-word.ts";
-import { discoverConfig } from "../../config/discover.ts";
 import { storeFile } from "../../config/locations.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
 import { questionText, wholeQuestionText } from "../../policy/question-text.ts";
 import { visible } from "../../policy/visible.ts";
 import { personShape } from "../../programs/trace/record.ts";
 import { configText } from "../../programs/trace/record-text.ts";
-import { configOwner } from "../../servers/logs/place.ts";
 import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../../store/approval.ts";
 import { toolId } from "../../tools/model.ts";
+import { chosenOwner } from "../chosen-config.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
@@ -87,7 +86,7 @@ export const list = command({
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
     const everything = await allOf(approvals, io);
-    const owner = args.all ? undefined : ownerOf(args, io);
+    const owner = args.all ? undefined : chosenOwner(args.config, io);
     const inScope = (row: Approval) => owner === undefined || row.config === owner;
     const wanted = everything.filter(({ state }) => (state === "open") === (args.decided !== true));
     const rows = wanted.filter(inScope);
@@ -177,11 +176,6 @@ async function allOf(approvals: Approvals, { env }: Io): Promise<Approval[]> {
   return statsOf(storeFile(env)) === undefined ? [] : approvals.list();
 }
 
-/** Throws CONFIG_NOT_FOUND. */
-function ownerOf({ config: flag }: { config?: string | undefined }, { cwd, env }: Io): string | null {
-  return configOwner(discoverConfig({ flag, cwd, env }));
-}
-
 function jsonOf(approval: Approval) {
   const {
     bound: _,
@@ -234,7 +228,7 @@ function chosenRows(
     return [...new Set(ids.map((id) => openRowOf(id, all)))];
   }
   if (ids.length > 0) throw new ClaudikinsError("USAGE", "Give ids or --all-of, not both");
-  const owner = args.all ? undefined : ownerOf(args, io);
+  const owner = args.all ? undefined : chosenOwner(args.config, io);
   const rows = all.filter(
     ({ state, server, tool, config }) =>
       state === "open" &&

@@ -3,13 +3,12 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, record, text, texts, time, type ValueOf } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
-import { discoverConfig } from "../../config/discover.ts";
 import { storeFile } from "../../config/locations.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { serversOfPerson } from "../../servers/auth/person-files.ts";
-import { configOwner } from "../../servers/logs/place.ts";
 import { PeopleStore, type StoredPerson } from "../../store/people.ts";
 import { Store } from "../../store/store.ts";
+import { chosenOwner } from "../chosen-config.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
@@ -45,7 +44,7 @@ export const list = command({
   examples: ["claudikins people", "claudikins people list --all"],
   json: record({ people: listOf(personShape) }),
   async run(args, io) {
-    const owner = args.all ? undefined : ownerOf(args, io);
+    const owner = args.all ? undefined : chosenOwner(args.config, io);
     const all = await storedPeople(io);
     const people = all.filter(({ config }) => owner === undefined || config === owner);
     const json = { people: people.map((each) => jsonOf(each, io)) };
@@ -77,7 +76,7 @@ async function change(
   what: "revoked" | "restored",
   io: Io,
 ): Promise<CommandAnswer> {
-  const owner = ownerOf(args, io);
+  const owner = chosenOwner(args.config, io);
   const known = (await storedPeople(io)).filter(({ config }) => config === owner);
   const chosen = [...new Set(args.people.map((word) => personCalled(word, known)))];
   const { changePeople } = await import("../../serve/people.ts");
@@ -94,11 +93,6 @@ async function change(
 async function storedPeople({ env }: Io): Promise<StoredPerson[]> {
   await using store = new Store(storeFile(env));
   return (await store.read((database) => new PeopleStore(database).list())) ?? [];
-}
-
-/** Throws CONFIG_NOT_FOUND. */
-function ownerOf({ config: flag }: { config?: string | undefined }, { cwd, env }: Io): string | null {
-  return configOwner(discoverConfig({ flag, cwd, env }));
 }
 
 /** People choose their own names, so an id counts first. */

@@ -4,11 +4,11 @@ import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, record, text, time, type ValueOf } from "../../base/json-shape.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { discoverConfig } from "../../config/discover.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { maxTokenNameChars } from "../../serve/limits.ts";
 import { readTokens, type StoredToken, tokenId, tokenPrefix } from "../../serve/tokens/token-file.ts";
 import { configOwner } from "../../servers/logs/place.ts";
+import { chosenOwner } from "../chosen-config.ts";
 import { command, flag, option, place, several } from "../command.ts";
 import { configArgs, openConfig } from "../config-flags.ts";
 import { futureTime } from "../flags.ts";
@@ -80,7 +80,7 @@ export const list = command({
   json: record({ tokens: listOf(tokenShape) }),
   async run(args, io) {
     const all = readTokens(io.env);
-    const owner = args.all ? undefined : ownerOf(args, io);
+    const owner = args.all ? undefined : chosenOwner(args.config, io);
     const tokens = all.filter(({ config }) => owner === undefined || config === owner);
     const json = { tokens: tokens.map(jsonOf) };
     const others = all.length - tokens.length;
@@ -104,7 +104,7 @@ export const revoke = command({
   json: record({ revoked: listOf(tokenShape) }),
   async run(args, io) {
     const all = readTokens(io.env);
-    const chosen = new Set(args.tokens.map((word) => tokenCalled(word, all, () => ownerOf(args, io))));
+    const chosen = new Set(args.tokens.map((word) => tokenCalled(word, all, () => chosenOwner(args.config, io))));
     const { revokeTokens } = await import("../../serve/tokens/manage.ts");
     const revoked = await revokeTokens([...chosen], io.env);
     return {
@@ -113,11 +113,6 @@ export const revoke = command({
     };
   },
 });
-
-/** Throws CONFIG_NOT_FOUND. */
-function ownerOf({ config: flag }: { config?: string | undefined }, { cwd, env }: Io): string | null {
-  return configOwner(discoverConfig({ flag, cwd, env }));
-}
 
 /** The token with this id, or else the one of this config with this name. Throws TOKEN_NOT_FOUND, and USAGE if several have the name. */
 function tokenCalled(word: string, all: readonly StoredToken[], owner: () => string | null): StoredToken {

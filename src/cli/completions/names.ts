@@ -4,17 +4,16 @@ import { existsSync } from "node:fs";
 import { durationText } from "../../base/duration.ts";
 import { isObject } from "../../base/json-object.ts";
 import { openConfigFile } from "../../config/config-file.ts";
-import { discoverConfig } from "../../config/discover.ts";
 import { loadConfig } from "../../config/load.ts";
 import { storeFile } from "../../config/locations.ts";
 import { configText, outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
-import { configOwner } from "../../servers/logs/place.ts";
 import { Store } from "../../store/store.ts";
 import { hasOtherEdits, visibleTools } from "../../tools/catalog/config-entry.ts";
 import { storedServers } from "../../tools/catalog/registries.ts";
 import { type RegistryServer, toolId } from "../../tools/model.ts";
 import { firstSentence } from "../../tools/signature.ts";
+import { chosenOwner } from "../chosen-config.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
@@ -142,7 +141,7 @@ async function keptExecutions({ flags }: CompletionContext, { env, cwd }: Comple
     import("../../store/executions.ts"),
     import("../../programs/stored-executions.ts"),
   ]);
-  const owner = configOwner(discoverConfig({ flag: flags.get("config"), cwd, env }));
+  const owner = chosenOwner(flags.get("config"), { cwd, env });
   const database = await openDatabase(file);
   try {
     const all = new ExecutionStore(database).list(owner);
@@ -175,7 +174,7 @@ async function peopleNames({ flags }: CompletionContext, { env, cwd }: Completio
     import("../../store/database.ts"),
     import("../../store/people.ts"),
   ]);
-  const owner = configOwner(discoverConfig({ flag: flags.get("config"), cwd, env }));
+  const owner = chosenOwner(flags.get("config"), { cwd, env });
   const database = await openDatabase(storeFile(env));
   try {
     const people = new PeopleStore(database).list().filter(({ config }) => config === owner);
@@ -190,7 +189,7 @@ async function peopleNames({ flags }: CompletionContext, { env, cwd }: Completio
 async function tokenNames({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
   const { readTokens, tokenId } = await import("../../serve/tokens/token-file.ts");
   const tokens = readTokens(env);
-  const owner = configOwner(discoverConfig({ flag: flags.get("config"), cwd, env }));
+  const owner = chosenOwner(flags.get("config"), { cwd, env });
   const ids = tokens.map((token) => {
     const { name, door, config } = token;
     const opens = door === undefined ? "every address" : `/${door}`;

@@ -1,5 +1,6 @@
 /** Signs people in to the page: the authorization code flow of OpenID Connect, with PKCE (RFC 7636), at the provider of the config. */
 import { createHash } from "node:crypto";
+import { basicAuthorization } from "../../base/basic-authorization.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import type { Oidc } from "../../config/oidc.ts";
 import { idClaims, type PersonClaims } from "../../policy/people/claims.ts";
@@ -83,7 +84,7 @@ export class PersonSignIns {
       code_verifier: verifier,
       ...(clientSecret === undefined ? { client_id: clientId } : {}),
     });
-    const headers = clientSecret === undefined ? {} : { authorization: basic(clientId, clientSecret) };
+    const headers = clientSecret === undefined ? {} : { authorization: basicAuthorization(clientId, clientSecret) };
     const { status, text } = await provider.fetch(endpoint!, { method: "POST", body, headers });
     const answer = parsedJson(text);
     const token = isObject(answer) ? answer["id_token"] : undefined;
@@ -103,12 +104,6 @@ export class PersonSignIns {
     const [oldest] = this.#pending.keys();
     if (this.#pending.size >= maxPageSignIns && oldest !== undefined) this.#pending.delete(oldest);
   }
-}
-
-/** RFC 6749, section 2.3.1: both are form-encoded first. */
-function basic(id: string, password: string): string {
-  const encoded = [id, password].map((each) => new URLSearchParams({ v: each }).toString().slice(2));
-  return `Basic ${Buffer.from(encoded.join(":")).toString("base64")}`;
 }
 
 /** An error code of OAuth, and nothing that could be taken for our own words. */

@@ -1,12 +1,13 @@
 /** The OIDC provider of a config: its metadata and its keys. Requests are bounded, and a provider that fails is left alone for a moment. */
 import type { JWTVerifyGetKey } from "jose";
+import { boundedText } from "../../base/bounded-body.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
-import { isSafe } from "../../config/oidc.ts";
+import { isSafe } from "../../base/loopback.ts";
 import { maxProviderBytes, providerKeysMs, providerPauseMs, providerRequestMs, unknownKeyPauseMs } from "../limits.ts";
 import { PersonRefused } from "./refused.ts";
 
-/** What is used of the metadata (OpenID Connect Discovery 1.0, section 3). */
+/** The parts of the metadata that we use (OpenID Connect Discovery 1.0, section 3). */
 interface ProviderMetadata {
   jwks_uri: URL;
   /** Undefined if the provider has none: then nobody can sign in to the page. */
@@ -46,7 +47,7 @@ export class Provider {
     const signal = AbortSignal.timeout(providerRequestMs);
     try {
       const response = await fetch(url, { ...init, redirect: "manual", signal });
-      return { status: response.status, text: await boundedText(response) };
+      return { status: response.status, text: await boundedText(response, maxProviderBytes, tooLarge) };
     } catch (error) {
       const why = signal.aborted ? `no answer within ${providerRequestMs / 1_000} s` : messageOf(error);
       throw this.#unavailable(`${url.origin}: ${why}`);
@@ -125,14 +126,4 @@ function safeUrl(value: unknown): URL | undefined {
   return url && isSafe(url) && url.username === "" ? url : undefined;
 }
 
-/** Throws if the body is too large. */
-async function boundedText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxProviderBytes) throw new Error(`the answer has more than ${maxProviderBytes / 1_000} kB`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
+const tooLarge = () => new Error(`the answer has more than ${maxProviderBytes / 1_000} kB`);

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { startAuthorization } from "@modelcontextprotocol/client";
-import { isLoopback } from "../../base/loopback.ts";
+import { isSafe } from "../../base/loopback.ts";
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -106,7 +106,7 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
     throw notOAuth("its authorization server does not support authorization codes with PKCE (S256)");
   });
   const page = started.authorizationUrl;
-  if (page.protocol !== "https:" && !(page.protocol === "http:" && isLoopback(page.hostname))) {
+  if (!isSafe(page)) {
     throw notOAuth("the sign-in page of its authorization server does not use https://");
   }
   const { problem } = pageAddress(page.href);

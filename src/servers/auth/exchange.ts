@@ -1,5 +1,6 @@
 /** Exchanges the access token of a person for a token of a server, at the company's provider (RFC 8693). */
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { basicAuthorization } from "../../base/basic-authorization.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import type { ExchangeEntry } from "../../config/credentials.ts";
 import { defaultTokenMs } from "../limits.ts";
@@ -67,10 +68,7 @@ async function asked(to: string, body: URLSearchParams, { clientId, clientSecret
   if (!URL.canParse(to)) throw invalidAddress();
   const url = new URL(to);
   const headers = new Headers({ "content-type": "application/x-www-form-urlencoded", accept: "application/json" });
-  if (clientSecret !== undefined) {
-    const pair = [clientId, clientSecret].map((each) => new URLSearchParams([["", each]]).toString().slice(1));
-    headers.set("authorization", `Basic ${btoa(pair.join(":"))}`);
-  }
+  if (clientSecret !== undefined) headers.set("authorization", basicAuthorization(clientId, clientSecret));
   // The address is the config's, so it is also the one that requests may be sent to.
   const fetch: FetchLike = privateFetch(url, signal);
   const response = await fetch(url, { method: "POST", headers, body });

@@ -1,6 +1,7 @@
 /** Requests to authorization servers, with limits on time and size. Secrets are sent only over TLS, or to this machine. */
 
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { boundedText } from "../../base/bounded-body.ts";
 import { durationText } from "../../base/duration.ts";
 import { parsedJson } from "../../base/json-object.ts";
 import { isLoopback } from "../../base/loopback.ts";
@@ -8,7 +9,6 @@ import { megabytes } from "../../base/units.ts";
 import { unlessAborted } from "../abort.ts";
 import { authRequestMs, maxMetadataBytes } from "../limits.ts";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
-import { boundedText } from "../response-body.ts";
 import { checkReach } from "./reach.ts";
 import { AuthorizationRefused, cancelled, notOAuth, shortLine, unavailable, withoutTls } from "./words.ts";
 

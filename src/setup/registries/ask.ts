@@ -3,6 +3,7 @@
  * sent to one host is never sent to another.
  */
 
+import { boundedText } from "../../base/bounded-body.ts";
 import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
@@ -10,7 +11,6 @@ import { megabytes } from "../../base/units.ts";
 import { version as ownVersion } from "../../base/version.ts";
 import { retryAfterOf } from "../../servers/http-response.ts";
 import { noAnswer } from "../../servers/network-failure.ts";
-import { boundedText } from "../../servers/response-body.ts";
 import {
   maxAskedWords,
   maxCursorChars,

@@ -1,0 +1,5 @@
+/** The `Authorization` header of an OAuth client. Both parts are form-encoded first: RFC 6749, section 2.3.1. */
+export function basicAuthorization(id: string, secret: string): string {
+  const encoded = [id, secret].map((each) => new URLSearchParams([["", each]]).toString().slice(1));
+  return `Basic ${Buffer.from(encoded.join(":")).toString("base64")}`;
+}
