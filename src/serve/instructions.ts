@@ -86,7 +86,10 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
   const fit = (lines: string[], calls: CallTexts, named?: ReadonlySet<ServerLine>) =>
     fits(textOf(lines, calls, named), [...calls.values()].join("; "));
   const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
-  const described = withWords(entries, (lines) => fit(lines, usedCalls));
+  // Beside calls, the names of the first tools say little: the others are counted or named below.
+  const hasCalls = new Set([...usedCalls.keys()].map(({ server }) => server));
+  const isPlain = ({ server, listsTools }: ServerLine) => listsTools && hasCalls.has(server);
+  const described = withWords(entries, isPlain, (lines) => fit(lines, usedCalls));
   const fresh = usable.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
   const usual = usualTools(app, fresh, recognised);
   const usualCalls = fittingCalls(usual, (calls) => fit(described, new Map([...usedCalls, ...calls])));
@@ -156,10 +159,14 @@ function inOneLine(entries: ServerLine[], fits: (text: string) => boolean): stri
   return first(count);
 }
 
-/** Describes each server within the same number of tokens, the largest that fits. */
-function withWords(entries: ServerLine[], fit: (lines: string[]) => boolean): string[] {
+/** Describes each server that is not plain within the same number of tokens, the largest that fits. */
+function withWords(
+  entries: ServerLine[],
+  isPlain: (entry: ServerLine) => boolean,
+  fit: (lines: string[]) => boolean,
+): string[] {
   for (let share = maxDescriptionTokens; share >= minDescriptionTokens; share--) {
-    const labels = entries.map((entry) => describedLabel(entry, share));
+    const labels = entries.map((entry) => (isPlain(entry) ? entry.label : describedLabel(entry, share)));
     if (fit(labels)) return labels;
   }
   return entries.map(({ label }) => label);

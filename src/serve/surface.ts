@@ -29,7 +29,7 @@ export function capabilitiesFor(capabilities: object | undefined): { tools: obje
 export const cacheHint = { ttlMs: 300_000, cacheScope: "private" as const };
 
 /** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
-export const definitionTokens = 323;
+export const definitionTokens = 303;
 
 export interface Surface {
   tools: Tool[];

@@ -59,10 +59,9 @@ test("serve has two tools, and instructions that name the servers; with the demo
           "anthropic/maxResultSizeChars": 50000,
         },
         "annotations": {
-          "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Find tools by what they do: all that a task needs in one search. Returns exact signatures for execute_code.",
+        "description": "Find tools by what they do: all that a task needs in one search. Returns signatures for execute_code.",
         "inputSchema": {
           "properties": {
             "detail": {
@@ -101,7 +100,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
           "anthropic/alwaysLoad": true,
           "anthropic/maxResultSizeChars": 50000,
         },
-        "description": "Run TypeScript that calls tools: \`await server.tool({ ... })\`. Do as much as possible in one program. Results arrive whole; only what is returned or logged is shown, so filter. Calls may run together; a failed call throws; only files stay.",
+        "description": "Run TypeScript that calls tools: \`await server.tool({ ... })\`. Do all you can in one program. Results arrive whole; only what is returned or logged is shown, so filter. Calls may run together; a failed call throws; only files stay.",
         "inputSchema": {
           "properties": {
             "background": {
@@ -112,7 +111,6 @@ test("serve has two tools, and instructions that name the servers; with the demo
               "type": "string",
             },
             "dry_run": {
-              "description": "Lists calls that change something, without making them",
               "type": "boolean",
             },
             "resume": {

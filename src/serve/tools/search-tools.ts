@@ -24,8 +24,7 @@ import { concernedBy, unusableServers } from "./unusable-servers.ts";
 export const searchTools: Tool = {
   name: "search_tools",
   title: "Search tools",
-  description:
-    "Find tools by what they do: all that a task needs in one search. Returns exact signatures for execute_code.",
+  description: "Find tools by what they do: all that a task needs in one search. Returns signatures for execute_code.",
   inputSchema: {
     type: "object",
     properties: {
@@ -36,7 +35,7 @@ export const searchTools: Tool = {
       detail: { type: "string", enum: [...details] },
     },
   },
-  annotations: { readOnlyHint: true, openWorldHint: false },
+  annotations: { readOnlyHint: true },
 };
 
 /** What an agent asks for, checked. */
