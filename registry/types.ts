@@ -74,6 +74,11 @@ export interface CatalogServer {
    * chosen project, so each agent has its own process. `shared`: calls name all that they are about, so agents share one.
    */
   session: "shared" | "private";
+  /**
+   * What the data of its tools is, by pattern; the most exact one counts. `untrusted`: strangers may have written what it returns. `private`:
+   * what it returns must not leave. `public`: others can see what it is given.
+   */
+  labels?: Readonly<Record<string, readonly ("untrusted" | "private" | "public")[]>>;
   /** What its tools return, if the server was run. */
   results?: CatalogResults;
   /** Words that a person would look for. */

@@ -174,7 +174,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
     look(node, ["doors", name], knownKeys.door, true);
     const ofDoor = findNodeAtLocation(node, ["tools"]);
     const entries = membersOf(ofDoor).filter((each) => isToolKey(each.name));
-    look(ofDoor, ["doors", name, "tools"], [...knownKeys.policy, ...entries.map((each) => each.name)], true);
+    look(ofDoor, ["doors", name, "tools"], [...knownKeys.rules, ...entries.map((each) => each.name)], true);
     for (const each of entries) lookAtTool(each.node, ["doors", name, "tools", each.name]);
     look(findNodeAtLocation(node, ["limits"]), ["doors", name, "limits"], knownKeys.limits, true);
   }

@@ -33,7 +33,7 @@ export interface ConnectionOptions extends Omit<ChannelOptions, "redact"> {
 interface StoredServer {
   /** The revision of the protocol that it spoke. */
   protocol?: string | undefined;
-  tools: readonly { name: string; inputSchema: JsonObject; edit?: string }[];
+  tools: readonly { name: string; inputSchema: JsonObject; edit?: string; annotations?: JsonObject }[];
 }
 
 /** The agent that servers are connected for. */
