@@ -75,8 +75,8 @@ export interface CatalogServer {
    */
   session: "shared" | "private";
   /**
-   * What the data of its tools is, by pattern; the most exact one counts. `untrusted`: strangers may have written what it returns. `private`:
-   * what it returns must not leave. `public`: others can see what it is given.
+   * The labels of its tools' data, by pattern; the most exact one counts. `untrusted`: strangers may have written the results. `private`: the
+   * results must not leave. `public`: others can see the arguments.
    */
   labels?: Readonly<Record<string, readonly ("untrusted" | "private" | "public")[]>>;
   /** What its tools return, if the server was run. */

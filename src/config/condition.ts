@@ -18,8 +18,14 @@ export interface ConditionFacts {
   agent: { name: string; version: string; door: string; person: string };
 }
 
-/** Whether a call meets the condition. Throws if that cannot be said, such as for a comparison of a text with a number. */
-export type Condition = (facts: ConditionFacts) => boolean;
+export interface Condition {
+  /** Whether a call meets the condition. Throws if that cannot be said, such as for a comparison of a text with a number. */
+  isMet(facts: ConditionFacts): boolean;
+  /** The arguments that it reads. One that a call does not have is null, unless the condition asks for it with `has`. */
+  args: readonly string[];
+  /** The tools that it names: `tool == "github.push_files"`. */
+  tools: readonly string[];
+}
 
 let environment: Environment | undefined;
 
@@ -58,24 +64,37 @@ export function conditionProblem(text: string): string | undefined {
 /** Reads a condition that has no problem. */
 export function conditionOf(text: string): Condition {
   const parsed: ParseResult = shared().parse(text);
-  const optional = argumentsIn(text);
-  return (facts) => {
-    const absent = optional.filter((name) => !Object.hasOwn(facts.args, name)).map((name) => [name, null] as const);
-    const args = absent.length === 0 ? facts.args : { ...facts.args, ...Object.fromEntries(absent) };
-    return parsed({ ...facts, args }) === true;
+  const code = withoutTexts(text);
+  const args = namesAfter(/(?<![\w.])args\.([A-Za-z_]\w*)/g, code);
+  const asked = new Set(namesAfter(/\bhas\(\s*args\.(\w+)/g, code));
+  // A condition such as `"branch" in args` may read all of them.
+  const readsAll = /(?<![\w.])args(?!\.[A-Za-z_])\b/.test(code);
+  return {
+    args,
+    tools: toolsIn(text),
+    isMet(facts) {
+      const given: Record<string, unknown> = { ...facts.args };
+      const names = readsAll ? [...new Set([...Object.keys(given), ...args])] : args;
+      const read = names.filter((name) => Object.hasOwn(given, name) || !asked.has(name));
+      const values = read.map((name) => [name, celValue(given[name])] as const);
+      return parsed({ ...facts, args: Object.fromEntries(values) }) === true;
+    },
   };
 }
 
-/** The arguments that a condition reads. One that a call does not have is null, unless the condition asks for it with `has`. */
-export function argumentsIn(text: string): string[] {
-  const code = withoutTexts(text);
-  const asked = new Set([...code.matchAll(/\bhas\(\s*args\.(\w+)/g)].map(([, name]) => name));
-  const read = [...code.matchAll(/(?<![\w.])args\.([A-Za-z_]\w*)/g)].flatMap(([, name]) => name ?? []);
-  return [...new Set(read)].filter((name) => !asked.has(name));
+/** Whole numbers of JSON as integers, which CEL does not compute together with other numbers. A missing value is null. */
+function celValue(value: unknown): unknown {
+  if (Number.isSafeInteger(value)) return BigInt(value as number);
+  if (Array.isArray(value)) return value.map(celValue);
+  if (typeof value !== "object" || value === null) return value ?? null;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, celValue(each)]));
 }
 
-/** The tools that a condition names: `tool == "github.push_files"`. */
-export function toolsIn(text: string): string[] {
+function namesAfter(pattern: RegExp, code: string): string[] {
+  return [...new Set([...code.matchAll(pattern)].flatMap(([, name]) => name ?? []))];
+}
+
+function toolsIn(text: string): string[] {
   return [...text.matchAll(/(?<![\w.])tool\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')/g)].map(
     ([, one, other]) => one ?? other!,
   );

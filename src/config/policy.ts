@@ -14,8 +14,8 @@ export type ConfirmMode = (typeof confirmModes)[number];
 export type Confirm = ConfirmMode | Record<string, ConfirmMode>;
 
 /**
- * What the data of a tool is. `untrusted`: strangers wrote what it returns. `private`: what it returns must not leave. `public`: others can
- * see what it is given.
+ * The labels of a tool's data. `untrusted`: strangers may have written its results. `private`: its results must not leave. `public`: others
+ * can see its arguments.
  */
 export const labels = ["untrusted", "private", "public"] as const;
 export type Label = (typeof labels)[number];
@@ -31,7 +31,7 @@ export interface PolicyKeys {
   deny?: string[] | undefined;
   /** For all tools or by pattern. The default is `never`. */
   confirm?: Confirm | undefined;
-  /** What the data of the tools is. */
+  /** The labels of the tools' data. */
   labels?: Labels | undefined;
 }
 
@@ -280,7 +280,7 @@ function labelsProblem(given: unknown): string | undefined {
   const wrong = given.find((each) => !(labels as readonly unknown[]).includes(each));
   if (wrong === undefined) return undefined;
   const meant = typeof wrong === "string" ? misspelling(wrong, labels) : undefined;
-  return `${JSON.stringify(wrong)} is no label: expected ${labelsText}${meant === undefined ? "" : `, did you mean "${meant}"?`}`;
+  return `${JSON.stringify(wrong)} is not a label: expected ${labelsText}${meant === undefined ? "" : `, did you mean "${meant}"?`}`;
 }
 
 function listProblems(key: string, list: unknown, names: readonly string[] | undefined): PolicyProblem[] {

@@ -31,7 +31,7 @@ import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { wholeConfig } from "./oidc.ts";
 import { authFields, authSchema, oidcKeys } from "./oidc-schema.ts";
-import { type Confirm, commonKeys, type Labels, policyKeys } from "./policy.ts";
+import { type Confirm, commonKeys, type Labels } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
 import { telemetryFields, telemetrySchema } from "./telemetry-schema.ts";
@@ -88,7 +88,7 @@ const anyServer = {
   deny: policyKey<string[]>("deny"),
   /** Which tools need a person's consent: `never`, `destructive` or `always`, for all tools or by tool name. */
   confirm: policyKey<Confirm>("confirm"),
-  /** What the data of the tools is: `untrusted`, `private` or `public`, for all tools or by tool name. */
+  /** The labels of the tools' data: `untrusted`, `private` or `public`, for all tools or by tool name. */
   labels: policyKey<Labels>("labels"),
 };
 
@@ -323,7 +323,6 @@ export const knownKeys = {
   executions: Object.keys(executionsSchema.shape),
   approvals: Object.keys(approvalsSchema.shape),
   policy: [...commonKeys],
-  rules: [...policyKeys],
   tool: Object.keys(toolFields),
   argument: Object.keys(argumentFields),
   door: Object.keys(doorFields),

@@ -22,7 +22,7 @@ import type { ToolLabels } from "./flow/tool-labels.ts";
 import { maxQuestionRounds } from "./limits.ts";
 import { type Asker, type PermissionContext, Questions } from "./questions.ts";
 import { denied, keyOf } from "./refusals.ts";
-import { type AppliedRule, Rules, ruleText } from "./rules.ts";
+import { type AppliedRule, type ArgumentNames, Rules, ruleText } from "./rules.ts";
 
 export interface ToolCall {
   server: string;
@@ -45,8 +45,9 @@ export interface GateOptions {
   asker: () => Asker | undefined;
   definition: DefinitionOf;
   queueFor?: QueueChoice | undefined;
-  /** What the data of tools is. */
+  /** The labels of the tools' data. */
   labels: Pick<ToolLabels<never>, "load" | "of">;
+  argumentNames: ArgumentNames;
   /** The door and the person that calls are made for, for rules. */
   place: { door: string; person: string };
   /** The agent of the connection. */
@@ -147,7 +148,7 @@ export class Gate {
       reads: reads.labels,
       agent: { ...agent, ...this.#options.place },
     };
-    return this.#rules.applied(rules, facts);
+    return this.#rules.applied(rules, facts, this.#options.argumentNames(server, tool));
   }
 
   /**
@@ -278,7 +279,7 @@ interface Reasons {
   confirmation: Confirmation | undefined;
   /** A rule that requires it. */
   rule: AppliedRule | undefined;
-  /** What the session has read, if the call may show it to others. */
+  /** Given if the call may show to others what the session has read. */
   reads: SessionReads | undefined;
   policy: ServerPolicy | undefined;
 }

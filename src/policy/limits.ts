@@ -111,6 +111,15 @@ export const maxReadChars = 256_000;
 /** The same for all calls of a session. */
 export const maxKeptReadChars = 2_000_000;
 
+/** Letters of a piece of a text. A repeated part is found if it has one and a half times as many, or is a whole value. */
+export const pieceLetters = 16;
+
+/** Letters of the shortest value that is compared. */
+export const minPieceLetters = 5;
+
+/** Pieces of the arguments of a call that are compared. */
+export const maxComparedPieces = 1_000;
+
 /** Sources that a question names for each label. */
 export const maxNamedSources = 4;
 

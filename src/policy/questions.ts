@@ -41,7 +41,7 @@ export interface PermissionContext {
   origin?: AbortSignal | undefined;
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
-  /** Who makes the call. Default: the agent of the connection. */
+  /** The agent that makes the call. Default: that of the connection. */
   caller?: Caller | undefined;
 }
 

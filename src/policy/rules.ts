@@ -1,7 +1,11 @@
 /** The rules of a config, which decide about a call by its arguments and by what the session has read. */
 import { messageOf } from "../base/errors.ts";
+import { didYouMean } from "../base/near-names.ts";
 import type { Condition, ConditionFacts } from "../config/condition.ts";
 import type { RuleLine } from "../config/policy.ts";
+
+/** The names of the arguments of a tool, as far as they are known. */
+export type ArgumentNames = (server: string, tool: string) => readonly string[] | undefined;
 
 /** A rule that applies to a call. */
 export interface AppliedRule extends RuleLine {
@@ -22,21 +26,30 @@ export class Rules {
     this.#read = (await import("../config/condition.ts")).conditionOf;
   }
 
-  /** The first rule that denies the call, else the first one that requires a confirmation. A condition that fails applies. */
-  applied(rules: readonly RuleLine[], facts: ConditionFacts): AppliedRule | undefined {
+  /**
+   * The first rule that denies the call, else the first one that requires a confirmation. A condition that fails applies, and so does one
+   * that names the tool and an argument that the tool does not have. `known` are the tool's arguments.
+   */
+  applied(
+    rules: readonly RuleLine[],
+    facts: ConditionFacts,
+    known: readonly string[] | undefined,
+  ): AppliedRule | undefined {
     let first: AppliedRule | undefined;
     for (const rule of rules) {
       if (first && rule.effect === "confirm") continue;
-      const applied = this.#apply(rule, facts);
+      const applied = this.#apply(rule, facts, known);
       if (applied?.effect === "deny") return applied;
       first ??= applied;
     }
     return first;
   }
 
-  #apply(rule: RuleLine, facts: ConditionFacts): AppliedRule | undefined {
+  #apply(rule: RuleLine, facts: ConditionFacts, known: readonly string[] | undefined): AppliedRule | undefined {
     try {
-      return this.#condition(rule.condition)(facts) ? { ...rule, problem: undefined } : undefined;
+      const condition = this.#condition(rule.condition);
+      const problem = unknownArgument(condition, facts.tool, known);
+      return problem !== undefined || condition.isMet(facts) ? { ...rule, problem } : undefined;
     } catch (error) {
       return { ...rule, problem: messageOf(error).split("\n", 1)[0] };
     }
@@ -48,6 +61,19 @@ export class Rules {
       return this.#read(text);
     });
   }
+}
+
+/** What a condition that names the tool says of an argument that the tool does not have. */
+export function unknownArgument(
+  { args, tools }: Condition,
+  tool: string,
+  known: readonly string[] | undefined,
+): string | undefined {
+  if (!known || !tools.includes(tool)) return undefined;
+  const unknown = args.find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  const near = didYouMean(unknown, known);
+  return `${tool} has no argument "${unknown}"${near === undefined ? "" : `. ${near}`}`;
 }
 
 /** Such as `the rule policy.rules[0] applies: args.branch == "main"`. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { type Caller, noAgent } from "../policy/flow/caller.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
 import type { FileUse } from "../sandbox/host/files.ts";
-import type { RequestingAgent, Starter } from "./asker.ts";
+import { outputsName } from "../sandbox/host/outputs.ts";
+import { agentOfUser, type RequestingAgent, type Starter } from "./asker.ts";
 import type { Parts } from "./parts.ts";
 import type { HostIdentity } from "./trace/record.ts";
 
@@ -30,6 +31,13 @@ export async function readOutcome(
 ): Promise<void> {
   const reads = await parts.sessions.ofExecution(id);
   if (reads.length > 0) await (await readsOf(starter, parts)).add(reads);
+}
+
+/** The files that hold answers that are too long for an agent have the labels of what its session has read. */
+export async function markOutputs({ starter }: RequestingAgent = agentOfUser, parts: Parts): Promise<void> {
+  const reads = await readsOf(starter, parts);
+  const folder = join(parts.config.folders.workspace, outputsName);
+  if (reads.all.length > 0) await parts.sessions.wroteFile(folder, reads, { replaces: false });
 }
 
 /** Follows what a program reads from the workspace and writes into it. */

@@ -1,6 +1,6 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
-import type { JsonObject } from "../base/json-object.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { metaWith, type TraceContext } from "../base/trace-context.ts";
@@ -34,7 +34,7 @@ import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { redactTexts } from "./secrets.ts";
 import type { ServerIdentity } from "./server-client.ts";
-import { type ConnectionOptions, type Host, ServerConnections } from "./server-connections.ts";
+import { type ConnectionOptions, type Host, ServerConnections, type StoredTool } from "./server-connections.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
@@ -50,7 +50,7 @@ export interface CallOptions {
   origin?: AbortSignal | undefined;
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
-  /** Who makes the call. Default: the agent of the connection. */
+  /** The agent that makes the call. Default: that of the connection. */
   caller?: Caller | undefined;
   /** Called before a tool call leaves. If it throws, the call does not leave. */
   onSend?: ((repeatable: boolean) => void | Promise<void>) | undefined;
@@ -79,7 +79,7 @@ export interface PoolOptions extends ConnectionOptions {
   queueFor?: QueueChoice | undefined;
   /** Keeps calls within the quotas of the config. */
   quotas?: UsageQuotas | undefined;
-  /** What the agent of the connection has read. */
+  /** The data that the agent of the connection has read. */
   reads?: SessionReads | undefined;
   /** The labels that the server catalog gives the tools of a server. */
   catalogLabels?: ((server: ServerConfig) => Promise<LabelPatterns | undefined>) | undefined;
@@ -107,7 +107,7 @@ export class Pool implements AsyncDisposable {
   readonly #signIns: PersonSignIns | undefined;
   readonly #gate: Gate;
   readonly #labels: ToolLabels<ServerConfig>;
-  /** What the agent of the connection has read. */
+  /** The data that the agent of the connection has read. */
   readonly reads: SessionReads;
   readonly #quotas: UsageQuotas | undefined;
   readonly #definitions: LiveDefinitions;
@@ -147,7 +147,7 @@ export class Pool implements AsyncDisposable {
     this.#labels = new ToolLabels({
       servers,
       fromCatalog: catalogLabels,
-      annotationsOf: (server, tool) => this.#annotationsOf(server, tool),
+      annotationsOf: (server, tool) => this.#lastListed(server, tool)?.annotations,
     });
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
@@ -157,6 +157,7 @@ export class Pool implements AsyncDisposable {
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
       queueFor,
       labels: this.#labels,
+      argumentNames: (server, tool) => this.#argumentNames(server, tool),
       place: place ?? { door: "", person: "" },
       caller: () => this.#ownCaller,
     });
@@ -200,11 +201,18 @@ export class Pool implements AsyncDisposable {
     return { reads: this.reads, agent: noAgent };
   }
 
-  /** What the server said of a tool when it was last listed. */
-  #annotationsOf(server: string, tool: string): JsonObject | undefined {
+  /** A tool by its own name, as it was last listed. */
+  #lastListed(server: string, tool: string): StoredTool | undefined {
     const tools = this.#stored?.(server)?.tools;
     const edits = this.servers.get(server)?.edits;
-    return tools?.find(({ name }) => (edits ? calledTool(edits, name, tools)?.tool : name) === tool)?.annotations;
+    return tools?.find(({ name }) => (edits ? calledTool(edits, name, tools)?.tool : name) === tool);
+  }
+
+  /** Undefined if a call may have others, or if agents see an edited schema. */
+  #argumentNames(server: string, tool: string): string[] | undefined {
+    const { inputSchema, edit } = this.#lastListed(server, tool) ?? {};
+    const properties = inputSchema?.["properties"];
+    return isObject(properties) && edit === undefined ? Object.keys(properties) : undefined;
   }
 
   /** Whether a person is being asked whether a tool may be called. */

@@ -12,6 +12,7 @@ function refusal(keys: PolicyKeys, request: { method: string; params?: unknown }
     policyOf: (server) => policyOf(server, keys, undefined, new Map([["rec", {}]])),
     asker: () => undefined,
     labels: { load: () => undefined, of: () => new Set() },
+    argumentNames: () => undefined,
     place: { door: "", person: "" },
     caller: () => ({ reads: new SessionReads(), agent: noAgent }),
     definition: () => Promise.reject(new Error("not asked for")),

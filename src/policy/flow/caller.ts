@@ -1,8 +1,8 @@
-/** Who makes a call, as the rules and labels of the config see it. */
+/** The agent that makes a call, as rules and labels see it. */
 import type { SessionReads } from "./session-reads.ts";
 
 export interface Caller {
-  /** What the session has read. */
+  /** The data that the session has read. */
   reads: SessionReads;
   /** The agent, as it names itself. Empty texts if it does not, and for a shell. */
   agent: CallingAgent;

@@ -49,7 +49,7 @@ export class LabelSessions {
     return opened;
   }
 
-  /** What an execution had read when it was stored. */
+  /** The data that an execution had read when it was stored. */
   ofExecution(id: string): Promise<Read[]> {
     return this.#read((table) => table.of(holders.execution(id)));
   }
@@ -107,7 +107,7 @@ export class LabelSessions {
     return ((await this.#store.read((database) => work(new LabelTable(database)))) ?? []) as Read[];
   }
 
-  /** What cannot be written is known to this process only. */
+  /** If the database cannot be written, only this process knows the labels. */
   async #write(work: (table: LabelTable) => void): Promise<void> {
     try {
       await this.#store.write((database) => work(new LabelTable(database)));

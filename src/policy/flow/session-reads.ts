@@ -1,9 +1,9 @@
 /**
- * What the session of an agent has read that has a label. Data does not lose its label: whatever the session does later may depend on it.
- * A session is an agent's connection, or a client of `serve --http` without one.
+ * The data with labels that the session of an agent has read. It does not lose its labels, because everything that the session does later
+ * may depend on it. A session is an agent's connection, or a client of `serve --http` without one.
  */
 import type { Label } from "../../config/policy.ts";
-import { maxKeptReadChars, maxReadChars } from "../limits.ts";
+import { maxComparedPieces, maxKeptReadChars, maxReadChars, minPieceLetters, pieceLetters } from "../limits.ts";
 
 /** Data that was read. */
 export interface Read {
@@ -47,12 +47,12 @@ export class SessionReads {
     return labels.has("untrusted") && labels.has("private");
   }
 
-  /** What is being looked up, such as the labels of a file that a program has read. */
+  /** Resolves when everything is looked up, such as the labels of a file that a program has read. Undefined if it is. */
   get pending(): Promise<void> | undefined {
     return this.#pending;
   }
 
-  /** Adds what work finds out. Calls wait for it. */
+  /** Calls wait until the work has found out what was read. */
   after(work: () => Promise<void>): void {
     const before = this.#pending ?? Promise.resolve();
     const pending: Promise<void> = before.then(work).finally(() => {
@@ -88,7 +88,7 @@ export class SessionReads {
     this.#chars += text.length;
   }
 
-  /** What is kept for the session is kept for the execution too, until the result is disposed of. */
+  /** The reads of the session are kept for the execution too, until the result is disposed of. */
   async executes(id: string): Promise<Disposable> {
     this.#executions.set(id, (this.#executions.get(id) ?? 0) + 1);
     if (this.#reads.size > 0) await this.#keeper?.keep(this.all, [id]);
@@ -102,8 +102,8 @@ export class SessionReads {
   }
 
   /**
-   * Compares the arguments with the private data, word for word. `repeats` is what the arguments have a part of; `nothing` if they have
-   * no part of anything. Undefined if that cannot be said. Encoded data is not found.
+   * Compares the arguments with the private data, word for word. `repeats` is the source of a part that the arguments have.
+   * `nothing`: they have none. Undefined if that cannot be said. Encoded data is not found.
    */
   compare(args: object): { repeats: string } | "nothing" | undefined {
     const { pieces, isWhole } = piecesOf(args);
@@ -118,11 +118,6 @@ export class SessionReads {
 
 const keyOf = (label: string, source: string) => `${label} ${source}`;
 
-/** Letters of a piece of a text. A repeated part is found if it has this and half as many letters, or is a whole value. */
-const pieceLetters = 16;
-const minPieceLetters = 5;
-const maxPieces = 1_000;
-
 /** Pieces of the values in the arguments. */
 function piecesOf(args: object): { pieces: string[]; isWhole: boolean } {
   const pieces: string[] = [];
@@ -134,7 +129,7 @@ function piecesOf(args: object): { pieces: string[]; isWhole: boolean } {
       pieces.push(letters.slice(at, at + pieceLetters));
   };
   const visit = (value: unknown): void => {
-    if (pieces.length > maxPieces) return;
+    if (pieces.length > maxComparedPieces) return;
     if (typeof value === "string" || typeof value === "number") add(String(value));
     else if (typeof value === "object" && value !== null)
       for (const [key, each] of Object.entries(value)) {
@@ -143,7 +138,7 @@ function piecesOf(args: object): { pieces: string[]; isWhole: boolean } {
       }
   };
   visit(args);
-  return { pieces: pieces.slice(0, maxPieces), isWhole: pieces.length <= maxPieces };
+  return { pieces: pieces.slice(0, maxComparedPieces), isWhole: pieces.length <= maxComparedPieces };
 }
 
 /** The letters and digits of a text, so that neither punctuation nor the escapes of JSON matter. */

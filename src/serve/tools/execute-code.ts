@@ -11,7 +11,7 @@ import { awaitsApproval } from "../../policy/approvals/awaited.ts";
 import { agentOfUser } from "../../programs/asker.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
-import { readOutcome } from "../../programs/session-reads.ts";
+import { markOutputs, readOutcome } from "../../programs/session-reads.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { onAbort } from "../../servers/abort.ts";
 import type { Approval } from "../../store/approval.ts";
@@ -69,6 +69,7 @@ export async function callExecuteCode(
   if (!outcome) return textResult(await waitingText(followed, app));
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
+  await markOutputs(context.asker, app);
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
   const more = [
     await plannedText(outcome),

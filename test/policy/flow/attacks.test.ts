@@ -277,7 +277,7 @@ describe("a program that waits", () => {
   });
 });
 
-test("a file that an unlabelled session writes anew has no labels", async () => {
+test("a file that an unlabelled session overwrites has no labels", async () => {
   await recorded.open({ labels }, undefined, tools);
   const file = "./workspace/again.txt";
   await recorded.run(`${readKey} await fs.writeFile("${file}", key)`);

@@ -1,5 +1,9 @@
 /** Private data does not leave unasked once strangers may have told the session what to do. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { matches } from "../../../src/config/pattern.ts";
+import { policyOf } from "../../../src/config/policy.ts";
+import { ToolLabels } from "../../../src/policy/flow/tool-labels.ts";
+import { catalogServers } from "../../../src/tools/server-catalog.ts";
 import { Person, Recorded } from "../recorded.ts";
 
 setDefaultTimeout(60_000);
@@ -92,7 +96,7 @@ test("a permission for the session counts until something else is read", async (
 describe("labels", () => {
   const code = "await rec.get_issue({}); await rec.get_key({}); await rec.post({ text: 'a' })";
 
-  test("of the common policy count too, and of the entry first", async () => {
+  test("come from the common policy too, and from the entry first", async () => {
     const common = { labels: Object.fromEntries(Object.entries(labels).map(([tool, each]) => [`rec.${tool}`, each])) };
     person = await opened({}, common, "no");
     await recorded.run(code);
@@ -130,4 +134,76 @@ test("a question about a flow is part of a dry run", async () => {
   await recorded.run("await rec.get_issue({}); await rec.get_key({})");
   const why = await app.pool.wouldAsk({ server: "rec", tool: "post", args: { text: "a" } }, undefined);
   expect(why).toContain("private data (rec.get_key)");
+});
+
+describe("labels of several places", () => {
+  const user = { "*.get_key": ["private"] } as const;
+  const labelsIn = (own: object, common: object | undefined, added: object, tool: string) => {
+    const policy = policyOf("rec", { labels: own as never }, common as never, new Map([["rec", {}]]), {
+      common: { labels: added as never },
+    });
+    const tools = new ToolLabels({
+      servers: new Map([["rec", { policy }]]),
+      fromCatalog: async () => ({ "*": ["untrusted"], post: ["public"] }),
+      annotationsOf: () => undefined,
+    });
+    const of = async () => {
+      await tools.load("rec");
+      return [...tools.of("rec", tool)].sort();
+    };
+    return { tools, of };
+  };
+
+  test("from a user are added to those of a project, and an empty list of a project removes only the catalog's", async () => {
+    expect(await labelsIn({ get_key: [] }, undefined, user, "get_key").of()).toEqual(["private"]);
+    expect(await labelsIn({ get_key: ["untrusted"] }, undefined, user, "get_key").of()).toEqual([
+      "private",
+      "untrusted",
+    ]);
+    expect(await labelsIn({ other: [] }, undefined, user, "get_key").of()).toEqual(["private", "untrusted"]);
+    expect(await labelsIn({ post: [] }, undefined, user, "post").of()).toEqual([]);
+    expect(await labelsIn({}, undefined, user, "post").of()).toEqual(["public"]);
+  });
+
+  test("together are those of resources and prompts", async () => {
+    const { tools, of } = labelsIn({ get_key: ["private"] }, undefined, {}, "x");
+    await of();
+    expect([...tools.ofAll("rec")]).toEqual(["private"]);
+  });
+});
+
+test("flows cannot be turned off by a project if the user's config asks", () => {
+  const flowOf = (project?: string, own?: string) =>
+    policyOf("rec", {}, { flow: project as never, deny: ["x.y"] }, new Map([["rec", {}]]), {
+      common: { flow: own as never },
+    })?.flow;
+  expect([flowOf("off", "ask"), flowOf("off", undefined), flowOf(undefined, "off"), flowOf()]).toEqual([
+    undefined,
+    "off",
+    "off",
+    undefined,
+  ]);
+});
+
+test("resources and prompts are read with the labels of their server", async () => {
+  person = await opened(
+    { labels: { get_issue: ["untrusted"], get_key: ["private"], post: ["public"] } },
+    undefined,
+    "no",
+  );
+  await recorded.run("await rec.resources.read('it://a'); await rec.post({ text: 'a' })");
+  expect(person.asked).toHaveLength(1);
+  expect(person.asked[0]).toContain("private data (rec) and text that strangers may have written (rec)");
+});
+
+test("the catalog's patterns name tools of their servers", () => {
+  for (const { name, labels: patterns = {}, results } of catalogServers()) {
+    const known = Object.keys(results?.tools ?? {});
+    if (known.length < 5) continue;
+    const matching = (pattern: string) => known.some((tool) => matches(pattern, tool));
+    expect([name, Object.keys(patterns).filter((pattern) => pattern !== "*" && matching(pattern)).length > 0]).toEqual([
+      name,
+      Object.keys(patterns).some((pattern) => pattern !== "*") && name !== "memory",
+    ]);
+  }
 });
