@@ -142,7 +142,8 @@ function Card({ approval, ownConfig, viewer, hasKeys, item, hasMoved }: CardProp
       )}
       {code !== undefined && viewer === undefined && (
         <p class="about">
-          To see what the whole program would do: <code>claudikins executions dry-run {execution.split("-", 1)[0]}</code>
+          To see what the whole program would do:{" "}
+          <code>claudikins executions dry-run {execution.split("-", 1)[0]}</code>
         </p>
       )}
       <Arguments approval={approval} />
