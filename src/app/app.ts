@@ -123,10 +123,16 @@ export class App implements AsyncDisposable {
       openChannel: (server, channelOptions) => this.#openChannel(server, channelOptions),
       queueFor: this.#queueFor(),
       stored: (server) => this.catalog.find(server),
+      definitions: {
+        whyHeld: (server, tool) => this.catalog.whyHeld(server, tool),
+        isLocked: (server) => config.servers.get(server)?.definitions?.mode === "lock",
+        isReviewed: (server) => this.catalog.isReviewed(server),
+        verify: (server, signal) => this.catalog.verify(server, signal),
+      },
     });
     this.catalog =
       twin?.catalog.withPool(this.pool) ??
-      new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
+      new ToolCatalog({ config, env, cwd: options.cwd, pool: this.pool, log, ownCommand: () => bestCommand(env) });
     this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
     this.#watching = telemetry?.watch(this.#state());

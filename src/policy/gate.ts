@@ -16,7 +16,7 @@ import {
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import { maxQuestionRounds } from "./limits.ts";
 import { type Asker, type PermissionContext, Questions } from "./questions.ts";
-import { denied, keyOf } from "./refusals.ts";
+import { denied, heldBack, keyOf } from "./refusals.ts";
 
 export interface ToolCall {
   server: string;
@@ -33,6 +33,8 @@ export interface GateOptions {
   policyOf: (server: string) => ServerPolicy | undefined;
   /** Whether the tool may be known here. */
   exists: (server: string, tool: string) => boolean;
+  /** Why the tool is held until a person has seen its changed definition. Undefined if it is not. */
+  whyHeld?: ((server: string, tool: string) => string | undefined) | undefined;
   /** Returns which account the server acts for, if the user could confuse it with another one. */
   accountOf?: ((server: string) => string | undefined) | undefined;
   /** Returns who can be asked now. */
@@ -119,7 +121,10 @@ export class Gate {
     throw unreadable(call, limit, allowingLine(server, policy, tool, { isRenamed: shownAs !== undefined }));
   }
 
-  /** Throws TOOL_NOT_FOUND if the tool is not known here, and POLICY_DENIED if the config denies it, whatever its arguments are. */
+  /**
+   * Throws TOOL_NOT_FOUND if the tool is not known here, POLICY_DENIED if the config denies it, and DEFINITION_CHANGED if it is held,
+   * whatever its arguments are.
+   */
   refuseDenied(call: Pick<ToolCall, "server" | "tool" | "shownAs">): void {
     const { server, tool, shownAs } = call;
     if (!this.#options.exists(server, tool)) {
@@ -128,6 +133,8 @@ export class Gate {
     const policy = this.#options.policyOf(server);
     const denial = policy && denialOf(policy, tool, { isRenamed: shownAs !== undefined });
     if (denial !== undefined) throw denied(call, denial);
+    const why = this.#options.whyHeld?.(server, tool);
+    if (why !== undefined) throw heldBack(call, why);
   }
 
   /**

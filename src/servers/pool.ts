@@ -60,6 +60,18 @@ export interface CallOptions {
   trace?: TraceContext | undefined;
 }
 
+export interface ListToolsOptions extends CallOptions {
+  /** Called with each connection over which a page of the list comes. */
+  onConnection?: ((connection: Connection) => void) | undefined;
+}
+
+/** A listing of tools, from its beginning until its tools are compared with the accepted definitions. */
+export interface ToolsListing {
+  onConnection: (connection: Connection) => void;
+  /** Call this when the definitions are compared: calls over the connection need no other listing until the server announces a change. */
+  verified: () => void;
+}
+
 /** Called when a list of a server has changed. */
 type ListListener = (server: string, what: ListName) => void;
 
@@ -73,6 +85,20 @@ export interface PoolOptions extends ConnectionOptions {
   queueFor?: QueueChoice | undefined;
   /** Keeps calls within the quotas of the config. */
   quotas?: UsageQuotas | undefined;
+  /** Whether a tool is held because its definition changed. Undefined: none is. */
+  definitions?: AcceptedDefinitions | undefined;
+}
+
+/** What the pool asks about definitions that were accepted. Tools have their own names. */
+export interface AcceptedDefinitions {
+  /** Why the tool is held. Undefined if it is not. */
+  whyHeld: (server: string, tool: string) => string | undefined;
+  /** Whether calls wait until the definitions of the current connection are compared. */
+  isLocked: (server: string) => boolean;
+  /** Whether a held tool may have been accepted since. */
+  isReviewed: (server: string) => boolean;
+  /** Lists the server, and compares its definitions. */
+  verify: (server: string, signal: AbortSignal | undefined) => Promise<unknown>;
 }
 
 /** The params of `tools/call`. */
@@ -103,17 +129,24 @@ export class Pool implements AsyncDisposable {
   readonly #listListeners = new Set<ListListener>();
   /** Connections over which tools were listed, or whose listeners got the failure. */
   readonly #listed = new WeakSet<Connection>();
+  readonly #accepted: AcceptedDefinitions | undefined;
+  /** The connection whose definitions were compared last, and the number of changes that the server had announced. */
+  readonly #verified = new Map<string, { connection: Connection; changes: number }>();
   readonly #callListeners = new Set<(server: string) => void>();
   readonly #logListeners = new Set<LogListener>();
   /** The log level of servers that are connected later. */
   #logLevel: string | undefined;
 
-  constructor(servers: ReadonlyMap<string, ServerConfig>, { person, queueFor, quotas, ...options }: PoolOptions) {
+  constructor(
+    servers: ReadonlyMap<string, ServerConfig>,
+    { person, queueFor, quotas, definitions, ...options }: PoolOptions,
+  ) {
     this.servers = servers;
     this.#log = options.log;
     this.#stored = options.stored;
     this.#person = person;
     this.#quotas = quotas;
+    this.#accepted = definitions;
     this.#host = { responder: person };
     const { own } = options;
     this.#signIns = own && new PersonSignIns({ servers, own, responder: () => this.#host.responder });
@@ -128,6 +161,7 @@ export class Pool implements AsyncDisposable {
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
       exists: (server, tool) => isInView(servers.get(server)?.view, tool),
+      whyHeld: (server, tool) => definitions?.whyHeld(server, tool),
       accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
@@ -236,12 +270,39 @@ export class Pool implements AsyncDisposable {
    * All tools of a server as it lists them, without the edits of the config. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE,
    * SERVER_UNAVAILABLE, PROTOCOL_ERROR.
    */
-  async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
-    const { tools, budget } = await this.#tools(server, options);
+  async listTools(server: string, { onConnection, ...options }: ListToolsOptions = {}): Promise<ListedTool[]> {
+    const { tools, budget } = await this.#tools(server, options, (connection) => {
+      this.#listed.add(connection);
+      onConnection?.(connection);
+    });
     if (budget.isFull || budget.left > 0) this.#log.warn(`${server}: ${budget.problem}`);
     // Definitions are written to files. Names stay unchanged, or the tools could not be called.
     const redact = this.#connections.redactor(server);
     return tools.map((tool) => ({ ...redactTexts(tool, redact), name: tool.name }));
+  }
+
+  /** Begins a listing whose tools will be compared with the accepted definitions. */
+  listingOf(server: string): ToolsListing {
+    const changes = this.#definitions.changesOf(server);
+    const connections = new Set<Connection>();
+    return {
+      onConnection: (connection) => void connections.add(connection),
+      verified: () => {
+        const [connection] = connections;
+        if (connection && connections.size === 1) this.#verified.set(server, { connection, changes });
+      },
+    };
+  }
+
+  /** Whether calls over the server's last connection may be sent without another listing. */
+  #isVerified(server: string): boolean {
+    const last = this.#verified.get(server);
+    return (
+      last !== undefined &&
+      last.connection === this.#connections.last(server) &&
+      last.changes === this.#definitions.changesOf(server) &&
+      this.#accepted?.isReviewed(server) !== true
+    );
   }
 
   /** All resources, unchanged. Throws the errors of `listTools`. */
@@ -400,6 +461,8 @@ export class Pool implements AsyncDisposable {
     attempts = 3,
   ): Promise<JsonObject> {
     const { server } = called;
+    const isLocked = this.#accepted?.isLocked(server) ?? false;
+    if (isLocked && !this.#isVerified(server)) await this.#accepted?.verify(server, options.signal);
     const permission = this.#gate.permit({ ...called, args: params.arguments ?? {} }, options);
     const permitted = permission && (await permission);
     const result = await this.#use<JsonObject | undefined>(
@@ -408,6 +471,8 @@ export class Pool implements AsyncDisposable {
       options,
       async (send, connection) => {
         if (permitted && permitted.connection !== connection) return undefined;
+        // The server was restarted. Its tools may be others now.
+        if (isLocked && this.#verified.get(server)?.connection !== connection) return undefined;
         const noted = options.onSend?.(options.repeatable ?? false);
         if (noted) await noted;
         const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
@@ -529,8 +594,7 @@ export class Pool implements AsyncDisposable {
     if (offer !== "tools") this.#gate.permitOther(server, offer);
     const ask = (params: JsonObject) =>
       this.#use(server, what, options, async (send, connection) => {
-        if (onConnection) onConnection(connection);
-        else if (offer === "tools") this.#listed.add(connection);
+        onConnection?.(connection);
         return connection.offers(offer) ? send({ method, params }) : undefined;
       });
     return allPages({ server, method, ask, read, isEnough });

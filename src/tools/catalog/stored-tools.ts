@@ -8,10 +8,13 @@
 import type { ClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { twinsOf } from "../../config/accounts.ts";
-import type { Config } from "../../config/load.ts";
+import type { Environment } from "../../config/environment.ts";
+import type { Config, ServerConfig } from "../../config/load.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
-import { definitionChars, type RegistryIndex, type RegistryServer } from "../model.ts";
-import { assignNames, type JsNamed, sandboxGlobals } from "../names.ts";
+import { DefinitionChecker } from "../definitions/checker.ts";
+import { acceptedMark } from "../definitions/place.ts";
+import { definitionChars, type HeldTool, type RegistryIndex, type RegistryServer } from "../model.ts";
+import { assignNames, type JsNamed, sandboxGlobals, toIdentifier } from "../names.ts";
 import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry.ts";
 import { IndexStore } from "./index-store.ts";
 import { Observer } from "./observer.ts";
@@ -20,6 +23,15 @@ import { Observer } from "./observer.ts";
 export interface SharedTools {
   store: IndexStore;
   observer: Observer;
+  checker: DefinitionChecker;
+}
+
+/** What the tools of a config are stored for. */
+interface Surroundings {
+  config: Config;
+  env: Environment;
+  cwd: string;
+  log: Log;
 }
 
 /** Whether the tools of a server are known, and how well. */
@@ -42,9 +54,9 @@ export abstract class StoredTools {
   readonly #chars = new WeakMap<RegistryServer, number>();
   #names: readonly JsNamed[] = [];
 
-  constructor(config: Config, log: Log, shared?: SharedTools) {
-    this.config = config;
-    this.shared = shared ?? newShared(config, log);
+  constructor(surroundings: Surroundings, shared?: SharedTools) {
+    this.config = surroundings.config;
+    this.shared = shared ?? newShared(surroundings);
     this.#nameServers();
   }
 
@@ -80,6 +92,26 @@ export abstract class StoredTools {
   find(server: string): RegistryServer | undefined {
     const found = this.shared.store.find(server);
     return found && this.#isComplete(found) ? found : undefined;
+  }
+
+  /** Why a tool is held, by its own name. Undefined if it is not. */
+  whyHeld(server: string, tool: string): string | undefined {
+    return this.shared.store.find(server)?.held?.tools.find(({ name }) => name === tool)?.why;
+  }
+
+  /** Whether a definition may have been accepted since tools of the server were held. */
+  isReviewed(server: string): boolean {
+    const held = this.shared.store.find(server)?.held;
+    return held !== undefined && !this.#isHeldMark(this.config.servers.get(server), held.mark);
+  }
+
+  /** The held tool that agents would call by this name, or by the name in code. */
+  heldCalled(server: string, name: string): HeldTool | undefined {
+    const edits = this.config.servers.get(server)?.edits?.tools ?? [];
+    const shown = (tool: string) => edits.find((edit) => edit.tool === tool)?.name ?? tool;
+    return this.shared.store
+      .find(server)
+      ?.held?.tools.find((held) => [shown(held.name), toIdentifier(shown(held.name))].includes(name));
   }
 
   /** The own names of the server's tools, as far as they are known. */
@@ -194,7 +226,7 @@ export abstract class StoredTools {
     return isComplete;
   }
 
-  #isCurrent({ name, fingerprint }: RegistryServer): boolean {
+  #isCurrent({ name, fingerprint, held }: RegistryServer): boolean {
     const config = this.config.servers.get(name);
     if (!config) return false;
     let current = this.#fingerprints.get(name);
@@ -202,11 +234,17 @@ export abstract class StoredTools {
       current = fingerprintOf(config, this.jsNameOf(name), rulesOf(config));
       this.#fingerprints.set(name, current);
     }
-    return fingerprint === current;
+    return fingerprint === current && (held === undefined || this.#isHeldMark(config, held.mark));
+  }
+
+  /** Whether nothing was accepted since the tools were held. */
+  #isHeldMark(server: ServerConfig | undefined, mark: string): boolean {
+    const place = server && this.shared.checker.placeOf(server);
+    return place !== undefined && acceptedMark(place) === mark;
   }
 }
 
-function newShared(config: Config, log: Log): SharedTools {
+function newShared({ config, env, cwd, log }: Surroundings): SharedTools {
   // Shapes of the user's own results must not reach files of a project.
   const isOwn = (server: string) => config.servers.get(server)?.own !== undefined;
   const observer = new Observer({
@@ -217,5 +255,6 @@ function newShared(config: Config, log: Log): SharedTools {
     log,
   });
   const store = new IndexStore(config, (server) => observer.apply(server));
-  return { store, observer };
+  const checker = new DefinitionChecker({ env, cwd, person: config.person?.id, log, known: () => store.index.servers });
+  return { store, observer, checker };
 }
