@@ -164,6 +164,9 @@ async function listedTool(
   { catalog, pool }: Parts,
   signal: AbortSignal,
 ): Promise<{ tool: RegistryTool; listed: RegistryServer }> {
+  // A held tool may be as before by now.
+  if (catalog.heldCalled(server, name))
+    await catalog.tools(server, { freshAs: "listed", waitMs: firstAnswerMs, signal });
   const known = catalog.freshness(server) === "listed" ? catalog.findWithDenied(server) : undefined;
   const listed = known ?? (await catalog.tools(server, { signal }));
   const tool = findTool(listed, name);

@@ -56,17 +56,19 @@ function canonical(value: unknown, key = ""): unknown {
   return entries.map(([name, each]) => [name, canonical(each, name)]);
 }
 
-const volatile =
-  /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b|\b(?:localhost|127\.0\.0\.1):\d+/g;
+const date = /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b/g;
+const localAddress = /\b(?:localhost|127\.0\.0\.1):\d+/g;
 
 function masked(definition: Definition, { home, cwd }: MaskedFolders): Definition {
   const folders = [cwd, home].filter((each) => each !== undefined && each.length > 1) as string[];
   const replaced = (text: string) =>
     folders
       .reduce((whole, folder) => whole.replaceAll(folder, "<folder>"), text)
-      .replace(volatile, (found) => (/^\d/.test(found) && !found.includes(":", 16) ? "<date>" : "<address>"));
+      .replace(date, "<date>")
+      .replace(localAddress, "<address>");
   const json = JSON.stringify(definition);
   const mayDiffer =
-    folders.some((each) => json.includes(JSON.stringify(each).slice(1, -1))) || json.search(volatile) >= 0;
+    folders.some((each) => json.includes(JSON.stringify(each).slice(1, -1))) ||
+    [date, localAddress].some((each) => json.search(each) >= 0);
   return mayDiffer ? withTexts(definition, replaced) : definition;
 }
