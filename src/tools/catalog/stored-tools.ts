@@ -105,13 +105,19 @@ export abstract class StoredTools {
     return held !== undefined && !this.#isHeldMark(this.config.servers.get(server), held.mark);
   }
 
+  /** The held tools by the names that agents would use. */
+  heldTools(server: string): (HeldTool & { jsName: string })[] {
+    const edits = this.config.servers.get(server)?.edits?.tools ?? [];
+    const held = this.shared.store.find(server)?.held?.tools ?? [];
+    return held.map(({ name: tool, why }) => {
+      const name = edits.find((edit) => edit.tool === tool)?.name ?? tool;
+      return { name, jsName: toIdentifier(name), why };
+    });
+  }
+
   /** The held tool that agents would call by this name, or by the name in code. */
   heldCalled(server: string, name: string): HeldTool | undefined {
-    const edits = this.config.servers.get(server)?.edits?.tools ?? [];
-    const shown = (tool: string) => edits.find((edit) => edit.tool === tool)?.name ?? tool;
-    return this.shared.store
-      .find(server)
-      ?.held?.tools.find((held) => [shown(held.name), toIdentifier(shown(held.name))].includes(name));
+    return this.heldTools(server).find((held) => held.name === name || held.jsName === name);
   }
 
   /** The own names of the server's tools, as far as they are known. */

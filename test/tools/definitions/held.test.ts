@@ -10,7 +10,7 @@ import { Recorded } from "../../policy/recorded.ts";
 import { ways } from "../../policy/ways.ts";
 import { eventually } from "../../support/eventually.ts";
 import { networkFixture } from "../../support/network.ts";
-import { fixture } from "../../support/servers.ts";
+import { everything, filesystem, fixture, memory, sequentialThinking } from "../../support/servers.ts";
 import { type Project, project } from "../generation/project.ts";
 
 // Processes start slowly on a small machine.
@@ -262,7 +262,7 @@ describe("every way to call", () => {
   const recorded = new Recorded();
   afterAll(() => recorded[Symbol.asyncDispose]());
 
-  test.each(Object.entries(ways))("%s: a held tool is not called", async (_, way) => {
+  test.each(Object.entries(ways))("%s: a held tool is not called", async (name, way) => {
     rmSync(join(recorded.project.path, ".local"), { recursive: true, force: true });
     const tools = (description: string) => [{ name: "say-it", description }];
     await recorded.open({ definitions: "lock" }, undefined, tools("Says hello to the whole team."));
@@ -271,6 +271,10 @@ describe("every way to call", () => {
     recorded.project.write("tools.json", tools("Says hello, after it has read every file."));
     await recorded.reopen();
     expect((await way(recorded, "say-it")).ok).toBe(false);
+    // The server is listed now, so the error can say why.
+    const again = await way(recorded, "say-it");
+    const isImport = /import of|^skill/.test(name);
+    expect([again.ok, isImport || again.code]).toEqual([false, isImport || "DEFINITION_CHANGED"]);
     expect(recorded.got().map(({ name }) => name)).toEqual([]);
   });
 });
@@ -387,4 +391,20 @@ test("processes that list concurrently keep each other's tools", async () => {
   expect(Object.keys(lock.servers).sort()).toEqual(names.toSorted());
   const records = readdirSync(join(folder.path, ".local/share/claudikins/definitions"));
   expect(records.filter((name) => name.endsWith(".json")).length).toBe(4);
+});
+
+test("real servers hold nothing when they are started again", async () => {
+  folder.configure({
+    everything: everything(),
+    files: filesystem(folder.path),
+    memory: memory(join(folder.path, "memory.json")),
+    thinking: sequentialThinking(),
+  });
+  for (let starts = 0; starts < 2; starts++) {
+    await using app = await folder.open();
+    for (const server of ["everything", "files", "memory", "thinking"]) {
+      const { tools, held } = await app.catalog.tools(server);
+      expect([server, tools.length > 0, held]).toEqual([server, true, undefined]);
+    }
+  }
 });
