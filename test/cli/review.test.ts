@@ -108,6 +108,21 @@ test("the changes of another version are one review", async () => {
   expect((await run("review", "--check")).exitCode).toBe(0);
 });
 
+test("doctor names held tools, and accepted ones that seem to talk to the model", async () => {
+  await held();
+  const messages = async () => {
+    const { findings } = JSON.parse((await run("doctor", "--no-servers", "--json")).stdout || "{}");
+    return findings
+      .filter(({ id }: { id: string }) => id.startsWith("definitions."))
+      .map(({ message }: { message: string }) => message);
+  };
+  expect(await messages()).toEqual(["1 tool of bank changed after you accepted them: pay"]);
+  await run("review", "--accept", "--all");
+  expect(await messages()).toEqual([
+    "The definition of bank.pay tells the model to hide something from the user, has a tag such as <IMPORTANT>. This may be harmless",
+  ]);
+});
+
 test("--init writes the lock file beside the config", async () => {
   const file = join(folder.path, "claudikins.lock");
   expect(existsSync(file)).toBe(false);

@@ -208,14 +208,12 @@ function toolDiff(tool: ReviewedTool): string {
 async function asked(servers: readonly ReviewedServer[], surroundings: Surroundings, io: Io): Promise<CommandAnswer> {
   if (servers.length === 0) return diffs(servers);
   const taken: ReviewedTool[] = [];
+  // One question for each server: an upgrade may change forty tools. A single tool can be named.
   for (const server of servers) {
-    // An upgrade is one review.
-    const parts = server.isUpgrade ? [server] : server.tools.map((tool) => ({ ...server, tools: [tool] }));
-    for (const part of parts) {
-      await io.stdout.write(`${diffText(part)}\n`);
-      const what = part.tools.length === 1 ? "this change" : `these ${part.tools.length} changes`;
-      if (await confirm(io, `Accept ${what}?`)) taken.push(...part.tools);
-    }
+    await io.stdout.write(`${diffText(server)}\n`);
+    const { tools } = server;
+    const what = tools.length === 1 ? "this change" : `these ${tools.length} changes`;
+    if (await confirm(io, `Accept ${what}?`)) taken.push(...tools);
   }
   await acceptTools(taken, surroundings);
   return { text: acceptedText(taken) };

@@ -11,7 +11,7 @@ import { ownNameOf } from "../../config/tool-edits.ts";
 import type { CallOptions, ListToolsOptions, Pool } from "../../servers/pool.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { schemaSize } from "../arguments/argument-problems.ts";
-import type { DefinitionChecker } from "../definitions/checker.ts";
+import type { AcceptedDefinitions } from "../definitions/accepted.ts";
 import { filesWriteMs, maxFilesInline, maxSchemaValuesInline } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { assignNames, toFolderName } from "../names.ts";
@@ -46,7 +46,7 @@ interface UpdaterOptions {
   log: Log;
   store: IndexStore;
   observer: Observer;
-  checker: DefinitionChecker;
+  definitions: AcceptedDefinitions;
   /** A server's name in code. */
   jsNameOf: (server: string) => string | undefined;
   /** The command that starts claudikins, for generated programs. */
@@ -124,13 +124,13 @@ export class RegistryUpdater {
   }
 
   async #ask(name: string, options: ListToolsOptions, isDry: boolean): Promise<Listing> {
-    const { pool, store, observer, checker, jsNameOf } = this.#options;
+    const { pool, store, observer, definitions, jsNameOf } = this.#options;
     const all = await pool.listTools(name, options);
     await eventLoopTurn();
     this.#listed.add(name);
     const config = this.#options.config.servers.get(name)!;
     const identity = pool.identity(name);
-    const { tools: listed, held } = await checker.check(config, all, { version: identity?.version, isDry });
+    const { tools: listed, held } = await definitions.check(config, all, { version: identity?.version, isDry });
     const about = await aboutServer(
       config,
       listed.map((tool) => tool.name),

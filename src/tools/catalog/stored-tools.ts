@@ -9,10 +9,9 @@ import type { ClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { twinsOf } from "../../config/accounts.ts";
 import type { Environment } from "../../config/environment.ts";
-import type { Config, ServerConfig } from "../../config/load.ts";
+import type { Config } from "../../config/load.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
-import { DefinitionChecker } from "../definitions/checker.ts";
-import { acceptedMark } from "../definitions/place.ts";
+import { AcceptedDefinitions } from "../definitions/accepted.ts";
 import { definitionChars, type HeldTool, type RegistryIndex, type RegistryServer } from "../model.ts";
 import { assignNames, type JsNamed, sandboxGlobals, toIdentifier } from "../names.ts";
 import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry.ts";
@@ -23,7 +22,7 @@ import { Observer } from "./observer.ts";
 export interface SharedTools {
   store: IndexStore;
   observer: Observer;
-  checker: DefinitionChecker;
+  definitions: AcceptedDefinitions;
 }
 
 /** What the tools of a config are stored for. */
@@ -102,7 +101,7 @@ export abstract class StoredTools {
   /** Whether a definition may have been accepted since tools of the server were held. */
   isReviewed(server: string): boolean {
     const held = this.shared.store.find(server)?.held;
-    return held !== undefined && !this.#isHeldMark(this.config.servers.get(server), held.mark);
+    return held !== undefined && this.shared.definitions.isReviewed(this.config.servers.get(server), held.mark);
   }
 
   /** The held tools by the names that agents would use. */
@@ -240,13 +239,7 @@ export abstract class StoredTools {
       current = fingerprintOf(config, this.jsNameOf(name), rulesOf(config));
       this.#fingerprints.set(name, current);
     }
-    return fingerprint === current && (held === undefined || this.#isHeldMark(config, held.mark));
-  }
-
-  /** Whether nothing was accepted since the tools were held. */
-  #isHeldMark(server: ServerConfig | undefined, mark: string): boolean {
-    const place = server && this.shared.checker.placeOf(server);
-    return place !== undefined && acceptedMark(place) === mark;
+    return fingerprint === current && (held === undefined || !this.shared.definitions.isReviewed(config, held.mark));
   }
 }
 
@@ -261,6 +254,12 @@ function newShared({ config, env, cwd, log }: Surroundings): SharedTools {
     log,
   });
   const store = new IndexStore(config, (server) => observer.apply(server));
-  const checker = new DefinitionChecker({ env, cwd, person: config.person?.id, log, known: () => store.index.servers });
-  return { store, observer, checker };
+  const definitions = new AcceptedDefinitions({
+    env,
+    cwd,
+    person: config.person?.id,
+    log,
+    known: () => store.index.servers,
+  });
+  return { store, observer, definitions };
 }

@@ -66,10 +66,10 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   constructor(options: CatalogOptions, shared?: SharedTools) {
     super(options, shared);
     this.#options = options;
-    const { store, observer, checker } = this.shared;
+    const { store, observer, definitions } = this.shared;
     const { config, env, pool, log, ownCommand } = options;
     const jsNameOf = (server: string) => this.jsNameOf(server);
-    this.#updater = new RegistryUpdater({ config, env, pool, log, store, observer, checker, jsNameOf, ownCommand });
+    this.#updater = new RegistryUpdater({ config, env, pool, log, store, observer, definitions, jsNameOf, ownCommand });
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#listLater(server);
     });

@@ -18,13 +18,20 @@ import { acceptedMark, type DefinitionsPlace, placeOf } from "./place.ts";
 import { readRecord, writeRecord } from "./record.ts";
 import { suspicionsOf } from "./suspicious.ts";
 
-interface CheckerOptions {
+export interface CheckerOptions {
   env: Environment;
   cwd: string;
   person: string | undefined;
   log: Log;
   /** The stored servers and their tools. */
   known: () => readonly { name: string; tools: readonly { name: string }[] }[];
+}
+
+export interface CheckOptions {
+  /** The server's own version. */
+  version: string | undefined;
+  /** Nothing is stored. */
+  isDry: boolean;
 }
 
 /** The tools of a list that may be used, and those that are held. */
@@ -43,18 +50,13 @@ export class DefinitionChecker {
     this.#options = options;
   }
 
-  /** Undefined if the definitions of the server are not checked. */
-  placeOf(server: ServerConfig): DefinitionsPlace | undefined {
-    return placeOf(server, this.#options);
-  }
-
-  /** `version` is the server's own. With `isDry`, nothing is stored. Throws CONFIG_INVALID for a broken lock file, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
+  /** Throws CONFIG_INVALID for a broken lock file, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
   async check(
     server: ServerConfig,
     tools: readonly ListedTool[],
-    { version, isDry }: { version: string | undefined; isDry: boolean },
+    { version, isDry }: CheckOptions,
   ): Promise<CheckedTools> {
-    const place = this.placeOf(server);
+    const place = placeOf(server, this.#options);
     if (!place) return { tools };
     const listed: Listed = {
       tools: tools.map((tool) => namedDefinition(tool, place.folders)),

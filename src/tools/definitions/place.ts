@@ -1,6 +1,6 @@
 /** Where the accepted definitions of a server are: its record in the user's data folder, and the lock file beside its config. */
 import { dirname, join } from "node:path";
-import { stampOf, statsOf } from "../../base/files.ts";
+import { stampOf } from "../../base/files.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { usesOwn } from "../../config/credentials.ts";
 import type { Environment } from "../../config/environment.ts";
@@ -57,5 +57,3 @@ export function placeOf(server: ServerConfig, { env, cwd, person }: Surroundings
 export function acceptedMark({ record, lockFile }: DefinitionsPlace): string {
   return sha256(`${stampOf(record)} ${stampOf(lockFile)}`).slice(0, 16);
 }
-
-export const hasLockFile = ({ lockFile }: DefinitionsPlace) => statsOf(lockFile) !== undefined;

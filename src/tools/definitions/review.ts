@@ -52,6 +52,16 @@ export function heldServers(surroundings: Surroundings): ReviewedServer[] {
   });
 }
 
+/** The accepted tools whose definitions seem to talk to the model, in the order of the config. Throws VERSION_TOO_OLD. */
+export function suspiciousTools(surroundings: Surroundings): Pick<ReviewedTool, "server" | "tool" | "suspicions">[] {
+  return placesOf(surroundings).flatMap(({ record: file, server }) =>
+    [...(readRecord(file)?.accepted.values() ?? [])].flatMap(({ name: tool, definition }) => {
+      const suspicions = suspicionsOf(definition);
+      return suspicions.length === 0 ? [] : [{ server, tool, suspicions }];
+    }),
+  );
+}
+
 function reviewed({ server, accepted, held, entry, version, heldFrom }: ServerRecord): ReviewedServer {
   return {
     server,

@@ -345,12 +345,12 @@ describe("a lock file", () => {
   });
 
   test.each<[string, string]>([
-    ["that is not JSON", "<<<<<<< HEAD"],
-    ["of another form", "[]"],
-    ["with a fingerprint that is none", '{"version":1,"servers":{"shop":{"tools":{"refund":"yes"}}}}'],
-    ["with tools that are none", '{"version":1,"servers":{"shop":{"tools":["refund"]}}}'],
-    ["of 17 MB", `{"version":1,"servers":{}}${" ".repeat(17_000_000)}`],
-  ])("%s stops calls, and the error says what to do", async (_, text) => {
+    ["without JSON", "<<<<<<< HEAD"],
+    ["in another form", "[]"],
+    ["with a wrong fingerprint", '{"version":1,"servers":{"shop":{"tools":{"refund":"yes"}}}}'],
+    ["with a list of tools", '{"version":1,"servers":{"shop":{"tools":["refund"]}}}'],
+    ["with 17 MB", `{"version":1,"servers":{}}${" ".repeat(17_000_000)}`],
+  ])("%s: calls are stopped, and the error says what to do", async (_, text) => {
     writeFileSync(lockFile(), text);
     await using app = await folder.open();
     const failed = callOnce({ server: "shop", tool: "orders", args: {} }, app, never());
@@ -362,7 +362,7 @@ describe("a lock file", () => {
     expect(readFileSync(lockFile(), "utf8")).toBe(text);
   });
 
-  test("that is a link is not written through", async () => {
+  test("behind a link is not written through", async () => {
     const other = folder.write("other.json", "{}");
     writeFileSync(other, '{"version":1,"servers":{}}');
     symlinkSync(other, lockFile());
