@@ -125,19 +125,21 @@ export class RegistryUpdater {
 
   async #ask(name: string, options: ListToolsOptions, isDry: boolean): Promise<Listing> {
     const { pool, store, observer, definitions, jsNameOf } = this.#options;
-    const all = await pool.listTools(name, options);
+    const listed = await pool.listTools(name, options);
     await eventLoopTurn();
     this.#listed.add(name);
     const config = this.#options.config.servers.get(name)!;
     const identity = pool.identity(name);
-    const { tools: listed, held } = await definitions.check(config, all, { version: identity?.version, isDry });
+    const held = await definitions.check(config, listed, { version: identity?.version, isDry });
     const about = await aboutServer(
       config,
       listed.map((tool) => tool.name),
     );
-    const { tools, problems } = await editedTools(config, listed);
+    const { tools: edited, problems } = await editedTools(config, listed);
     this.#note(name, problems);
     const folder = this.#folderFor(name, about.category);
+    const isHeld = (tool: string) => held?.tools.some((each) => each.name === tool) ?? false;
+    const tools = held ? edited.filter((tool) => !isHeld(ownNameOf(config.edits, tool) ?? tool.name)) : edited;
     const described = { ...about, ...identity, ...(held ? { held } : {}) };
     const { whole, collisions } = registryServer(config, described, jsNameOf(name), tools, folder);
     // A long list takes some milliseconds at each step, so other work gets a turn in between. From here until the server is

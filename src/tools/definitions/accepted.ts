@@ -1,7 +1,8 @@
 /** The accepted definitions of a config's servers. Comparing is loaded with the first list of tools, so that nothing starts later. */
 import type { ServerConfig } from "../../config/load.ts";
 import type { ListedTool } from "../../servers/result.ts";
-import type { CheckedTools, CheckerOptions, CheckOptions, DefinitionChecker } from "./checker.ts";
+import type { HeldTools } from "../model.ts";
+import type { CheckerOptions, CheckOptions, DefinitionChecker } from "./checker.ts";
 import { acceptedMark, placeOf } from "./place.ts";
 
 export class AcceptedDefinitions {
@@ -18,9 +19,13 @@ export class AcceptedDefinitions {
     return place === undefined || acceptedMark(place) !== mark;
   }
 
-  /** Compares a list of tools with the accepted definitions. Throws CONFIG_INVALID, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
-  async check(server: ServerConfig, tools: readonly ListedTool[], options: CheckOptions): Promise<CheckedTools> {
-    if (!placeOf(server, this.#options)) return { tools };
+  /** Compares a list of tools with the accepted definitions, and returns those that are held. Throws CONFIG_INVALID, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
+  async check(
+    server: ServerConfig,
+    tools: readonly ListedTool[],
+    options: CheckOptions,
+  ): Promise<HeldTools | undefined> {
+    if (!placeOf(server, this.#options)) return undefined;
     this.#checker ??= import("./checker.ts").then((loaded) => new loaded.DefinitionChecker(this.#options));
     return (await this.#checker).check(server, tools, options);
   }

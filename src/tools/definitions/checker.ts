@@ -34,12 +34,6 @@ export interface CheckOptions {
   isDry: boolean;
 }
 
-/** The tools of a list that may be used, and those that are held. */
-export interface CheckedTools {
-  tools: readonly ListedTool[];
-  held?: HeldTools;
-}
-
 export class DefinitionChecker {
   readonly #options: CheckerOptions;
   readonly #skeletons = new Map<string, string>();
@@ -50,14 +44,14 @@ export class DefinitionChecker {
     this.#options = options;
   }
 
-  /** Throws CONFIG_INVALID for a broken lock file, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
+  /** The tools of a list that are held. Throws CONFIG_INVALID for a broken lock file, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
   async check(
     server: ServerConfig,
     tools: readonly ListedTool[],
     { version, isDry }: CheckOptions,
-  ): Promise<CheckedTools> {
+  ): Promise<HeldTools | undefined> {
     const place = placeOf(server, this.#options);
-    if (!place) return { tools };
+    if (!place) return undefined;
     const listed: Listed = {
       tools: tools.map((tool) => namedDefinition(tool, place.folders)),
       entry: place.entry,
@@ -71,15 +65,9 @@ export class DefinitionChecker {
     const judgement = first.isNews && !isDry ? await withLock(lock, "the accepted definitions", storing) : first;
     this.#tell(place.server, judgement);
     const { held } = judgement;
-    if (held.size === 0) return { tools };
-    if (server.definitions?.mode === "warn") return { tools };
-    return {
-      tools: tools.filter(({ name }) => !held.has(name)),
-      held: {
-        mark: acceptedMark(place),
-        tools: [...held.values()].map(({ name, why }) => ({ name, why: why.join("; ") })),
-      },
-    };
+    if (held.size === 0 || server.definitions?.mode === "warn") return undefined;
+    const reasons = [...held.values()].map(({ name, why }) => ({ name, why: why.join("; ") }));
+    return { mark: acceptedMark(place), tools: reasons };
   }
 
   /** The tools of other servers whose names could be confused with those of this server. Most configs have none. */
