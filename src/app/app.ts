@@ -124,9 +124,9 @@ export class App implements AsyncDisposable {
       queueFor: this.#queueFor(),
       stored: (server) => this.catalog.find(server),
       definitions: {
-        whyHeld: (server, tool) => this.catalog.whyHeld(server, tool),
+        held: (server) => this.catalog.held(server),
         isLocked: (server) => config.servers.get(server)?.definitions?.mode === "lock",
-        isReviewed: (server) => this.catalog.isReviewed(server),
+        isReviewed: (server, mark) => this.catalog.isReviewed(server, mark),
         verify: (server, signal) => this.catalog.verify(server, signal),
       },
     });

@@ -68,8 +68,19 @@ export interface ListToolsOptions extends CallOptions {
 /** A listing of tools, from its beginning until its tools are compared with the accepted definitions. */
 export interface ToolsListing {
   onConnection: (connection: Connection) => void;
-  /** Call this when the definitions are compared: calls over the connection need no other listing until the server announces a change. */
-  verified: () => void;
+  /**
+   * Call this when the definitions are compared, with the tools that are held. Calls over the connection need no other listing until the
+   * server announces a change.
+   */
+  verified: (held: HeldTools | undefined) => void;
+}
+
+/** Tools that are not called until a person has seen their changed definitions. */
+interface HeldTools {
+  /** Changes when a definition is accepted. */
+  mark: string;
+  /** By their own names, with the reasons. */
+  tools: readonly { name: string; why: string }[];
 }
 
 /** Called when a list of a server has changed. */
@@ -91,12 +102,12 @@ export interface PoolOptions extends ConnectionOptions {
 
 /** What the pool asks about definitions that were accepted. Tools have their own names. */
 export interface AcceptedDefinitions {
-  /** Why the tool is held. Undefined if it is not. */
-  whyHeld: (server: string, tool: string) => string | undefined;
+  /** What is held as far as other connections and processes know. */
+  held: (server: string) => HeldTools | undefined;
   /** Whether calls wait until the definitions of the current connection are compared. */
   isLocked: (server: string) => boolean;
-  /** Whether a held tool may have been accepted since. */
-  isReviewed: (server: string) => boolean;
+  /** Whether something may have been accepted since tools were held with this mark. */
+  isReviewed: (server: string, mark: string) => boolean;
   /** Lists the server, and compares its definitions. */
   verify: (server: string, signal: AbortSignal | undefined) => Promise<unknown>;
 }
@@ -130,8 +141,8 @@ export class Pool implements AsyncDisposable {
   /** Connections over which tools were listed, or whose listeners got the failure. */
   readonly #listed = new WeakSet<Connection>();
   readonly #accepted: AcceptedDefinitions | undefined;
-  /** The connection whose definitions were compared last, and the number of changes that the server had announced. */
-  readonly #verified = new Map<string, { connection: Connection; changes: number }>();
+  /** The connection whose definitions were compared last, the number of changes that the server had announced, and what is held. */
+  readonly #verified = new Map<string, { connection: Connection; changes: number; held: HeldTools | undefined }>();
   readonly #callListeners = new Set<(server: string) => void>();
   readonly #logListeners = new Set<LogListener>();
   /** The log level of servers that are connected later. */
@@ -161,7 +172,7 @@ export class Pool implements AsyncDisposable {
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
       exists: (server, tool) => isInView(servers.get(server)?.view, tool),
-      whyHeld: (server, tool) => definitions?.whyHeld(server, tool),
+      whyHeld: (server, tool) => this.#whyHeld(server, tool),
       accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
@@ -287,9 +298,9 @@ export class Pool implements AsyncDisposable {
     const connections = new Set<Connection>();
     return {
       onConnection: (connection) => void connections.add(connection),
-      verified: () => {
+      verified: (held) => {
         const [connection] = connections;
-        if (connection && connections.size === 1) this.#verified.set(server, { connection, changes });
+        if (connection && connections.size === 1) this.#verified.set(server, { connection, changes, held });
       },
     };
   }
@@ -301,8 +312,20 @@ export class Pool implements AsyncDisposable {
       last !== undefined &&
       last.connection === this.#connections.last(server) &&
       last.changes === this.#definitions.changesOf(server) &&
-      this.#accepted?.isReviewed(server) !== true
+      !this.#isReviewed(server, last.held)
     );
+  }
+
+  #isReviewed(server: string, held: HeldTools | undefined): boolean {
+    return held !== undefined && this.#accepted?.isReviewed(server, held.mark) === true;
+  }
+
+  /** Why a tool is held. Another session may have another process of the server, so what our own connection listed comes first. */
+  #whyHeld(server: string, tool: string): string | undefined {
+    const last = this.#verified.get(server);
+    const held = last ? last.held : this.#accepted?.held(server);
+    if (!held || this.#isReviewed(server, held)) return undefined;
+    return held.tools.find(({ name }) => name === tool)?.why;
   }
 
   /** All resources, unchanged. Throws the errors of `listTools`. */

@@ -420,5 +420,8 @@ export const maxLockedServers = 10_000;
 /** Tools of one server in a lock file. A list of tools has fewer. */
 export const maxLockedTools = 20_000;
 
+/** Vanished tools with the same description or the same arguments that a new tool is compared with. */
+export const maxFormerTools = 10;
+
 /** Characters of the accepted definitions of tools that a server no longer lists. Beyond it, the oldest are forgotten. */
 export const maxVanishedChars = 2 * megabyte;

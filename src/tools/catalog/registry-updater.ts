@@ -102,11 +102,11 @@ export class RegistryUpdater {
     refuseNewer(registry);
     if ((isQuiet || startsNothing) && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
-      seen.verified();
+      seen.verified(whole.held);
       return { ...listing, server: before };
     }
     store.remember(server);
-    seen.verified();
+    seen.verified(whole.held);
     this.#chosenFolders.delete(name);
     this.#writing.add(name);
     const stored = storedTools(whole, config.servers.get(name)!);

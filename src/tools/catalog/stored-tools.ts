@@ -12,7 +12,7 @@ import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
 import { AcceptedDefinitions } from "../definitions/accepted.ts";
-import { definitionChars, type HeldTool, type RegistryIndex, type RegistryServer } from "../model.ts";
+import { definitionChars, type HeldTool, type HeldTools, type RegistryIndex, type RegistryServer } from "../model.ts";
 import { assignNames, type JsNamed, sandboxGlobals, toIdentifier } from "../names.ts";
 import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry.ts";
 import { IndexStore } from "./index-store.ts";
@@ -93,21 +93,20 @@ export abstract class StoredTools {
     return found && this.#isComplete(found) ? found : undefined;
   }
 
-  /** Why a tool is held, by its own name. Undefined if it is not. */
-  whyHeld(server: string, tool: string): string | undefined {
-    return this.shared.store.find(server)?.held?.tools.find(({ name }) => name === tool)?.why;
+  /** The held tools of a server, by their own names. */
+  held(server: string): HeldTools | undefined {
+    return this.shared.store.find(server)?.held;
   }
 
-  /** Whether a definition may have been accepted since tools of the server were held. */
-  isReviewed(server: string): boolean {
-    const held = this.shared.store.find(server)?.held;
-    return held !== undefined && this.shared.definitions.isReviewed(this.config.servers.get(server), held.mark);
+  /** Whether a definition may have been accepted since tools of the server were held, with this mark or when they were listed last. */
+  isReviewed(server: string, mark = this.held(server)?.mark): boolean {
+    return mark !== undefined && this.shared.definitions.isReviewed(this.config.servers.get(server), mark);
   }
 
   /** The held tools by the names that agents would use. */
   heldTools(server: string): (HeldTool & { jsName: string })[] {
     const edits = this.config.servers.get(server)?.edits?.tools ?? [];
-    const held = this.shared.store.find(server)?.held?.tools ?? [];
+    const held = this.held(server)?.tools ?? [];
     return held.map(({ name: tool, why }) => {
       const name = edits.find((edit) => edit.tool === tool)?.name ?? tool;
       return { name, jsName: toIdentifier(name), why };

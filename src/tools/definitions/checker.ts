@@ -1,5 +1,6 @@
 /** Compares each list of tools with the definitions that were accepted, and remembers new ones. Tools that were changed are held. */
 import { counted } from "../../base/counted.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
 import { oneLine } from "../../base/visible-text.ts";
@@ -15,7 +16,7 @@ import { type Judgement, judged, type Listed } from "./judge.ts";
 import { type LockFile, readLockFile, writeLockFile } from "./lock-file.ts";
 import { skeletonOf } from "./look-alike.ts";
 import { acceptedMark, type DefinitionsPlace, placeOf } from "./place.ts";
-import { readRecord, writeRecord } from "./record.ts";
+import { readRecord, type ServerRecord, writeRecord } from "./record.ts";
 import { suspicionsOf } from "./suspicious.ts";
 
 export interface CheckerOptions {
@@ -37,6 +38,8 @@ export interface CheckOptions {
 export class DefinitionChecker {
   readonly #options: CheckerOptions;
   readonly #skeletons = new Map<string, string>();
+  /** Records that could not be written, by their files. */
+  readonly #unstored = new Map<string, ServerRecord>();
   /** What was logged, so that each line is logged once. */
   readonly #logged = new Set<string>();
 
@@ -59,15 +62,28 @@ export class DefinitionChecker {
       isInView: (tool) => isInView(server.view, tool),
       others: this.#similar(server.name),
     };
-    const first = judgedAt(place, listed);
-    const storing = () => store(place, listed);
-    const lock = definitionsLock(this.#options.env);
-    const judgement = first.isNews && !isDry ? await withLock(lock, "the accepted definitions", storing) : first;
+    const first = judgedAt(place, listed, this.#unstored.get(place.record));
+    const judgement = first.isNews && !isDry ? await this.#store(place, listed, first) : first;
     this.#tell(place.server, judgement);
     const { held } = judgement;
     if (held.size === 0 || server.definitions?.mode === "warn") return undefined;
     const reasons = [...held.values()].map(({ name, why }) => ({ name, why: why.join("; ") }));
     return { mark: acceptedMark(place), tools: reasons };
+  }
+
+  /** Where nothing can be written, definitions are remembered until this process ends. Throws CONFIG_INVALID and VERSION_TOO_OLD. */
+  async #store(place: DefinitionsPlace, listed: Listed, judgement: StoredJudgement): Promise<StoredJudgement> {
+    const lock = definitionsLock(this.#options.env);
+    try {
+      const stored = await withLock(lock, "the accepted definitions", () => store(place, listed));
+      this.#unstored.delete(place.record);
+      return stored;
+    } catch (error) {
+      if (!(error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE")) throw error;
+      this.#once(`Accepted definitions are forgotten when this process ends: ${error.message}`);
+      this.#unstored.set(place.record, judgement.record);
+      return judgement;
+    }
   }
 
   /** The tools of other servers whose names could be confused with those of this server. Most configs have none. */
@@ -121,8 +137,8 @@ interface StoredJudgement extends Judgement {
 }
 
 /** Compares the list with what is stored now. */
-function judgedAt(place: DefinitionsPlace, listed: Listed): StoredJudgement {
-  const before = readRecord(place.record);
+function judgedAt(place: DefinitionsPlace, listed: Listed, unstored?: ServerRecord): StoredJudgement {
+  const before = unstored ?? readRecord(place.record);
   const lock = readLockFile(place.lockFile);
   const locked = lock?.get(place.server);
   const judgement = judged(place.server, listed, before, locked);

@@ -1,5 +1,5 @@
 /** Decides which tools of a list pass and which are held, by comparing them with the definitions that were accepted. */
-import { maxVanishedChars } from "../limits.ts";
+import { maxFormerTools, maxVanishedChars } from "../limits.ts";
 import { definitionChanges } from "./changes.ts";
 import type { NamedDefinition } from "./definition.ts";
 import type { LockedServer } from "./lock-file.ts";
@@ -41,7 +41,6 @@ export function judged(
     version: before ? before.version : version,
     accepted: new Map(before?.accepted),
     held: new Map([...(before?.held ?? [])].filter(([name]) => !listed.isInView(name))),
-    heldFrom: { entry, version },
   };
   const held = new Map<string, HeldDefinition>();
   const added: NamedDefinition[] = [];
@@ -61,6 +60,7 @@ export function judged(
   }
   for (const [name, each] of held) record.held.set(name, each);
   forgetOldest(record.accepted, scene.vanished);
+  if (record.held.size > 0) record.heldFrom = { entry, version };
   if (held.size === 0 && record.held.size === 0) Object.assign(record, { entry, version });
   return { record, held, added };
 }
@@ -81,6 +81,7 @@ interface Scene {
   byFingerprint: ReadonlyMap<string, string>;
   /** Accepted tools that the server no longer lists. */
   vanished: readonly NamedDefinition[];
+  formerly: FormerTools;
   /** The first tool with each skeleton: accepted tools come first, and of new ones those in plain letters. */
   bySkeleton: ReadonlyMap<string, string>;
   server: string;
@@ -96,6 +97,7 @@ function sceneOf(
   locked: LockedServer | undefined,
 ): Scene {
   const accepted = [...record.accepted.values()];
+  const vanished = accepted.filter(({ name }) => !seen.has(name) && isInView(name));
   const isPlain = ({ name }: NamedDefinition) => /^[\x20-\x7e]*$/.test(name);
   const isAccepted = ({ name }: NamedDefinition) => record.accepted.has(name) || locked?.tools.has(name) === true;
   const ranked = [...seen.values()].sort((a, b) => rank(a) - rank(b));
@@ -120,7 +122,8 @@ function sceneOf(
     locked,
     others,
     byFingerprint: new Map(accepted.map(({ fingerprint, name }) => [fingerprint, name])),
-    vanished: accepted.filter(({ name }) => !seen.has(name) && isInView(name)),
+    vanished,
+    formerly: new FormerTools(vanished),
     bySkeleton,
     twice: new Set(twice.map(({ name }) => name)),
   };
@@ -151,9 +154,35 @@ function findingsOfNew(tool: NamedDefinition, scene: Scene): Findings {
   if (twin !== undefined && twin !== name) return { why: [`its name looks like "${twin}"`] };
   const other = scene.others.get(skeletonOf(`${scene.server}.${name}`));
   if (other !== undefined) return { why: [`its name looks like ${other}`] };
-  const former = scene.vanished.find((each) => isRenamed(each, tool))?.name;
+  const former = scene.formerly.of(tool).find((each) => isRenamed(each, tool))?.name;
   if (former === undefined) return { why: [] };
   return { why: [`it is nearly "${former}", which the server no longer lists`], former };
+}
+
+/** Finds the vanished tools that a new one could be: those with the same description or the same arguments. */
+class FormerTools {
+  readonly #byKey = new Map<string, NamedDefinition[]>();
+
+  constructor(vanished: readonly NamedDefinition[]) {
+    for (const tool of vanished) {
+      for (const key of keysOf(tool))
+        this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), tool].slice(0, maxFormerTools));
+    }
+  }
+
+  of(tool: NamedDefinition): NamedDefinition[] {
+    return this.#byKey.size === 0 ? [] : keysOf(tool).flatMap((key) => this.#byKey.get(key) ?? []);
+  }
+}
+
+/** Short texts and empty schemas are those of many tools. */
+function keysOf({ definition: { description, inputSchema } }: NamedDefinition): string[] {
+  const letters = description.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const hasArguments = Object.keys(Object(inputSchema["properties"])).length > 0;
+  return [
+    ...(letters === "" ? [] : [`text ${letters}`]),
+    ...(hasArguments ? [`schema ${JSON.stringify(inputSchema)}`] : []),
+  ];
 }
 
 /** Whether a new tool says nearly what a vanished one said. Tools that say hardly anything are not compared. */

@@ -1,10 +1,12 @@
 /** Tools whose definitions change after they were accepted are held, until a person has seen the change. */
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { App } from "../../../src/app/app.ts";
 import { callOnce } from "../../../src/programs/call.ts";
 import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
+import { namedDefinition } from "../../../src/tools/definitions/definition.ts";
+import { judged } from "../../../src/tools/definitions/judge.ts";
 import { acceptTools, heldServers, makeLockFile } from "../../../src/tools/definitions/review.ts";
 import { Recorded } from "../../policy/recorded.ts";
 import { ways } from "../../policy/ways.ts";
@@ -391,6 +393,80 @@ test("processes that list concurrently keep each other's tools", async () => {
   expect(Object.keys(lock.servers).sort()).toEqual(names.toSorted());
   const records = readdirSync(join(folder.path, ".local/share/claudikins/definitions"));
   expect(records.filter((name) => name.endsWith(".json")).length).toBe(4);
+});
+
+describe("a session with a process of its own", () => {
+  test("calls no tool that its own process has changed, whatever another session's process lists", async () => {
+    folder.configure({ shop: { ...entry(), session: "private" } });
+    offer([refund]);
+    await using app = await folder.open();
+    await using first = app.withOwnPool({ session: "first" });
+    await using second = app.withOwnPool({ session: "second" });
+    expect([await call("refund", first), await call("refund", second)]).toEqual(["ok", "ok"]);
+    offer([evil]);
+    await call("announce", first);
+    await eventually(() => found(first).held["refund"] !== undefined);
+    offer([refund]);
+    await second.catalog.tools("shop");
+    // The process of the first session has stayed as it was.
+    offer([evil]);
+    const direct = (app: App) => codeOf(app.pool.callTool("shop", "refund", {}));
+    expect([await direct(second), await direct(first)]).toEqual(["ok", "DEFINITION_CHANGED"]);
+  });
+});
+
+describe("without a data folder that can be written", () => {
+  test("definitions are compared until the process ends", async () => {
+    folder.configure({ shop: entry() });
+    offer([refund]);
+    folder.write(".local/share/claudikins/definitions", "not a folder");
+    await using app = await folder.open();
+    expect(await call("refund", app)).toBe("ok");
+    offer([evil]);
+    await call("announce", app);
+    expect(await call("refund", app)).toBe("DEFINITION_CHANGED");
+    offer([refund]);
+    await call("announce", app);
+    expect(await call("refund", app)).toBe("ok");
+  });
+});
+
+test("a server that renames thousands of tools is compared quickly", () => {
+  const tools = (prefix: string) =>
+    Array.from({ length: 5_000 }, (_, at) => {
+      const properties = { a: { type: "string" }, b: { type: "number" } };
+      const tool = {
+        name: `${prefix}${at}`,
+        description: "Does something with an order",
+        inputSchema: { type: "object", properties },
+      };
+      return namedDefinition(tool, { home: undefined, cwd: "/" });
+    });
+  const list = (prefix: string) => ({
+    tools: tools(prefix),
+    entry: "x",
+    version: "1",
+    isInView: () => true,
+    others: new Map(),
+  });
+  const { record } = judged("many", list("a"), undefined, undefined);
+  const begun = performance.now();
+  const { held } = judged("many", list("b"), record, undefined);
+  expect([held.size, performance.now() - begun < 2_000]).toEqual([5_000, true]);
+});
+
+test("a list without news writes nothing", async () => {
+  folder.configure({ shop: entry() });
+  offer([refund, orders]);
+  await listed();
+  offer([evil, orders]);
+  await listed();
+  const records = join(folder.path, ".local/share/claudikins/definitions");
+  const [name = ""] = readdirSync(records).filter((each) => each.endsWith(".json"));
+  const before = statSync(join(records, name));
+  rmSync(join(records, ".lock"));
+  expect((await listed()).held).toEqual({ refund: "the description was rewritten" });
+  expect([statSync(join(records, name)).mtimeMs, existsSync(join(records, ".lock"))]).toEqual([before.mtimeMs, false]);
 });
 
 test("real servers hold nothing when they are started again", async () => {
