@@ -29,6 +29,7 @@ import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
 import { Store } from "../store/store.ts";
+import { firstSuspicious } from "../tools/definitions/suspicious.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { configLookMs } from "./limits.ts";
 
@@ -129,11 +130,18 @@ export class App implements AsyncDisposable {
       stored: (server) => this.catalog.find(server),
       reads: this.sessions.ofConnection(),
       catalogLabels: async (server) => (await import("../tools/server-catalog.ts")).recognise(server)?.labels,
+      suspiciousTool: () => firstSuspicious(this.catalog.index.servers),
       place: { door: config.door ?? "", person: config.person?.name ?? "" },
+      definitions: {
+        held: (server) => this.catalog.held(server),
+        isLocked: (server) => config.servers.get(server)?.definitions?.mode === "lock",
+        isReviewed: (server, mark) => this.catalog.isReviewed(server, mark),
+        verify: (server, signal) => this.catalog.verify(server, signal),
+      },
     });
     this.catalog =
       twin?.catalog.withPool(this.pool) ??
-      new ToolCatalog({ config, env, pool: this.pool, log, ownCommand: () => bestCommand(env) });
+      new ToolCatalog({ config, env, cwd: options.cwd, pool: this.pool, log, ownCommand: () => bestCommand(env) });
     this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
     this.#watching = telemetry?.watch(this.#state());

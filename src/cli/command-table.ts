@@ -22,6 +22,10 @@ export const commands: CommandTable = {
     summary: "Review this project's config and trust it",
     load: () => import("./commands/trust.ts"),
   },
+  review: {
+    summary: "Show tools whose definitions changed, and accept the changes",
+    load: () => import("./commands/review.ts"),
+  },
   remove: { summary: "Remove servers and their generated files", load: () => import("./commands/remove.ts") },
   ...parts(() => import("./commands/switch.ts"), {
     disable: "Turn off servers or single tools without removing them",
@@ -221,7 +225,20 @@ export const commands: CommandTable = {
 
 /** The sections of the help text and their commands. */
 export const sections: Record<string, readonly string[]> = {
-  "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
+  "Set up": [
+    "setup",
+    "init",
+    "restore",
+    "add",
+    "remove",
+    "disable",
+    "enable",
+    "config",
+    "trust",
+    "review",
+    "auth",
+    "gen",
+  ],
   "Use tools": ["search", "list", "call", "run", "exec", "programs", "executions"],
   "For agents": ["serve", "tokens", "people", "skill", "hooks"],
   Maintain: [

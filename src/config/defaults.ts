@@ -40,6 +40,12 @@ export type Prefix = (typeof prefixes)[number];
 export const recordModes = ["sizes", "contents"] as const;
 export type RecordMode = (typeof recordModes)[number];
 
+/** How definitions of tools that change are treated, from the least strict to the strictest. */
+export const definitionModes = ["trust", "warn", "lock"] as const;
+export type DefinitionMode = (typeof definitionModes)[number];
+
+export const defaultDefinitionMode: DefinitionMode = "lock";
+
 /** Sign-in of people, if the config has it. */
 export const defaultOidc = {
   groups: "groups",

@@ -4,7 +4,13 @@ import { ClaudikinsError } from "../base/errors.ts";
 import { guardFolder } from "../base/guarded-folders.ts";
 import { transportOf } from "./address.ts";
 import { type Sealing, type SealingEntry, sealingOf, usesOwn } from "./credentials.ts";
-import { defaultServerTimes, defaultSettings } from "./defaults.ts";
+import {
+  type DefinitionMode,
+  defaultDefinitionMode,
+  defaultServerTimes,
+  defaultSettings,
+  definitionModes,
+} from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig, type FileOrigin, readConfigFile } from "./discover.ts";
 import { doorCalled, serversBehind, type ToolView } from "./doors.ts";
 import type { Environment } from "./environment.ts";
@@ -44,6 +50,14 @@ interface Named {
   view?: ToolView | undefined;
   /** How agents see its tools. Undefined: as the server lists them. */
   edits?: ServerEdits | undefined;
+  /** How changed definitions of its tools are treated. Undefined for servers that are part of claudikins, which are not checked. */
+  definitions?: DefinitionRule;
+}
+
+interface DefinitionRule {
+  mode: DefinitionMode;
+  /** The config file that has the server. */
+  config: string;
 }
 
 interface OwnServer {
@@ -51,7 +65,7 @@ interface OwnServer {
   policy: ServerPolicy | undefined;
 }
 
-type Ruled = keyof PolicyKeys;
+type Ruled = keyof PolicyKeys | "definitions";
 
 /** A server that is a program on this machine. */
 export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | Ruled> {
@@ -263,7 +277,9 @@ function expandedConfig(
   for (const [name, entry] of entries) {
     const rules = { entry: user?.servers.get(name), common: user?.policy };
     const policy = policyOf(name, entry, common, entries, rules);
-    const scene = { file: origin.file, env, policy, written: writtenEdits(parsed, name), sealing };
+    const mode = entry.definitions ?? settings.definitions ?? user?.definitions ?? defaultDefinitionMode;
+    const definitions = stricter(mode, user?.servers.get(name)?.definitions);
+    const scene = { file: origin.file, env, policy, written: writtenEdits(parsed, name), sealing, definitions };
     const server = expandedServer(name, entry, scene);
     (entry.disabled ? disabled : enabled).set(name, server);
   }
@@ -303,20 +319,21 @@ interface EntryScene {
   policy: ServerPolicy | undefined;
   written: WrittenEdit[];
   sealing?: Sealing | undefined;
+  definitions: DefinitionMode;
 }
 
 /** The server of an entry in the file. */
 function expandedServer(
   name: string,
-  { allow: _, deny: __, confirm: ___, labels: ____, ...entry }: ServerEntry,
-  { file, env, policy, written: writtenEdits, sealing }: EntryScene,
+  { allow: _, deny: __, confirm: ___, labels: ____, definitions: _____, ...entry }: ServerEntry,
+  { file, env, policy, written: writtenEdits, sealing, definitions: mode }: EntryScene,
 ): ServerConfig {
   // A shell fills in the variables of this line: a value that was put into it here could run as a command.
   const helper = entry.url === undefined ? undefined : entry.headersHelper;
   const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
   const { value, missing, used: variables } = expand(written, env);
   const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
-  const named = withEdits({ name, needs, variables, policy }, writtenEdits, env);
+  const named = withEdits({ name, needs, variables, policy, definitions: { mode, config: file } }, writtenEdits, env);
   if (value.url === undefined) {
     const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
     return { ...value, ...named, cwd: folder };
@@ -341,7 +358,9 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
     const alone = policyOf(name, entry, user?.policy, user?.servers ?? new Map());
     const ofUser = policy && { ...policy, isOfUser: true as const };
     const written = user ? writtenEdits(user, name) : [];
-    const server = expandedServer(name, entry, { file, env: where.env, policy: ofUser, written });
+    // A project may be stricter than the user, and not more lenient.
+    const definitions = stricter(entry.definitions ?? user?.definitions ?? defaultDefinitionMode, project.definitions);
+    const server = expandedServer(name, entry, { file, env: where.env, policy: ofUser, written, definitions });
     config.servers.set(name, { ...server, own: { policy: alone } });
   }
   const chosen = user ? chosenFolders({ registry: user.registry }, file, where.env) : {};
@@ -351,6 +370,10 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
   const records = user ? lessRecorded(config, user) : {};
   const telemetry = config.telemetry ?? user?.telemetry;
   return { ...config, ...records, ...(telemetry ? { telemetry } : {}), extended: { file, registry, replaced } };
+}
+
+function stricter(one: DefinitionMode, other: DefinitionMode = "trust"): DefinitionMode {
+  return definitionModes.indexOf(one) > definitionModes.indexOf(other) ? one : other;
 }
 
 function lessRecorded(config: Config, user: ParsedConfig): Partial<Config> {
@@ -363,7 +386,11 @@ function lessRecorded(config: Config, user: ParsedConfig): Partial<Config> {
   };
 }
 
-function helperOf(line: string | undefined, { cwd }: NetworkEntry, file: string): Partial<NetworkEntry> {
+function helperOf(
+  line: string | undefined,
+  { cwd }: Pick<NetworkEntry, "cwd">,
+  file: string,
+): Pick<NetworkEntry, "headersHelper" | "cwd"> {
   return line === undefined ? {} : { headersHelper: line, cwd: resolve(dirname(file), cwd ?? ".") };
 }
 

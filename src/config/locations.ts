@@ -77,6 +77,15 @@ export const upgradeFolder = inDataFolder("upgrade");
 /** The folder with the locks of processes that run stored executions. */
 export const ownersFolder = inDataFolder("owners");
 
+/** The folder with the accepted definitions of tools: a file for each server of each config. */
+export const definitionsFolder = inDataFolder("definitions");
+
+/** The lock for changes of accepted definitions. */
+export const definitionsLock = inDataFolder(join("definitions", ".lock"));
+
+/** The name of the file with the fingerprints of accepted definitions, beside a config file. */
+export const definitionsLockName = "claudikins.lock";
+
 /** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
 export const logsFolder = inDataFolder("logs");
 

@@ -4,7 +4,14 @@
  */
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, registryProblem, transportOf } from "./address.ts";
-import { defaultApprovals, defaultExecutions, defaultLimits, defaultServerTimes, defaultSettings } from "./defaults.ts";
+import {
+  defaultApprovals,
+  defaultExecutions,
+  defaultLimits,
+  defaultServerTimes,
+  defaultSettings,
+  definitionModes,
+} from "./defaults.ts";
 import { maxRegistries, maxRegistryTimeoutMs } from "./limits.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { type CommonPolicy, policyKeys, policyProblems } from "./policy.ts";
@@ -98,6 +105,7 @@ const anyServer: [string, Check][] = [
   ["account", (value) => typeof value === "string" && /^[\w@. -]{1,64}$/.test(value)],
   ["disabled", (value) => typeof value === "boolean"],
   ["session", (value) => value === "shared" || value === "private"],
+  ["definitions", (value) => (definitionModes as readonly unknown[]).includes(value)],
   ...policyKeys.map((key): [string, Check] => [key, (value) => policyProblems({ [key]: value }).length === 0]),
 ];
 

@@ -20,6 +20,7 @@ import {
   defaultLimits,
   defaultServerTimes,
   defaultSettings,
+  definitionModes,
   modes,
   prefixes,
   recordModes,
@@ -72,6 +73,8 @@ const anyServer = {
   idleTimeoutMs: z.int().min(1).max(maxIdleTimeoutMs).default(defaultServerTimes.idleTimeoutMs),
   /** `shared`: one process of the server for all sessions. `private`: one for each session of an agent. For the default, see catalog/session-of.ts. */
   session: z.enum(["shared", "private"]).optional(),
+  /** How the server's changed definitions of tools are treated. Default: as the config says for all servers. */
+  definitions: z.enum(definitionModes).optional(),
   /** Keeps the connection open when the server is idle. */
   keepAlive: z.boolean().default(defaultServerTimes.keepAlive),
   /** Maximum concurrent calls of all executions together. Further calls wait. */
@@ -227,6 +230,11 @@ const configFields = {
   /** How a call that is certainly wrong is treated: the program is refused, a warning is logged, or nothing is checked. */
   check: z.enum(["error", "warn", "off"]).default(defaultSettings.check),
   limits: limitsSchema.default(defaultLimits),
+  /**
+   * How definitions of tools that change after they were accepted are treated. `lock`: the tools are held until a person has seen the
+   * change. `warn`: a line is logged. `trust`: nothing is checked. The default is `lock`.
+   */
+  definitions: z.enum(definitionModes).optional(),
   /** What all programs and calls together may use. */
   quotas: quotasSchema,
   executions: executionsSchema.default(defaultExecutions),

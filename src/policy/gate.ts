@@ -21,7 +21,7 @@ import type { SessionReads } from "./flow/session-reads.ts";
 import type { ToolLabels } from "./flow/tool-labels.ts";
 import { maxQuestionRounds } from "./limits.ts";
 import { type Asker, type PermissionContext, Questions } from "./questions.ts";
-import { denied, keyOf } from "./refusals.ts";
+import { denied, heldBack, keyOf } from "./refusals.ts";
 import { type AppliedRule, type ArgumentNames, Rules, ruleText } from "./rules.ts";
 
 export interface ToolCall {
@@ -39,6 +39,8 @@ export interface GateOptions {
   policyOf: (server: string) => ServerPolicy | undefined;
   /** Whether the tool may be known here. */
   exists: (server: string, tool: string) => boolean;
+  /** Why the tool is held until a person has seen its changed definition. Undefined if it is not. */
+  whyHeld?: ((server: string, tool: string) => string | undefined) | undefined;
   /** Returns which account the server acts for, if the user could confuse it with another one. */
   accountOf?: ((server: string) => string | undefined) | undefined;
   /** Returns who can be asked now. */
@@ -48,6 +50,8 @@ export interface GateOptions {
   /** The labels of the tools' data. */
   labels: Pick<ToolLabels<never>, "load" | "of">;
   argumentNames: ArgumentNames;
+  /** A tool whose description seems to talk to the agent. Descriptions are read like results. */
+  suspiciousTool: () => string | undefined;
   /** The door and the person that calls are made for, for rules. */
   place: { door: string; person: string };
   /** The agent of the connection. */
@@ -126,12 +130,22 @@ export class Gate {
     const { server, tool, args } = call;
     const policy = this.#options.policyOf(server);
     const { reads, agent } = given ?? this.#options.caller();
-    const isPublic = policy?.flow !== "off" && reads.isRisky && this.#options.labels.of(server, tool).has("public");
+    const isPublic =
+      policy?.flow !== "off" && this.#options.labels.of(server, tool).has("public") && this.#isRisky(reads);
     const confirmation = policy && confirmationOf(policy, tool);
     const rule = policy?.rules && this.#appliedRule(policy.rules, { server, tool, args }, { reads, agent });
     if (rule?.effect === "deny") throw denied(call, `is denied in the config: ${ruleText(rule)}`);
     if (!confirmation && !rule && !isPublic) return undefined;
     return { confirmation, rule, reads: isPublic ? reads : undefined, policy };
+  }
+
+  /** Whether strangers may have told the session what to do with private data, in results or in descriptions of tools. */
+  #isRisky(reads: SessionReads): boolean {
+    if (reads.isRisky || !reads.labels.includes("private")) return reads.isRisky;
+    const described = this.#options.suspiciousTool();
+    if (described === undefined) return false;
+    void reads.add([{ label: "untrusted", source: `the description of ${described}` }]);
+    return true;
   }
 
   #appliedRule(
@@ -166,7 +180,10 @@ export class Gate {
     throw unreadable(call, limit, hintFor(call, reasons));
   }
 
-  /** Throws TOOL_NOT_FOUND if the tool is not known here, and POLICY_DENIED if the config denies it, whatever its arguments are. */
+  /**
+   * Throws TOOL_NOT_FOUND if the tool is not known here, POLICY_DENIED if the config denies it, and DEFINITION_CHANGED if it is held,
+   * whatever its arguments are.
+   */
   refuseDenied(call: Pick<ToolCall, "server" | "tool" | "shownAs">): void {
     const { server, tool, shownAs } = call;
     if (!this.#options.exists(server, tool)) {
@@ -175,6 +192,8 @@ export class Gate {
     const policy = this.#options.policyOf(server);
     const denial = policy && denialOf(policy, tool, { isRenamed: shownAs !== undefined });
     if (denial !== undefined) throw denied(call, denial);
+    const why = this.#options.whyHeld?.(server, tool);
+    if (why !== undefined) throw heldBack(call, why);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Remembers refused questions, so that the user is not asked the same thing again and again, and words them. */
 
 import { ClaudikinsError } from "../base/errors.ts";
+import { shellWord } from "../base/shell-word.ts";
 import { maxQuestions, maxRefusalsOfTool, maxRefusedTools, refusalPauseMs } from "./limits.ts";
 
 /** `no` and `declined`, a no to everything, are the user's answers. With `cancelled` and `late` there was no answer. */
@@ -143,6 +144,13 @@ function nextStep(how: Refusal, allowing: string): string {
 
 export function denied(tool: NamedTool, why: string, hint?: string): ClaudikinsError {
   return new ClaudikinsError("POLICY_DENIED", `${shownId(tool)} ${why}`, { hint });
+}
+
+/** The error for a tool whose definition changed after it was accepted. `why` is a short sentence without its end. */
+export function heldBack(tool: NamedTool, why: string): ClaudikinsError {
+  const message = `${shownId(tool)} was not called: its definition changed after it was accepted (${why})`;
+  const hint = `A person has to look at the change: claudikins review ${shellWord(tool.server)}`;
+  return new ClaudikinsError("DEFINITION_CHANGED", message, { hint });
 }
 
 export function cancelled(tool: NamedTool): ClaudikinsError {

@@ -149,10 +149,11 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, p
   const known = parts.catalog.find(name);
   if (!known) return { name, jsName, functions: "any" };
   const server = { ...known, jsName };
-  const all = parts.catalog.findWithDenied(name)?.tools ?? [];
+  const held = parts.catalog.heldTools(name);
+  const all = [...(parts.catalog.findWithDenied(name)?.tools ?? []), ...held];
   const shown = new Set(known.tools.map((tool) => tool.name));
-  // The program learns of no denied tool that it does not name itself.
-  const isNamed = (tool: RegistryTool) =>
+  // The program learns of no denied or held tool that it does not name itself.
+  const isNamed = (tool: Pick<RegistryTool, "name" | "jsName">) =>
     mentions(source, tool.name) || (tool.jsName !== undefined && mentions(source, tool.jsName));
   return {
     name,
@@ -160,7 +161,7 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, p
     hidden: all
       .filter((tool) => !shown.has(tool.name) && isNamed(tool))
       .map((tool) => ({ name: tool.name, jsName: tool.jsName })),
-    mayHide: parts.catalog.mayHide(name),
+    mayHide: parts.catalog.mayHide(name) || held.length > 0,
     functions: known.tools.map((tool) => ({
       name: tool.name,
       jsName: tool.jsName,

@@ -7,12 +7,14 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { didYouMean } from "../base/near-names.ts";
 import type { TraceContext } from "../base/trace-context.ts";
+import { heldBack } from "../policy/refusals.ts";
 import { observedCall } from "../sandbox/call-events.ts";
 import type { BindingCall, BindingValue, CallRequest } from "../sandbox/contract.ts";
 import { objectJson } from "../servers/decoding/large-json.ts";
 import type { CallOptions } from "../servers/pool.ts";
 import { type ToolResult, toolValue } from "../servers/result.ts";
 import { argumentProblems } from "../tools/arguments/argument-problems.ts";
+import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { signature } from "../tools/signature.ts";
@@ -162,10 +164,13 @@ async function listedTool(
   { catalog, pool }: Parts,
   signal: AbortSignal,
 ): Promise<{ tool: RegistryTool; listed: RegistryServer }> {
+  // A held tool may be as before by now.
+  if (catalog.heldCalled(server, name))
+    await catalog.tools(server, { freshAs: "listed", waitMs: firstAnswerMs, signal });
   const known = catalog.freshness(server) === "listed" ? catalog.findWithDenied(server) : undefined;
   const listed = known ?? (await catalog.tools(server, { signal }));
   const tool = findTool(listed, name);
-  if (!tool) throw unknownTool(server, name, catalog.find(server));
+  if (!tool) throw unknownTool(server, name, catalog);
   pool.refuseDenied(server, tool.name);
   return { tool, listed };
 }
@@ -228,11 +233,11 @@ function seeResult(
   return result["isError"] === true ? failIfRemoved(server, tool.name, parts, signal).then(tell) : tell();
 }
 
-/** Throws TOOL_NOT_FOUND if the server has removed the tool: it may answer anything to a call of it. */
+/** Throws TOOL_NOT_FOUND if the server has removed the tool, and DEFINITION_CHANGED if it is held: the server may answer anything to a call of it. */
 async function failIfRemoved(server: string, name: string, { catalog }: Parts, signal: AbortSignal): Promise<void> {
   if (!catalog.findWithDenied(server)) return;
   const known = await catalog.tools(server, { freshAs: "stored", waitMs: firstAnswerMs, signal });
-  if (!findTool(known, name)) throw unknownTool(server, name, catalog.find(server));
+  if (!findTool(known, name)) throw unknownTool(server, name, catalog);
 }
 
 /** Adds the tool's signature to a refusal of the server, as our own refusals have it. */
@@ -247,8 +252,11 @@ export function isRepeatable(tool: RegistryTool | undefined): boolean {
   return readOnlyHint === true || idempotentHint === true;
 }
 
-function unknownTool(server: string, name: string, known: RegistryServer | undefined): ClaudikinsError {
-  const names = known?.tools.map((tool) => tool.jsName ?? tool.name) ?? [];
+/** The error for a tool that the server does not list, or that is held. */
+function unknownTool(server: string, name: string, catalog: ToolCatalog): ClaudikinsError {
+  const held = catalog.heldCalled(server, name);
+  if (held) return heldBack({ server, tool: name }, held.why);
+  const names = catalog.find(server)?.tools.map((tool) => tool.jsName ?? tool.name) ?? [];
   const more = names.length > maxNamedTools ? ` and ${names.length - maxNamedTools} more` : "";
   const all = names.length === 0 ? "It has no tools." : `Its tools: ${names.slice(0, maxNamedTools).join(", ")}${more}`;
   return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${name}"`, {

@@ -141,11 +141,11 @@ export interface Namespace {
   /** `any` if they are not known: then every name is accepted, and the call is checked later. */
   functions: KnownFunction[] | "any";
   /**
-   * Denied functions that the program names. They are neither shown nor suggested; a call of one reaches the host, which explains
-   * the denial.
+   * Denied and held functions that the program names. They are neither shown nor suggested; a call of one reaches the host, which explains
+   * why.
    */
   hidden?: Pick<KnownFunction, "name" | "jsName">[];
-  /** Whether there may be more denied functions: then a call of an unknown name reaches the host. */
+  /** Whether there may be more such functions: then a call of an unknown name reaches the host. */
   mayHide?: boolean;
 }
 

@@ -40,7 +40,7 @@ export class LiveDefinitions {
 
   /** Call this when the server announces that its tools have changed. */
   changed(server: string): void {
-    this.#changes.set(server, this.#changesOf(server) + 1);
+    this.#changes.set(server, this.changesOf(server) + 1);
   }
 
   /** With `isFresh`, the server is asked after this call. Throws errors of `tools/list`, and CANCELLED. */
@@ -60,7 +60,7 @@ export class LiveDefinitions {
   }
 
   #isCurrent(server: string, { connection, changes }: Heard): boolean {
-    return connection === this.#servers.connection(server) && changes === this.#changesOf(server);
+    return connection === this.#servers.connection(server) && changes === this.changesOf(server);
   }
 
   async #ask(server: string): Promise<Heard> {
@@ -71,13 +71,14 @@ export class LiveDefinitions {
   }
 
   async #hear(server: string): Promise<Heard> {
-    const changes = this.#changesOf(server);
+    const changes = this.changesOf(server);
     const heard = { ...(await this.#servers.list(server)), changes };
     this.#last.set(server, heard);
     return heard;
   }
 
-  #changesOf(server: string): number {
+  /** The number of changes that the server has announced. */
+  changesOf(server: string): number {
     return this.#changes.get(server) ?? 0;
   }
 }

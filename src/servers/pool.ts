@@ -66,6 +66,29 @@ export interface CallOptions {
   trace?: TraceContext | undefined;
 }
 
+export interface ListToolsOptions extends CallOptions {
+  /** Called with each connection over which a page of the list comes. */
+  onConnection?: ((connection: Connection) => void) | undefined;
+}
+
+/** A listing of tools, from its beginning until its tools are compared with the accepted definitions. */
+export interface ToolsListing {
+  onConnection: (connection: Connection) => void;
+  /**
+   * Call this when the definitions are compared, with the tools that are held. Calls over the connection need no other listing until the
+   * server announces a change.
+   */
+  verified: (held: HeldTools | undefined) => void;
+}
+
+/** Tools that are not called until a person has seen their changed definitions. */
+interface HeldTools {
+  /** Changes when a definition is accepted. */
+  mark: string;
+  /** By their own names, with the reasons. */
+  tools: readonly { name: string; why: string }[];
+}
+
 /** Called when a list of a server has changed. */
 type ListListener = (server: string, what: ListName) => void;
 
@@ -83,8 +106,24 @@ export interface PoolOptions extends ConnectionOptions {
   reads?: SessionReads | undefined;
   /** The labels that the server catalog gives the tools of a server. */
   catalogLabels?: ((server: ServerConfig) => Promise<LabelPatterns | undefined>) | undefined;
+  /** A tool whose description seems to talk to the agent. */
+  suspiciousTool?: (() => string | undefined) | undefined;
   /** The door and the person that the connections are for. */
   place?: { door: string; person: string } | undefined;
+  /** Whether a tool is held because its definition changed. Undefined: none is. */
+  definitions?: AcceptedDefinitions | undefined;
+}
+
+/** What the pool asks about definitions that were accepted. Tools have their own names. */
+export interface AcceptedDefinitions {
+  /** What is held as far as other connections and processes know. */
+  held: (server: string) => HeldTools | undefined;
+  /** Whether calls wait until the definitions of the current connection are compared. */
+  isLocked: (server: string) => boolean;
+  /** Whether something may have been accepted since tools were held with this mark. */
+  isReviewed: (server: string, mark: string) => boolean;
+  /** Lists the server, and compares its definitions. */
+  verify: (server: string, signal: AbortSignal | undefined) => Promise<unknown>;
 }
 
 /** The params of `tools/call`. */
@@ -118,6 +157,9 @@ export class Pool implements AsyncDisposable {
   readonly #listListeners = new Set<ListListener>();
   /** Connections over which tools were listed, or whose listeners got the failure. */
   readonly #listed = new WeakSet<Connection>();
+  readonly #accepted: AcceptedDefinitions | undefined;
+  /** The connection whose definitions were compared last, the number of changes that the server had announced, and what is held. */
+  readonly #verified = new Map<string, { connection: Connection; changes: number; held: HeldTools | undefined }>();
   readonly #callListeners = new Set<(server: string) => void>();
   readonly #logListeners = new Set<LogListener>();
   /** The log level of servers that are connected later. */
@@ -125,13 +167,24 @@ export class Pool implements AsyncDisposable {
 
   constructor(
     servers: ReadonlyMap<string, ServerConfig>,
-    { person, queueFor, quotas, reads = new SessionReads(), catalogLabels, place, ...options }: PoolOptions,
+    {
+      person,
+      queueFor,
+      quotas,
+      definitions,
+      reads = new SessionReads(),
+      catalogLabels,
+      suspiciousTool = () => undefined,
+      place,
+      ...options
+    }: PoolOptions,
   ) {
     this.servers = servers;
     this.#log = options.log;
     this.#stored = options.stored;
     this.#person = person;
     this.#quotas = quotas;
+    this.#accepted = definitions;
     this.#host = { responder: person };
     const { own } = options;
     this.#signIns = own && new PersonSignIns({ servers, own, responder: () => this.#host.responder });
@@ -152,12 +205,14 @@ export class Pool implements AsyncDisposable {
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
       exists: (server, tool) => isInView(servers.get(server)?.view, tool),
+      whyHeld: (server, tool) => this.#whyHeld(server, tool),
       accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
       queueFor,
       labels: this.#labels,
       argumentNames: (server, tool) => this.#argumentNames(server, tool),
+      suspiciousTool,
       place: place ?? { door: "", person: "" },
       caller: () => this.#ownCaller,
     });
@@ -282,12 +337,51 @@ export class Pool implements AsyncDisposable {
    * All tools of a server as it lists them, without the edits of the config. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE,
    * SERVER_UNAVAILABLE, PROTOCOL_ERROR.
    */
-  async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
-    const { tools, budget } = await this.#tools(server, options);
+  async listTools(server: string, { onConnection, ...options }: ListToolsOptions = {}): Promise<ListedTool[]> {
+    const { tools, budget } = await this.#tools(server, options, (connection) => {
+      this.#listed.add(connection);
+      onConnection?.(connection);
+    });
     if (budget.isFull || budget.left > 0) this.#log.warn(`${server}: ${budget.problem}`);
     // Definitions are written to files. Names stay unchanged, or the tools could not be called.
     const redact = this.#connections.redactor(server);
     return tools.map((tool) => ({ ...redactTexts(tool, redact), name: tool.name }));
+  }
+
+  /** Begins a listing whose tools will be compared with the accepted definitions. */
+  listingOf(server: string): ToolsListing {
+    const changes = this.#definitions.changesOf(server);
+    const connections = new Set<Connection>();
+    return {
+      onConnection: (connection) => void connections.add(connection),
+      verified: (held) => {
+        const [connection] = connections;
+        if (connection && connections.size === 1) this.#verified.set(server, { connection, changes, held });
+      },
+    };
+  }
+
+  /** Whether calls over the server's last connection may be sent without another listing. */
+  #isVerified(server: string): boolean {
+    const last = this.#verified.get(server);
+    return (
+      last !== undefined &&
+      last.connection === this.#connections.last(server) &&
+      last.changes === this.#definitions.changesOf(server) &&
+      !this.#isReviewed(server, last.held)
+    );
+  }
+
+  #isReviewed(server: string, held: HeldTools | undefined): boolean {
+    return held !== undefined && this.#accepted?.isReviewed(server, held.mark) === true;
+  }
+
+  /** Why a tool is held. Another session may have another process of the server, so what our own connection listed comes first. */
+  #whyHeld(server: string, tool: string): string | undefined {
+    const last = this.#verified.get(server);
+    const held = last ? last.held : this.#accepted?.held(server);
+    if (!held || this.#isReviewed(server, held)) return undefined;
+    return held.tools.find(({ name }) => name === tool)?.why;
   }
 
   /** All resources, unchanged. Throws the errors of `listTools`. */
@@ -461,12 +555,19 @@ export class Pool implements AsyncDisposable {
   ): Promise<JsonObject> {
     const { server, tool } = called;
     const { caller = this.#ownCaller } = options;
+    const isLocked = this.#accepted?.isLocked(server) ?? false;
+    if (isLocked && !this.#isVerified(server)) await this.#accepted?.verify(server, options.signal);
     const preparing = this.#prepared(server, caller);
-    if (preparing) await preparing;
+    if (preparing) {
+      this.#startMeanwhile(called, options);
+      await preparing;
+    }
     const permission = this.#gate.permit({ ...called, args: params.arguments ?? {} }, { ...options, caller });
     const permitted = permission && (await permission);
     const using = this.#use<JsonObject | undefined>(server, shownId(called), options, async (send, connection) => {
       if (permitted && permitted.connection !== connection) return undefined;
+      // The server was restarted. Its tools may be others now.
+      if (isLocked && this.#verified.get(server)?.connection !== connection) return undefined;
       const noted = options.onSend?.(options.repeatable ?? false);
       if (noted) await noted;
       const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
@@ -482,6 +583,11 @@ export class Pool implements AsyncDisposable {
     if (attempts > 1) return this.#callPermitted(called, params, options, attempts - 1);
     const why = `${shownId(called)} was not called: its server keeps restarting`;
     throw new ClaudikinsError("SERVER_UNAVAILABLE", why);
+  }
+
+  /** Starts a server whose config has no rules, because nothing else can keep the call from it. */
+  #startMeanwhile({ server }: CalledTool, options: CallOptions): void {
+    if (!this.servers.get(server)?.policy) this.#use(server, server, options, async () => {}).catch(() => {});
   }
 
   #unlisted<T>(server: string, connection: Connection, result: T): T {
@@ -589,8 +695,7 @@ export class Pool implements AsyncDisposable {
     if (offer !== "tools") this.#gate.permitOther(server, offer);
     const ask = (params: JsonObject) =>
       this.#use(server, what, options, async (send, connection) => {
-        if (onConnection) onConnection(connection);
-        else if (offer === "tools") this.#listed.add(connection);
+        onConnection?.(connection);
         return connection.offers(offer) ? send({ method, params }) : undefined;
       });
     return allPages({ server, method, ask, read, isEnough });

@@ -399,3 +399,29 @@ export const maxDownCauses = 10;
 
 /** Servers that are named for one of them. */
 export const maxDownServers = 20;
+
+// Accepted definitions
+
+/** Share of the words of a text that may be misspelt in another way without a change of meaning. One word always may. */
+export const maxMisspeltShare = 0.02;
+
+/** Changes of one tool that are named. */
+export const maxNamedChanges = 10;
+
+/** Characters of a name that a server has chosen, in a reason. */
+export const maxShownNameChars = 80;
+
+/** Size of a lock file. One with 100,000 tools is smaller. */
+export const maxLockFileBytes = 16 * megabyte;
+
+/** Servers in a lock file. */
+export const maxLockedServers = 10_000;
+
+/** Tools of one server in a lock file. A list of tools has fewer. */
+export const maxLockedTools = 20_000;
+
+/** Vanished tools with the same description or the same arguments that a new tool is compared with. */
+export const maxFormerTools = 10;
+
+/** Characters of the accepted definitions of tools that a server no longer lists. Beyond it, the oldest are forgotten. */
+export const maxVanishedChars = 2 * megabyte;

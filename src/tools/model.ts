@@ -44,8 +44,23 @@ export interface RegistryServer {
   tools: RegistryTool[];
   /** Number of denied tools; missing if there are none. */
   denied?: number;
+  /** Tools that are neither shown nor called, because their definitions changed after they were accepted. Missing if there are none. */
+  held?: HeldTools;
   /** The config's rules for its tools when it was listed. Missing if there were none. */
   rules?: ToolRules;
+}
+
+export interface HeldTools {
+  /** Changes when a definition of the server is accepted. */
+  mark: string;
+  tools: HeldTool[];
+}
+
+export interface HeldTool {
+  /** The tool's own name. */
+  name: string;
+  /** The reasons, without the end of the sentence. */
+  why: string;
 }
 
 /**

@@ -19,8 +19,10 @@ const shown = async (argv: string[], options: CliOptions = {}) =>
 const record = () => join(folder.path, "got.jsonl");
 
 /** A server with these tools that writes down the calls it receives. */
-const recording = (tools: object[], mark = "tools") =>
-  fixture("recording", record(), folder.write(`${mark}.json`, tools));
+const recording = (tools: object[], mark = "tools") => ({
+  ...fixture("recording", record(), folder.write(`${mark}.json`, tools)),
+  definitions: "trust",
+});
 
 /** The arguments of the calls since the last time this function was called. */
 function got(): object[] {

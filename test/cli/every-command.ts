@@ -185,6 +185,15 @@ export const table: Record<string, Cases> = {
       { argv: ["--revoke"], files: working, before: [["trust", "--yes"]] },
     ],
   },
+  review: {
+    success: { argv: [], files: working },
+    usage: { argv: ["--all"] },
+    failure: { argv: ["ood"], files: working },
+    json: [
+      { argv: ["--check"], files: working },
+      { argv: ["--init"], files: working },
+    ],
+  },
   remove: {
     success: { argv: ["odd"], files: working },
     usage: { argv: [] },

@@ -34,6 +34,7 @@ describe("help", () => {
         enable       Turn servers or single tools back on
         config       Find or edit the config file in use (path, edit)
         trust        Review this project's config and trust it
+        review       Show tools whose definitions changed, and accept the changes
         auth         Sign in to remote servers (login, logout, status)
         gen          Fetch the tools of every server and write the registry
 

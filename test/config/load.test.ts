@@ -47,6 +47,7 @@ describe("servers", () => {
       },
     });
     const { servers } = await load({ SET: "s" });
+    const definitions = { mode: "lock" as const, config: join(folder.path, "claudikins.json") };
     expect(Object.fromEntries(servers)).toEqual({
       github: {
         name: "github",
@@ -57,6 +58,7 @@ describe("servers", () => {
         cwd: undefined,
         needs: ["GITHUB_TOKEN"],
         variables: {},
+        definitions,
       },
       several: {
         name: "several",
@@ -66,6 +68,7 @@ describe("servers", () => {
         cwd: folder.path,
         needs: ["A", "B"],
         variables: {},
+        definitions,
       },
       fine: {
         name: "fine",
@@ -75,6 +78,7 @@ describe("servers", () => {
         cwd: undefined,
         needs: [],
         variables: { SET: "s" },
+        definitions,
       },
     });
   });
@@ -95,7 +99,8 @@ describe("servers", () => {
       },
     });
     const { servers } = await load({ TOKEN: "t", SOCKETS: "wss://example.com" });
-    const network = { disabled: false, ...settings };
+    const definitions = { mode: "lock" as const, config: join(folder.path, "claudikins.json") };
+    const network = { disabled: false, ...settings, definitions };
     expect(Object.fromEntries(servers)).toEqual({
       far: {
         name: "far",
@@ -115,7 +120,7 @@ describe("servers", () => {
         needs: [],
         variables: { SOCKETS: "wss://example.com" },
       },
-      near: { name: "near", command: "x", ...defaults, cwd: undefined, needs: [], variables: {} },
+      near: { name: "near", command: "x", ...defaults, cwd: undefined, needs: [], variables: {}, definitions },
     });
   });
 });

@@ -37,7 +37,7 @@ export class Recorded implements AsyncDisposable {
   /** An app with the server `rec` with these keys, this common policy, and known tools. */
   async open(keys: object, policy?: object, tools?: object[]): Promise<App> {
     const list = tools ? [this.project.write("tools.json", tools)] : [];
-    const rec = { ...fixture("recording", this.#record, ...list), category: "test", ...keys };
+    const rec = { ...fixture("recording", this.#record, ...list), category: "test", definitions: "trust", ...keys };
     const { edits } = this;
     this.project.write("claudikins.json", {
       mcpServers: { rec },

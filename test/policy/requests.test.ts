@@ -13,6 +13,7 @@ function refusal(keys: PolicyKeys, request: { method: string; params?: unknown }
     asker: () => undefined,
     labels: { load: () => undefined, of: () => new Set() },
     argumentNames: () => undefined,
+    suspiciousTool: () => undefined,
     place: { door: "", person: "" },
     caller: () => ({ reads: new SessionReads(), agent: noAgent }),
     definition: () => Promise.reject(new Error("not asked for")),

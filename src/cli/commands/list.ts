@@ -22,6 +22,7 @@ import {
   withSessions,
 } from "../../tools/catalog/inventory.ts";
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../tools/catalog/list-tools.ts";
+import { heldLines } from "../../tools/search/held-tools.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs, doorArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
@@ -112,6 +113,7 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   }
   const failure = failureOf(enabled);
   const problems = servers.flatMap(({ problem }) => (problem ? [`\n${errorText(asError(problem), io.stderr)}`] : []));
+  problems.push(...heldLines(app.catalog.visibleServers).map((line) => `\n${line}\n`));
   for (const misfit of servers.flatMap(({ misfits = [] }) => misfits)) problems.push(`\nwarning: ${misfit}\n`);
   if (failure?.code === "CANCELLED") problems.push(`\n${errorText(failure, io.stderr)}`);
   return {
@@ -150,11 +152,12 @@ async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise
   const notListed = missing.map(
     ({ server, message, hint }) => `Not listed: ${server} (${[message, hint].filter(Boolean).join(". ")})\n`,
   );
-  const isEmpty = tools.length === 0 && missing.length === 0;
+  const held = heldLines(app.catalog.visibleServers).map((line) => `${line}\n`);
+  const isEmpty = tools.length + missing.length + held.length === 0;
   return {
     json: document,
     text: toolTexts(tools, flags.detailed === true, io),
-    note: isEmpty ? "There are no tools.\n" : notListed.join(""),
+    note: isEmpty ? "There are no tools.\n" : [...notListed, ...held].join(""),
     failure: servers.length > 0 ? failureOfTools(missing) : undefined,
     beside: { list: document },
   };
@@ -230,10 +233,10 @@ function ageOfFailure(state: CheckedServer["state"], words: string): string {
   return state.state === "broken" ? `${words} (${ageText(Date.now() - state.since)})` : words;
 }
 
-function toolsText({ tools, denied, askedAt, problem }: CheckedServer, isChecked: boolean): string {
+function toolsText({ tools, denied, held, askedAt, problem }: CheckedServer, isChecked: boolean): string {
   if (tools === undefined || problem) return "-";
   const age = isChecked || askedAt === undefined ? undefined : ageText(Date.now() - askedAt);
-  const more = [denied && `${denied} denied`, age].filter(Boolean).join(", ");
+  const more = [denied && `${denied} denied`, held && `${held.length} held`, age].filter(Boolean).join(", ");
   return more === "" ? String(tools) : `${tools} (${more})`;
 }
 

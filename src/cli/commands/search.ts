@@ -9,6 +9,7 @@ import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { entryMark } from "../../daemon/protocol.ts";
 import { stateProblem } from "../../servers/state.ts";
+import { heldLines } from "../../tools/search/held-tools.ts";
 import {
   type FoundTool,
   foundShape,
@@ -122,10 +123,16 @@ export default command({
     return {
       json: { ...result, tools, ...problemsJson(problems) },
       text: isJson ? valueText(tools) : foundText(result.tools, detail, io.stdout.columns),
-      note: nothingText(args.query, result, app) + servicesText(result) + problemsText(result, problems, faults),
+      note:
+        nothingText(args.query, result, app) +
+        servicesText(result) +
+        problemsText(result, problems, faults) +
+        linesText(heldLines(app.catalog.visibleServers)),
     };
   },
 });
+
+const linesText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
 
 /** The tools as JSON, with the chosen detail. */
 function detailed({ tools }: SearchResult, detail: Detail, app: App): object[] {

@@ -3,6 +3,7 @@ import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
 import { configFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
+import { definitionFindings } from "./definitions.ts";
 import { doorFindings } from "./doors.ts";
 import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
@@ -32,6 +33,7 @@ const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResu
   ["config", ruleFindings],
   ["config", tokenFindings],
   ["servers", sessionFindings],
+  ["servers", definitionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
   ["folders", folderFindings],

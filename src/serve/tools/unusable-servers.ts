@@ -3,6 +3,7 @@
 import type { App } from "../../app/app.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { type DownServer, downServers, downText } from "../../tools/search/down-servers.ts";
+import { heldLines } from "../../tools/search/held-tools.ts";
 import { filtersOf } from "../../tools/search/query.ts";
 import { maxDownNames } from "../limits.ts";
 
@@ -72,18 +73,28 @@ export function unusableServers(app: App, { asked, concerned, isEmpty, problems,
   const isNamed = (name: string) => concerned.servers !== undefined || isNamedIn(asked, name);
   const isDue = (name: string) => isConcerned(name) && (!mentioned.has(name) || isNamed(name));
   const isDown = new Set(all.map(({ server }) => server));
-  for (const name of mentioned) if (!isDown.has(name) && !problems.has(name)) mentioned.delete(name);
+  for (const name of mentioned) {
+    if (!isDown.has(name) && !problems.has(name) && !isHeldKey(name)) mentioned.delete(name);
+  }
   const due = all.filter(({ server }) => isDue(server));
   const again = isEmpty ? all.filter(({ server }) => isConcerned(server) && !isDue(server)) : [];
   const silent = [...problems].filter(([name]) => !isDown.has(name) && (isDue(name) || (isEmpty && isConcerned(name))));
   for (const name of [...due.map(({ server }) => server), ...silent.map(([name]) => name)]) mentioned.add(name);
+  const changed = app.catalog.visibleServers.filter(({ name, held }) => held && isConcerned(name));
+  const news = changed.filter(({ name }) => isEmpty || isNamed(name) || !mentioned.has(heldKey(name)));
+  for (const { name } of news) mentioned.add(heldKey(name));
   const lines = [
+    ...heldLines(news),
     downText(due),
     again.length > 0 ? `Still down: ${again.map(({ server }) => server).join(", ")}` : "",
     ...silent.map(([name, problem]) => `Not searched: ${name} (${problem})`),
   ];
   return { down: all, lines: lines.filter(Boolean), notSearched: new Map(silent) };
 }
+
+/** Stands in `mentioned` for the held tools of a server. */
+const heldKey = (server: string) => `held\n${server}`;
+const isHeldKey = (key: string) => key.startsWith(heldKey(""));
 
 function isNamedIn(query: string, name: string): boolean {
   return ` ${query.toLowerCase().replace(/[:.,"'`]/g, " ")} `.includes(` ${name.toLowerCase()} `);

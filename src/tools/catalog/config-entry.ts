@@ -2,6 +2,7 @@
 
 import { sha256 } from "../../base/sha256.ts";
 import { version } from "../../base/version.ts";
+import { defaultDefinitionMode } from "../../config/defaults.ts";
 import { isInView } from "../../config/doors.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
@@ -48,6 +49,8 @@ export function fingerprintOf(config: ServerConfig, jsName: string | undefined, 
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
   if (config.view) names.push(JSON.stringify(config.view));
   if (config.edits) names.push(JSON.stringify(config.edits.written));
+  const { mode } = config.definitions ?? {};
+  if (mode !== undefined && mode !== defaultDefinitionMode) names.push(mode);
   return sha256(JSON.stringify([version, ...wayOf(config), ...names, rules ?? null])).slice(0, 16);
 }
 
@@ -123,7 +126,11 @@ export function visibleTools(server: RegistryServer, config: ServerConfig | unde
   if (!config) return server;
   const isShown = (tool: RegistryTool) => isInView(config.view, ownNameOf(config.edits, tool) ?? tool.name);
   const shown = server.tools.every(isShown) ? server : { ...server, tools: server.tools.filter(isShown) };
-  return withoutDenied(shown, config, config.policy);
+  return withoutDenied(
+    withHeld(shown, (tool) => isInView(config.view, tool)),
+    config,
+    config.policy,
+  );
 }
 
 /** The server as the registry stores it. */
@@ -138,7 +145,17 @@ function withoutDenied(
   policy: ServerConfig["policy"],
 ): RegistryServer {
   if (!policy) return server;
-  const tools = server.tools.filter((tool) => denialOf(policy, ownNameOf(edits, tool) ?? tool.name) === undefined);
+  const isAllowed = (tool: string) => denialOf(policy, tool) === undefined;
+  const tools = server.tools.filter((tool) => isAllowed(ownNameOf(edits, tool) ?? tool.name));
   const denied = server.tools.length - tools.length;
-  return denied === 0 ? server : { ...server, tools, denied: (server.denied ?? 0) + denied };
+  const shown = denied === 0 ? server : { ...server, tools, denied: (server.denied ?? 0) + denied };
+  return withHeld(shown, isAllowed);
+}
+
+/** Without the names of held tools that must not be known here. */
+function withHeld(server: RegistryServer, isShown: (tool: string) => boolean): RegistryServer {
+  const { held, ...rest } = server;
+  if (!held || held.tools.every(({ name }) => isShown(name))) return server;
+  const tools = held.tools.filter(({ name }) => isShown(name));
+  return tools.length === 0 ? rest : { ...rest, held: { ...held, tools } };
 }

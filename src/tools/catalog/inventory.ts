@@ -34,6 +34,7 @@ const facts = {
   "description?": text,
   "tools?": about("Number of known tools that the config allows", number),
   "denied?": number,
+  "held?": about("Tools that are held because their definitions changed, by their own names", texts),
   "session?": about("Whether agents share one process of the server, or each has its own", oneOf("shared", "private")),
   "from?": about(
     "With a project's config: whether the server is in it, or in your own config",
@@ -159,6 +160,7 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
     state: catalog.isClosed(name) ? { state: "denied" } : pool.stateOrFailure(name),
     tools: known?.tools.length,
     denied: known?.denied || undefined,
+    held: known?.held?.tools.map((tool) => tool.name),
     askedAt: known && askedAt(registryOf(catalog.config, name), known),
     protocol,
     version,

@@ -8,9 +8,10 @@ import type { Environment } from "../../config/environment.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
 import { userDataFolder } from "../../config/locations.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
-import type { CallOptions, Pool } from "../../servers/pool.ts";
+import type { CallOptions, ListToolsOptions, Pool } from "../../servers/pool.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { schemaSize } from "../arguments/argument-problems.ts";
+import type { AcceptedDefinitions } from "../definitions/accepted.ts";
 import { filesWriteMs, maxFilesInline, maxSchemaValuesInline } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { assignNames, toFolderName } from "../names.ts";
@@ -45,6 +46,7 @@ interface UpdaterOptions {
   log: Log;
   store: IndexStore;
   observer: Observer;
+  definitions: AcceptedDefinitions;
   /** A server's name in code. */
   jsNameOf: (server: string) => string | undefined;
   /** The command that starts claudikins, for generated programs. */
@@ -87,21 +89,24 @@ export class RegistryUpdater {
 
   /**
    * Asks one server for its tools and writes its files; its entry of the index is written with the next `write` of the store. If nothing
-   * has changed, `startsNothing` leaves the files as they are. Run one update of a server at a time. Throws what the pool throws, and
+   * has changed, `isQuiet` and `startsNothing` leave the files as they are. Run one update of a server at a time. Throws what the pool throws, and
    * FILE_NOT_WRITABLE.
    */
-  async update(name: string, { startsNothing = false } = {}): Promise<Listing> {
-    const listing = await this.ask(name, { startsNothing });
+  async update(name: string, { startsNothing = false, isQuiet = false } = {}): Promise<Listing> {
+    const { store, config, pool } = this.#options;
+    const seen = pool.listingOf(name);
+    const listing = await this.#ask(name, { startsNothing, onConnection: seen.onConnection }, false);
     const { server, whole, before } = listing;
-    const { store, config } = this.#options;
     store.rememberDenied(whole);
     const registry = registryOf(config, name);
     refuseNewer(registry);
-    if (startsNothing && before && Bun.deepEquals(server, before)) {
+    if ((isQuiet || startsNothing) && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
+      seen.verified(whole.held);
       return { ...listing, server: before };
     }
     store.remember(server);
+    seen.verified(whole.held);
     this.#chosenFolders.delete(name);
     this.#writing.add(name);
     const stored = storedTools(whole, config.servers.get(name)!);
@@ -114,21 +119,29 @@ export class RegistryUpdater {
   }
 
   /** Asks one server for its tools, and changes nothing. Throws what the pool throws. */
-  async ask(name: string, options: Pick<CallOptions, "signal" | "startsNothing"> = {}): Promise<Listing> {
-    const { pool, store, observer, jsNameOf } = this.#options;
+  ask(name: string, options: Pick<CallOptions, "signal"> = {}): Promise<Listing> {
+    return this.#ask(name, options, true);
+  }
+
+  async #ask(name: string, options: ListToolsOptions, isDry: boolean): Promise<Listing> {
+    const { pool, store, observer, definitions, jsNameOf } = this.#options;
     const listed = await pool.listTools(name, options);
     await eventLoopTurn();
     this.#listed.add(name);
     const config = this.#options.config.servers.get(name)!;
+    const identity = pool.identity(name);
+    const held = await definitions.check(config, listed, { version: identity?.version, isDry });
     const about = await aboutServer(
       config,
       listed.map((tool) => tool.name),
     );
-    const { tools, problems } = await editedTools(config, listed);
+    const { tools: edited, problems } = await editedTools(config, listed);
     this.#note(name, problems);
     const folder = this.#folderFor(name, about.category);
-    const identity = pool.identity(name);
-    const { whole, collisions } = registryServer(config, { ...about, ...identity }, jsNameOf(name), tools, folder);
+    const isHeld = (tool: string) => held?.tools.some((each) => each.name === tool) ?? false;
+    const tools = held ? edited.filter((tool) => !isHeld(ownNameOf(config.edits, tool) ?? tool.name)) : edited;
+    const described = { ...about, ...identity, ...(held ? { held } : {}) };
+    const { whole, collisions } = registryServer(config, described, jsNameOf(name), tools, folder);
     // A long list takes some milliseconds at each step, so other work gets a turn in between. From here until the server is
     // remembered there is no turn: what is stored now must still be true then.
     await eventLoopTurn();
@@ -206,7 +219,7 @@ function isLittle({ tools }: RegistryServer): boolean {
 
 function registryServer(
   config: ServerConfig,
-  { results, usual, ...about }: AboutServer & Partial<ServerIdentity>,
+  { results, usual, ...about }: AboutServer & Partial<ServerIdentity> & Pick<RegistryServer, "held">,
   serverJsName: string | undefined,
   listed: EditedTool[],
   folder: string,

@@ -8,10 +8,12 @@
 import type { ClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { twinsOf } from "../../config/accounts.ts";
+import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
-import { definitionChars, type RegistryIndex, type RegistryServer } from "../model.ts";
-import { assignNames, type JsNamed, sandboxGlobals } from "../names.ts";
+import { AcceptedDefinitions } from "../definitions/accepted.ts";
+import { definitionChars, type HeldTool, type HeldTools, type RegistryIndex, type RegistryServer } from "../model.ts";
+import { assignNames, type JsNamed, sandboxGlobals, toIdentifier } from "../names.ts";
 import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry.ts";
 import { IndexStore } from "./index-store.ts";
 import { Observer } from "./observer.ts";
@@ -20,6 +22,15 @@ import { Observer } from "./observer.ts";
 export interface SharedTools {
   store: IndexStore;
   observer: Observer;
+  definitions: AcceptedDefinitions;
+}
+
+/** What the tools of a config are stored for. */
+interface Surroundings {
+  config: Config;
+  env: Environment;
+  cwd: string;
+  log: Log;
 }
 
 /** Whether the tools of a server are known, and how well. */
@@ -42,9 +53,9 @@ export abstract class StoredTools {
   readonly #chars = new WeakMap<RegistryServer, number>();
   #names: readonly JsNamed[] = [];
 
-  constructor(config: Config, log: Log, shared?: SharedTools) {
-    this.config = config;
-    this.shared = shared ?? newShared(config, log);
+  constructor(surroundings: Surroundings, shared?: SharedTools) {
+    this.config = surroundings.config;
+    this.shared = shared ?? newShared(surroundings);
     this.#nameServers();
   }
 
@@ -80,6 +91,31 @@ export abstract class StoredTools {
   find(server: string): RegistryServer | undefined {
     const found = this.shared.store.find(server);
     return found && this.#isComplete(found) ? found : undefined;
+  }
+
+  /** The held tools of a server, by their own names. */
+  held(server: string): HeldTools | undefined {
+    return this.shared.store.find(server)?.held;
+  }
+
+  /** Whether a definition may have been accepted since tools of the server were held, with this mark or when they were listed last. */
+  isReviewed(server: string, mark = this.held(server)?.mark): boolean {
+    return mark !== undefined && this.shared.definitions.isReviewed(this.config.servers.get(server), mark);
+  }
+
+  /** The held tools by the names that agents would use. */
+  heldTools(server: string): (HeldTool & { jsName: string })[] {
+    const edits = this.config.servers.get(server)?.edits?.tools ?? [];
+    const held = this.held(server)?.tools ?? [];
+    return held.map(({ name: tool, why }) => {
+      const name = edits.find((edit) => edit.tool === tool)?.name ?? tool;
+      return { name, jsName: toIdentifier(name), why };
+    });
+  }
+
+  /** The held tool that agents would call by this name, or by the name in code. */
+  heldCalled(server: string, name: string): HeldTool | undefined {
+    return this.heldTools(server).find((held) => held.name === name || held.jsName === name);
   }
 
   /** The own names of the server's tools, as far as they are known. */
@@ -194,7 +230,7 @@ export abstract class StoredTools {
     return isComplete;
   }
 
-  #isCurrent({ name, fingerprint }: RegistryServer): boolean {
+  #isCurrent({ name, fingerprint, held }: RegistryServer): boolean {
     const config = this.config.servers.get(name);
     if (!config) return false;
     let current = this.#fingerprints.get(name);
@@ -202,11 +238,11 @@ export abstract class StoredTools {
       current = fingerprintOf(config, this.jsNameOf(name), rulesOf(config));
       this.#fingerprints.set(name, current);
     }
-    return fingerprint === current;
+    return fingerprint === current && (held === undefined || !this.shared.definitions.isReviewed(config, held.mark));
   }
 }
 
-function newShared(config: Config, log: Log): SharedTools {
+function newShared({ config, env, cwd, log }: Surroundings): SharedTools {
   // Shapes of the user's own results must not reach files of a project.
   const isOwn = (server: string) => config.servers.get(server)?.own !== undefined;
   const observer = new Observer({
@@ -217,5 +253,12 @@ function newShared(config: Config, log: Log): SharedTools {
     log,
   });
   const store = new IndexStore(config, (server) => observer.apply(server));
-  return { store, observer };
+  const definitions = new AcceptedDefinitions({
+    env,
+    cwd,
+    person: config.person?.id,
+    log,
+    known: () => store.index.servers,
+  });
+  return { store, observer, definitions };
 }

@@ -38,6 +38,8 @@ export interface ListOptions {
 interface CatalogOptions {
   config: Config;
   env: Environment;
+  /** The working directory of servers that name none. */
+  cwd: string;
   pool: Pool;
   log: Log;
   /** The command that starts claudikins, for generated programs. */
@@ -62,12 +64,12 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
 
   /** With `shared`, the catalog asks servers through its own pool, and everything else belongs to the catalog that lends it. */
   constructor(options: CatalogOptions, shared?: SharedTools) {
-    super(options.config, options.log, shared);
+    super(options, shared);
     this.#options = options;
-    const { store, observer } = this.shared;
+    const { store, observer, definitions } = this.shared;
     const { config, env, pool, log, ownCommand } = options;
     const jsNameOf = (server: string) => this.jsNameOf(server);
-    this.#updater = new RegistryUpdater({ config, env, pool, log, store, observer, jsNameOf, ownCommand });
+    this.#updater = new RegistryUpdater({ config, env, pool, log, store, observer, definitions, jsNameOf, ownCommand });
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#listLater(server);
     });
@@ -113,6 +115,16 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     }
   }
 
+  /**
+   * Asks a server for its tools, and compares their definitions with the accepted ones before the next call. A listing that has begun
+   * already does not count: the server may have changed since. Throws what `tools` throws.
+   */
+  async verify(server: string, signal: AbortSignal | undefined): Promise<void> {
+    const despite = (error: unknown) => this.#storedDespite(error, server);
+    const update = () => this.#updateQuietly(server);
+    await this.#listings.join(server, update, { isNew: this.#listings.isUnderWay(server), signal }).catch(despite);
+  }
+
   /** What the config's edits of tools do not fit in the last list that the server gave this process. */
   misfits(server: string): readonly string[] {
     return this.#updater.misfits(server);
@@ -126,7 +138,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   /**
    * Asks all servers that are not known, and waits until servers that announced a change have been listed again. A slow or broken
    * server is waited for at most 10 s after it was asked. Returns why servers are still not known, by name.
-   * Outdated servers that have all edited tools are asked in the background, or with `waitForOutdated` like the others. With `only`, the
+   * Outdated servers that have all edited and all accepted tools are asked in the background, or with `waitForOutdated` like the others. With `only`, the
    * others are left alone. Saved programs are always waited for: their server is in this process.
    */
   async listMissing(
@@ -136,7 +148,10 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     const missing = this.missingServers().filter((server) => only?.includes(server) ?? true);
     const isSaved = (server: string) => this.config.servers.get(server)?.isSavedPrograms === true;
     const canWait = (server: string) =>
-      this.freshness(server) === "outdated" && !isSaved(server) && !this.lacksEdited(server);
+      this.freshness(server) === "outdated" &&
+      !isSaved(server) &&
+      !this.lacksEdited(server) &&
+      !this.isReviewed(server);
     const later = waitForOutdated ? [] : missing.filter(canWait);
     // After the answer, which does not wait for processes to start either.
     if (later.length > 0) {
@@ -235,6 +250,13 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   async #update(server: string, isOneOfMany = false): Promise<Listing> {
     const listing = await this.#updater.update(server);
     if (!isOneOfMany) await this.writeIndex();
+    return listing;
+  }
+
+  /** Writes nothing if nothing has changed. */
+  async #updateQuietly(server: string): Promise<Listing> {
+    const listing = await this.#updater.update(server, { isQuiet: true });
+    if (listing.server !== listing.before) await this.writeIndex();
     return listing;
   }
 

@@ -14,7 +14,7 @@ export interface Project extends TemporaryFolder {
   configure(servers: Record<string, object>): void;
   /** An app with the current files, like that of the next command. */
   open(): Promise<App>;
-  /** The entry of a server with these tools. Calling it again with the same name replaces the tools. */
+  /** The entry of a server with these tools. Calling it again with the same name replaces the tools. Their definitions are not locked. */
   offering(name: string, tools: Record<string, object>): object;
 }
 
@@ -37,7 +37,7 @@ export function project(): Project {
         inputSchema: { type: "object" },
         ...more,
       }));
-      return fixture("from-file", folder.write(`tools/${name}.json`, list));
+      return { ...fixture("from-file", folder.write(`tools/${name}.json`, list)), definitions: "trust" };
     },
   };
 }

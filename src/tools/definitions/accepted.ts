@@ -1,0 +1,32 @@
+/** The accepted definitions of a config's servers. Comparing is loaded with the first list of tools, so that nothing starts later. */
+import type { ServerConfig } from "../../config/load.ts";
+import type { ListedTool } from "../../servers/result.ts";
+import type { HeldTools } from "../model.ts";
+import type { CheckerOptions, CheckOptions, DefinitionChecker } from "./checker.ts";
+import { acceptedMark, placeOf } from "./place.ts";
+
+export class AcceptedDefinitions {
+  readonly #options: CheckerOptions;
+  #checker: Promise<DefinitionChecker> | undefined;
+
+  constructor(options: CheckerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether something may have been accepted since tools of the server were held with this mark. */
+  isReviewed(server: ServerConfig | undefined, mark: string): boolean {
+    const place = server && placeOf(server, this.#options);
+    return place === undefined || acceptedMark(place) !== mark;
+  }
+
+  /** Compares a list of tools with the accepted definitions, and returns those that are held. Throws CONFIG_INVALID, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
+  async check(
+    server: ServerConfig,
+    tools: readonly ListedTool[],
+    options: CheckOptions,
+  ): Promise<HeldTools | undefined> {
+    if (!placeOf(server, this.#options)) return undefined;
+    this.#checker ??= import("./checker.ts").then((loaded) => new loaded.DefinitionChecker(this.#options));
+    return (await this.#checker).check(server, tools, options);
+  }
+}

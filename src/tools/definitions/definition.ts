@@ -1,0 +1,74 @@
+/** A tool's definition as it is locked: the parts that a model reads, without what differs between machines and days. */
+import { withTexts } from "../../base/json-object.ts";
+import { sha256 } from "../../base/sha256.ts";
+import type { ListedTool } from "../../servers/result.ts";
+
+/** The name is kept beside it. Icons and `_meta` may change although the tool does not. */
+export type Definition = Pick<ListedTool, "title" | "description" | "inputSchema" | "outputSchema" | "annotations">;
+
+/** A tool's own name, its definition, and the fingerprint of the definition. */
+export interface NamedDefinition {
+  name: string;
+  fingerprint: string;
+  definition: Definition;
+}
+
+/** Folders of this machine that a definition may mention. */
+export interface MaskedFolders {
+  home: string | undefined;
+  /** The working directory of the server. */
+  cwd: string;
+}
+
+/** The definition of a listed tool. `folders`, dates and local ports are replaced, because they change without the tool. */
+export function namedDefinition(tool: ListedTool, folders: MaskedFolders): NamedDefinition {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const whole: Definition = {
+    ...(title === undefined ? {} : { title }),
+    description,
+    inputSchema,
+    ...(outputSchema ? { outputSchema } : {}),
+    ...(annotations ? { annotations } : {}),
+  };
+  const definition = masked(whole, folders);
+  return { name, fingerprint: fingerprintOf(definition), definition };
+}
+
+/** `sha256-` and 64 hexadecimal digits. The order of keys does not count, nor that of `required`, `enum` and `type`. */
+function fingerprintOf(definition: Definition): string {
+  return `sha256-${sha256(JSON.stringify(canonical(definition)))}`;
+}
+
+export const isFingerprint = (text: unknown): text is string =>
+  typeof text === "string" && /^sha256-[\da-f]{64}$/.test(text);
+
+const unordered: readonly string[] = ["required", "enum", "type"];
+
+function canonical(value: unknown, key = ""): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((each) => canonical(each));
+    const areTexts = items.every((each) => typeof each === "string");
+    return areTexts && unordered.includes(key) ? items.sort() : items;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  // An array of pairs: a key such as __proto__ is a key like any other.
+  return entries.map(([name, each]) => [name, canonical(each, name)]);
+}
+
+const date = /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b/g;
+const localAddress = /\b(?:localhost|127\.0\.0\.1):\d+/g;
+
+function masked(definition: Definition, { home, cwd }: MaskedFolders): Definition {
+  const folders = [cwd, home].filter((each) => each !== undefined && each.length > 1) as string[];
+  const replaced = (text: string) =>
+    folders
+      .reduce((whole, folder) => whole.replaceAll(folder, "<folder>"), text)
+      .replace(date, "<date>")
+      .replace(localAddress, "<address>");
+  const json = JSON.stringify(definition);
+  const mayDiffer =
+    folders.some((each) => json.includes(JSON.stringify(each).slice(1, -1))) ||
+    [date, localAddress].some((each) => json.search(each) >= 0);
+  return mayDiffer ? withTexts(definition, replaced) : definition;
+}

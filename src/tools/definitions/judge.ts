@@ -1,0 +1,194 @@
+/** Decides which tools of a list pass and which are held, by comparing them with the definitions that were accepted. */
+import { maxFormerTools, maxVanishedChars } from "../limits.ts";
+import { definitionChanges } from "./changes.ts";
+import type { NamedDefinition } from "./definition.ts";
+import type { LockedServer } from "./lock-file.ts";
+import { skeletonOf } from "./look-alike.ts";
+import type { HeldDefinition, ServerRecord } from "./record.ts";
+
+export interface Listed {
+  /** In the order of the list. A name may be there twice. */
+  tools: readonly NamedDefinition[];
+  entry: string;
+  version: string | undefined;
+  /** Whether the tool can be in the list. Behind a door, some cannot. */
+  isInView: (tool: string) => boolean;
+  /** The tools of other servers with which a name could be confused, by the skeleton of `server.tool`. */
+  others: ReadonlyMap<string, string>;
+}
+
+export interface Judgement {
+  /** The record with what was learned. */
+  record: ServerRecord;
+  /** The held tools of the list, by name. */
+  held: Map<string, HeldDefinition>;
+  /** Tools that are new and pass. */
+  added: NamedDefinition[];
+}
+
+/** `locked` is what the lock file has for the server. Its fingerprints come before those of the record. */
+export function judged(
+  server: string,
+  listed: Listed,
+  before: ServerRecord | undefined,
+  locked: LockedServer | undefined,
+): Judgement {
+  const { entry, version } = listed;
+  const isFirst = !before && !locked;
+  const record: ServerRecord = {
+    server,
+    entry: before?.entry ?? entry,
+    version: before ? before.version : version,
+    accepted: new Map(before?.accepted),
+    held: new Map([...(before?.held ?? [])].filter(([name]) => !listed.isInView(name))),
+  };
+  const held = new Map<string, HeldDefinition>();
+  const added: NamedDefinition[] = [];
+  const seen = new Map(listed.tools.map((tool) => [tool.name, tool]));
+  const scene = sceneOf(server, listed, seen, record, locked);
+  for (const tool of listed.tools) {
+    const { why, former } = findings(tool, scene);
+    if (why.length > 0) held.set(tool.name, { ...tool, why, ...(former === undefined ? {} : { former }) });
+  }
+  for (const tool of seen.values()) {
+    if (held.has(tool.name)) continue;
+    const known = record.accepted.get(tool.name);
+    const expected = locked?.tools.get(tool.name) ?? known?.fingerprint;
+    if (expected === undefined && !isFirst) added.push(tool);
+    // What passes with other words is compared with the accepted text again the next time.
+    if (!known || expected === tool.fingerprint) record.accepted.set(tool.name, tool);
+  }
+  for (const [name, each] of held) record.held.set(name, each);
+  forgetOldest(record.accepted, scene.vanished);
+  if (record.held.size > 0) record.heldFrom = { entry, version };
+  if (held.size === 0 && record.held.size === 0) Object.assign(record, { entry, version });
+  return { record, held, added };
+}
+
+function forgetOldest(accepted: Map<string, NamedDefinition>, vanished: readonly NamedDefinition[]): void {
+  let chars = 0;
+  for (const { name, definition } of vanished.toReversed()) {
+    chars += JSON.stringify(definition).length;
+    if (chars > maxVanishedChars) accepted.delete(name);
+  }
+}
+
+interface Scene {
+  seen: ReadonlyMap<string, NamedDefinition>;
+  record: ServerRecord;
+  locked: LockedServer | undefined;
+  /** Accepted tools by their fingerprint. */
+  byFingerprint: ReadonlyMap<string, string>;
+  /** Accepted tools that the server no longer lists. */
+  vanished: readonly NamedDefinition[];
+  formerly: FormerTools;
+  /** The first tool with each skeleton: accepted tools come first, and of new ones those in plain letters. */
+  bySkeleton: ReadonlyMap<string, string>;
+  server: string;
+  others: ReadonlyMap<string, string>;
+  twice: ReadonlySet<string>;
+}
+
+function sceneOf(
+  server: string,
+  { tools, isInView, others }: Listed,
+  seen: ReadonlyMap<string, NamedDefinition>,
+  record: ServerRecord,
+  locked: LockedServer | undefined,
+): Scene {
+  const accepted = [...record.accepted.values()];
+  const vanished = accepted.filter(({ name }) => !seen.has(name) && isInView(name));
+  const isPlain = ({ name }: NamedDefinition) => /^[\x20-\x7e]*$/.test(name);
+  const isAccepted = ({ name }: NamedDefinition) => record.accepted.has(name) || locked?.tools.has(name) === true;
+  const ranked = [...seen.values()].sort((a, b) => rank(a) - rank(b));
+  function rank(tool: NamedDefinition): number {
+    return isAccepted(tool) ? 0 : isPlain(tool) ? 1 : 2;
+  }
+  const bySkeleton = new Map<string, string>();
+  for (const { name } of ranked) {
+    const skeleton = skeletonOf(name);
+    if (!bySkeleton.has(skeleton)) bySkeleton.set(skeleton, name);
+  }
+  const first = new Map<string, string>();
+  const twice = tools.filter(({ name, fingerprint }) => {
+    const isOther = first.has(name) && first.get(name) !== fingerprint;
+    first.set(name, fingerprint);
+    return isOther;
+  });
+  return {
+    server,
+    seen,
+    record,
+    locked,
+    others,
+    byFingerprint: new Map(accepted.map(({ fingerprint, name }) => [fingerprint, name])),
+    vanished,
+    formerly: new FormerTools(vanished),
+    bySkeleton,
+    twice: new Set(twice.map(({ name }) => name)),
+  };
+}
+
+type Findings = Pick<HeldDefinition, "why" | "former">;
+
+/** The reasons to hold a tool. Empty if it passes. */
+function findings(tool: NamedDefinition, scene: Scene): Findings {
+  const { name, fingerprint } = tool;
+  const { record, locked, byFingerprint } = scene;
+  if (scene.twice.has(name)) return { why: ["the server lists two tools of this name, with different definitions"] };
+  const known = record.accepted.get(name);
+  const expected = locked?.tools.get(name) ?? known?.fingerprint;
+  if (expected === fingerprint) return { why: [] };
+  if (expected === undefined) return findingsOfNew(tool, scene);
+  const other = byFingerprint.get(fingerprint);
+  const moved = other !== undefined && other !== name ? [`it has the definition of "${other}" now`] : [];
+  if (known?.fingerprint !== expected) {
+    return { why: [...moved, "it differs from the lock file, and the accepted text is not on this machine"] };
+  }
+  return { why: [...moved, ...definitionChanges(known.definition, tool.definition)] };
+}
+
+function findingsOfNew(tool: NamedDefinition, scene: Scene): Findings {
+  const { name } = tool;
+  const twin = scene.bySkeleton.get(skeletonOf(name));
+  if (twin !== undefined && twin !== name) return { why: [`its name looks like "${twin}"`] };
+  const other = scene.others.get(skeletonOf(`${scene.server}.${name}`));
+  if (other !== undefined) return { why: [`its name looks like ${other}`] };
+  const former = scene.formerly.of(tool).find((each) => isRenamed(each, tool))?.name;
+  if (former === undefined) return { why: [] };
+  return { why: [`it is nearly "${former}", which the server no longer lists`], former };
+}
+
+/** Finds the vanished tools that a new one could be: those with the same description or the same arguments. */
+class FormerTools {
+  readonly #byKey = new Map<string, NamedDefinition[]>();
+
+  constructor(vanished: readonly NamedDefinition[]) {
+    for (const tool of vanished) {
+      for (const key of keysOf(tool))
+        this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), tool].slice(0, maxFormerTools));
+    }
+  }
+
+  of(tool: NamedDefinition): NamedDefinition[] {
+    return this.#byKey.size === 0 ? [] : keysOf(tool).flatMap((key) => this.#byKey.get(key) ?? []);
+  }
+}
+
+/** Short texts and empty schemas are those of many tools. */
+function keysOf({ definition: { description, inputSchema } }: NamedDefinition): string[] {
+  const letters = description.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const hasArguments = Object.keys(Object(inputSchema["properties"])).length > 0;
+  return [
+    ...(letters === "" ? [] : [`text ${letters}`]),
+    ...(hasArguments ? [`schema ${JSON.stringify(inputSchema)}`] : []),
+  ];
+}
+
+/** Whether a new tool says nearly what a vanished one said. Tools that say hardly anything are not compared. */
+function isRenamed({ definition: before }: NamedDefinition, { definition: now }: NamedDefinition): boolean {
+  const says = before.description.length > 0 || Object.keys(Object(before.inputSchema["properties"])).length > 0;
+  const { title: _, ...old } = before;
+  const { title: __, ...rest } = now;
+  return says && definitionChanges(old, rest).length === 0;
+}

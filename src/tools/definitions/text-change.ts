@@ -1,0 +1,47 @@
+/** Decides whether two texts say the same in other words, or only with other white space, case, punctuation and typing errors. */
+import { visibleText } from "../../base/visible-text.ts";
+import { maxMisspeltShare } from "../limits.ts";
+
+/**
+ * Whether the texts have the same words in the same order. Few words may differ by one letter, as a corrected typing error does. Addresses,
+ * paths and code must be equal.
+ */
+export function saysTheSame(before: string, now: string): boolean {
+  if (before === now) return true;
+  if (visibleText(now) !== now && visibleText(before) === before) return false;
+  const [old, words] = [wordsOf(before), wordsOf(now)];
+  if (old.length !== words.length) return false;
+  const most = Math.max(1, Math.floor(old.length * maxMisspeltShare));
+  const others = words.filter((word, at) => word !== old[at]).length;
+  return others <= most && words.every((word, at) => word === old[at] || isMisspelt(old[at]!, word));
+}
+
+/** Words are in lower case. What is not a word, such as an address or `<tag>`, stays as it is. */
+function wordsOf(text: string): string[] {
+  return text
+    .normalize("NFKC")
+    .split(/\s+/)
+    .flatMap((part) => {
+      const inner = part.replace(/^["'“”‘’()[\],;:.!?*_\-–—]+|["'“”‘’()[\],;:.!?*_\-–—]+$/g, "");
+      if (!/^[\p{L}\p{M}\p{N}'’–-]*$/u.test(inner)) return [inner];
+      return inner
+        .toLowerCase()
+        .replace(/['’]/g, "")
+        .split(/[-–]+/)
+        .filter((word) => word !== "");
+    });
+}
+
+/** Whether two words of at least five letters have the same first letter and differ by one letter, or by two that are swapped. */
+function isMisspelt(one: string, other: string): boolean {
+  const isLatin = (word: string) => word.length >= 5 && /^\p{Script=Latin}+$/u.test(word);
+  if (!isLatin(one) || !isLatin(other) || one[0] !== other[0]) return false;
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start++;
+  let end = 0;
+  const most = Math.min(one.length, other.length) - start;
+  while (end < most && one.at(-1 - end) === other.at(-1 - end)) end++;
+  const [left, right] = [one.slice(start, one.length - end), other.slice(start, other.length - end)];
+  if (left.length <= 1 && right.length <= 1) return true;
+  return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0];
+}
