@@ -7,6 +7,7 @@ import type { Log } from "../base/log.ts";
 import { hourMs } from "../base/units.ts";
 import { usesOwn } from "../config/credentials.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { storeFile } from "../config/locations.ts";
 import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
@@ -150,6 +151,10 @@ export class App implements AsyncDisposable {
   /** The credentials of the person that it works for. */
   get own(): CredentialStore | undefined {
     return this.#options.own;
+  }
+
+  get env(): Environment {
+    return this.#options.env;
   }
 
   /** The working directory of servers that name none. */

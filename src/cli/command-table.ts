@@ -191,6 +191,17 @@ export const commands: CommandTable = {
       restore: "Let some sign in again",
     }),
   },
+  secrets: {
+    summary: "Secrets for servers, in the keychain (list, set, remove)",
+    description:
+      "Manage the values of `${secret:NAME}` in configs. They are in the system's keychain, or in a file that only you can read if there is no keychain. Without a command, lists them.",
+    default: "list",
+    commands: parts(() => import("./commands/secrets.ts"), {
+      list: "List their names and which servers use them",
+      set: "Set one, from a prompt or from stdin",
+      remove: "Remove some",
+    }),
+  },
   ui: {
     summary: "Open a local page: approvals, executions, servers, policy",
     load: () => import("./commands/ui.ts"),
@@ -220,7 +231,20 @@ export const commands: CommandTable = {
 
 /** The sections of the help text and their commands. */
 export const sections: Record<string, readonly string[]> = {
-  "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
+  "Set up": [
+    "setup",
+    "init",
+    "restore",
+    "add",
+    "remove",
+    "disable",
+    "enable",
+    "config",
+    "trust",
+    "auth",
+    "secrets",
+    "gen",
+  ],
   "Use tools": ["search", "list", "call", "run", "exec", "programs", "executions"],
   "For agents": ["serve", "tokens", "people", "skill", "hooks"],
   Maintain: [

@@ -18,6 +18,7 @@ import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
+import { referencesIn, referringParts } from "./secrets/references.ts";
 import { selfCommand } from "./self.ts";
 import { editsIn, type ServerEdits, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import { enabledServers } from "./trust/marks.ts";
@@ -44,6 +45,10 @@ interface Named {
   view?: ToolView | undefined;
   /** How agents see its tools. Undefined: as the server lists them. */
   edits?: ServerEdits | undefined;
+  /** The folder of its config file. Given if commands that run there print values of the entry: `${command:…}`. */
+  folder?: string;
+  /** The entry before the values of `${secret:NAME}` and `${command:…}` were filled in. Given if they are. */
+  written?: ServerConfig;
 }
 
 interface OwnServer {
@@ -316,7 +321,9 @@ function expandedServer(
   const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
   const { value, missing, used: variables } = expand(written, env);
   const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
-  const named = withEdits({ name, needs, variables, policy }, writtenEdits, env);
+  const hasCommand = [...referencesIn(referringParts(entry)).values()].some(({ command }) => command !== undefined);
+  const place = hasCommand ? { folder: dirname(file) } : {};
+  const named = withEdits({ name, needs, variables, policy, ...place }, writtenEdits, env);
   if (value.url === undefined) {
     const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
     return { ...value, ...named, cwd: folder };

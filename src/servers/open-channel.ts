@@ -2,6 +2,7 @@
 import { usesOwn } from "../config/credentials.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
 import { wantsSignIn } from "../config/oauth.ts";
+import { hasReference, referringParts } from "../config/secrets/references.ts";
 import type { Channel, ChannelOptions } from "./channel.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { Authorizer, Endpoint } from "./endpoint.ts";
@@ -11,12 +12,13 @@ import { ServerLog } from "./server-log.ts";
 import { type StdioOptions, StdioTransport } from "./stdio.ts";
 
 /**
- * Nothing starts before the transport does. Throws NetworkFailure with CONFIG_INVALID for an invalid URL, and with AUTH_REQUIRED if a person's own
- * credentials are missing.
+ * Nothing starts before the transport does, except commands that print values of the entry. Throws NEEDS_SECRET; NetworkFailure with CONFIG_INVALID
+ * for an invalid URL, and with AUTH_REQUIRED if a person's own credentials are missing.
  */
 export async function openDirectChannel(configured: ServerConfig, options: ChannelOptions): Promise<Channel> {
-  const server = usesOwn(configured) ? await ownEntry(configured, options) : configured;
-  const hasOwnKeys = server !== configured;
+  const own = usesOwn(configured) ? await ownEntry(configured, options) : configured;
+  const hasOwnKeys = own !== configured;
+  const server = hasReference(referringParts(own)) ? await readEntry(own, options) : own;
   const { logs, redact = (text) => text } = options;
   if (!logs) return newChannel(server, { ...options, hasOwnKeys });
   const kept = new ServerLog(server, logs, redact);
@@ -26,6 +28,11 @@ export async function openDirectChannel(configured: ServerConfig, options: Chann
     kept.failed(error);
     throw error;
   }
+}
+
+async function readEntry(server: ServerConfig, { env, ownEnv = env, log }: ChannelOptions): Promise<ServerConfig> {
+  const { withEntryValues } = await import("./entry-values.ts");
+  return withEntryValues(server, { env: ownEnv, warn: (message) => log.warn(message) });
 }
 
 async function ownEntry(server: ServerConfig, { own }: ChannelOptions): Promise<ServerConfig> {

@@ -6,8 +6,10 @@ import { changed } from "../base/log.ts";
 import { didYouMean } from "../base/near-names.ts";
 import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { hasReference, referringParts } from "../config/secrets/references.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
+import type { EntryOptions } from "./entry-values.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
@@ -191,6 +193,7 @@ export class ServerConnections {
     };
     const startedAt = performance.now();
     try {
+      await this.#readValues(server);
       const connection = await connect(server, options, this.#closing.signal);
       const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
       log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
@@ -209,14 +212,26 @@ export class ServerConnections {
     }
   }
 
+  /** Another process may start the server and fill in the values. This one reads them to remove them from texts. */
+  async #readValues(server: ServerConfig): Promise<void> {
+    if (!hasReference(referringParts(server))) return;
+    const { withEntryValues } = await import("./entry-values.ts");
+    await withEntryValues(server, this.#entryOptions());
+  }
+
+  #entryOptions(): EntryOptions {
+    const { env, ownEnv = env, log } = this.#options;
+    return { env: ownEnv, signal: this.#closing.signal, warn: (message) => log.warn(message) };
+  }
+
   /** One for all connections to the server, so that its program does not run for each of them. */
   async #helperOf(server: ServerConfig): Promise<HeadersHelper | undefined> {
-    if (server.url === undefined || server.headersHelper === undefined) return undefined;
-    const { HeadersHelper } = await import("./headers-helper.ts");
-    const { env, log } = this.#options;
-    const options = { env, signal: this.#closing.signal, warn: (message: string) => log.warn(message) };
-    const helper = this.#helpers.get(server.name) ?? HeadersHelper.of(server, options);
-    if (helper) this.#helpers.set(server.name, helper);
+    if (server.url === undefined) return undefined;
+    if (server.headersHelper === undefined && !hasReference(server.headers)) return undefined;
+    const { HeadersHelper, hasPrintedHeaders } = await import("./headers-helper.ts");
+    if (!hasPrintedHeaders(server)) return undefined;
+    const helper = this.#helpers.get(server.name) ?? new HeadersHelper(server, this.#entryOptions());
+    this.#helpers.set(server.name, helper);
     return helper;
   }
 

@@ -221,6 +221,7 @@ const nothing = (): Contents => ({ version: 1, servers: Object.create(null) });
 /** A URL's query and arguments may contain secrets, so the file contains only a hash. */
 function keyOf(server: ServerConfig): string {
   const { name, url } = server;
+  if (server.written) return keyOf(server.written);
   if (url === undefined) return `${name} ${hash(JSON.stringify([server.command, server.args]))}`;
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address) address.username = address.password = address.hash = "";

@@ -1,0 +1,102 @@
+/**
+ * References to values that are read when they are needed: `${secret:NAME}` stands for a secret of the user, and `${command:PROGRAM …}` for
+ * the first line that a program prints.
+ */
+import { isObject, withTexts } from "../../base/json-object.ts";
+
+const anyReference = /\$\{(?:secret|command):/;
+
+/** The words of a command may be quoted, so that they can contain braces and spaces. */
+const reference =
+  /\$\{(?:secret:([A-Za-z_]\w{0,63})|command:((?:[^{}"'$]|\$(?!\{)|"(?:[^"$]|\$(?!\{))*"|'(?:[^'$]|\$(?!\{))*')+))\}/g;
+
+const secretName = /^[A-Za-z_]\w{0,63}$/;
+
+export function isSecretName(text: string): boolean {
+  return secretName.test(text);
+}
+
+export type Reference = { secret: string; command?: undefined } | { command: string; secret?: undefined };
+
+/** Each reference once, by its text, in the order of the value. The names of keys are not looked at. */
+export function referencesIn(value: unknown): Map<string, Reference> {
+  const found = new Map<string, Reference>();
+  const look = (each: unknown): void => {
+    if (typeof each === "string") {
+      for (const [text, secret, command] of each.matchAll(reference)) {
+        found.set(text, secret === undefined ? { command: command ?? "" } : { secret });
+      }
+    } else if (Array.isArray(each)) each.forEach(look);
+    else if (isObject(each)) Object.values(each).forEach(look);
+  };
+  look(value);
+  return found;
+}
+
+/** A copy in which references are replaced by their values. Those without a value stay. */
+export function withValues<T>(value: T, values: ReadonlyMap<string, string>): T {
+  return withTexts(value, (text) => text.replace(reference, (whole) => values.get(whole) ?? whole));
+}
+
+/** The keys of a server's entry that may have references. */
+const keysOfServer: readonly string[] = ["command", "args", "env", "cwd", "url", "headers", "oauth", "exchange"];
+
+/** The parts of a server's entry that may have references. */
+export function referringParts(entry: object): Record<string, unknown> {
+  const given = Object.entries(entry);
+  return Object.fromEntries(given.filter(([key]) => keysOfServer.includes(key)));
+}
+
+/** The keys of the config, beside the servers, that may have references. */
+const keysOfConfig: readonly string[] = ["llm", "telemetry"];
+
+/** What is wrong with the references in the entry of a server: the key, and the problem. */
+export function entryReferenceProblem(entry: object): ReferenceProblem | undefined {
+  return problemIn(entry, keysOfServer);
+}
+
+/** What is wrong with the references in the config, beside the servers. */
+export function configReferenceProblem(config: object): ReferenceProblem | undefined {
+  const { mcpServers: _, ...rest } = config as Record<string, unknown>;
+  return problemIn(rest, keysOfConfig);
+}
+
+interface ReferenceProblem {
+  key: string;
+  text: string;
+}
+
+function problemIn(value: object, keys: readonly string[]): ReferenceProblem | undefined {
+  for (const [key, each] of Object.entries(value)) {
+    const texts = textsIn(each).filter((text) => anyReference.test(text));
+    if (texts.length > 0 && !keys.includes(key)) {
+      return { key, text: `"\${secret:…}" and "\${command:…}" can only be in ${keys.join(", ")}` };
+    }
+    const rest = texts.map((text) => text.replace(reference, "")).find((text) => anyReference.test(text));
+    if (rest !== undefined) return { key, text: formOf(rest) };
+  }
+  return undefined;
+}
+
+/** Whether any text of a value has a reference, or the beginning of one. */
+export function hasReference(value: unknown): boolean {
+  return textsIn(value).some((text) => anyReference.test(text));
+}
+
+function formOf(text: string): string {
+  return text.includes("${secret:")
+    ? "the name in ${secret:NAME} has at most 64 letters, digits and underscores, and does not begin with a digit"
+    : "write ${command:PROGRAM ARGUMENT …}: without ${…} inside, and with quotes around braces";
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** The words of a command. Spaces separate them, unless they are in quotes. Nothing else is special, because no shell reads the line. */
+export function commandWords(line: string): string[] {
+  const words = line.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? [];
+  return words.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, (_, one = "", other = "") => one + other));
+}
