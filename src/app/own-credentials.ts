@@ -34,5 +34,5 @@ export async function ownCredentials(
   const pageFor = (server: string) =>
     hasPage ? `${origin}${pagePath}${connectPath(door, server, person.id)}` : undefined;
   const owner = { name: person.name, seal, accessToken, pageFor };
-  return new CredentialStore(file, (message) => log.warn(message), owner);
+  return new CredentialStore(file, (message) => log.warn(message), { owner });
 }

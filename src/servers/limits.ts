@@ -194,6 +194,9 @@ export const headersFailureMs = 30_000;
 
 // Signing in
 
+/** Time in which a keychain that could not be used is not asked again for the key of sign-ins. */
+export const keychainRestMs = 60_000;
+
 /** Processes of servers that are started for single people, in one process of claudikins. */
 export const maxOwnProcesses = 200;
 

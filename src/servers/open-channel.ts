@@ -105,7 +105,7 @@ async function helped(helper: HeadersHelper, url: URL, access: Authorizer | unde
 async function accessTo(
   server: NetworkServer,
   endpoint: Endpoint,
-  { credentialsFile, log, helper, own, hasOwnKeys }: ChannelChoice,
+  { credentialsFile, env, ownEnv = env, log, helper, own, hasOwnKeys }: ChannelChoice,
 ) {
   if (own && usesOwn(server)) {
     if (hasOwnKeys) return new (await import("./auth/own-access.ts")).KeyedAccess(server, own);
@@ -113,10 +113,14 @@ async function accessTo(
   }
   const isOurs = wantsSignIn(server) && !new Headers(endpoint.headers).has("authorization");
   if (!isOurs || credentialsFile === undefined) return undefined;
-  const [{ Access }, { CredentialStore }] = await Promise.all([
+  const [{ Access }, { CredentialStore }, { KeychainSeal }] = await Promise.all([
     import("./auth/access.ts"),
     import("./auth/credentials.ts"),
+    import("./auth/keychain-seal.ts"),
   ]);
-  const store = new CredentialStore(credentialsFile, (message) => log.warn(message));
+  const keychain = new KeychainSeal(ownEnv);
+  const store = new CredentialStore(credentialsFile, (message) => log.warn(message), { keychain });
+  // What cannot be written can still be read.
+  await store.takeOver().catch(() => {});
   return new Access(server, endpoint, store, helper?.fetch);
 }

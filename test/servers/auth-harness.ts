@@ -31,7 +31,7 @@ export class AuthHarness implements AsyncDisposable {
     const write = (line: string) => void this.said.push(line);
     const servers = Object.entries(entries).map(([name, entry]) => [name, serverOf(name, entry)] as const);
     this.pool = new Pool(new Map(servers), {
-      env: {},
+      env: { CLAUDIKINS_KEYCHAIN: "off" },
       cwd: "/",
       log: { debug: write, info: write, warn: write },
       credentialsFile: this.file,

@@ -33,6 +33,7 @@ export async function beginSignIn(
   options: { redirectUrl: URL; signal: AbortSignal },
 ): Promise<SignIn | undefined> {
   return named(server, options.signal, async () => {
+    await credentials.ready();
     const { authorize } = await import("./authorize.ts");
     const begun = await authorize({ server, endpoint: endpointOf(server), store: credentials, ...options });
     if (!begun) return undefined;
@@ -52,6 +53,7 @@ export async function signOut(
 ): Promise<boolean> {
   return named(server, options.signal, () =>
     credentials.alone(server, async () => {
+      await credentials.ready();
       const record = credentials.read(server);
       if (!record) return false;
       await credentials.update(server, () => undefined);

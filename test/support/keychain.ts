@@ -1,0 +1,58 @@
+/** A real keychain for programs that tests start: GNOME Keyring on a bus of its own. Debian has it in `dbus` and `gnome-keyring`. */
+import { type TemporaryFolder, temporaryFolder } from "./temporary.ts";
+
+/** Undefined if this machine has it; otherwise why tests are skipped. */
+export const noKeychain = ["dbus-daemon", "gnome-keyring-daemon"].every((name) => Bun.which(name) !== null)
+  ? undefined
+  : "needs dbus-daemon and gnome-keyring-daemon";
+
+export interface TestKeychain extends AsyncDisposable {
+  /** For the environment of programs that use it. */
+  address: string;
+}
+
+/** `locked`: nobody unlocks it. */
+export async function startKeychain({ locked = false } = {}): Promise<TestKeychain> {
+  const folder: TemporaryFolder = temporaryFolder();
+  const bus = Bun.spawn(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address"], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+    env: { PATH: process.env["PATH"], HOME: folder.path },
+  });
+  const address = (await firstLine(bus.stdout)).trim();
+  const keyring = locked ? undefined : unlocked(address, folder.path);
+  if (keyring) await firstLine(keyring.stdout);
+  return {
+    address,
+    async [Symbol.asyncDispose]() {
+      for (const child of [keyring, bus]) child?.kill("SIGKILL");
+      await Promise.all([keyring?.exited, bus.exited]);
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+function unlocked(address: string, home: string) {
+  const child = Bun.spawn(["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+    env: { PATH: process.env["PATH"], HOME: home, XDG_RUNTIME_DIR: home, DBUS_SESSION_BUS_ADDRESS: address },
+  });
+  child.stdin.write("a password\n");
+  void child.stdin.end();
+  return child;
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = stream.getReader();
+  let text = "";
+  while (!text.includes("\n")) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += new TextDecoder().decode(value);
+  }
+  reader.releaseLock();
+  return text;
+}
