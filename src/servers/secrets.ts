@@ -145,6 +145,11 @@ function isSecret(name: string, value: string): boolean {
   return secretName.test(name) || !(words.test(value) || plainNumber.test(value));
 }
 
+/** Whether a value in an entry is most likely a secret: it has the form of one, or its name suggests one. */
+export function looksSecret(name: string, value: string): boolean {
+  return (knownToken.test(value) && value.length >= 16) || (speaksOfSecret(name) && isSecret(name, value));
+}
+
 function addEdits({ tools, variables }: ServerEdits, add: Add): void {
   for (const [name, value] of Object.entries(variables)) addValue(name, value, add, `\${${name}}`);
   const addTexts = (name: string, value: unknown): void => {
