@@ -26,7 +26,8 @@ export async function startKeychain({ locked = false } = {}): Promise<TestKeycha
   return {
     address,
     async [Symbol.asyncDispose]() {
-      for (const child of [keyring, bus]) child?.kill("SIGKILL");
+      keyring?.kill("SIGKILL");
+      bus.kill("SIGTERM");
       await Promise.all([keyring?.exited, bus.exited]);
       folder[Symbol.dispose]();
     },
@@ -55,4 +56,39 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   }
   reader.releaseLock();
   return text;
+}
+
+/** A bus whose keychain never answers, such as one that waits for a person. */
+export async function startSilentKeychain(): Promise<TestKeychain> {
+  const folder = temporaryFolder();
+  folder.write(
+    "services/org.freedesktop.secrets.service",
+    "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/bin/sleep 60\n",
+  );
+  const config = folder.write(
+    "bus.conf",
+    `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <servicedir>${folder.path}/services</servicedir>
+  <limit name="service_start_timeout">120000</limit>
+  <policy context="default"><allow send_destination="*"/><allow own="*"/></policy>
+</busconfig>
+`,
+  );
+  const bus = Bun.spawn(["dbus-daemon", `--config-file=${config}`, "--nofork", "--nopidfile", "--print-address"], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const address = (await firstLine(bus.stdout)).trim();
+  return {
+    address,
+    async [Symbol.asyncDispose]() {
+      bus.kill("SIGTERM");
+      await bus.exited;
+      folder[Symbol.dispose]();
+    },
+  };
 }
