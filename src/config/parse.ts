@@ -68,7 +68,7 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
   }
   const misplaced = config && configReferenceProblem(config);
   if (misplaced) {
-    const { offset } = findNodeAtLocation(root, [misplaced.key]) ?? root;
+    const { offset } = findNodeAtLocation(root, misplaced.key.split(".")) ?? root;
     problems.push({ offset, text: `${misplaced.key}: ${misplaced.text}` });
   }
   if (!config || problems.length > 0) fail(file, text, problems);

@@ -206,6 +206,8 @@ export class ServerConnections {
       this.#eras.set(server.name, "2025");
       log.warn(`${server.name}: ${messageOf(error)}`);
       const redacted = redactError(error, redact);
+      // The values that commands have printed may be out of date.
+      if (toClaudikinsError(redacted).code === "AUTH_REQUIRED") await this.#forgetPrinted(server);
       const isClosing = this.#closing.signal.aborted;
       if (this.#keepsNotes(server) && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
       throw redacted;
@@ -217,6 +219,12 @@ export class ServerConnections {
     if (!hasReference(referringParts(server))) return;
     const { withEntryValues } = await import("./entry-values.ts");
     await withEntryValues(server, this.#entryOptions());
+  }
+
+  async #forgetPrinted(server: ServerConfig): Promise<void> {
+    if (!hasReference(referringParts(server))) return;
+    const { forgetPrinted } = await import("./entry-values.ts");
+    forgetPrinted(server, this.#entryOptions());
   }
 
   #entryOptions(): EntryOptions {

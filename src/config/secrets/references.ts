@@ -48,7 +48,7 @@ export function referringParts(entry: object): Record<string, unknown> {
 }
 
 /** The keys of the config, beside the servers, that may have references. */
-const keysOfConfig: readonly string[] = ["llm", "telemetry"];
+const keysOfConfig: readonly string[] = ["llm", "telemetry", "registries", "auth.oidc.clientSecret", "auth.sealingKey"];
 
 /** What is wrong with the references in the entry of a server: the key, and the problem. */
 export function entryReferenceProblem(entry: object): ReferenceProblem | undefined {
@@ -57,8 +57,11 @@ export function entryReferenceProblem(entry: object): ReferenceProblem | undefin
 
 /** What is wrong with the references in the config, beside the servers. */
 export function configReferenceProblem(config: object): ReferenceProblem | undefined {
-  const { mcpServers: _, ...rest } = config as Record<string, unknown>;
-  return problemIn(rest, keysOfConfig);
+  const { mcpServers: _, auth, ...rest } = config as Record<string, unknown>;
+  const { sealingKey, oidc, ...others } = isObject(auth) ? auth : {};
+  const { clientSecret, ...provider } = isObject(oidc) ? oidc : {};
+  const secret = { "auth.oidc.clientSecret": clientSecret, "auth.sealingKey": sealingKey };
+  return problemIn({ ...rest, auth: { ...others, provider }, ...secret }, keysOfConfig);
 }
 
 interface ReferenceProblem {

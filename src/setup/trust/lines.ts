@@ -173,6 +173,7 @@ function authLines(auth: NonNullable<ParsedConfig["auth"]>, line: MakeLine): Tru
     ...(sealingKey ?? []).map((key) => line("seal with", shownValue("sealingKey", key, true), key)),
     ...(sealingKeyFile === undefined ? [] : [line("seal with keys in", sealingKeyFile)]),
     ...readLines(variablesIn(auth), line),
+    ...referenceLines(auth, line),
   ];
 }
 
