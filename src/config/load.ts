@@ -18,7 +18,7 @@ import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
-import { referencesIn, referringParts } from "./secrets/references.ts";
+import { type EntryReferences, entryReferencesOf } from "./secrets/references.ts";
 import { selfCommand } from "./self.ts";
 import { editsIn, type ServerEdits, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import { enabledServers } from "./trust/marks.ts";
@@ -45,8 +45,8 @@ interface Named {
   view?: ToolView | undefined;
   /** How agents see its tools. Undefined: as the server lists them. */
   edits?: ServerEdits | undefined;
-  /** The folder of its config file. Given if commands that run there print values of the entry: `${command:…}`. */
-  folder?: string;
+  /** Given if the entry refers to values that are read when it is needed. */
+  references?: EntryReferences;
   /** The entry before the values of `${secret:NAME}` and `${command:…}` were filled in. Given if they are. */
   written?: ServerConfig;
 }
@@ -321,9 +321,8 @@ function expandedServer(
   const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
   const { value, missing, used: variables } = expand(written, env);
   const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
-  const hasCommand = [...referencesIn(referringParts(entry)).values()].some(({ command }) => command !== undefined);
-  const place = hasCommand ? { folder: dirname(file) } : {};
-  const named = withEdits({ name, needs, variables, policy, ...place }, writtenEdits, env);
+  const references = entryReferencesOf(entry, dirname(file));
+  const named = withEdits({ name, needs, variables, policy, ...references }, writtenEdits, env);
   if (value.url === undefined) {
     const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
     return { ...value, ...named, cwd: folder };

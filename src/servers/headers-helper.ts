@@ -4,7 +4,7 @@
  */
 import { httpForm } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
-import { referencesIn } from "../config/secrets/references.ts";
+import { referencesOf } from "../config/secrets/references.ts";
 import type { Authorizer } from "./endpoint.ts";
 import { forgetPrinted, withEntryValues } from "./entry-values.ts";
 import { printedHeaders } from "./headers-program.ts";
@@ -135,9 +135,10 @@ export function hasPrintedHeaders(server: NetworkServer): boolean {
 }
 
 /** The headers with a command in their value, in lower case. */
-function commandedHeaders({ headers }: NetworkServer): Record<string, string> {
-  const isCommanded = (text: string) => [...referencesIn(text).values()].some(({ command }) => command !== undefined);
-  const found = Object.entries(headers).filter(([, text]) => isCommanded(text));
+function commandedHeaders(server: NetworkServer): Record<string, string> {
+  const isCommanded = (text: string) =>
+    [...referencesOf(server, text).values()].some(({ command }) => command !== undefined);
+  const found = Object.entries(server.headers).filter(([, text]) => isCommanded(text));
   return Object.fromEntries(found.map(([name, text]) => [name.toLowerCase(), text]));
 }
 

@@ -1,5 +1,11 @@
 /** The values of references that this process has read, so that they can be removed from texts. */
-import { type Reference, referencesIn, referringParts, withValues } from "../config/secrets/references.ts";
+import {
+  type EntryReferences,
+  type Reference,
+  referencesOf,
+  referringParts,
+  withValues,
+} from "../config/secrets/references.ts";
 import { maxKnownValues } from "./limits.ts";
 
 /** The latest value is the last one. */
@@ -36,9 +42,9 @@ export function knownValuesOf(references: ReadonlyMap<string, Reference>): Known
 }
 
 /** The entry with the values that were read last. References that were not read stay. */
-export function withKnownValues<Entry extends object>(entry: Entry): Entry {
+export function withKnownValues<Entry extends { references?: EntryReferences }>(entry: Entry): Entry {
   const parts = referringParts(entry);
-  const latest = [...referencesIn(parts).keys()].flatMap((text) => {
+  const latest = [...referencesOf(entry).keys()].flatMap((text) => {
     const value = [...(known.get(text) ?? [])].at(-1);
     return value === undefined ? [] : [[text, value] as const];
   });

@@ -2,7 +2,6 @@
 import { usesOwn } from "../config/credentials.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
 import { wantsSignIn } from "../config/oauth.ts";
-import { hasReference, referringParts } from "../config/secrets/references.ts";
 import type { Channel, ChannelOptions } from "./channel.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { Authorizer, Endpoint } from "./endpoint.ts";
@@ -18,7 +17,7 @@ import { type StdioOptions, StdioTransport } from "./stdio.ts";
 export async function openDirectChannel(configured: ServerConfig, options: ChannelOptions): Promise<Channel> {
   const own = usesOwn(configured) ? await ownEntry(configured, options) : configured;
   const hasOwnKeys = own !== configured;
-  const server = hasReference(referringParts(own)) ? await readEntry(own, options) : own;
+  const server = own.references ? await readEntry(own, options) : own;
   const { logs, redact = (text) => text } = options;
   if (!logs) return newChannel(server, { ...options, hasOwnKeys });
   const kept = new ServerLog(server, logs, redact);

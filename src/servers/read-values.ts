@@ -40,8 +40,12 @@ export async function readValues(
     knowValue(text, value);
     return [text, value] as const;
   };
-  return new Map(await Promise.all([...references].map(read)));
+  // No command runs in vain if a secret is missing.
+  const [secrets, commands] = [[...references].filter(isSecret), [...references].filter((each) => !isSecret(each))];
+  return new Map([...(await Promise.all(secrets.map(read))), ...(await Promise.all(commands.map(read)))]);
 }
+
+const isSecret = ([, { secret }]: [string, Reference]) => secret !== undefined;
 
 /** A value of the config with the values of its references. `who` begins the sentence of an error. Throws NEEDS_SECRET. */
 export async function withReadValues<T>(value: T, who: string, options: ReadOptions): Promise<T> {

@@ -12,7 +12,7 @@
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { isObject, withTexts } from "../base/json-object.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
-import { hasReference, type Reference, referencesIn, referringParts } from "../config/secrets/references.ts";
+import { hasReference, type Reference, referencesOf } from "../config/secrets/references.ts";
 import type { ServerEdits } from "../config/tool-edits.ts";
 import { knownChanges, knownValuesOf, withKnownValues } from "./known-values.ts";
 import { maxLearnedSecrets, minSecretChars } from "./limits.ts";
@@ -25,7 +25,17 @@ type OfServer<T> = T extends unknown
       T,
       Extract<
         keyof T,
-        "variables" | "edits" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth" | "exchange"
+        | "references"
+        | "variables"
+        | "edits"
+        | "command"
+        | "args"
+        | "env"
+        | "url"
+        | "headers"
+        | "headersHelper"
+        | "oauth"
+        | "exchange"
       >
     >
   : never;
@@ -48,7 +58,7 @@ const noSecrets: Redact = (text) => text;
 
 /** Replaces each secret by the name of its variable, or by `***`. */
 export function redactorOf(server: Redactable): Redact {
-  const references = referencesIn(referringParts(server));
+  const references = referencesOf(server);
   const isHelped = server.url !== undefined && server.headersHelper !== undefined;
   if (references.size > 0 || isHelped) return withLearned(server, references);
   return finderOf(formsIn(server));

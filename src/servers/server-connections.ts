@@ -6,7 +6,6 @@ import { changed } from "../base/log.ts";
 import { didYouMean } from "../base/near-names.ts";
 import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { hasReference, referringParts } from "../config/secrets/references.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
 import type { EntryOptions } from "./entry-values.ts";
@@ -216,13 +215,13 @@ export class ServerConnections {
 
   /** Another process may start the server and fill in the values. This one reads them to remove them from texts. */
   async #readValues(server: ServerConfig): Promise<void> {
-    if (!hasReference(referringParts(server))) return;
+    if (!server.references) return;
     const { withEntryValues } = await import("./entry-values.ts");
     await withEntryValues(server, this.#entryOptions());
   }
 
   async #forgetPrinted(server: ServerConfig): Promise<void> {
-    if (!hasReference(referringParts(server))) return;
+    if (!server.references) return;
     const { forgetPrinted } = await import("./entry-values.ts");
     forgetPrinted(server, this.#entryOptions());
   }
@@ -235,7 +234,7 @@ export class ServerConnections {
   /** One for all connections to the server, so that its program does not run for each of them. */
   async #helperOf(server: ServerConfig): Promise<HeadersHelper | undefined> {
     if (server.url === undefined) return undefined;
-    if (server.headersHelper === undefined && !hasReference(server.headers)) return undefined;
+    if (server.headersHelper === undefined && !server.references) return undefined;
     const { HeadersHelper, hasPrintedHeaders } = await import("./headers-helper.ts");
     if (!hasPrintedHeaders(server)) return undefined;
     const helper = this.#helpers.get(server.name) ?? new HeadersHelper(server, this.#entryOptions());

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setSecret } from "../../src/config/secrets/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -206,6 +207,7 @@ test("secrets and commands of a cloned project are shown with their server, and 
   await run(["list", "--check"]);
   await asking(["call", "evil.x"], ["n"]);
   expect(wasStarted()).toBe(false);
+  await setSecret("MINE", "value-0815", { env: { HOME: home, CLAUDIKINS_KEYCHAIN: "off" } });
   await asking(["call", "evil.x"], ["y"]);
   expect(wasStarted()).toBe(true);
   // The secret would be sent somewhere else.

@@ -40,7 +40,7 @@ describe("references", () => {
     [{ env: { A: '${command:op "${X}"}' } }, "env: write ${command:PROGRAM ARGUMENT …}"],
     [{ env: { A: "${command:op 'open}" } }, "env: write ${command:PROGRAM ARGUMENT …}"],
     [{ description: "${secret:A}" }, 'description: "${secret:…}" and "${command:…}" can only be in command'],
-  ])("that are wrong in %j are problems of the config", async (entry, problem) => {
+  ])("are problems of the config if they are wrong, as in %j", async (entry, problem) => {
     expect(await problemsOf(server(entry))).toContain(`mcpServers.far.${problem}`);
   });
 

@@ -3,12 +3,14 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
 import { secretsFile } from "../../src/config/locations.ts";
+import { entryReferencesOf } from "../../src/config/secrets/references.ts";
 import { setSecret } from "../../src/config/secrets/store.ts";
 import { redactorOf } from "../../src/servers/secrets.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { ownPool } from "../support/own-pool.ts";
-import { failureOf, failureText, plainValue, serverConfig } from "../support/pool.ts";
+import { failureOf, failureText, plainValue, type ServerEntry, serverConfig } from "../support/pool.ts";
 import { fixture } from "../support/servers.ts";
 
 setDefaultTimeout(60_000);
@@ -28,7 +30,8 @@ const set = (name: string, value: string) => setSecret(name, value, { env });
 /** Its tool returns the key, and it writes the key to stderr. */
 function openDesk(key: string) {
   const desk = fixture("own-key");
-  own.open({ desk: { ...desk, env: { DESK_KEY: key }, folder: own.folder.path } }, { env, log });
+  const entry = { ...desk, env: { DESK_KEY: key } };
+  own.open({ desk: { ...entry, ...entryReferencesOf(entry, own.folder.path) } }, { env, log });
 }
 const key = async () => (plainValue(await own.pool.callTool("desk", "key", {})) as { key: string }).key;
 const failure = async () => failureText(await failureOf(own.pool.callTool("desk", "key", {})), own.folder.path);
@@ -96,6 +99,18 @@ describe("secrets", () => {
   });
 });
 
+test("a value of a variable that looks like a reference is none", async () => {
+  own.folder.write("claudikins.json", {
+    mcpServers: { desk: { ...fixture("own-key"), env: { DESK_KEY: "${FROM_SHELL}", OTHER: "${secret:OTHER}" } } },
+  });
+  await set("OTHER", "value-0815-4711");
+  const shell = { ...env, FROM_SHELL: "${command:touch ran} ${secret:DESK}", CI: "true" };
+  const { servers } = await loadConfig({ cwd: own.folder.path, env: shell });
+  own.open({ desk: servers.get("desk") as ServerEntry }, { env, log });
+  expect(await key()).toBe("${command:touch ran} ${secret:DESK}");
+  expect(existsSync(join(own.folder.path, "ran"))).toBe(false);
+});
+
 describe("commands", () => {
   test("a command gives the first line that it prints, runs once for the process, and gets no shell", async () => {
     openDesk(`\${command:sh -c 'echo ran >> runs; echo "printed-0815 $1"; echo more' x '*'}`);
@@ -126,7 +141,7 @@ describe("commands", () => {
     await using server: NetworkFixture = await networkFixture("guarded", { env: { TOKEN_FILE: path, STATUS: "401" } });
     const url = `http://127.0.0.1:${server.port}/mcp`;
     const headers = { Authorization: "Bearer ${command:sh -c 'echo ran >> runs; cat token'}" };
-    own.open({ far: { url, headers, folder: own.folder.path } }, { env, log });
+    own.open({ far: { url, headers, ...entryReferencesOf({ headers }, own.folder.path) } }, { env, log });
     const call = async (args: object) => plainValue(await own.pool.callTool("far", "echo", args));
     expect(await call({ n: 1 })).toEqual({ n: 1 });
     own.folder.write("token", "token-0815-2");

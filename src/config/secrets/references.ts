@@ -47,6 +47,29 @@ export function referringParts(entry: object): Record<string, unknown> {
   return Object.fromEntries(given.filter(([key]) => keysOfServer.includes(key)));
 }
 
+/** The references that an entry has in the file. A text that looks like one and comes from the value of a variable is none. */
+export interface EntryReferences {
+  texts: string[];
+  /** The folder of the config file, in which commands run. */
+  folder: string;
+}
+
+/** Empty for an entry without references. */
+export function entryReferencesOf(entry: object, folder: string): { references?: EntryReferences } {
+  const texts = [...referencesIn(referringParts(entry)).keys()];
+  return texts.length === 0 ? {} : { references: { texts, folder } };
+}
+
+/** The references in a part of the entry, by default in all of it. */
+export function referencesOf(
+  entry: { references?: EntryReferences | undefined },
+  part: unknown = referringParts(entry),
+): Map<string, Reference> {
+  const { texts = [] } = entry.references ?? {};
+  if (texts.length === 0) return new Map();
+  return new Map([...referencesIn(part)].filter(([text]) => texts.includes(text)));
+}
+
 /** The keys of the config, beside the servers, that may have references. */
 const keysOfConfig: readonly string[] = ["llm", "telemetry", "registries", "auth.oidc.clientSecret", "auth.sealingKey"];
 
