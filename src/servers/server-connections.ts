@@ -215,7 +215,7 @@ export class ServerConnections {
 
   /** Another process may start the server and fill in the values. This one reads them to remove them from texts. */
   async #readValues(server: ServerConfig): Promise<void> {
-    if (!server.references) return;
+    if (!server.references || server.needs.length > 0) return;
     const { withEntryValues } = await import("./entry-values.ts");
     await withEntryValues(server, this.#entryOptions());
   }

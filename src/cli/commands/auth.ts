@@ -70,6 +70,7 @@ export const login = command({
       guide,
       timeoutMs: args.timeout ?? defaultSignInMs,
       signal: io.interrupted,
+      env: io.env,
       force: args.force === true,
     }).finally(() => activity.end());
     const note = report.result === "signed in" ? "" : "To sign in anyway, add --force.\n";
@@ -136,7 +137,11 @@ export const logout = command({
       });
     }
     const servers = server === undefined ? all : [serverToSignInTo(server, app)];
-    const done = await saying(io.stderr, "Signing out", signOut(servers, credentials, io.interrupted));
+    const done = await saying(
+      io.stderr,
+      "Signing out",
+      signOut(servers, credentials, { signal: io.interrupted, env: io.env }),
+    );
     const lines = done
       .filter(({ signedOut }) => signedOut || server !== undefined)
       .map((each) => `${each.signedOut ? "Signed out of" : "You were not signed in to"} ${each.server}\n`);

@@ -80,7 +80,7 @@ async function signOut(
     if (state !== "signed in" && state !== "expired") continue;
     const server = servers.find((each) => each.name === name)!;
     const isWanted = wanted || (!json && canAsk(io) && (await confirm(io, `Sign out of ${name} as well?`)));
-    const signedOut = isWanted ? logout([server], credentials, io.interrupted) : undefined;
+    const signedOut = isWanted ? logout([server], credentials, { signal: io.interrupted, env: io.env }) : undefined;
     if (signedOut) await saying(io.stderr, `Signing out of ${name}`, signedOut);
     done.set(name, isWanted === true);
   }
