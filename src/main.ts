@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
 /** The entry point: passes argv and the streams of the process to `run`, and sets the exit code. */
-import { processIo } from "./cli/io.ts";
+import { endWith, processIo } from "./cli/io.ts";
 import { run } from "./cli/run.ts";
 
-process.exitCode = await run(process.argv.slice(2), processIo());
+endWith(await run(process.argv.slice(2), processIo()));

@@ -13,5 +13,7 @@ for (const name of ["CONFIG", "DATA", "CACHE", "STATE"]) {
 // Configs of tests are trusted, as in continuous integration, except in tests of trust.
 process.env["CI"] = "true";
 for (const name of Object.keys(process.env)) if (name.startsWith("CLAUDIKINS_")) delete process.env[name];
+// The keychain belongs to the developer.
+process.env["CLAUDIKINS_KEYCHAIN"] = "off";
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -7,6 +7,7 @@ import type { Log } from "../base/log.ts";
 import { hourMs } from "../base/units.ts";
 import { usesOwn } from "../config/credentials.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { storeFile } from "../config/locations.ts";
 import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
@@ -29,8 +30,8 @@ import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
 import { Store } from "../store/store.ts";
-import { firstSuspicious } from "../tools/definitions/suspicious.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
+import { firstSuspicious } from "../tools/definitions/suspicious.ts";
 import { configLookMs } from "./limits.ts";
 
 export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
@@ -165,6 +166,10 @@ export class App implements AsyncDisposable {
   /** The credentials of the person that it works for. */
   get own(): CredentialStore | undefined {
     return this.#options.own;
+  }
+
+  get env(): Environment {
+    return this.#options.env;
   }
 
   /** The working directory of servers that name none. */

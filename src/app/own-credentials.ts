@@ -1,10 +1,11 @@
 /** The credentials of the person for whom an app works, for servers that use each person's own. */
 import type { Log } from "../base/log.ts";
-import { usesOwn } from "../config/credentials.ts";
+import { type Sealing, usesOwn } from "../config/credentials.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { personCredentialsFile } from "../config/locations.ts";
 import { connectPath, pagePath } from "../config/oidc.ts";
+import { hasReference } from "../config/secrets/references.ts";
 import type { CredentialOwner, CredentialStore } from "../servers/auth/credentials.ts";
 
 interface OwnCredentialsOptions extends Pick<CredentialOwner, "accessToken"> {
@@ -14,9 +15,14 @@ interface OwnCredentialsOptions extends Pick<CredentialOwner, "accessToken"> {
   origin?: string | undefined;
 }
 
+async function readKeys(sealing: Sealing, env: Environment): Promise<Sealing> {
+  const { withReadValues } = await import("../servers/read-values.ts");
+  return { ...sealing, keys: await withReadValues(sealing.keys, "auth.sealingKey", { env }) };
+}
+
 /**
  * Undefined if no server of the config needs them, or if a variable of the keys is not set, which the servers say themselves. Throws
- * FILE_NOT_FOUND and CONFIG_INVALID for keys that cannot be used.
+ * NEEDS_SECRET, and FILE_NOT_FOUND and CONFIG_INVALID for keys that cannot be used.
  */
 export async function ownCredentials(
   { servers, sealing, person, door, oidc, origin: from }: Config,
@@ -28,11 +34,12 @@ export async function ownCredentials(
     import("../servers/auth/credentials.ts"),
     import("../servers/auth/seal.ts"),
   ]);
-  const seal = new Seal(sealingKeysOf(sealing), JSON.stringify([from.file, person.id]));
+  const read = hasReference(sealing.keys) ? await readKeys(sealing, env) : sealing;
+  const seal = new Seal(sealingKeysOf(read), JSON.stringify([from.file, person.id]));
   const file = personCredentialsFile({ config: from.file, person: person.id }, env);
   const hasPage = origin !== undefined && oidc?.clientId !== undefined;
   const pageFor = (server: string) =>
     hasPage ? `${origin}${pagePath}${connectPath(door, server, person.id)}` : undefined;
   const owner = { name: person.name, seal, accessToken, pageFor };
-  return new CredentialStore(file, (message) => log.warn(message), owner);
+  return new CredentialStore(file, (message) => log.warn(message), { owner });
 }

@@ -11,6 +11,7 @@ const exitCodeOf = {
   UNEXPECTED: 1,
   REGISTRY_STALE: 1,
   UPGRADE_FAILED: 1,
+  KEYCHAIN_UNAVAILABLE: 1,
   MODEL_REFUSED: 1,
   MODEL_ANSWER_INVALID: 1,
   USAGE: 2,
@@ -25,6 +26,7 @@ const exitCodeOf = {
   APPROVAL_NOT_FOUND: 2,
   TOKEN_NOT_FOUND: 2,
   PERSON_NOT_FOUND: 2,
+  SECRET_NOT_FOUND: 2,
   FILE_NOT_FOUND: 2,
   FILE_NOT_WRITABLE: 2,
   REGISTRY_INVALID: 2,
@@ -32,6 +34,7 @@ const exitCodeOf = {
   TOOL_NOT_FOUND: 2,
   INVALID_ARGUMENTS: 2,
   NEEDS_VARIABLE: 2,
+  NEEDS_SECRET: 2,
   POLICY_DENIED: 2,
   DEFINITION_CHANGED: 2,
   AUTH_REQUIRED: 3,
@@ -48,7 +51,12 @@ const exitCodeOf = {
   CANCELLED: 130,
 } as const satisfies Record<string, number>;
 
-const serverDown: readonly string[] = ["NEEDS_VARIABLE", "AUTH_REQUIRED", "SERVER_UNAVAILABLE"] satisfies ErrorCode[];
+const serverDown: readonly string[] = [
+  "NEEDS_VARIABLE",
+  "NEEDS_SECRET",
+  "AUTH_REQUIRED",
+  "SERVER_UNAVAILABLE",
+] satisfies ErrorCode[];
 
 /** Whether the code says that a server cannot be used, so that no code that calls it would work. */
 export function isServerDown(code: string | undefined): boolean {

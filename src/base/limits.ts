@@ -12,6 +12,9 @@ export const personMs = hourMs;
  */
 export const lockWaitMs = 60_000;
 
+/** Time for the system's keychain to answer. A person may have to unlock it, but an agent is waiting. */
+export const keychainMs = 20_000;
+
 /** Time for messages in one turn of the event loop. All servers share it: a hundred that send without pause take no longer than one. */
 export const eventLoopTurnMs = 8;
 

@@ -170,7 +170,9 @@ function check({ flags, positionals }: CommandWords, args: Args, hint: string): 
   const missing = places.find(([, { required }], place) => required !== false && place >= positionals.length);
   if (missing) throw refuse(`Missing argument: ${missing[0]}`);
   const extra = positionals[places.length];
-  if (extra !== undefined && !places.at(-1)?.[1].several) {
+  const last = places.at(-1)?.[1];
+  if (extra !== undefined && !last?.several) {
+    if (last?.unseen !== undefined) throw refuse(last.unseen);
     const quotes = places.length > 0 ? "Quote arguments that contain spaces. " : "";
     throw refuse(`Unexpected argument "${extra}"`, `${quotes}${hint}`);
   }

@@ -196,6 +196,17 @@ export const commands: CommandTable = {
       restore: "Let some sign in again",
     }),
   },
+  secrets: {
+    summary: "Secrets for servers, in the keychain (list, set, remove)",
+    description:
+      "Manage the values of `${secret:NAME}` in configs. They are in the system's keychain, or in a file that only you can read if there is no keychain. Without a command, lists them.",
+    default: "list",
+    commands: parts(() => import("./commands/secrets.ts"), {
+      list: "List their names and which servers use them",
+      set: "Set one, from a prompt or from stdin",
+      remove: "Remove some",
+    }),
+  },
   ui: {
     summary: "Open a local page: approvals, executions, servers, policy",
     load: () => import("./commands/ui.ts"),
@@ -237,6 +248,7 @@ export const sections: Record<string, readonly string[]> = {
     "trust",
     "review",
     "auth",
+    "secrets",
     "gen",
   ],
   "Use tools": ["search", "list", "call", "run", "exec", "programs", "executions"],

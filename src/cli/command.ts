@@ -37,6 +37,8 @@ export type Completion =
   /** A token of `serve --http`, by its id or its name. */
   | "token"
   | "person"
+  /** A secret of the user that is set, or that a config names. */
+  | "secret"
   | "file"
   | "folder";
 
@@ -59,6 +61,8 @@ interface More {
   repeatable?: boolean;
   /** The last argument takes all remaining words; those after `--` may look like flags. */
   several?: boolean;
+  /** What follows the argument by mistake may be a secret, so the error does not show it, and says this instead. */
+  unseen?: string;
   /** The words of the argument are `name=value`, so an unknown flag may be one of them with dashes by mistake. */
   pairs?: boolean;
 }

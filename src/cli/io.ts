@@ -2,6 +2,7 @@
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { interruptedExitCode, systemCodeOf } from "../base/errors.ts";
+import { isKeychainStuck } from "../base/keychain.ts";
 import { type Environment, processEnvironment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
 import { maxTypedLineChars, typedBeforeMs } from "./limits.ts";
@@ -51,6 +52,13 @@ export interface Io {
    * system cannot replace a process. Undefined for commands that do not run in a process of their own.
    */
   restart?(variables: Record<string, string>): void;
+}
+
+/** Ends the process when nothing runs any more. All output must be written. */
+export function endWith(exitCode: number): void {
+  process.exitCode = exitCode;
+  // The process would wait for a keychain that waits for a person.
+  if (isKeychainStuck()) process.exit(exitCode);
 }
 
 /** The streams of this process. From this call on, the first signal aborts `interrupted` and a second one exits at once. */

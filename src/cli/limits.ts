@@ -13,6 +13,9 @@ export const maxGraceMs = 10 * minuteMs;
 /** Characters of a token for HTTP, at least. A shorter one could be guessed. */
 export const minTokenChars = 16;
 
+/** Characters of a secret. Private keys and certificates are shorter. */
+export const maxSecretChars = 65_536;
+
 /** Time until a token of `tokens add` expires, if no flag says otherwise. */
 export const defaultTokenMs = 90 * dayMs;
 

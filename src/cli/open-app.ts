@@ -94,7 +94,7 @@ export async function openApp(
 async function appForMany(config: Config, settings: OptionalAppSettings, io: Io): Promise<App> {
   const { SharedServers } = await import("../daemon/shared/shared-servers.ts");
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
-  const sharedServers = new SharedServers(log, logsOf(config, io, log));
+  const sharedServers = new SharedServers(log, logsOf(config, io, log), io.env);
   const channels = (session: string) => sharedServers.channels(() => io.env, session, { endsWithCaller: true });
   const own = { openChannel: channels("all"), sessionChannels: channels, ownServers: sharedServers };
   const app = await appOf(config, io, { ...settings, ...own });

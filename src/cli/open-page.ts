@@ -39,7 +39,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
   const api = new PageApi({
     app,
     approvals: new Approvals({ env }),
-    credentials: openCredentials(io, { json: true }),
+    credentials: await openCredentials(io, { json: true }),
     env,
     isAnswered,
     continued: async (execution, config) =>

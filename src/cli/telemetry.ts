@@ -4,6 +4,7 @@ import { openLog } from "../base/log.ts";
 import { type TraceContext, traceIn } from "../base/trace-context.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
+import { hasReference } from "../config/secrets/references.ts";
 import { telemetryOf } from "../config/telemetry.ts";
 import type { Telemetry } from "../programs/telemetry.ts";
 import type { Io } from "./io.ts";
@@ -33,7 +34,10 @@ export async function telemetryFor(
       import("../telemetry/open.ts"),
       openLog(io.env["CLAUDIKINS_LOG"]),
     ]);
-    const telemetry = await openTelemetry(settings, { log, timeoutMs });
+    const destinations = hasReference(settings.destinations)
+      ? await (await import("../servers/read-values.ts")).withReadValues(settings.destinations, "it", { env: io.env })
+      : settings.destinations;
+    const telemetry = await openTelemetry({ ...settings, destinations }, { log, timeoutMs });
     io.atEnd?.(() => telemetry.end());
     return telemetry;
   } catch (error) {

@@ -14,7 +14,7 @@ interface Expanded<T> {
 
 /** The names of all variables in `${…}`, also those inside defaults, sorted. */
 export function variablesIn(value: unknown): Set<string> {
-  const found = JSON.stringify(value ?? null).matchAll(/\$\{([A-Za-z_]\w*)/g);
+  const found = JSON.stringify(value ?? null).matchAll(/\$\{([A-Za-z_]\w*)(?=\}|:-)/g);
   return new Set([...found].map(([, name = ""]) => name).sort());
 }
 

@@ -24,6 +24,7 @@ import { type CommonPolicy, type PolicyKeys, policyOf, type ServerPolicy } from 
 import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
+import { type EntryReferences, entryReferencesOf } from "./secrets/references.ts";
 import { selfCommand } from "./self.ts";
 import { editsIn, type ServerEdits, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import { enabledServers } from "./trust/marks.ts";
@@ -52,6 +53,10 @@ interface Named {
   edits?: ServerEdits | undefined;
   /** How changed definitions of its tools are treated. Undefined for servers that are part of claudikins, which are not checked. */
   definitions?: DefinitionRule;
+  /** Given if the entry refers to values that are read when it is needed. */
+  references?: EntryReferences;
+  /** The entry before the values of `${secret:NAME}` and `${command:…}` were filled in. Given if they are. */
+  written?: ServerConfig;
 }
 
 interface DefinitionRule {
@@ -333,7 +338,9 @@ function expandedServer(
   const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
   const { value, missing, used: variables } = expand(written, env);
   const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
-  const named = withEdits({ name, needs, variables, policy, definitions: { mode, config: file } }, writtenEdits, env);
+  const references = entryReferencesOf(entry, dirname(file));
+  const definitions = { mode, config: file };
+  const named = withEdits({ name, needs, variables, policy, definitions, ...references }, writtenEdits, env);
   if (value.url === undefined) {
     const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
     return { ...value, ...named, cwd: folder };

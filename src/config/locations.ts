@@ -26,6 +26,9 @@ const inDataFolder = (name: string) => (env: Environment) => join(userDataFolder
 /** The file with the OAuth tokens of servers, for all projects of the user. */
 export const credentialsFile = inDataFolder("credentials.json");
 
+/** The file with the names of the user's secrets, and with the values that no keychain keeps. */
+export const secretsFile = inDataFolder("secrets.json");
+
 /** The file with the sealed credentials of a person who has signed in with a config. Its folder has nothing else but its locks. */
 export function personCredentialsFile(
   { config, person }: { config: string; person: string },

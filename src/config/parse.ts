@@ -7,6 +7,7 @@ import { credentialsProblem } from "./credentials.ts";
 import { pathText, policyKeys } from "./policy.ts";
 import { type ConfigProblem, fail, issueText, shorten, syntaxText } from "./problems.ts";
 import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
+import { configReferenceProblem, entryReferenceProblem } from "./secrets/references.ts";
 import { isToolKey } from "./tools-schema.ts";
 
 export type ParsedConfig = Omit<z.infer<ReturnType<typeof configSchema>>, "mcpServers"> & {
@@ -59,11 +60,16 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
         : check(networkSchema(addressKey, Object(getNodeValue(node))), node, path);
     if (!entry) continue;
     servers.set(name, entry);
-    const unusable = config && credentialsProblem(entry, config.auth);
+    const unusable = (config && credentialsProblem(entry, config.auth)) ?? entryReferenceProblem(entry);
     if (unusable) {
       const { offset } = findNodeAtLocation(node, [unusable.key]) ?? node;
       problems.push({ offset, text: `${pathText([...path, unusable.key])}: ${unusable.text}` });
     }
+  }
+  const misplaced = config && configReferenceProblem(config);
+  if (misplaced) {
+    const { offset } = findNodeAtLocation(root, misplaced.key.split(".")) ?? root;
+    problems.push({ offset, text: `${misplaced.key}: ${misplaced.text}` });
   }
   if (!config || problems.length > 0) fail(file, text, problems);
   const { mcpServers: _, ...rest } = config;

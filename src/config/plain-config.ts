@@ -57,8 +57,8 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
 function parsed(text: string): unknown {
   const value = parsedJson(text);
   const isWhole = JSON.stringify(value)?.replace(/\s+/g, "") === text.replace(/\s+/g, "");
-  // Keys that people enter are checked by the full parser.
-  return isWhole && !text.includes("__proto__") && !text.includes("${user:") ? value : undefined;
+  // References are checked by the full parser.
+  return isWhole && !text.includes("__proto__") && !/\$\{(?:user|secret|command):/.test(text) ? value : undefined;
 }
 
 function plainEntry(raw: Record<string, unknown>): ServerEntry | undefined {

@@ -51,7 +51,7 @@ export class PageSignIns {
         running.problem = "An answer arrived for another sign-in. Still waiting for this one.";
       },
     };
-    const options = { guide, timeoutMs: pageSignInMs, signal: this.#closing.signal, force: false };
+    const options = { guide, timeoutMs: pageSignInMs, signal: this.#closing.signal, env: app.env, force: false };
     const done = login(server, app.catalog, credentials, options).then(
       () => undefined,
       (error: unknown) => toClaudikinsError(error),

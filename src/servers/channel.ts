@@ -28,6 +28,8 @@ export interface Channel {
 
 export interface ChannelOptions {
   env: Environment;
+  /** The environment of this process, for secrets and the commands that print them. Default: `env`. */
+  ownEnv?: Environment | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;

@@ -1,14 +1,18 @@
 /**
- * Sends the headers that a server's `headersHelper` prints with each request. The program runs when a connection is opened, and once more
- * after the server has refused its headers, however many requests were refused.
+ * Sends the headers that programs print with each request: the program of a server's `headersHelper`, and the commands in its `headers`. They run
+ * when a connection is opened, and once more after the server has refused the headers, however many requests were refused.
  */
 import { httpForm } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
+import { referencesOf } from "../config/secrets/references.ts";
 import type { Authorizer } from "./endpoint.ts";
-import { type HeadersProgramOptions, type HelpedServer, printedHeaders } from "./headers-program.ts";
+import { forgetPrinted, withEntryValues } from "./entry-values.ts";
+import { printedHeaders } from "./headers-program.ts";
 import { headersFailureMs, headersFreshMs } from "./limits.ts";
 import { NetworkFailure } from "./network-failure.ts";
+import type { OutputOptions } from "./program-output.ts";
 import { learnSecrets } from "./secrets.ts";
+import { ServerFailure } from "./server-failure.ts";
 
 /** Headers that belong to the transport. The program cannot change them, and neither can `headers` in the config. */
 const ofTransport = new Set([
@@ -23,23 +27,32 @@ interface HelperAnswer {
 
 /** The headers of one server, for all its connections. */
 export class HeadersHelper {
-  readonly #server: HelpedServer;
-  readonly #options: HeadersProgramOptions;
+  readonly #server: NetworkServer;
+  readonly #options: OutputOptions;
+  readonly #commanded: Record<string, string>;
   #answer: HelperAnswer | undefined;
   #running: Promise<HelperAnswer> | undefined;
   /** By HTTP status: until when new headers would be refused as well. A single tool may be forbidden, while the others work. */
   readonly #refusedUntil = new Map<number, number>();
   #failure: { error: unknown; until: number } | undefined;
 
-  constructor(server: HelpedServer, options: HeadersProgramOptions) {
+  constructor(server: NetworkServer, options: OutputOptions) {
     this.#server = server;
     this.#options = options;
+    this.#commanded = commandedHeaders(server);
   }
 
-  /** For a server without a `headersHelper`, undefined. */
-  static of(server: NetworkServer, options: HeadersProgramOptions): HeadersHelper | undefined {
-    const { headersHelper } = server;
-    return headersHelper === undefined ? undefined : new HeadersHelper({ ...server, headersHelper }, options);
+  /** What the server refuses, for errors. */
+  get refused(): { what: string; hint: string } {
+    return this.#server.headersHelper === undefined
+      ? {
+          what: "it refused the headers that its commands printed",
+          hint: "Run the command of the config in a terminal and check what it prints.",
+        }
+      : {
+          what: "it refused the headers of its headersHelper",
+          hint: 'Run the line of "headersHelper" in a terminal and check what it prints.',
+        };
   }
 
   /** For a connection that is being opened. */
@@ -78,17 +91,16 @@ export class HeadersHelper {
     if (!this.#running && now < (this.#refusedUntil.get(status) ?? 0)) return undefined;
     if (this.#failure && now < this.#failure.until) throw this.#failure.error;
     try {
-      return await this.#run();
+      return await this.#run({ isRefused: true });
     } catch (error) {
       this.#failure = { error, until: performance.now() + headersFailureMs };
       throw error;
     }
   }
 
-  #run(): Promise<HelperAnswer> {
-    this.#running ??= printedHeaders(this.#server, this.#options)
+  #run({ isRefused = false } = {}): Promise<HelperAnswer> {
+    this.#running ??= this.#printed(isRefused)
       .then((headers) => {
-        learnSecrets(this.#server, Object.values(headers));
         this.#failure = undefined;
         this.#answer = { headers, at: performance.now() };
         return this.#answer;
@@ -98,6 +110,36 @@ export class HeadersHelper {
       });
     return this.#running;
   }
+
+  /** Throws NetworkFailure. */
+  async #printed(isRefused: boolean): Promise<Record<string, string>> {
+    const { headersHelper } = this.#server;
+    if (Object.keys(this.#commanded).length > 0 && isRefused) forgetPrinted(this.#server, this.#options);
+    const { headers } = await withEntryValues({ ...this.#server, headers: this.#commanded }, this.#options).catch(
+      (error: unknown) => {
+        throw error instanceof ServerFailure
+          ? new NetworkFailure(error.why, { code: error.code, hint: error.hint ?? "" })
+          : error;
+      },
+    );
+    if (headersHelper === undefined) return headers;
+    const printed = await printedHeaders({ ...this.#server, headersHelper }, this.#options);
+    learnSecrets(this.#server, Object.values(printed));
+    return { ...headers, ...printed };
+  }
+}
+
+/** Whether programs print headers of the server. */
+export function hasPrintedHeaders(server: NetworkServer): boolean {
+  return server.headersHelper !== undefined || Object.keys(commandedHeaders(server)).length > 0;
+}
+
+/** The headers with a command in their value, in lower case. */
+function commandedHeaders(server: NetworkServer): Record<string, string> {
+  const isCommanded = (text: string) =>
+    [...referencesOf(server, text).values()].some(({ command }) => command !== undefined);
+  const found = Object.entries(server.headers).filter(([, text]) => isCommanded(text));
+  return Object.fromEntries(found.map(([name, text]) => [name.toLowerCase(), text]));
 }
 
 /** Authorizes requests with the headers of the program, and with a sign-in if the config has one and the program prints no `Authorization`. */
@@ -126,9 +168,10 @@ export class HelpedAccess implements Authorizer {
     const response = await (access ?? this.#helper).fetch(to, init);
     if (!isRefusal(response) || init.method === "DELETE") return response;
     await response.body?.cancel();
-    throw new NetworkFailure(`it refused the headers of its headersHelper (${response.status})`, {
+    const { what, hint } = this.#helper.refused;
+    throw new NetworkFailure(`${what} (${response.status})`, {
       code: "AUTH_REQUIRED",
-      hint: 'Run the line of "headersHelper" in a terminal and check what it prints. claudikins runs it again at most every 30 s.',
+      hint: `${hint} claudikins runs it again at most every ${headersFailureMs / 1_000} s.`,
       status: response.status,
     });
   };

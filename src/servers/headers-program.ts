@@ -1,89 +1,26 @@
-/** Runs the line of `headersHelper` in a shell, and reads the headers that it prints. Nothing that it prints is ever shown: it may be a secret. */
-import { existsSync } from "node:fs";
-import { systemCodeOf } from "../base/errors.ts";
+/** Runs the line of `headersHelper` in a shell, and reads the headers that it prints. */
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { headerName } from "../config/address.ts";
-import type { Environment } from "../config/environment.ts";
 import type { NetworkServer } from "../config/load.ts";
-import { headersRunMs, maxHeadersOutputBytes } from "./limits.ts";
 import { NetworkFailure } from "./network-failure.ts";
-import { ProcessGroup } from "./process-group.ts";
+import { type OutputOptions, outputOf, ProgramFailure } from "./program-output.ts";
 
-export type HelpedServer = NetworkServer & { headersHelper: string };
-
-export interface HeadersProgramOptions {
-  /** All of it is passed on, as Claude Code does: such programs read tokens and sockets of the user. */
-  env: Environment;
-  warn?: ((message: string) => void) | undefined;
-  /** Ends the program. */
-  signal?: AbortSignal | undefined;
-}
+type HelpedServer = NetworkServer & { headersHelper: string };
 
 /** Throws NetworkFailure. */
 export async function printedHeaders(
   server: HelpedServer,
-  options: HeadersProgramOptions,
+  { env, ...options }: OutputOptions,
 ): Promise<Record<string, string>> {
-  const group = started(server, options);
-  const late = AbortSignal.timeout(headersRunMs);
-  const stop = () => group.signal("SIGKILL");
-  const signals = [late, ...(options.signal ? [options.signal] : [])];
-  for (const signal of signals) signal.addEventListener("abort", stop, { once: true });
-  if (options.signal?.aborted) stop();
+  const { headersHelper: command, name, url, cwd = process.cwd() } = server;
+  const own = { CLAUDE_CODE_MCP_SERVER_NAME: name, CLAUDE_CODE_MCP_SERVER_URL: url };
   try {
-    void drained(group.stderr);
-    // A program that asks a question must not wait for the answer.
-    void Promise.resolve(group.stdin.end()).catch(() => {});
-    const text = await output(group.stdout);
-    if (text === undefined) stop();
-    const how = await group.exited;
-    if (text === undefined) throw failed(`printed more than ${maxHeadersOutputBytes / 1_024} KB`);
-    if (options.signal?.aborted) throw failed("was ended: claudikins is closing");
-    if (late.aborted) throw failed(`did not end within ${headersRunMs / 1_000} s`);
-    if (group.exitCode !== 0) throw failed(how, exitHints[group.exitCode ?? 0]);
+    const text = await outputOf({ command, args: [], isShellLine: true, cwd }, { ...options, env: { ...env, ...own } });
     return headersIn(text);
-  } finally {
-    for (const signal of signals) signal.removeEventListener("abort", stop);
-  }
-}
-
-function started(server: HelpedServer, { env, warn }: HeadersProgramOptions): ProcessGroup {
-  const cwd = server.cwd ?? process.cwd();
-  const own = { CLAUDE_CODE_MCP_SERVER_NAME: server.name, CLAUDE_CODE_MCP_SERVER_URL: server.url };
-  const all = Object.entries({ ...env, ...own }).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  try {
-    return new ProcessGroup({
-      command: server.headersHelper,
-      args: [],
-      isShellLine: true,
-      cwd,
-      env: Object.fromEntries(all),
-      ...(warn ? { warn } : {}),
-    });
   } catch (error) {
-    // The error names the line, which may contain a secret.
-    if (existsSync(cwd)) throw failed(`could not be started (${systemCodeOf((error as Error).cause) ?? "no shell"})`);
-    throw failed(`cannot run: its folder ${cwd} does not exist`, 'Create the folder, or correct "cwd" in the config.');
-  }
-}
-
-/** Undefined if there is too much. */
-async function output(stream: ReadableStream<Uint8Array>): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.length;
-    if (size > maxHeadersOutputBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-async function drained(stream: ReadableStream<Uint8Array>): Promise<void> {
-  try {
-    for await (const _ of stream);
-  } catch {
-    // The program was ended.
+    if (!(error instanceof ProgramFailure)) throw error;
+    if (error.hasNoFolder) throw failed(error.message, 'Create the folder, or correct "cwd" in the config.');
+    throw failed(error.message, exitHints[error.exitCode ?? 0]);
   }
 }
 

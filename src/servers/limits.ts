@@ -28,8 +28,11 @@ export const maxCompletionBytes = 16 * megabyte;
 /** The body of a failed request, which is read only for the error message. */
 export const maxErrorBytes = 65_536;
 
-/** What the program of `headersHelper` may print. */
-export const maxHeadersOutputBytes = 65_536;
+/** What a program that prints a secret may print: that of `headersHelper`, or of `${command:…}`. */
+export const maxPrintedSecretBytes = 65_536;
+
+/** The end of what such a program writes to stderr. Its last line is in the error. */
+export const maxPrintedErrorBytes = 4_096;
 
 // Decoding messages
 
@@ -180,8 +183,8 @@ export const socketGoodbyeMs = 1_000;
 /** Time to find out why a socket could not be opened. */
 export const socketInquiryMs = 3_000;
 
-/** Time limit of one run of `headersHelper`. It is the limit of Claude Code, for which such programs are written. */
-export const headersRunMs = 10_000;
+/** Time limit of a program that prints a secret. It is the limit of Claude Code for the programs of `headersHelper`. */
+export const printingRunMs = 10_000;
 
 /** A new connection uses headers of this age or less. A server that closes idle connections does not cost a run each time. */
 export const headersFreshMs = 300_000;
@@ -190,6 +193,9 @@ export const headersFreshMs = 300_000;
 export const headersFailureMs = 30_000;
 
 // Signing in
+
+/** Time in which a keychain that could not be used is not asked again for the key of sign-ins. */
+export const keychainRestMs = 60_000;
 
 /** Processes of servers that are started for single people, in one process of claudikins. */
 export const maxOwnProcesses = 200;
@@ -217,6 +223,9 @@ export const minSecretChars = 6;
 
 /** Secrets of a server that are remembered. Old ones are kept as well, because a late message may contain one. */
 export const maxLearnedSecrets = 200;
+
+/** Values of one reference that are remembered, for the same reason. */
+export const maxKnownValues = 20;
 
 /** Characters that are compared at once when secrets are looked for. A secret has at least as many. */
 export const secretAnchorChars = minSecretChars;
@@ -305,6 +314,9 @@ export const keptOutputBytes = 16_384;
 
 /** Lines of output in an error message. */
 export const maxErrorLines = 5;
+
+/** Characters of the line that a program writes to stderr instead of a secret. */
+export const maxSaidChars = 200;
 
 /** Characters of one of these lines. */
 export const maxErrorLineChars = 300;

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, isAbsolute, resolve } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { hasReference } from "../config/secrets/references.ts";
 import { missingFile } from "./missing-module.ts";
 import { missingCommand } from "./process-group.ts";
 
@@ -23,6 +24,7 @@ export function foreseenFailure(
   // Windows finds commands differently.
   if (server.url !== undefined || server.needs.length > 0 || process.platform === "win32") return undefined;
   const { name, command, args } = server;
+  if (hasReference([command, args, server.cwd])) return undefined;
   const folder = server.cwd ?? cwd;
   // Every server inherits the path.
   const paths = [server.env["PATH"], env["PATH"]];

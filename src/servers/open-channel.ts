@@ -11,12 +11,13 @@ import { ServerLog } from "./server-log.ts";
 import { type StdioOptions, StdioTransport } from "./stdio.ts";
 
 /**
- * Nothing starts before the transport does. Throws NetworkFailure with CONFIG_INVALID for an invalid URL, and with AUTH_REQUIRED if a person's own
- * credentials are missing.
+ * Nothing starts before the transport does, except commands that print values of the entry. Throws NEEDS_SECRET; NetworkFailure with CONFIG_INVALID
+ * for an invalid URL, and with AUTH_REQUIRED if a person's own credentials are missing.
  */
 export async function openDirectChannel(configured: ServerConfig, options: ChannelOptions): Promise<Channel> {
-  const server = usesOwn(configured) ? await ownEntry(configured, options) : configured;
-  const hasOwnKeys = server !== configured;
+  const own = usesOwn(configured) ? await ownEntry(configured, options) : configured;
+  const hasOwnKeys = own !== configured;
+  const server = own.references ? await readEntry(own, options) : own;
   const { logs, redact = (text) => text } = options;
   if (!logs) return newChannel(server, { ...options, hasOwnKeys });
   const kept = new ServerLog(server, logs, redact);
@@ -26,6 +27,11 @@ export async function openDirectChannel(configured: ServerConfig, options: Chann
     kept.failed(error);
     throw error;
   }
+}
+
+async function readEntry(server: ServerConfig, { env, ownEnv = env, log }: ChannelOptions): Promise<ServerConfig> {
+  const { withEntryValues } = await import("./entry-values.ts");
+  return withEntryValues(server, { env: ownEnv, warn: (message) => log.warn(message) });
 }
 
 async function ownEntry(server: ServerConfig, { own }: ChannelOptions): Promise<ServerConfig> {
@@ -98,7 +104,7 @@ async function helped(helper: HeadersHelper, url: URL, access: Authorizer | unde
 async function accessTo(
   server: NetworkServer,
   endpoint: Endpoint,
-  { credentialsFile, log, helper, own, hasOwnKeys }: ChannelChoice,
+  { credentialsFile, env, ownEnv = env, log, helper, own, hasOwnKeys }: ChannelChoice,
 ) {
   if (own && usesOwn(server)) {
     if (hasOwnKeys) return new (await import("./auth/own-access.ts")).KeyedAccess(server, own);
@@ -106,10 +112,14 @@ async function accessTo(
   }
   const isOurs = wantsSignIn(server) && !new Headers(endpoint.headers).has("authorization");
   if (!isOurs || credentialsFile === undefined) return undefined;
-  const [{ Access }, { CredentialStore }] = await Promise.all([
+  const [{ Access }, { CredentialStore }, { KeychainSeal }] = await Promise.all([
     import("./auth/access.ts"),
     import("./auth/credentials.ts"),
+    import("./auth/keychain-seal.ts"),
   ]);
-  const store = new CredentialStore(credentialsFile, (message) => log.warn(message));
+  const keychain = new KeychainSeal(ownEnv);
+  const store = new CredentialStore(credentialsFile, (message) => log.warn(message), { keychain });
+  // What cannot be written can still be read.
+  await store.takeOver().catch(() => {});
   return new Access(server, endpoint, store, helper?.fetch);
 }

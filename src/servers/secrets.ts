@@ -3,7 +3,8 @@
  * stay unchanged.
  *
  * Secrets are: values of `${VARIABLE}`, of `env`, of `headers` and of fixed arguments of tools; the secrets of `oauth`; userinfo and
- * query values of any URL; and in `args`, values after a flag, or after `NAME=` or `Name:`, that names a token, key or password. Not secret are values of
+ * query values of any URL; and in `args`, values after a flag, or after `NAME=` or `Name:`, that names a token, key or password; and what this process has read for
+ * `${secret:NAME}` and `${command:…}`, whatever it looks like. Not secret are values of
  * fewer than six characters, and, unless their name suggests a secret, values that look like words, numbers, paths or URLs
  * without userinfo and query: `us-east-1`, `8080`.
  */
@@ -11,7 +12,9 @@
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { isObject, withTexts } from "../base/json-object.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
+import { hasReference, type Reference, referencesOf } from "../config/secrets/references.ts";
 import type { ServerEdits } from "../config/tool-edits.ts";
+import { knownChanges, knownValuesOf, withKnownValues } from "./known-values.ts";
 import { maxLearnedSecrets, minSecretChars } from "./limits.ts";
 import { formsOf, secretFinder } from "./secret-finder.ts";
 
@@ -22,7 +25,17 @@ type OfServer<T> = T extends unknown
       T,
       Extract<
         keyof T,
-        "variables" | "edits" | "command" | "args" | "env" | "url" | "headers" | "headersHelper" | "oauth" | "exchange"
+        | "references"
+        | "variables"
+        | "edits"
+        | "command"
+        | "args"
+        | "env"
+        | "url"
+        | "headers"
+        | "headersHelper"
+        | "oauth"
+        | "exchange"
       >
     >
   : never;
@@ -45,10 +58,18 @@ const noSecrets: Redact = (text) => text;
 
 /** Replaces each secret by the name of its variable, or by `***`. */
 export function redactorOf(server: Redactable): Redact {
+  const references = referencesOf(server);
+  const isHelped = server.url !== undefined && server.headersHelper !== undefined;
+  if (references.size > 0 || isHelped) return withLearned(server, references);
+  return finderOf(formsIn(server));
+}
+
+/** The fixed secrets of an entry, each in all its forms, and how they are shown. */
+function formsIn(server: Redactable): Map<string, string> {
   const shownAs = new Map<string, string>();
   const add = (secret: string, shown = "***") => {
     // A variable that is not set: the error must name it.
-    if (/^\$(?:\{|%7B)(?:user:)?\w+(?:\}|%7D)$/i.test(secret)) return;
+    if (/^\$(?:\{|%7B)(?:user:|secret:)?\w+(?:\}|%7D)$/i.test(secret) || hasReference(secret)) return;
     for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {
       if (form.length >= minSecretChars && !shownAs.has(form)) shownAs.set(form, shown);
     }
@@ -65,39 +86,48 @@ export function redactorOf(server: Redactable): Redact {
     for (const secret of [clientSecret, privateKey, server.exchange?.clientSecret])
       if (secret !== undefined) add(secret);
   }
-  if (server.url !== undefined && server.headersHelper !== undefined) return withLearned(server, shownAs);
+  return shownAs;
+}
+
+function finderOf(shownAs: ReadonlyMap<string, string>): Redact {
   return shownAs.size === 0 ? noSecrets : secretFinder(shownAs);
 }
 
 /** The secrets that programs have printed, by the entry's address and program: a changed config makes other entry objects. */
-const learned = new Map<string, { secrets: Set<string>; changes: number }>();
+const learned = new Map<string, Set<string>>();
+let learnings = 0;
 
 type Helped = Pick<NetworkServer, "url" | "headersHelper">;
 const keyOf = ({ url, headersHelper }: Helped) => JSON.stringify([url, headersHelper]);
 
 /** Makes the redactors of the server remove these values of headers, too. */
 export function learnSecrets(server: Helped, values: readonly string[]): void {
-  const known = learned.get(keyOf(server)) ?? { secrets: new Set(), changes: 0 };
+  const known = learned.get(keyOf(server)) ?? new Set();
   learned.set(keyOf(server), known);
   for (const value of values) {
     const [, credentials = value] = /^(?:Bearer|Basic|Token|ApiKey|Digest|Negotiate) +(.+)$/is.exec(value) ?? [];
-    known.secrets.delete(credentials);
-    known.secrets.add(credentials);
+    known.delete(credentials);
+    known.add(credentials);
   }
-  for (const secret of known.secrets) if (known.secrets.size > maxLearnedSecrets) known.secrets.delete(secret);
-  known.changes += 1;
+  for (const secret of known) if (known.size > maxLearnedSecrets) known.delete(secret);
+  learnings += 1;
 }
 
-function withLearned(server: Helped, fixed: ReadonlyMap<string, string>): Redact {
-  const find = (secrets: ReadonlyMap<string, string>) => (secrets.size === 0 ? noSecrets : secretFinder(secrets));
-  let redact = find(fixed);
-  let seen = 0;
+/** Removes what was read or printed until the text comes, also if that was after this call. */
+function withLearned(server: Redactable, references: ReadonlyMap<string, Reference>): Redact {
+  let seen = "";
+  let redact = noSecrets;
   return (text) => {
-    const { secrets, changes } = learned.get(keyOf(server)) ?? { secrets: [], changes: 0 };
-    if (changes !== seen) {
-      seen = changes;
-      const forms = [...secrets].flatMap(formsOf).filter((form) => form.length >= minSecretChars);
-      redact = find(new Map([...forms.map((form) => [form, "***"] as const), ...fixed]));
+    const now = `${learnings} ${knownChanges()}`;
+    if (now !== seen) {
+      seen = now;
+      const printed = server.url === undefined ? [] : (learned.get(keyOf(server)) ?? []);
+      const values = [...knownValuesOf(references), ...[...printed].map((value) => ({ value, shown: "***" }))];
+      const forms = values.flatMap(({ value, shown }) =>
+        [value, ...value.split(/\r?\n/)].flatMap(formsOf).map((form) => [form, shown] as const),
+      );
+      const long = forms.filter(([form]) => form.length >= minSecretChars);
+      redact = finderOf(new Map([...formsIn(withKnownValues(server)), ...long]));
     }
     return redact(text);
   };
@@ -123,6 +153,11 @@ function isSecret(name: string, value: string): boolean {
   if (path.test(value) && (nameOfPlace.test(name) || !secretName.test(name))) return false;
   if (plainNumber.test(value) && nameOfAmount.test(name)) return false;
   return secretName.test(name) || !(words.test(value) || plainNumber.test(value));
+}
+
+/** Whether a value in an entry is most likely a secret: it has the form of one, or its name suggests one. */
+export function looksSecret(name: string, value: string): boolean {
+  return (knownToken.test(value) && value.length >= 16) || (speaksOfSecret(name) && isSecret(name, value));
 }
 
 function addEdits({ tools, variables }: ServerEdits, add: Add): void {

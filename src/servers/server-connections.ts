@@ -8,6 +8,7 @@ import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
+import type { EntryOptions } from "./entry-values.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
@@ -199,6 +200,7 @@ export class ServerConnections {
     };
     const startedAt = performance.now();
     try {
+      await this.#readValues(server);
       const connection = await connect(server, options, this.#closing.signal);
       const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
       log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
@@ -211,20 +213,40 @@ export class ServerConnections {
       this.#eras.set(server.name, "2025");
       log.warn(`${server.name}: ${messageOf(error)}`);
       const redacted = redactError(error, redact);
+      // The values that commands have printed may be out of date.
+      if (toClaudikinsError(redacted).code === "AUTH_REQUIRED") await this.#forgetPrinted(server);
       const isClosing = this.#closing.signal.aborted;
       if (this.#keepsNotes(server) && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
       throw redacted;
     }
   }
 
+  /** Another process may start the server and fill in the values. This one reads them to remove them from texts. */
+  async #readValues(server: ServerConfig): Promise<void> {
+    if (!server.references || server.needs.length > 0) return;
+    const { withEntryValues } = await import("./entry-values.ts");
+    await withEntryValues(server, this.#entryOptions());
+  }
+
+  async #forgetPrinted(server: ServerConfig): Promise<void> {
+    if (!server.references) return;
+    const { forgetPrinted } = await import("./entry-values.ts");
+    forgetPrinted(server, this.#entryOptions());
+  }
+
+  #entryOptions(): EntryOptions {
+    const { env, ownEnv = env, log } = this.#options;
+    return { env: ownEnv, signal: this.#closing.signal, warn: (message) => log.warn(message) };
+  }
+
   /** One for all connections to the server, so that its program does not run for each of them. */
   async #helperOf(server: ServerConfig): Promise<HeadersHelper | undefined> {
-    if (server.url === undefined || server.headersHelper === undefined) return undefined;
-    const { HeadersHelper } = await import("./headers-helper.ts");
-    const { env, log } = this.#options;
-    const options = { env, signal: this.#closing.signal, warn: (message: string) => log.warn(message) };
-    const helper = this.#helpers.get(server.name) ?? HeadersHelper.of(server, options);
-    if (helper) this.#helpers.set(server.name, helper);
+    if (server.url === undefined) return undefined;
+    if (server.headersHelper === undefined && !server.references) return undefined;
+    const { HeadersHelper, hasPrintedHeaders } = await import("./headers-helper.ts");
+    if (!hasPrintedHeaders(server)) return undefined;
+    const helper = this.#helpers.get(server.name) ?? new HeadersHelper(server, this.#entryOptions());
+    this.#helpers.set(server.name, helper);
     return helper;
   }
 

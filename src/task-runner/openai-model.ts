@@ -9,7 +9,9 @@ import type { Log } from "../base/log.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
 import { megabytes } from "../base/units.ts";
 import { version } from "../base/version.ts";
+import type { Environment } from "../config/environment.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
+import { hasReference } from "../config/secrets/references.ts";
 import { maxCompletionBytes } from "../servers/limits.ts";
 import { redactorOf } from "../servers/secrets.ts";
 import { type EndpointFailure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
@@ -33,6 +35,13 @@ interface Learned {
 }
 
 const learned = new Map<string, Learned>();
+
+/** The model of the config, with the values of references in its settings. Throws NEEDS_SECRET and the errors of `openAiModel`. */
+export async function modelOf(llm: Llm, env: Environment, options: OpenAiOptions): Promise<Model> {
+  if (!hasReference(llm)) return openAiModel(llm, options);
+  const { withReadValues } = await import("../servers/read-values.ts");
+  return openAiModel(await withReadValues(llm, place(llm), { env }), options);
+}
 
 /** Throws NEEDS_VARIABLE, and CONFIG_INVALID for an invalid address. */
 export function openAiModel(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions): Model {

@@ -129,7 +129,10 @@ async function prepare(words: string[], folder: TemporaryFolder): Promise<void> 
     const text = readFileSync(file, "utf8");
     // A file is appended to if no text to replace is given.
     writeFileSync(file, from === "" ? text + to : text.replace(from, to));
-  } else expect(await cli(words, { cwd: folder.path })).toMatchObject({ exitCode: 0 });
+  } else {
+    const stdin = first === "secrets" ? "value-0815-4711\n" : "";
+    expect(await cli(words, { cwd: folder.path, stdin })).toMatchObject({ exitCode: 0 });
+  }
 }
 
 type Ended = CliResult & { argv: string[]; folder: string; id: string };

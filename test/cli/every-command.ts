@@ -51,6 +51,8 @@ const cursor = { ".cursor/mcp.json": { mcpServers: { odd: fixture("odd") } } };
 /** claudikins is not installed there. */
 const options = { env: { PATH: "/usr/bin:/bin" } };
 const newerRelease = { CLAUDIKINS_BASE_URL: pathToFileURL(join(import.meta.dir, "../fixtures/release")).href };
+/** Its server needs a secret. */
+const naming = config({ odd: { ...odd, env: { TOKEN: "${secret:TOKEN}" } } });
 const withDoor = { "claudikins.json": { mcpServers: { odd }, doors: { qa: { servers: ["odd"] } } } };
 const interrupted = AbortSignal.abort();
 const { command, args } = fixture("odd");
@@ -458,6 +460,22 @@ export const table: Record<string, Cases> = {
     success: { argv: ["ci"], before: [["tokens", "add", "--name", "ci"]] },
     usage: { argv: [] },
     failure: { argv: ["nobody"] },
+  },
+  "secrets list": {
+    success: { argv: [], files: naming, before: [["secrets", "set", "TOKEN"]] },
+    usage: { argv: ["more"] },
+    failure: undefined,
+    json: [{ argv: [] }, { argv: [], files: naming }],
+  },
+  "secrets set": {
+    success: { argv: ["TOKEN"], options: { stdin: "value-0815-4711\n" } },
+    usage: { argv: ["TOKEN", "value-0815-4711"] },
+    failure: { argv: ["TOKEN"] },
+  },
+  "secrets remove": {
+    success: { argv: ["TOKEN"], before: [["secrets", "set", "TOKEN"]] },
+    usage: { argv: [] },
+    failure: { argv: ["TOKEM"], before: [["secrets", "set", "TOKEN"]] },
   },
   "people list": {
     success: { argv: [], files: withDoor, signedIn: true },

@@ -54,7 +54,14 @@ export function testIo(options: CliOptions = {}, written = { stdout: "", stderr:
     },
     stdout: output("stdout"),
     stderr: output("stderr"),
-    env: { PATH: process.env["PATH"], HOME: cwd, CI: "true", CLAUDIKINS_DAEMON: "off", ...env },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: cwd,
+      CI: "true",
+      CLAUDIKINS_DAEMON: "off",
+      CLAUDIKINS_KEYCHAIN: "off",
+      ...env,
+    },
     cwd,
     interrupted,
   };

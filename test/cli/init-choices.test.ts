@@ -240,7 +240,7 @@ describe("a value that VS Code asked for", () => {
   test("is requested once at a terminal, and written to the user's config", async () => {
     const { stderr, exitCode } = await run(["init", "--no-start", "--apply"], {
       terminal: true,
-      answers: ["s3cr3t-0815"],
+      answers: ["s3cr3t-0815", "n"],
     });
     expect(exitCode).toBe(0);
     expect(stderr).toContain('maps needs MAPS_KEY: the agent asked you for "Key of the maps"\n');

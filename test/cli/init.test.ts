@@ -60,6 +60,10 @@ test("init lists the servers in one table, writes the config with --apply, and c
     docs-claude-code  claude-code  http  -  -  -
     --- stderr
 
+    note: 1 value of imported servers looks like a secret:
+      github: GITHUB_TOKEN
+    To keep it in the system's keychain and not in the config: claudikins init --secrets move
+
     Wrote FOLDER/.config/claudikins/claudikins.json
     Changed claude-code: FOLDER/.claude.json
     Changed cursor: FOLDER/.cursor/mcp.json
@@ -110,6 +114,10 @@ test("without consent, only the config is written", async () => {
     docs  cursor  http  -  -  -
     docs-claude-code  claude-code  http  -  -  -
     --- stderr
+
+    note: 1 value of imported servers looks like a secret:
+      github: GITHUB_TOKEN
+    To keep it in the system's keychain and not in the config: claudikins init --secrets move
 
     Wrote FOLDER/.config/claudikins/claudikins.json
 
@@ -175,6 +183,10 @@ test("a dry run shows each line that would change, and writes nothing", async ()
 
     note: Codex will run the tools of claudikins without asking, because codex exec cancels execute_code otherwise. The policy of your config decides about calls: for questions before calls that may destroy something, set "policy": { "confirm": "destructive" }
 
+    note: 1 value of imported servers looks like a secret:
+      github: TOKEN
+    To keep it in the system's keychain and not in the config: claudikins init --secrets move
+
     Nothing was written. To make these changes, run the command again without --dry-run.
     --- exit code 0
     "
@@ -206,7 +218,7 @@ describe("different servers of the same name", () => {
     twoHosts();
     const { stderr, exitCode } = await run(["init", "--no-start"], {
       terminal: true,
-      answers: ["x", "9", "1", "y"],
+      answers: ["x", "9", "1", "n", "y"],
       env: { NO_COLOR: "1" },
     });
     expect(exitCode).toBe(0);
@@ -223,7 +235,7 @@ describe("different servers of the same name", () => {
 
   test("keep both if chosen; an empty answer to the last question changes no agent's file", async () => {
     twoHosts();
-    const result = await run(["init", "--no-start"], { terminal: true, answers: ["3", ""] });
+    const result = await run(["init", "--no-start"], { terminal: true, answers: ["3", "", ""] });
     expect(result.exitCode).toBe(0);
     expect(Object.keys(config().mcpServers)).toEqual(["github", "keyed", "docs", "docs-cursor"]);
     expect(json(".cursor/mcp.json").mcpServers.claudikins).toBeUndefined();
@@ -436,4 +448,69 @@ test.each([
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(message);
   expect(stderr).toContain(hint);
+});
+
+describe("values that look like secrets", () => {
+  const stored = () => json(".local/share/claudikins/secrets.json").secrets;
+
+  test("move to the user's secrets with --secrets move, and restore brings the agents' files back byte for byte", async () => {
+    const cursor = `{
+  // mine
+  "mcpServers": {
+    "github": { "command": "npx", "args": ["-y", "server-github"], "env": { "GITHUB_TOKEN": "${token}", "MODE": "fast" } },
+    "api": { "url": "https://api.example.com/mcp", "headers": { "Authorization": "Bearer abc-0815-4711", "X-Trace": "on" } },
+    "own": { "command": "own", "env": { "API_KEY": "\${env:OWN_KEY}", "GITHUB_TOKEN": "another-0815-4711" } }
+  }
+}
+`;
+    folder.write(".cursor/mcp.json", cursor);
+    const done = await run(["init", "--no-start", "--apply", "--secrets", "move"]);
+    expect(done.exitCode).toBe(0);
+    expect(`${done.stdout}${done.stderr}`).not.toMatch(/0815|ofNobody/);
+    const { github, api, own } = config().mcpServers;
+    expect([github.env, api.headers, own.env]).toEqual([
+      { GITHUB_TOKEN: "${secret:GITHUB_TOKEN}", MODE: "fast" },
+      { Authorization: "Bearer ${secret:API_AUTHORIZATION}", "X-Trace": "on" },
+      { API_KEY: "${OWN_KEY}", GITHUB_TOKEN: "${secret:OWN_GITHUB_TOKEN}" },
+    ]);
+    const values = Object.fromEntries(
+      Object.entries(stored()).map(([name, kept]) => [name, (kept as { value: string }).value]),
+    );
+    expect(values).toEqual({
+      GITHUB_TOKEN: token,
+      API_AUTHORIZATION: "abc-0815-4711",
+      OWN_GITHUB_TOKEN: "another-0815-4711",
+    });
+    expect((await run(["restore"])).exitCode).toBe(0);
+    expect(readFileSync(join(folder.path, ".cursor/mcp.json"), "utf8")).toBe(cursor);
+    // The config has these servers, so there is nothing to choose and nothing to move.
+    const again = await run(["init", "--no-start", "--apply"]);
+    expect([again.exitCode, again.stderr]).toEqual([0, expect.not.stringContaining("look like secrets")]);
+    expect(Object.keys(config().mcpServers)).toEqual(["github", "api", "own"]);
+  });
+
+  test("move if the user agrees, and are named without their values", async () => {
+    folder.write(".cursor/mcp.json", { mcpServers: { github } });
+    const { stderr } = await run(["init", "--no-start"], {
+      terminal: true,
+      answers: ["y", "n"],
+      env: { NO_COLOR: "1" },
+    });
+    expect(stderr).toContain(
+      "1 value of imported servers looks like a secret:\n  github: GITHUB_TOKEN\nKeep them in the system's keychain and not in the config? [y/N] ",
+    );
+    expect(stderr).not.toContain(token);
+    expect(config().mcpServers.github.env).toEqual({ GITHUB_TOKEN: "${secret:GITHUB_TOKEN}" });
+    expect(stored().GITHUB_TOKEN.value).toBe(token);
+  });
+
+  test("stay where they are with --secrets keep, and in a dry run", async () => {
+    folder.write(".cursor/mcp.json", { mcpServers: { github } });
+    const dry = await run(["init", "--no-start", "--dry-run", "--secrets", "move"]);
+    expect(dry.stdout).toContain('"GITHUB_TOKEN": "${secret:GITHUB_TOKEN}"');
+    expect(existsSync(join(folder.path, ".local/share/claudikins/secrets.json"))).toBe(false);
+    await run(["init", "--no-start", "--secrets", "keep"], { terminal: true, answers: ["n"] });
+    expect(config().mcpServers.github.env).toEqual({ GITHUB_TOKEN: token });
+    expect(existsSync(join(folder.path, ".local/share/claudikins/secrets.json"))).toBe(false);
+  });
 });

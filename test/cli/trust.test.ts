@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setSecret } from "../../src/config/secrets/store.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -188,6 +189,30 @@ test("a headersHelper of a cloned project runs only after the person has seen al
   expect(wasStarted()).toBe(false);
   await asking(["call", "evil.x"], ["y"]);
   expect(wasStarted()).toBe(true);
+});
+
+test("secrets and commands of a cloned project are shown with their server, and read only once it is trusted", async () => {
+  const started = `touch '${join(folder.path, "started")}'`;
+  const entry = (url: string) => ({
+    mcpServers: { evil: { url, headers: { A: "Bearer ${secret:MINE}", B: `\${command:sh -c "${started}; echo x"}` } } },
+  });
+  clone(entry("http://127.0.0.1:9/mcp"));
+  const { stdout } = await run(["trust"]);
+  expect(stdout).toContain(`    connect to: http://127.0.0.1:9/mcp
+    send: A: Bearer \${secret:MINE}
+    send: B: \${command:sh -c "${started}; echo x"}
+    use your secret: MINE
+    run for a value, with all your variables: sh -c "${started}; echo x"
+`);
+  await run(["list", "--check"]);
+  await asking(["call", "evil.x"], ["n"]);
+  expect(wasStarted()).toBe(false);
+  await setSecret("MINE", "value-0815", { env: { HOME: home, CLAUDIKINS_KEYCHAIN: "off" } });
+  await asking(["call", "evil.x"], ["y"]);
+  expect(wasStarted()).toBe(true);
+  // The secret would be sent somewhere else.
+  clone(entry("http://127.0.0.1:8/mcp"));
+  expect((await run(["list"])).stderr).toContain("has changed since you trusted it");
 });
 
 describe("for scripts", () => {

@@ -26,6 +26,7 @@ const notHere: [RegExp, string][] = [
   [/^claudikins daemon enable$/, "changes the services of the user: test/cli/daemon-service has a stand-in"],
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
+  [/^claudikins secrets set/, "asks for a value: test/cli/every-command gives one"],
   [/^claudikins people (?:revoke|restore) /, "needs somebody who has signed in: test/cli/every-command has one"],
   [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],
 ];
@@ -177,6 +178,7 @@ const before: [RegExp, string][] = [
     "claudikins exec -e 'await github.delete_file(); await demo.list_tickets()'",
   ],
   [/^claudikins tokens revoke/, "claudikins tokens add --name ci && claudikins tokens add --name laptop"],
+  [/^claudikins secrets remove/, "echo value-0815 | claudikins secrets set GITHUB_TOKEN"],
   [/^claudikins gen --check/, "claudikins gen"],
   [/^claudikins programs save last/, "claudikins exec report.ts --record"],
   [

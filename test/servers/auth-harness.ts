@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { NetworkServer } from "../../src/config/load.ts";
+import { entryReferencesOf } from "../../src/config/secrets/references.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { beginSignIn } from "../../src/servers/auth/sign-in.ts";
 import { Pool } from "../../src/servers/pool.ts";
@@ -14,8 +15,18 @@ export type Entry = Partial<NetworkServer> & { url: string };
 
 export function serverOf(name: string, entry: Entry): NetworkServer {
   const defaults = { transport: "auto" as const, headers: {}, disabled: false, needs: [] };
-  return { ...defaults, ...defaultServerTimes, startTimeoutMs: 20_000, callTimeoutMs: 20_000, ...entry, name };
+  return {
+    ...defaults,
+    ...defaultServerTimes,
+    startTimeoutMs: 20_000,
+    callTimeoutMs: 20_000,
+    ...entry,
+    ...entryReferencesOf(entry, "/"),
+    name,
+  };
 }
+
+const env = { CLAUDIKINS_KEYCHAIN: "off" };
 
 const redirectUrl = new URL("http://127.0.0.1:9/callback");
 
@@ -31,7 +42,7 @@ export class AuthHarness implements AsyncDisposable {
     const write = (line: string) => void this.said.push(line);
     const servers = Object.entries(entries).map(([name, entry]) => [name, serverOf(name, entry)] as const);
     this.pool = new Pool(new Map(servers), {
-      env: {},
+      env,
       cwd: "/",
       log: { debug: write, info: write, warn: write },
       credentialsFile: this.file,
@@ -49,7 +60,7 @@ export class AuthHarness implements AsyncDisposable {
 
   /** Signs in like `claudikins auth login`, with a person who agrees. */
   async signIn(name = "far", change: (redirect: URL) => void = () => {}): Promise<void> {
-    const options = { redirectUrl, signal: AbortSignal.timeout(60_000) };
+    const options = { redirectUrl, env, signal: AbortSignal.timeout(60_000) };
     const begun = await beginSignIn(this.server(name), this.store, options);
     if (!begun) return;
     const page = await fetch(begun.authorizationUrl, { redirect: "manual" });

@@ -66,6 +66,10 @@ describe("sign-in", () => {
       { clients: [{ ...pre, secret: "of mine" }], registration: false, authMethods: ["client_secret_post"] },
       { clientId: "me", clientSecret: "of mine", grant: "authorization_code" },
     ],
+    "a client whose secret a command prints": [
+      { clients: [{ ...pre, secret: "of mine" }], registration: false, authMethods: ["client_secret_post"] },
+      { clientId: "me", clientSecret: "${command:/bin/echo of mine}", grant: "authorization_code" },
+    ],
     "a public client that was registered by hand": [
       { clients: [{ id: "me", redirectUris: pre.redirectUris }], registration: false, authMethods: ["none"] },
       { clientId: "me", grant: "authorization_code" },

@@ -8,6 +8,7 @@ import type { NetworkServer } from "../../src/config/load.ts";
 import { HeadersHelper } from "../../src/servers/headers-helper.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import { redactorOf } from "../../src/servers/secrets.ts";
+import { root } from "../support/claudikins.ts";
 import { eventually } from "../support/eventually.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { failureOf, failureText, openPool, plainValue, type ServerEntry, serverConfig } from "../support/pool.ts";
@@ -65,7 +66,7 @@ const call = async (args: object = {}) => plainValue(await pool!.callTool("far",
 
 async function failure(of: Promise<unknown>): Promise<string> {
   const error = await failureOf(of);
-  expect(Bun.inspect(error)).not.toMatch(/secret/i);
+  expect(Bun.inspect(error).replaceAll(root, "")).not.toMatch(/secret/i);
   return failureText(error, folder.path);
 }
 
@@ -159,7 +160,7 @@ describe("the program of headersHelper", () => {
     server = await networkFixture("http");
     const config = serverConfig("far", { url: `http://127.0.0.1:${server.port}/mcp`, cwd: folder.path });
     const { HelpedAccess } = await import("../../src/servers/headers-helper.ts");
-    const helper = HeadersHelper.of(
+    const helper = new HeadersHelper(
       { ...(config as NetworkServer), headersHelper: printsToken() },
       { env: process.env },
     )!;

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { retryAfterOf } from "../../src/servers/http-response.ts";
 import type { Pool } from "../../src/servers/pool.ts";
+import { root } from "../support/claudikins.ts";
 import { freePort, type NetworkFixture, networkFixture } from "../support/network.ts";
 import { failureOf, failureText, openPool, plainValue, type ServerEntry } from "../support/pool.ts";
 
@@ -40,7 +41,7 @@ const call = async (tool: string, args: object = {}, options = {}) =>
 
 async function failure(of: Promise<unknown>): Promise<string> {
   const error = await failureOf(of);
-  expect(Bun.inspect(error)).not.toMatch(/secret/i);
+  expect(Bun.inspect(error).replaceAll(root, "")).not.toMatch(/secret/i);
   return failureText(error);
 }
 

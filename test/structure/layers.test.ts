@@ -36,6 +36,7 @@ const base: Record<string, string[]> = {
   "idle-timer.ts": ["limits.ts"],
   "context-characters.ts": ["limits.ts"],
   "event-loop.ts": ["limits.ts"],
+  "keychain.ts": ["c-library.ts", "errors.ts", "limits.ts"],
   "loopback.ts": [],
   "peer-owner.ts": ["limits.ts"],
   "private-file.ts": ["errors.ts"],
@@ -358,9 +359,9 @@ describe("only one place", () => {
     ).toEqual([bridge]);
   });
 
-  test("ends the process: with an exit code, except for the second signal", () => {
+  test("ends the process: with an exit code, except for the second signal and a keychain that does not answer", () => {
     expect(having(/process\.exit\(/)).toEqual(["cli/io.ts"]);
-    expect(having(/process\.exitCode/)).toEqual([bridge, "main.ts"]);
+    expect(having(/process\.exitCode/)).toEqual([bridge, "cli/io.ts"]);
   });
 
   test("starts processes: servers in a group, the watchdog, a browser, an editor, the daemon, programs asked for their version, and upgrades", () => {

@@ -4,6 +4,7 @@ import { ClaudikinsError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../../src/config/load.ts";
+import { entryReferencesOf } from "../../src/config/secrets/references.ts";
 import { Pool, type PoolOptions } from "../../src/servers/pool.ts";
 import { type ToolResult, toolValue } from "../../src/servers/result.ts";
 import { root } from "./claudikins.ts";
@@ -14,7 +15,8 @@ export type ServerEntry = (Partial<StdioServer> & { command: string }) | (Partia
 /** The parsed config of an entry, with times that are long enough on a small machine. */
 export function serverConfig(name: string, entry: ServerEntry): ServerConfig {
   const times = { ...defaultServerTimes, startTimeoutMs: 20_000, callTimeoutMs: 20_000 };
-  const defaults = { name, disabled: false, needs: [], ...times };
+  const references = entryReferencesOf(entry, process.cwd());
+  const defaults = { name, disabled: false, needs: [], ...times, ...references };
   if (entry.url !== undefined) return { ...defaults, transport: "auto", headers: {}, ...entry };
   return { ...defaults, args: [], env: {}, ...entry };
 }

@@ -47,7 +47,16 @@ export async function runProgram(command: string[], options: RunOptions = {}): P
 export function testEnvironment(more: Record<string, string> = {}): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   const xdg = Object.entries(process.env).filter(([name]) => name.startsWith("XDG_")) as [string, string][];
-  return { PATH, HOME, ...Object.fromEntries(xdg), NO_COLOR: "1", CI: "true", CLAUDIKINS_DAEMON: "off", ...more };
+  return {
+    PATH,
+    HOME,
+    ...Object.fromEntries(xdg),
+    NO_COLOR: "1",
+    CI: "true",
+    CLAUDIKINS_DAEMON: "off",
+    CLAUDIKINS_KEYCHAIN: "off",
+    ...more,
+  };
 }
 
 /** Pids of living processes whose command line contains the text, from /proc on Linux and from `ps` elsewhere. */

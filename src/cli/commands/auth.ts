@@ -9,6 +9,7 @@ import { twinsOf } from "../../config/accounts.ts";
 import type { Config, NetworkServer } from "../../config/load.ts";
 import { credentialsFile } from "../../config/locations.ts";
 import { CredentialStore } from "../../servers/auth/credentials.ts";
+import { KeychainSeal } from "../../servers/auth/keychain-seal.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import {
   type LoginReport,
@@ -60,14 +61,16 @@ export const login = command({
         : serverToSignInTo(args.server, app);
     if (!server) return { json: null };
     const browser = !args["no-browser"];
-    if (browser && !args.json) await io.stderr.write(otherAccountText(server, app.config, openCredentials(io, args)));
+    if (browser && !args.json)
+      await io.stderr.write(otherAccountText(server, app.config, await openCredentials(io, args)));
     const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
-    const report = await signIn(server, app.catalog, openCredentials(io, args), {
+    const report = await signIn(server, app.catalog, await openCredentials(io, args), {
       guide,
       timeoutMs: args.timeout ?? defaultSignInMs,
       signal: io.interrupted,
+      env: io.env,
       force: args.force === true,
     }).finally(() => activity.end());
     const note = report.result === "signed in" ? "" : "To sign in anyway, add --force.\n";
@@ -122,7 +125,7 @@ export const logout = command({
   json: record({ servers: list(record({ server: text, signedOut: yesOrNo })) }),
   async run(args, io) {
     await using app = await openApp(io, args);
-    const credentials = openCredentials(io, args);
+    const credentials = await openCredentials(io, args);
     const all = networkServers(app.config);
     const { server } = args;
     if ((server === undefined) === (args.all !== true)) {
@@ -134,7 +137,11 @@ export const logout = command({
       });
     }
     const servers = server === undefined ? all : [serverToSignInTo(server, app)];
-    const done = await saying(io.stderr, "Signing out", signOut(servers, credentials, io.interrupted));
+    const done = await saying(
+      io.stderr,
+      "Signing out",
+      signOut(servers, credentials, { signal: io.interrupted, env: io.env }),
+    );
     const lines = done
       .filter(({ signedOut }) => signedOut || server !== undefined)
       .map((each) => `${each.signedOut ? "Signed out of" : "You were not signed in to"} ${each.server}\n`);
@@ -171,7 +178,7 @@ export const status = command({
     await using app = await openApp(io, args);
     const { server } = args;
     const wanted = server === undefined ? networkServers(app.config) : [serverToSignInTo(server, app)];
-    const servers = standings(wanted, openCredentials(io, args));
+    const servers = standings(wanted, await openCredentials(io, args));
     const [first] = servers;
     const failure = server !== undefined && first ? failureOf(first) : undefined;
     if (failure) return { failure, beside: { servers }, note: errorText(failure, io.stderr) };
@@ -205,7 +212,13 @@ function expiryText(expiresAt: number | undefined, renewable: boolean): string {
 }
 
 /** The sign-ins of all the user's projects. A damaged file is a warning, but not with `--json`. */
-export function openCredentials({ env, stderr }: Io, { json }: { json?: boolean | undefined }): CredentialStore {
+export async function openCredentials(
+  { env, stderr }: Pick<Io, "env" | "stderr">,
+  { json }: { json?: boolean | undefined },
+): Promise<CredentialStore> {
   const warn = (message: string) => void stderr.write(`${warningLabel} ${message}\n`);
-  return new CredentialStore(credentialsFile(env), json ? undefined : warn);
+  const keychain = new KeychainSeal(env);
+  const credentials = new CredentialStore(credentialsFile(env), json ? undefined : warn, { keychain });
+  await credentials.ready();
+  return credentials;
 }

@@ -103,7 +103,7 @@ async function runOnce(
   const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
   using _guard = guardSignals(log);
   const logs = logsOf(config, io, log);
-  await using sharedServers = new SharedServers(log, logs);
+  await using sharedServers = new SharedServers(log, logs, io.env);
   const environment = new CallerEnvironment(io.env);
   const openChannel = sharedServers.channels(environment.now, shellSession);
   const recorder = await recorderOf(config, {}, io);

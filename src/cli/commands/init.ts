@@ -10,6 +10,7 @@ import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import { contextOf } from "../init/context.ts";
 import { diffsOf, dryTexts } from "../init/dry-run.ts";
+import { moveSecrets, secretWishes } from "../init/move-secrets.ts";
 import { surveyed } from "../init/questions.ts";
 import {
   absentText,
@@ -52,6 +53,10 @@ export default command({
       complete: "variable",
       ...repeatable,
     }),
+    secrets: option(
+      "What happens to values that look like secrets: move them to the system's keychain, or keep them in your config (default: you are asked)",
+      { valueHint: "what", choices: secretWishes },
+    ),
     "no-start": flag("Do not start any server; tools are not counted"),
     timeout: option("Time limit for all servers to answer (default 30s)", timeUpTo(maxStartsMs)),
     config: {
@@ -94,10 +99,12 @@ export default command({
     await say(sumText(rowsOfAll(), plans[0]!.config.surfaceTokens) + warningsText(rowsOfAll()));
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
     await settleFailed(started, context);
-    const settled = started.map(({ plan }) => plan);
-    const entries = settled.flatMap(({ inventory }) => inventory.servers.map(({ entry }) => entry));
-    await say(notesText(rowsOfAll(), survey.found, settled, withheldNames(io.env, entries)));
+    const imported = started.map(({ plan }) => plan);
+    const entries = imported.flatMap(({ inventory }) => inventory.servers.map(({ entry }) => entry));
+    await say(notesText(rowsOfAll(), survey.found, imported, withheldNames(io.env, entries)));
 
+    await moveSecrets(started, args.secrets, context);
+    const settled = started.map(({ plan }) => plan);
     const isRewiring = settled.some((plan) => plan.plans.length > 0);
     const needed = isRewiring ? await neededExecutable(io.env, io.interrupted) : undefined;
     const diffs = isDry ? diffsOf(settled, survey, context.surroundings) : undefined;

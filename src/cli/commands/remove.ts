@@ -74,13 +74,13 @@ async function signOut(
     const server = config?.servers.get(name);
     return server?.url === undefined ? [] : [server];
   });
-  const credentials = openCredentials(io, { json });
+  const credentials = await openCredentials(io, { json });
   const done = new Map<string, boolean>();
   for (const { server: name, state } of standings(servers, credentials)) {
     if (state !== "signed in" && state !== "expired") continue;
     const server = servers.find((each) => each.name === name)!;
     const isWanted = wanted || (!json && canAsk(io) && (await confirm(io, `Sign out of ${name} as well?`)));
-    const signedOut = isWanted ? logout([server], credentials, io.interrupted) : undefined;
+    const signedOut = isWanted ? logout([server], credentials, { signal: io.interrupted, env: io.env }) : undefined;
     if (signedOut) await saying(io.stderr, `Signing out of ${name}`, signedOut);
     done.set(name, isWanted === true);
   }

@@ -66,11 +66,11 @@ export default command({
       person: personAtTerminal(() => activity, io),
     });
     const llm = chosenLlm(app.config.llm, args.model, io.env);
-    const [{ openAiModel }, { runTask }] = await Promise.all([
+    const [{ modelOf }, { runTask }] = await Promise.all([
       import("../../task-runner/openai-model.ts"),
       import("../../task-runner/run-task.ts"),
     ]);
-    const model = openAiModel(llm, { log: await openLog(io.env["CLAUDIKINS_LOG"]) });
+    const model = await modelOf(llm, io.env, { log: await openLog(io.env["CLAUDIKINS_LOG"]) });
     const activity = new Activity(io.stderr);
     const timeout = args.timeout && AbortSignal.timeout(args.timeout.ms);
     const options: TaskOptions = {

@@ -112,6 +112,8 @@ export async function namesOf(
       return waitingCalls(surroundings);
     case "person":
       return peopleNames(place, surroundings);
+    case "secret":
+      return secretNames(place, surroundings);
     case "token":
       return tokenNames(place, surroundings);
     case "variable":
@@ -183,6 +185,16 @@ async function peopleNames({ flags }: CompletionContext, { env, cwd }: Completio
   } finally {
     database.close();
   }
+}
+
+/** The secrets that are set, and those that the config or the user's own config names. */
+async function secretNames({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
+  const { listedSecrets } = await import("../listed-secrets.ts");
+  const all = await listedSecrets({ flag: flags.get("config"), cwd, env });
+  return all.map(({ name, place, servers }) => ({
+    value: name,
+    about: [place === null ? "not set" : `in the ${place}`, ...servers].join(", "),
+  }));
 }
 
 /** The ids of all tokens, and the names of the tokens of this config. */

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { waitText } from "../../base/duration.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { CredentialStore } from "../../servers/auth/credentials.ts";
+import { KeychainSeal } from "../../servers/auth/keychain-seal.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { networkServers, type ServerAuthStatus, standings } from "../../setup/sign-in/sign-ins.ts";
 import { signInEndsSoonMs } from "../limits.ts";
@@ -10,13 +11,17 @@ import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./
 
 const { ok, warning, problem } = findingsOf("sign-ins");
 
-export function signInFindings(app: CheckParts, { credentialsFile }: CheckContext): Finding[] {
-  let isDamaged = false;
-  const credentials = new CredentialStore(credentialsFile, () => {
-    isDamaged = true;
-  });
+export async function signInFindings(app: CheckParts, { credentialsFile, env }: CheckContext): Promise<Finding[]> {
+  let isWarned = false;
+  const keychain = new KeychainSeal(env);
+  const warn = () => {
+    isWarned = true;
+  };
+  const credentials = new CredentialStore(credentialsFile, warn, { keychain });
+  await credentials.ready();
   const found = standings(networkServers(app.config), credentials).flatMap(findingOf);
-  const file = isDamaged ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
+  if (credentials.isLocked) return [locked(keychain.why ?? ""), ...found];
+  const file = isWarned ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
   return [...file, ...found];
 }
 
@@ -40,6 +45,11 @@ function findingOf(standing: ServerAuthStatus): Finding[] {
 function damaged(file: string): Finding {
   const text = `The sign-ins file is damaged, so you are signed out of every server: ${file}`;
   return problem("sign-ins.file", text, "AUTH_REQUIRED", "claudikins auth login");
+}
+
+function locked(why: string): Finding {
+  const text = `The sign-ins are sealed, and the keychain ${why}, so you are signed out of every server`;
+  return problem("sign-ins.key", text, "AUTH_REQUIRED", "Unlock the keychain, or sign in again: claudikins auth login");
 }
 
 function rightsOf(file: string): Finding[] {

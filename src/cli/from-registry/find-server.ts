@@ -4,6 +4,7 @@ import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean, nearNames } from "../../base/near-names.ts";
 import { userConfigFile } from "../../config/locations.ts";
+import { hasReference } from "../../config/secrets/references.ts";
 import {
   type Failed,
   findInRegistries,
@@ -48,15 +49,19 @@ export function wishOf(text: string): Wish {
 
 /**
  * The registries to ask: the ones of `--registry`, or else of the user's own config. Without both, the official one is
- * asked, but only for what can be found nowhere else: a full name, or an explicit search. Words alone never leave this machine.
+ * asked, but only for what can be found nowhere else: a full name, or an explicit search. Words alone never leave this machine. Throws
+ * NEEDS_SECRET.
  */
 export async function registriesFor(
   { flags, isExplicit }: { flags: readonly string[]; isExplicit: boolean },
   { env }: Pick<Io, "env">,
 ): Promise<Registry[]> {
   const configured = await configuredRegistries(env);
-  if (flags.length > 0) return namedRegistries(flags, configured);
-  return configured ?? (isExplicit ? [official()] : []);
+  const wanted =
+    flags.length > 0 ? namedRegistries(flags, configured) : (configured ?? (isExplicit ? [official()] : []));
+  if (!hasReference(wanted)) return wanted;
+  const { withReadValues } = await import("../../servers/read-values.ts");
+  return Promise.all(wanted.map((each) => withReadValues(each, `The registry ${each.name}`, { env })));
 }
 
 /** Whether only a server in a registry can have this name: its namespace is a domain in reverse. */

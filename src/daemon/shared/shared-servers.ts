@@ -41,6 +41,7 @@ export interface SharedFacts {
 export class SharedServers implements AsyncDisposable {
   readonly #log: Log;
   readonly #logs: ChannelOptions["logs"];
+  readonly #ownEnv: Environment | undefined;
   readonly #servers = new Map<string, SharedServer>();
   /** The keys of servers that have sent a request to an agent. They are never shared between sessions again. */
   readonly #asking = new Set<string>();
@@ -49,9 +50,11 @@ export class SharedServers implements AsyncDisposable {
   /** Names of the server's tools, as far as they are known. By default, none are. */
   toolsOf: (server: string) => readonly string[] = () => [];
 
-  constructor(log: Log, logs: ChannelOptions["logs"]) {
+  /** `ownEnv` is the environment of this process. Callers bring others for the servers. */
+  constructor(log: Log, logs: ChannelOptions["logs"], ownEnv?: Environment) {
     this.#log = log;
     this.#logs = logs;
+    this.#ownEnv = ownEnv;
   }
 
   /** Whether each session has its own process of the server. */
@@ -129,7 +132,7 @@ export class SharedServers implements AsyncDisposable {
   #start(wanted: WantedProcess): SharedServer {
     const { server, cwd, env, capabilities, isPrivate, endsWithCaller } = wanted;
     const redact = redactorOf(server);
-    const options: ChannelOptions = { env, cwd, log: this.#log, logs: this.#logs, redact };
+    const options: ChannelOptions = { env, cwd, ownEnv: this.#ownEnv, log: this.#log, logs: this.#logs, redact };
     let key = this.#keyOf(wanted);
     const shared = new SharedServer({
       name: server.name,

@@ -2,6 +2,7 @@
  * People sign in to servers with accounts of their own. The link of a server has no secret: who opens it must be signed in to the page, and
  * the sign-in at the server ends only in the same person's browser. So nobody can lead another person into an account, or get one.
  */
+import type { App } from "../../app/app.ts";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { personKeysIn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
@@ -21,6 +22,7 @@ export interface PersonServers {
 }
 
 export interface ConnectOptions {
+  app: Pick<App, "env">;
   people: LivePeople;
   /** Loads what the person has of a door, or without a name of the whole config. */
   serversOf(door: string | undefined, person: PersonClaims): Promise<PersonServers>;
@@ -93,7 +95,7 @@ export class PersonConnect {
 
   async #begin(server: NetworkServer, own: CredentialStore, person: PersonClaims, base: string): Promise<Response> {
     const ending = new AbortController();
-    const options = { redirectUrl: new URL(connectedPath, base), signal: ending.signal };
+    const options = { redirectUrl: new URL(connectedPath, base), signal: ending.signal, env: this.#options.app.env };
     const signIn = await beginSignIn(server, own, options);
     if (!signIn) return done(server.name, person);
     const { authorizationUrl } = signIn;

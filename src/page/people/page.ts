@@ -2,6 +2,7 @@
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { type Oidc, pagePath } from "../../config/oidc.ts";
+import { hasReference } from "../../config/secrets/references.ts";
 import { PersonRefused } from "../../policy/people/refused.ts";
 import type { PageRefusal } from "../contract.ts";
 import { checkSender, cookieIn, RefusedRequest } from "../guard.ts";
@@ -70,7 +71,11 @@ export class PeoplePage {
     };
     if (isRead && path === "sign-in") return toSignIn();
     if (isRead && path === backPath) {
-      const { claims, to } = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), oidc, provider);
+      const { env } = this.#options.app;
+      const own = hasReference(oidc.clientSecret)
+        ? await (await import("../../servers/read-values.ts")).withReadValues(oidc, "auth.oidc", { env })
+        : oidc;
+      const { claims, to } = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), own, provider);
       await people.refuseRevoked(claims);
       people.noteClaims(claims, "ui");
       const { cookie } = this.#sessions.begin(claims);

@@ -76,11 +76,11 @@ function shown(outcome: TaskOutcome): object {
   return { success, tool_used, result };
 }
 
-/** Chooses the model. Throws NEEDS_VARIABLE. */
-async function modelFor({ config, pool, log }: App): Promise<Model> {
+/** Chooses the model. Throws NEEDS_VARIABLE and NEEDS_SECRET. */
+async function modelFor({ config, pool, log, env }: App): Promise<Model> {
   if (config.llm) {
-    const { openAiModel } = await import("../../task-runner/openai-model.ts");
-    return openAiModel(config.llm, { log });
+    const { modelOf } = await import("../../task-runner/openai-model.ts");
+    return modelOf(config.llm, env, { log });
   }
   const { responder } = pool.host;
   if (!responder?.sample || !responder.capabilities.sampling)

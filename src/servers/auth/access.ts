@@ -118,6 +118,7 @@ export class Access implements Authorizer {
   }
 
   async #tokens(): Promise<Tokens | undefined> {
+    await this.#store.ready();
     const tokens = this.#stored();
     // Without a token, a server might answer an exchange's requests as those of nobody.
     if (!tokens && this.#server.exchange) return this.#renew(undefined, undefined);
@@ -152,10 +153,10 @@ export class Access implements Authorizer {
 
   /** With `stands`, the server is not asked again for a while, unless the user signs in. */
   #needs(message: string, status: number, { hint, stands = true }: { hint?: string; stands?: boolean } = {}) {
-    const token = this.#stored()?.access;
+    const mark = this.#store.markOf(this.#server);
     const until = performance.now() + refusedSignInMs;
     const exchanged = this.#exchanged;
-    const isSignInSame = () => this.#stored()?.access === token && this.#exchanged === exchanged;
+    const isSignInSame = () => this.#store.markOf(this.#server) === mark && this.#exchanged === exchanged;
     return new NetworkFailure(message, {
       code: "AUTH_REQUIRED",
       hint: hint ?? (needsNobody(this.#server) ? clientHint : signInHint(this.#server.name, this.#store.owner)),

@@ -1,6 +1,7 @@
 /**
- * Stores sign-ins in one file for all processes of a user, or sealed in one file for each person who has signed in. The file is replaced as
- * a whole, and only the user can read it.
+ * Stores sign-ins in one file for all processes of a user, or in one file for each person who has signed in. Records are sealed: with the keys of
+ * the config for people, and with a key of the system's keychain for the user, if there is a keychain. The file is replaced as a whole, and only
+ * the user can read it.
  */
 
 import { createHash } from "node:crypto";
@@ -14,6 +15,7 @@ import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import type { ExchangeEntry } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { renewalMarginMs } from "../limits.ts";
+import type { KeychainSeal } from "./keychain-seal.ts";
 import type { Seal } from "./seal.ts";
 
 /** The guarded thing, as errors name it. */
@@ -97,14 +99,55 @@ export class CredentialStore {
   #isWarned = false;
   /** Given if the credentials belong to one person. */
   readonly owner: CredentialOwner | undefined;
+  /** Given for the user's own sign-ins, if they may be sealed. */
+  readonly #keychain: KeychainSeal | undefined;
   /** The records that are being sealed with the newest key. */
   readonly #resealing = new Set<string>();
+  #preparing: Promise<void> | undefined;
+  #isWarnedOfKey = false;
 
-  /** `warn` is called if the file is damaged. */
-  constructor(file: string, warn: (message: string) => void = () => {}, owner?: CredentialOwner) {
+  /** `warn` is called if the file is damaged, or if the key of its records cannot be read. */
+  constructor(
+    file: string,
+    warn: (message: string) => void = () => {},
+    { owner, keychain }: { owner?: CredentialOwner | undefined; keychain?: KeychainSeal | undefined } = {},
+  ) {
     this.#file = file;
     this.#warn = warn;
     this.owner = owner;
+    this.#keychain = keychain;
+  }
+
+  /** Reads the key of sealed records. Call it before `read`. Throws VERSION_TOO_OLD. */
+  async ready(): Promise<void> {
+    this.#preparing ??= this.#prepare();
+    await this.#preparing;
+  }
+
+  async #prepare(): Promise<void> {
+    if (!this.#keychain || !this.#records().some(isSealed) || (await this.#keychain.read())) return;
+    if (!this.#isWarnedOfKey) {
+      this.#warn(`The sign-ins are sealed, and the keychain ${this.#keychain.why}: all servers count as signed out`);
+    }
+    this.#isWarnedOfKey = true;
+  }
+
+  /** Whether records are sealed with a key that cannot be read. */
+  get isLocked(): boolean {
+    return this.#keychain?.seal === undefined && this.#keychain?.why !== undefined && this.#records().some(isSealed);
+  }
+
+  /** Seals the sign-ins of earlier versions, if there is a keychain. Otherwise they stay as they are. */
+  async takeOver(): Promise<void> {
+    if (!this.#keychain || this.#records().every(isSealed)) return;
+    await withLock(this.#lockFile("file"), guarded, async () => {
+      const contents = this.#contents();
+      if (contents && (await this.#keychain?.readOrMake())) this.#write(contents);
+    });
+  }
+
+  #records(): (SignInRecord | SealedRecord)[] {
+    return Object.values((this.#contents() ?? nothing()).servers);
   }
 
   /** The stored sign-in. Undefined if there is none. Throws VERSION_TOO_OLD. */
@@ -118,10 +161,26 @@ export class CredentialStore {
     const key = keyOf(server);
     const kept = Object.hasOwn(servers, key) ? servers[key] : undefined;
     if (!isObject(kept)) return undefined;
-    if (!this.owner) return soundRecord(kept);
-    const opened = "sealed" in kept ? this.owner.seal.open(String(kept.sealed), key) : undefined;
+    if (!("sealed" in kept)) return this.owner ? undefined : soundRecord(kept);
+    const seal = this.#seal;
+    // Another process has sealed it since. The next read can open it.
+    if (!seal) this.#preparing = undefined;
+    if (!seal) void this.ready().catch(() => {});
+    const opened = seal?.open(String(kept.sealed), key);
     if (opened?.isOld) this.#reseal(server, key);
     return opened && soundRecord(parsedJson(opened.text));
+  }
+
+  get #seal(): Seal | undefined {
+    return this.owner?.seal ?? this.#keychain?.seal;
+  }
+
+  /** Changes when the tokens change. It says nothing about them. */
+  markOf(server: ServerConfig): string | undefined {
+    const access = this.read(server)?.tokens?.access;
+    if (access !== undefined) return hash(access);
+    const kept = this.#contents()?.servers[keyOf(server)];
+    return kept && "sealed" in kept && !this.#seal ? hash(kept.sealed) : undefined;
   }
 
   #reseal(server: ServerConfig, key: string): void {
@@ -136,13 +195,14 @@ export class CredentialStore {
     server: ServerConfig,
     change: (record: SignInRecord | undefined) => SignInRecord | undefined,
   ): Promise<void> {
-    await withLock(this.#lockFile("file"), guarded, () => {
+    await withLock(this.#lockFile("file"), guarded, async () => {
+      await this.#keychain?.readOrMake();
       const contents = this.#contents() ?? this.#keptAside();
       const key = keyOf(server);
       const before = this.#recordIn(contents, server);
       const after = change(before && isOfConfig(before, server) ? before : undefined);
       const { [key]: _, ...servers } = contents.servers;
-      if (after) servers[key] = this.#kept(after, key);
+      if (after) servers[key] = after;
       else if (before === undefined) return;
       this.#write({ version: 1, servers });
     });
@@ -153,8 +213,10 @@ export class CredentialStore {
     return withLock(this.#lockFile(hash(keyOf(server))), guarded, work);
   }
 
-  #kept(record: SignInRecord, key: string): SignInRecord | SealedRecord {
-    return this.owner ? { sealed: this.owner.seal.seal(JSON.stringify(record), key) } : record;
+  /** Records that are sealed stay as they are. */
+  #kept(record: SignInRecord | SealedRecord, key: string): SignInRecord | SealedRecord {
+    const seal = this.#seal;
+    return seal && !("sealed" in record) ? { sealed: seal.seal(JSON.stringify(record), key) } : record;
   }
 
   #lockFile(name: string): string {
@@ -188,7 +250,9 @@ export class CredentialStore {
     return nothing();
   }
 
-  #write(contents: Contents): void {
+  #write({ version, servers }: Contents): void {
+    const kept = Object.entries(servers).map(([key, record]) => [key, this.#kept(record, key)]);
+    const contents = { version, servers: Object.fromEntries(kept) };
     const folder = dirname(this.#file);
     const temporary = `${this.#file}.${process.pid}.tmp`;
     this.#tried(() => {
@@ -216,11 +280,14 @@ export class CredentialStore {
   }
 }
 
+const isSealed = (record: unknown) => isObject(record) && "sealed" in record;
+
 const nothing = (): Contents => ({ version: 1, servers: Object.create(null) });
 
 /** A URL's query and arguments may contain secrets, so the file contains only a hash. */
 function keyOf(server: ServerConfig): string {
   const { name, url } = server;
+  if (server.written) return keyOf(server.written);
   if (url === undefined) return `${name} ${hash(JSON.stringify([server.command, server.args]))}`;
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address) address.username = address.password = address.hash = "";

@@ -1,6 +1,7 @@
 /** Signs in to a server, and out. The caller shows the page to the user. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
+import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { endpointOf } from "../endpoint.ts";
 import { NetworkFailure } from "../network-failure.ts";
@@ -23,18 +24,32 @@ export type SignInStatus =
   | { state: "expired"; since: number; expiresAt: number }
   | { state: "signed out" };
 
+interface SurroundedBy {
+  /** The environment of this process, for the secrets of the entry. */
+  env?: Environment | undefined;
+  signal: AbortSignal;
+}
+
+/** Throws NEEDS_SECRET. */
+async function withOwnValues(server: NetworkServer, env: Environment | undefined): Promise<NetworkServer> {
+  if (!server.references || env === undefined) return server;
+  return (await import("../entry-values.ts")).withEntryValues(server, { env });
+}
+
 /**
  * For a server without other credentials in its config. Undefined if no person is needed: then the tokens are already stored. Throws
- * AUTH_REQUIRED, SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
+ * NEEDS_SECRET, AUTH_REQUIRED, SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
  */
 export async function beginSignIn(
   server: NetworkServer,
   credentials: CredentialStore,
-  options: { redirectUrl: URL; signal: AbortSignal },
+  { env, ...options }: SurroundedBy & { redirectUrl: URL },
 ): Promise<SignIn | undefined> {
   return named(server, options.signal, async () => {
+    await credentials.ready();
     const { authorize } = await import("./authorize.ts");
-    const begun = await authorize({ server, endpoint: endpointOf(server), store: credentials, ...options });
+    const read = await withOwnValues(server, env);
+    const begun = await authorize({ server: read, endpoint: endpointOf(read), store: credentials, ...options });
     if (!begun) return undefined;
     const { authorizationUrl, finish } = begun;
     return { authorizationUrl, finish: (redirect) => named(server, options.signal, () => finish(redirect)) };
@@ -48,17 +63,20 @@ export async function beginSignIn(
 export async function signOut(
   server: NetworkServer,
   credentials: CredentialStore,
-  options: { signal: AbortSignal },
+  { env, signal }: SurroundedBy,
 ): Promise<boolean> {
-  return named(server, options.signal, () =>
+  return named(server, signal, () =>
     credentials.alone(server, async () => {
+      await credentials.ready();
       const record = credentials.read(server);
       if (!record) return false;
       await credentials.update(server, () => undefined);
       if (!record.tokens) return false;
       const { takeBack } = await import("./authorize.ts");
       // The tokens are removed here; that they stay valid for a while is not a failure.
-      await takeBack(server, record, options.signal).catch(() => {});
+      await withOwnValues(server, env)
+        .then((read) => takeBack(read, record, signal))
+        .catch(() => {});
       return true;
     }),
   );

@@ -1,6 +1,6 @@
 /** Joins the servers of many agents into one list without duplicates, and finds the conflicts that a person has to settle. */
 
-import { isObject } from "../../base/json-object.ts";
+import { isObject, objectAt } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { networkTypeOf } from "../../config/address.ts";
 import type { ConfigFile, PortableEntry } from "../../config/config-file.ts";
@@ -69,7 +69,9 @@ export function merge(
     const choices = byName.get(name) ?? [];
     byName.set(name, choices);
     const origin = { host, file, folder, server };
-    const same = choices.find((choice) => isSame(choice.entry, entry) || isFilledIn(choice, entry, supplied));
+    const same = choices.find(
+      (choice) => isSame(choice.entry, entry) || isFilledIn(choice, entry, supplied) || isMoved(choice, entry),
+    );
     if (!same) choices.push({ entry, from: [origin], notes, supplied, isThere: false });
     else {
       same.from.push(origin);
@@ -117,6 +119,27 @@ function isFilledIn(
   const pieces = JSON.stringify(essence(entry)).split(new RegExp(variables));
   const pattern = pieces.map((piece) => RegExp.escape(piece)).join('[^"]*');
   return new RegExp(`^${pattern}$`).test(JSON.stringify(essence(own)));
+}
+
+/** Whether the config has this entry from an earlier run that moved its secrets to the user's. */
+function isMoved({ entry: own, isThere }: Conflict["choices"][number], entry: PortableEntry): boolean {
+  if (!isThere) return false;
+  const known = essence(own);
+  return Bun.deepEquals(withoutMoved(known, known), withoutMoved(essence(entry), known));
+}
+
+/** The entry without the values that `own` has as references to secrets. */
+function withoutMoved(entry: PortableEntry, own: PortableEntry): PortableEntry {
+  const changed = (["env", "headers"] as const).flatMap((place) => {
+    const values = entry[place];
+    if (!isObject(values)) return [];
+    const kept = Object.entries(values).map(([key, value]) => {
+      const text = objectAt(own, [place])[key];
+      return [key, typeof text === "string" && /\$\{secret:\w+\}$/.test(text) ? undefined : value];
+    });
+    return [[place, Object.fromEntries(kept)] as const];
+  });
+  return { ...entry, ...Object.fromEntries(changed) };
 }
 
 /** Keys that only a config of claudikins has. A person may have added them there, and they do not change which server an entry means. */

@@ -2,6 +2,7 @@
 
 import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { unlessAborted } from "../../servers/abort.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
@@ -27,6 +28,8 @@ export interface SignInOptions {
   /** Return false instead of failing if the server offers no sign-in. */
   ifOffered?: boolean;
   signal: AbortSignal;
+  /** The environment of this process, for the secrets of the server's entry. */
+  env?: Environment | undefined;
 }
 
 /**
@@ -36,11 +39,11 @@ export interface SignInOptions {
 export async function signIn(
   server: NetworkServer,
   credentials: CredentialStore,
-  { guide, timeoutMs, ifOffered = false, signal }: SignInOptions,
+  { guide, timeoutMs, ifOffered = false, signal, env }: SignInOptions,
 ): Promise<boolean> {
   const what = `The sign-in to "${server.name}"`;
   await using listener = new RedirectListener(portsFor(server, credentials));
-  const beginning = beginSignIn(server, credentials, { redirectUrl: listener.url, signal });
+  const beginning = beginSignIn(server, credentials, { redirectUrl: listener.url, signal, env });
   const begun = await unlessAborted(beginning, signal, what).catch((error) => {
     if (!ifOffered || signal.aborted || !(error instanceof ClaudikinsError)) throw error;
     return false as const;

@@ -3,6 +3,7 @@
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { number, oneOf, record, text, texts, time, type ValueOf } from "../../base/json-shape.ts";
 import { usesOwn } from "../../config/credentials.ts";
+import type { Environment } from "../../config/environment.ts";
 import type { Config, NetworkServer } from "../../config/load.ts";
 import { wantsSignIn } from "../../config/oauth.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
@@ -163,9 +164,9 @@ export function standings(servers: NetworkServer[], credentials: CredentialStore
 export async function logout(
   servers: NetworkServer[],
   credentials: CredentialStore,
-  signal: AbortSignal,
+  options: { signal: AbortSignal; env: Environment },
 ): Promise<{ server: string; signedOut: boolean }[]> {
-  const tried = await Promise.allSettled(servers.map((server) => signOut(server, credentials, { signal })));
+  const tried = await Promise.allSettled(servers.map((server) => signOut(server, credentials, options)));
   const failed = tried.find((each) => each.status === "rejected");
   if (failed) throw failed.reason;
   return servers.map(({ name }, place) => ({

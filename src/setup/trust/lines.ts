@@ -8,6 +8,7 @@ import { usualVariable } from "../../config/llm.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
 import { type CommonPolicy, commonKeys, type PolicyKeys } from "../../config/policy.ts";
 import type { ServerEntry } from "../../config/schema.ts";
+import { referencesIn } from "../../config/secrets/references.ts";
 import type { TelemetryEntry } from "../../config/telemetry.ts";
 import type { ToolEntries, ToolEntry } from "../../config/tool-edits.ts";
 import { digestOf, enabledServers, rulesOf, thatCounts } from "../../config/trust/marks.ts";
@@ -30,6 +31,7 @@ function serverLines(name: string, entry: ServerEntry): TrustLine[] {
     ...start,
     ...others.map(([key, value]) => line(key, JSON.stringify(value), value)),
     ...readLines(variablesIn(rest), line),
+    ...referenceLines(rest, line),
     ...policyLines({ allow, deny, confirm, labels }, line),
   ];
 }
@@ -79,6 +81,13 @@ function addressLines({ url, headers, headersHelper, cwd, oauth, exchange }: Rem
 function readLines(names: Iterable<string>, line: MakeLine): TrustLine[] {
   const text = [...names].join(", ");
   return text === "" ? [] : [line("read from the environment", text)];
+}
+
+/** The user's secrets that are read, and the commands that run for a value. Nothing in these is hidden. */
+function referenceLines(value: unknown, line: MakeLine): TrustLine[] {
+  return [...referencesIn(value).values()].map(({ secret, command }) =>
+    secret === undefined ? line("run for a value, with all your variables", command) : line("use your secret", secret),
+  );
 }
 
 function policyLines(keys: CommonPolicy, line: MakeLine): TrustLine[] {
@@ -163,6 +172,7 @@ function authLines(auth: NonNullable<ParsedConfig["auth"]>, line: MakeLine): Tru
     ...(sealingKey ?? []).map((key) => line("seal with", shownValue("sealingKey", key, true), key)),
     ...(sealingKeyFile === undefined ? [] : [line("seal with keys in", sealingKeyFile)]),
     ...readLines(variablesIn(auth), line),
+    ...referenceLines(auth, line),
   ];
 }
 
@@ -177,6 +187,7 @@ function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): Trus
       line("send", `${name}: ${shownValue(name, value, true)}`, [name, value]),
     ),
     ...readLines(variablesIn(llm).union(new Set(usual)), line),
+    ...referenceLines(llm, line),
   ];
 }
 
@@ -189,6 +200,7 @@ function telemetryLines({ endpoint, headers = {}, ...rest }: TelemetryEntry, lin
     ),
     ...others.map(([key, value]) => line(key, JSON.stringify(value), [key, value])),
     ...readLines(variablesIn({ endpoint, headers }), line),
+    ...referenceLines({ endpoint, headers }, line),
   ];
 }
 

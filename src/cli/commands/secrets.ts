@@ -1,0 +1,149 @@
+/** `claudikins secrets`: sets, lists and removes the values of `${secret:NAME}` in configs. */
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, either, list as listOf, nothing, oneOf, record, text, texts, time } from "../../base/json-shape.ts";
+import { KeychainFailure } from "../../base/keychain.ts";
+import { didYouMean } from "../../base/near-names.ts";
+import { secretsFile } from "../../config/locations.ts";
+import { isSecretName } from "../../config/secrets/references.ts";
+import { removeSecrets, setSecret, storedSecrets } from "../../config/secrets/store.ts";
+import { command, flag, option, place, several } from "../command.ts";
+import type { Io } from "../io.ts";
+import { ageText } from "../layout.ts";
+import { maxSecretChars } from "../limits.ts";
+import { type ListedSecret, listedSecrets } from "../listed-secrets.ts";
+import { ask, canAsk } from "../prompt.ts";
+import { table } from "../table.ts";
+
+const places = oneOf("keychain", "file");
+
+export const list = command({
+  description:
+    "List the secrets that are set or that your configs name, where they are kept, and which servers use them. Values are never shown.",
+  args: {
+    config: option("List the servers of this config file, besides your own", { valueHint: "file", complete: "file" }),
+  },
+  examples: ["claudikins secrets", "claudikins secrets list --json"],
+  json: record({
+    secrets: listOf(
+      record({
+        name: text,
+        place: about("null: it is not set", either(places, nothing)),
+        "setAt?": time,
+        servers: about("The servers of this config and of your own that use it", texts),
+      }),
+    ),
+    file: about("The file with the names, and with the values that no keychain keeps", text),
+  }),
+  async run(args, io) {
+    const secrets = await listedSecrets({ flag: args.config, cwd: io.cwd, env: io.env });
+    const json = { secrets, file: secretsFile(io.env) };
+    if (secrets.length === 0) return { json, note: "There are no secrets. To set one: claudikins secrets set NAME\n" };
+    return { json, text: tableText(secrets, io), note: noteOf(secrets, io) };
+  },
+});
+
+function tableText(secrets: readonly ListedSecret[], { stdout }: Io): string {
+  const rows = secrets.map(({ name, place: where, setAt, servers }) => [
+    name,
+    where ?? "not set",
+    setAt === undefined ? "-" : ageText(Date.now() - setAt),
+    servers.join(", ") || "-",
+  ]);
+  return table(["name", "kept in", "set", { text: "used by" }], rows, stdout.columns);
+}
+
+function noteOf(secrets: readonly ListedSecret[], { env }: Io): string {
+  const missing = secrets.find(({ place: where }) => where === null);
+  const inFile = secrets.some(({ place: where }) => where === "file");
+  const lines = [
+    ...(inFile ? [`Kept in a file that only you can read: ${secretsFile(env)}\n`] : []),
+    ...(missing ? [`To set one: claudikins secrets set ${missing.name}\n`] : []),
+  ];
+  return lines.join("");
+}
+
+export const set = command({
+  description:
+    "Set a secret. The value is read from a prompt without echo, or from stdin if that is not a terminal. It is never an argument, because other programs can read those.",
+  args: {
+    name: place("Name of the secret, as in ${secret:NAME}", {
+      required: true,
+      complete: "secret",
+      unseen: "Give the value at the prompt or on stdin: other programs can read arguments",
+    }),
+    file: flag("Keep the value in a file that only you can read, not in the system's keychain"),
+  },
+  examples: ["claudikins secrets set GITHUB_TOKEN", "claudikins secrets set GITHUB_TOKEN < token.txt"],
+  json: record({ name: text, place: places }),
+  async run(args, io) {
+    const { name } = args;
+    if (!isSecretName(name)) {
+      throw new ClaudikinsError("USAGE", "This is not a name of a secret", {
+        hint: "A name has at most 64 letters, digits and underscores, and does not begin with a digit: GITHUB_TOKEN",
+      });
+    }
+    const value = await givenValue(name, io);
+    const kept = await setSecret(name, value, { inFile: args.file, env: io.env }).catch((error: unknown) => {
+      if (!(error instanceof KeychainFailure)) throw error;
+      throw new ClaudikinsError("KEYCHAIN_UNAVAILABLE", `The keychain ${error.message}`, {
+        hint: `Unlock it and try again, or keep the value in a file: claudikins secrets set ${name} --file`,
+      });
+    });
+    const where = kept.place === "keychain" ? "the system's keychain" : secretsFile(io.env);
+    const why =
+      kept.why === undefined ? "" : `The keychain ${kept.why}. The value is in a file that only you can read.\n`;
+    return {
+      json: { name, place: kept.place },
+      text: `Set ${name} in ${where}\n`,
+      note: `${why}Servers use it when they start next: "\${secret:${name}}"\n`,
+    };
+  },
+});
+
+/** Throws USAGE for a value that cannot be used, and CANCELLED. */
+async function givenValue(name: string, io: Io): Promise<string> {
+  if (io.stdin.isTerminal && !canAsk(io)) {
+    throw new ClaudikinsError("USAGE", "The value cannot be asked for, because stderr is not a terminal", {
+      hint: `Give it on stdin: claudikins secrets set ${name} < file`,
+    });
+  }
+  const given = canAsk(io) ? await ask(io, `Value of ${name}: `, { hidden: true }) : await io.stdin.text();
+  const value = given.replace(/\r?\n$/, "");
+  const problem =
+    value === ""
+      ? "is empty"
+      : value.length > maxSecretChars
+        ? `has more than ${maxSecretChars} characters`
+        : value.includes("\0")
+          ? "has a null character"
+          : undefined;
+  if (problem === undefined) return value;
+  throw new ClaudikinsError("USAGE", `The value of ${name} ${problem}. Nothing was changed`, {
+    hint: `Type it at the prompt of claudikins secrets set ${name}, or give it on stdin.`,
+  });
+}
+
+export const remove = command({
+  description: "Remove secrets. Servers that use them do not start any more.",
+  args: {
+    names: place("Names of secrets", { required: true, complete: "secret", ...several }),
+  },
+  examples: ["claudikins secrets remove GITHUB_TOKEN"],
+  json: record({ removed: texts }),
+  async run(args, io) {
+    const known = storedSecrets(io.env).map(({ name }) => name);
+    const unknown = args.names.find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      throw new ClaudikinsError("SECRET_NOT_FOUND", `There is no secret "${unknown}". Nothing was removed`, {
+        hint: didYouMean(unknown, known) || "To list all secrets: claudikins secrets",
+      });
+    }
+    const removed = [...new Set(args.names)];
+    const why = await removeSecrets(removed, io.env);
+    return {
+      json: { removed },
+      text: removed.map((name) => `Removed ${name}\n`).join(""),
+      note: why === undefined ? "" : `The keychain ${why}, so it may still have the old value.\n`,
+    };
+  },
+});
