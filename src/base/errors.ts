@@ -35,6 +35,7 @@ const exitCodeOf = {
   POLICY_DENIED: 2,
   AUTH_REQUIRED: 3,
   SERVER_UNAVAILABLE: 4,
+  SANDBOX_UNAVAILABLE: 4,
   CALL_TIMEOUT: 4,
   QUOTA_REACHED: 4,
   CALL_OUTCOME_UNKNOWN: 4,
@@ -47,7 +48,12 @@ const exitCodeOf = {
   CANCELLED: 130,
 } as const satisfies Record<string, number>;
 
-const serverDown: readonly string[] = ["NEEDS_VARIABLE", "AUTH_REQUIRED", "SERVER_UNAVAILABLE"] satisfies ErrorCode[];
+const serverDown: readonly string[] = [
+  "NEEDS_VARIABLE",
+  "AUTH_REQUIRED",
+  "SERVER_UNAVAILABLE",
+  "SANDBOX_UNAVAILABLE",
+] satisfies ErrorCode[];
 
 /** Whether the code says that a server cannot be used, so that no code that calls it would work. */
 export function isServerDown(code: string | undefined): boolean {

@@ -16,6 +16,7 @@ import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
 import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
+import { type Box, sandboxOf } from "./sandbox.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
@@ -54,9 +55,11 @@ interface OwnServer {
 type Ruled = keyof PolicyKeys;
 
 /** A server that is a program on this machine. */
-export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | Ruled> {
+export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | "sandbox" | Ruled> {
   /** Absolute. Undefined means the working directory of the call. */
   cwd?: string | undefined;
+  /** What it may read, write and reach. Without it, it has all rights of the user. */
+  sandbox?: Box | false;
 }
 
 /**
@@ -71,7 +74,7 @@ export type ServerConfig = StdioServer | NetworkServer;
 /** The settings of the file that are used as they are written. */
 type Settings = Omit<
   ParsedConfig,
-  "servers" | "policy" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas" | "auth"
+  "servers" | "policy" | "sandbox" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas" | "auth"
 >;
 
 export interface Config extends Settings {
@@ -248,6 +251,7 @@ function expandedConfig(
   const {
     servers: entries,
     policy: common,
+    sandbox,
     tools,
     registry,
     workspace,
@@ -263,7 +267,9 @@ function expandedConfig(
   for (const [name, entry] of entries) {
     const rules = { entry: user?.servers.get(name), common: user?.policy };
     const policy = policyOf(name, entry, common, entries, rules);
-    const scene = { file: origin.file, env, policy, written: writtenEdits(parsed, name), sealing };
+    const ofUser = user && { entry: rules.entry?.sandbox, common: user.sandbox };
+    const box = sandboxOf({ entry: entry.sandbox, common: sandbox }, ofUser);
+    const scene = { file: origin.file, env, policy, box, written: writtenEdits(parsed, name), sealing };
     const server = expandedServer(name, entry, scene);
     (entry.disabled ? disabled : enabled).set(name, server);
   }
@@ -301,6 +307,8 @@ interface EntryScene {
   file: string;
   env: Environment;
   policy: ServerPolicy | undefined;
+  /** For a server that is a program. */
+  box: Box | false;
   written: WrittenEdit[];
   sealing?: Sealing | undefined;
 }
@@ -309,11 +317,12 @@ interface EntryScene {
 function expandedServer(
   name: string,
   { allow: _, deny: __, confirm: ___, ...entry }: ServerEntry,
-  { file, env, policy, written: writtenEdits, sealing }: EntryScene,
+  { file, env, policy, box, written: writtenEdits, sealing }: EntryScene,
 ): ServerConfig {
   // A shell fills in the variables of this line: a value that was put into it here could run as a command.
   const helper = entry.url === undefined ? undefined : entry.headersHelper;
-  const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
+  const confined = entry.url === undefined ? { ...entry, sandbox: box } : entry;
+  const written = helper === undefined ? confined : { ...confined, headersHelper: undefined };
   const { value, missing, used: variables } = expand(written, env);
   const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
   const named = withEdits({ name, needs, variables, policy }, writtenEdits, env);
@@ -341,7 +350,8 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
     const alone = policyOf(name, entry, user?.policy, user?.servers ?? new Map());
     const ofUser = policy && { ...policy, isOfUser: true as const };
     const written = user ? writtenEdits(user, name) : [];
-    const server = expandedServer(name, entry, { file, env: where.env, policy: ofUser, written });
+    const box = sandboxOf({ entry: entry.sandbox, common: user?.sandbox });
+    const server = expandedServer(name, entry, { file, env: where.env, policy: ofUser, box, written });
     config.servers.set(name, { ...server, own: { policy: alone } });
   }
   const chosen = user ? chosenFolders({ registry: user.registry }, file, where.env) : {};
