@@ -1,5 +1,8 @@
 /** The sandbox of a server: its setting in the config, and which of several settings counts. */
 
+/** The program that confines servers. */
+export const sandboxEngine = "bubblewrap";
+
 /** `sandbox` as it is written: an entry's own, or the default for all entries of a config. */
 export type SandboxEntry =
   | boolean

@@ -21,6 +21,7 @@ export const server = {
       from: "https://context7.com/dashboard",
     },
   ],
+  confined: { network: ["context7.com"] },
   session: "shared",
   signIn: "none",
   goodFor: ["documentation of a library", "API reference of a framework", "code samples", "docs of a certain version"],

@@ -8,8 +8,6 @@ import type { BoxLink } from "./paths.ts";
 /** The oldest version with everything that is used. */
 const oldest = { text: "0.8", major: 0, minor: 8 };
 
-export const engineName = "bubblewrap";
-
 /** Its own namespaces, no rights of root, and no further user namespaces. It ends with this process. */
 const walls = ["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent"];
 

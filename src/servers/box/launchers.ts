@@ -8,6 +8,7 @@ import { basename, join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { maxErrorLines, packageInstallMs } from "../limits.ts";
+import { ServerFailure } from "../server-failure.ts";
 import { unavailable } from "./bubblewrap.ts";
 
 export interface Command {
@@ -119,7 +120,11 @@ async function install(spec: string, cache: string, { command, env }: Command): 
   const [said, code] = await Promise.all([child.stderr.text(), child.exited]);
   if (code === 0) return;
   const lines = said.trim().split("\n").slice(0, maxErrorLines).join("\n  ");
-  throw new ClaudikinsError("SERVER_UNAVAILABLE", `${spec} could not be installed:\n  ${lines}`, {
+  const why = `${spec} could not be installed:\n  ${lines}`;
+  // The network may be back at the next attempt.
+  throw new ServerFailure("SERVER_UNAVAILABLE", why, {
+    why,
+    lasting: false,
     hint: "Check the network and the name of the package.",
   });
 }

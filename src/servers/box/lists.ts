@@ -20,6 +20,9 @@ export interface OpenPaths {
  */
 export function openPaths(box: Box, { cwd, env }: { cwd: string; env: Environment }): OpenPaths {
   const home = homeOf(env);
+  if ([...box.write, ...box.read].includes("")) {
+    refuse("one of its paths", "is empty", 'Set its variable, or remove it from "sandbox".');
+  }
   const absolute = (path: string) =>
     resolve(
       cwd,
@@ -30,13 +33,13 @@ export function openPaths(box: Box, { cwd, env }: { cwd: string; env: Environmen
   const writable = write.map((path) => followed(path)?.real ?? missing(path));
   const own = [userDataFolder(env), dirname(userConfigFile(env)), ...daemonFolders(env)].map(realOf);
   for (const path of [...write, ...read]) {
-    const steps = stepsOf(path);
-    for (const step of steps) {
-      const wide = [home, tmpdir(), "/tmp"].find((folder) => isWithin(realOf(folder), step));
+    for (const shown of [path, realOf(path)]) {
+      const wide = [home, tmpdir(), "/tmp"].find((folder) => isWithin(realOf(folder), shown));
       if (wide) refuse(path, `holds everything in ${wide}`, "Name the folders that the server needs.");
-      const ours = own.find((folder) => isWithin(folder, step) || isWithin(step, folder));
+      const ours = own.find((folder) => isWithin(folder, shown) || isWithin(shown, folder));
       if (ours) refuse(path, `gives access to files of claudikins in ${ours}`, "Name other folders.");
     }
+    const steps = stepsOf(path);
     const around = writable.find((folder) => steps.some((step) => step !== folder && isWithin(step, folder)));
     if (around) {
       const why = `leads through ${around}, which the server may write to, so that it could put a link there`;
