@@ -55,7 +55,9 @@ export async function openBox({ server, box, start, env, log }: Scene): Promise<
   for (const path of paths.read) reach.add(path);
   for (const name of certificateVariables) if (program.env[name]) reach.add(resolve(program.env[name]));
   reach.command(file, program.args);
-  const empty = [followed(home)?.real ?? home, "/tmp", cwd].map((at): Mount => ({ at, kind: "empty" }));
+  const isCwdShown = reach.mounts.some(({ at }) => isWithin(cwd, at));
+  const folders = [followed(home)?.real ?? home, "/tmp", ...(isCwdShown ? [] : [cwd])].filter((at) => at !== "/");
+  const empty = folders.map((at): Mount => ({ at, kind: "empty" }));
   const mounts = orderedMounts([...reach.mounts, ...empty]);
   const shown = mounts.filter(({ kind }) => kind !== "empty");
   const links = reach.links.filter(({ at }) => !shown.some((mount) => isWithin(at, mount.at)));
