@@ -56,7 +56,7 @@ function program(name: string, script: string): string {
 }
 
 describe.skipIf(withoutSandbox !== undefined)("a server in a sandbox", () => {
-  test("that ends has its own exit code and last words", async () => {
+  test("keeps its own exit code and last words", async () => {
     expect(await failure(shell("echo first >&2; echo last >&2; exit 3"))).toStartWith(
       'SERVER_UNAVAILABLE: Server "boxed" did not start: its process exited with code 3\n  | first\n  | last\nhint: ',
     );
@@ -66,11 +66,11 @@ describe.skipIf(withoutSandbox !== undefined)("a server in a sandbox", () => {
     expect(await failure(shell("kill -9 $$", hosts))).toContain("its process was ended by SIGKILL");
   });
 
-  test("that is missing is reported like any other", async () => {
+  test("is reported like any other if its program is missing", async () => {
     expect(await failure({ command: "no-such-server", sandbox: box() })).toContain("command not found: no-such-server");
   });
 
-  test.each([{ network: false }, { network: ["example.com"] }])(
+  test.each<Partial<Box>>([{ network: false }, { network: ["example.com"] }])(
     "gets SIGTERM, and ends itself (%j)",
     async (network) => {
       const script = "trap 'echo ended > ended; exit 0' TERM; echo > begun; while :; do sleep 0.05; done";
@@ -103,7 +103,7 @@ describe.skipIf(withoutSandbox !== undefined)("a server in a sandbox", () => {
     expect(await processesLeft(folder.path, 5_000)).toEqual([]);
   });
 
-  test("that is closed before its start does not start", async () => {
+  test("does not start if it is closed before", async () => {
     const path = program("bwrap", 'sleep 0.5; exec /usr/bin/bwrap "$@"');
     const script = "echo > begun; sleep 60";
     const channel = await openDirectChannel(serverConfig("boxed", shell(script)), {

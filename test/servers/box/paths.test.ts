@@ -67,7 +67,7 @@ describe("the paths of an entry", () => {
     expect(refusal({ write: ["."], read: [at("other/back/.ssh")] })).toContain("leads through FOLDER/work");
   });
 
-  test("of a program are not followed through such a folder either", () => {
+  test("in such a folder do not decide which files a program gets", () => {
     mkdirSync(at("work/node_modules/.bin"), { recursive: true });
     folder.write("home/secret/package.json", {});
     const secret = folder.write("home/secret/program", "#!/bin/sh\n");
@@ -148,7 +148,7 @@ describe("hosts", () => {
     ],
   ])("%j is not", (text) => expect(isOpen(text)).toBe(false));
 
-  test.each(["127.1:443", "0x7f000001:443", "2130706433:443", "1.2.3:443"])("%s is no name", (text) =>
+  test.each(["127.1:443", "0x7f000001:443", "2130706433:443", "1.2.3:443"])("%s is not accepted as a name", (text) =>
     expect(targetOf(text)).toBeUndefined(),
   );
 
