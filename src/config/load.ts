@@ -59,7 +59,7 @@ export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | "sandbox" |
   /** Absolute. Undefined means the working directory of the call. */
   cwd?: string | undefined;
   /** What it may read, write and reach. Without it, it has all rights of the user. */
-  sandbox?: Box | false;
+  sandbox?: Box | undefined;
 }
 
 /**
@@ -308,7 +308,7 @@ interface EntryScene {
   env: Environment;
   policy: ServerPolicy | undefined;
   /** For a server that is a program. */
-  box: Box | false;
+  box: Box | undefined;
   written: WrittenEdit[];
   sealing?: Sealing | undefined;
 }

@@ -26,17 +26,17 @@ interface SandboxSettings {
 }
 
 /**
- * The sandbox of an entry, or `false`. `user` is given for an entry of a project: it has the settings of the user's own config, which the project
+ * The sandbox of an entry, or undefined. `user` is given for an entry of a project: it has the settings of the user's own config, which the project
  * cannot lift. The sandbox of the user's own entry of the same name counts alone, and the user's default confines entries that have none.
  */
-export function sandboxOf({ entry, common }: SandboxSettings, user?: SandboxSettings): Box | false {
+export function sandboxOf({ entry, common }: SandboxSettings, user?: SandboxSettings): Box | undefined {
   const own = boxOf(entry ?? common);
   if (!user) return own;
-  return boxOf(user.entry) || own || boxOf(user.common);
+  return boxOf(user.entry) ?? own ?? boxOf(user.common);
 }
 
-function boxOf(entry: SandboxEntry | undefined): Box | false {
-  if (entry === undefined || entry === false) return false;
+function boxOf(entry: SandboxEntry | undefined): Box | undefined {
+  if (entry === undefined || entry === false) return undefined;
   const { read = [], write = [], network = false } = entry === true ? {} : entry;
   return { read, write, network: Array.isArray(network) && network.length === 0 ? false : network };
 }

@@ -34,8 +34,8 @@ describe("sandbox", () => {
     const box = { read: ["~/x"], write: ["${NOTES}"], network: ["api.example.com"] };
     const mcpServers = { none: program(), off: program(false), on: program(true), box: program(box) };
     expect(await sandboxes({ mcpServers })).toEqual({
-      none: false,
-      off: false,
+      none: undefined,
+      off: undefined,
       on: closed,
       box: { ...box, write: ["/srv/notes"] },
     });
@@ -45,7 +45,7 @@ describe("sandbox", () => {
     const mcpServers = { none: program(), off: program(false), box: program({ network: true }) };
     expect(await sandboxes({ sandbox: true, mcpServers })).toEqual({
       none: closed,
-      off: false,
+      off: undefined,
       box: { ...closed, network: true },
     });
   });

@@ -74,7 +74,7 @@ async function tryOut(file: string): Promise<void> {
   }
   if (trial.isOk) return;
   const hint =
-    "Allow user namespaces for bubblewrap: on Ubuntu with an AppArmor profile for bwrap, in a container by its options (see docs/sandbox.md).";
+    "Allow user namespaces for bubblewrap: on Ubuntu with an AppArmor profile for bwrap, in a container with its security options.";
   throw unavailable(`the system does not let bubblewrap confine programs: ${trial.text || "no output"}`, hint);
 }
 

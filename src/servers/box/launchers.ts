@@ -8,13 +8,20 @@ import { basename, join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { maxErrorLines, packageInstallMs } from "../limits.ts";
+import { missingCommand } from "../process-group.ts";
 import { ServerFailure } from "../server-failure.ts";
 import { unavailable } from "./bubblewrap.ts";
+import { isWithin } from "./paths.ts";
 
 export interface Command {
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
+}
+
+interface Surroundings {
+  home: string;
+  trusted: Readonly<Record<string, string>>;
 }
 
 /** What to do instead of starting a launcher in a box. */
@@ -30,10 +37,11 @@ const instead: Record<string, string> = {
 };
 
 /**
- * The command to start in the box. Installs the package of `npx` if it is not in the cache of npm. Throws SANDBOX_UNAVAILABLE for launchers that cannot
+ * The command to start in the box. Installs the package of `npx` if it is not in the cache of npm; `trusted` is the environment for that, without the
+ * variables of the entry, because npm runs outside of the box. Throws SANDBOX_UNAVAILABLE for launchers that cannot
  * be replaced, and SERVER_UNAVAILABLE if the package cannot be installed.
  */
-export async function startedCommand(given: Command, home: string): Promise<Command> {
+export async function startedCommand(given: Command, { home, trusted }: Surroundings): Promise<Command> {
   const name = basename(given.command);
   if (name === "docker" || name === "podman") {
     throw unavailable(
@@ -45,7 +53,7 @@ export async function startedCommand(given: Command, home: string): Promise<Comm
   const isLauncher =
     !["uv", "pnpm", "yarn", "npm"].includes(name) || /^(?:run|tool|exec|x|dlx)$/.test(given.args[0] ?? "");
   if (install !== undefined && isLauncher) throw notConfined(name, install);
-  return name === "npx" ? installedByNpx(given, home) : given;
+  return name === "npx" ? installedByNpx(given, { home, trusted }) : given;
 }
 
 function notConfined(launcher: string, install: string): ClaudikinsError {
@@ -53,15 +61,17 @@ function notConfined(launcher: string, install: string): ClaudikinsError {
   return unavailable(`${launcher} downloads programs, which needs more rights than the server`, hint);
 }
 
-async function installedByNpx(given: Command, home: string): Promise<Command> {
+async function installedByNpx(given: Command, { home, trusted }: Surroundings): Promise<Command> {
   const { spec, name, program, rest } = npxWords(given.args);
-  const cache = given.env["npm_config_cache"] ?? join(home, ".npm");
+  const cache = resolve(home, given.env["npm_config_cache"] ?? ".npm");
   const folder = join(cache, "_npx", createHash("sha512").update(spec).digest("hex").slice(0, 16), "node_modules");
   const manifest = join(folder, name, "package.json");
-  if (!existsSync(manifest)) await install(spec, cache, given);
+  if (!existsSync(manifest)) await install(spec, cache, trusted);
   const found = existsSync(manifest) ? parsedJson(readFileSync(manifest, "utf8")) : undefined;
-  const file = binOf(found, name, program);
-  if (file === undefined) {
+  const bin = binOf(found, name, program);
+  const file = bin === undefined ? undefined : resolve(folder, name, bin);
+  // A package could name a file outside of itself, which would then be shown to it.
+  if (file === undefined || !isWithin(file, join(folder, name))) {
     throw new ClaudikinsError(
       "SERVER_UNAVAILABLE",
       `${spec} has no program${program === undefined ? "" : ` ${program}`}`,
@@ -72,7 +82,7 @@ async function installedByNpx(given: Command, home: string): Promise<Command> {
   }
   const { PATH = "" } = given.env;
   const env = { ...given.env, PATH: `${join(folder, ".bin")}:${PATH}` };
-  return { command: resolve(folder, name, file), args: rest, env };
+  return { command: file, args: rest, env };
 }
 
 /** `npx -y package@1 words` → its package, and what the program gets. Throws SANDBOX_UNAVAILABLE for other options of npx. */
@@ -87,7 +97,7 @@ function npxWords(args: readonly string[]): { spec: string; name: string; progra
     }
     spec = /^--package=(.+)$/.exec(word)?.[1] ?? spec;
     if (word.startsWith("--package=")) continue;
-    const [, name] = /^((?:@[\w.-]+\/)?[\w.-]+)(?:@[\w.^~<>=*+-]+)?$/.exec(spec ?? word) ?? [];
+    const [, name] = /^((?:@\w[\w.-]*\/)?\w[\w.-]*)(?:@[\w.^~<>=*+-]+)?$/.exec(spec ?? word) ?? [];
     if (word.startsWith("-") || name === undefined) break;
     return spec === undefined ? { spec: word, name, rest: words } : { spec, name, program: word, rest: words };
   }
@@ -106,9 +116,9 @@ function binOf(manifest: unknown, name: string, program: string | undefined): st
 }
 
 /** npm itself runs outside of the box. It runs no script of the package. */
-async function install(spec: string, cache: string, { command, env }: Command): Promise<void> {
-  const npx = Bun.which(command, { PATH: env["PATH"] ?? "" });
-  if (npx === null) return;
+async function install(spec: string, cache: string, env: Surroundings["trusted"]): Promise<void> {
+  const npx = Bun.which("npx", { PATH: env["PATH"] ?? "" });
+  if (npx === null) throw new ClaudikinsError("SERVER_UNAVAILABLE", missingCommand("npx").why, missingCommand("npx"));
   const words = ["--yes", "--ignore-scripts", `--cache=${cache}`, `--package=${spec}`, "-c", ":"];
   const child = Bun.spawn([npx, ...words], {
     cwd: "/",

@@ -66,7 +66,7 @@ function realOf(path: string): string {
 /** Where sockets of the daemon are. */
 function daemonFolders(env: Environment): string[] {
   const { XDG_RUNTIME_DIR: runtime } = env;
-  return runtime ? [join(runtime, "claudikins")] : [];
+  return [`/tmp/claudikins-${process.getuid?.()}`, ...(runtime ? [join(runtime, "claudikins")] : [])];
 }
 
 function missing(path: string): never {

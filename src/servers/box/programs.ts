@@ -1,6 +1,6 @@
 /** What a program needs to run in a box: its files, its interpreter and its libraries. */
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { maxInterpreters } from "../limits.ts";
 import type { Mount } from "./mounts.ts";
 import { type BoxLink, followed, isWithin } from "./paths.ts";
@@ -51,10 +51,15 @@ export class Reach {
     if (real === undefined || left === 0) return;
     const interpreter = interpreterOf(real);
     if (interpreter === undefined) return;
-    const path = interpreter.includes("/")
-      ? interpreter
-      : Bun.which(interpreter, { PATH: this.#scene.env["PATH"] ?? "" });
-    if (path) this.#program(path, left - 1);
+    const { PATH = "" } = this.#scene.env;
+    const path = interpreter.includes("/") ? interpreter : Bun.which(interpreter, { PATH });
+    if (path && this.#isUsual(path, [real, file])) this.#program(path, left - 1);
+  }
+
+  /** Whether an interpreter is beside its script or on the PATH. A hostile script must not open another folder by its first line. */
+  #isUsual(interpreter: string, scripts: readonly string[]): boolean {
+    const folder = dirname(interpreter);
+    return [...scripts.map(dirname), ...(this.#scene.env["PATH"] ?? "").split(delimiter)].includes(folder);
   }
 
   /** Shows a file with what belongs to it, at each step of its links. */

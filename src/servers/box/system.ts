@@ -25,7 +25,7 @@ const settings = [
     "locale.conf",
     "mime.types",
   ],
-  ...["passwd", "group", "nsswitch.conf", "protocols", "services", "fonts", "gitconfig", "os-release"],
+  ...["passwd", "group", "nsswitch.conf", "protocols", "services", "fonts", "os-release"],
   // The certificates, without private keys.
   ...["ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "ca-certificates", "pki/tls/certs", "pki/tls/cert.pem"],
   ...["pki/tls/openssl.cnf", "pki/ca-trust", "crypto-policies"],

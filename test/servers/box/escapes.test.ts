@@ -58,7 +58,7 @@ async function listenUdp(): Promise<UdpSocket> {
 }
 
 /** The program is a copy, because it tries to write to its own folder. */
-const intruder = (folder: string, sandbox: Box | false): ServerEntry => ({
+const intruder = (folder: string, sandbox: Box | undefined): ServerEntry => ({
   command: "bun",
   args: [join(folder, "program", "intruder.ts")],
   sandbox,
@@ -107,13 +107,13 @@ beforeAll(async () => {
 
 function open(names: string[]): Pool {
   const { folder, writable, listed, home } = prey;
-  const boxes: Record<string, Box | false> = {
-    free: false,
+  const boxes: Record<string, Box | undefined> = {
+    free: undefined,
     boxed: { read: [], write: [writable], network: false },
     hosts: { read: [], write: [], network: [`127.0.0.1:${listed}`] },
   };
   const scene = surroundings(folder.path);
-  const entries = names.map((name) => [name, intruder(folder.path, boxes[name]!)]);
+  const entries = names.map((name) => [name, intruder(folder.path, boxes[name])]);
   return openPool(Object.fromEntries(entries), { ...scene, env: { ...scene.env, HOME: home } });
 }
 

@@ -133,8 +133,8 @@ describe.skipIf(withoutSandbox !== undefined)("a package of npx", () => {
       if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: results[method] ?? {} }));
     });`;
 
-  function install(spec: string): void {
-    folder.write(join(packageFolder(spec), "package.json"), { name: "probe", bin: "./server.cjs" });
+  function install(spec: string, bin = "./server.cjs"): void {
+    folder.write(join(packageFolder(spec), "package.json"), { name: "probe", bin });
     folder.write(join(packageFolder(spec), "server.cjs"), `#!/usr/bin/env node\n${server}`);
     chmodSync(at(packageFolder(spec), "server.cjs"), 0o755);
   }
@@ -144,6 +144,12 @@ describe.skipIf(withoutSandbox !== undefined)("a package of npx", () => {
     const entry = { command: "npx", args: ["-y", "probe@1.2.3", "one", folder.path], sandbox: box() };
     await using pool = openPool({ probe: entry }, scene());
     expect(plainValue(await pool.callTool("probe", "words", {}, {}))).toBe(`one ${folder.path}`);
+  });
+
+  test("cannot name a program outside of itself", async () => {
+    install("probe", "../../../../../secret/program");
+    folder.write("home/secret/program", "#!/bin/sh\n");
+    expect(await failure({ command: "npx", args: ["probe"], sandbox: box() })).toContain("probe has no program");
   });
 
   test("is installed outside of the sandbox, without its scripts", async () => {

@@ -83,6 +83,19 @@ describe("the paths of an entry", () => {
   });
 });
 
+test("a script opens no other folder by the interpreter in its first line", () => {
+  folder.write("home/private/pyproject.toml", "");
+  const python = folder.write("home/private/bin/python", "");
+  const script = folder.write("other/server", `#!${python}\n`);
+  const reached = (path: string) => {
+    const reach = new Reach({ env: { PATH: path }, cwd: at("work"), home: at("home"), writable: [] });
+    reach.command(script, []);
+    return reach.mounts.map((mount) => mount.at);
+  };
+  expect(reached("/usr/bin")).toEqual([script]);
+  expect(reached(at("home/private/bin"))).toEqual([script, at("home/private")]);
+});
+
 describe("links", () => {
   test("are followed to the end", () => {
     symlinkSync("other", at("one"));
