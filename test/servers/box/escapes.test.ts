@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Box } from "../../../src/config/sandbox.ts";
 import type { Pool } from "../../../src/servers/pool.ts";
 import { root } from "../../support/claudikins.ts";
+import { eventually } from "../../support/eventually.ts";
 import { openPool, plainValue, type ServerEntry, surroundings } from "../../support/pool.ts";
 import { processesLeft, processesWith } from "../../support/process.ts";
 import { withoutSandbox } from "../../support/sandbox.ts";
@@ -212,7 +213,7 @@ describe.skipIf(withoutSandbox !== undefined)("a hostile server", () => {
       const mark = `${prey.folder.path}-left-by-${server}`;
       await using own = open([server]);
       plainValue(await own.callTool(server, "leave", { mark }));
-      expect(processesWith(mark)).not.toEqual([]);
+      await eventually(() => processesWith(mark).length > 0);
       await own.close();
       return mark;
     };
