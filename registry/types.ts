@@ -85,6 +85,11 @@ export interface CatalogServer {
    * How it is started in a sandbox: `server` with this `sandbox`, or another entry. A text says why it cannot be confined. Missing if nobody has tried.
    */
   confined?: CatalogSandbox | { server: McpServerEntry } | string;
+  /**
+   * The labels of its tools' data, by pattern; the most exact one counts. `untrusted`: strangers may have written the results. `private`: the
+   * results must not leave. `public`: others can see the arguments.
+   */
+  labels?: Readonly<Record<string, readonly ("untrusted" | "private" | "public")[]>>;
   /** What its tools return, if the server was run. */
   results?: CatalogResults;
   /** Words that a person would look for. */

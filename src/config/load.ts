@@ -14,7 +14,7 @@ import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, user
 import { type Oidc, oidcOf, type Person } from "./oidc.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
-import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
+import { type CommonPolicy, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { type Box, sandboxOf } from "./sandbox.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
@@ -155,7 +155,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
 /** Adds the server of the saved programs, unless the config has a server of that name. */
 function withSavedPrograms(
   config: Config,
-  { policy, user }: { policy?: PolicyKeys | undefined; user?: ParsedConfig | undefined } = {},
+  { policy, user }: { policy?: CommonPolicy | undefined; user?: ParsedConfig | undefined } = {},
 ): Config {
   const { servers, disabled, savedPrograms } = config;
   const name = savedProgramsName;
@@ -316,7 +316,7 @@ interface EntryScene {
 /** The server of an entry in the file. */
 function expandedServer(
   name: string,
-  { allow: _, deny: __, confirm: ___, ...entry }: ServerEntry,
+  { allow: _, deny: __, confirm: ___, labels: ____, ...entry }: ServerEntry,
   { file, env, policy, box, written: writtenEdits, sealing }: EntryScene,
 ): ServerConfig {
   // A shell fills in the variables of this line: a value that was put into it here could run as a command.

@@ -14,6 +14,11 @@ export const server = {
   confined: { write: ["${FILESYSTEM_ROOT:-.}"] },
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": [],
+    "read_*": ["private"],
+    search_files: [],
+  },
   results,
   goodFor: ["read files", "write a file", "list a folder", "find files by name", "move or rename files"],
   notes: ["14 tools; it overwrites without asking.", "Add one argument for each further folder."],

@@ -19,6 +19,12 @@ export const server = {
   confined: { write: ["${MEMORY_FILE_PATH}/.."] },
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": [],
+    read_graph: ["private"],
+    search_nodes: ["private"],
+    open_nodes: ["private"],
+  },
   results,
   goodFor: ["remember something for later", "what do you know about me", "knowledge graph", "notes between sessions"],
   notes: [

@@ -12,6 +12,15 @@ export const server = {
   confined: "the sandbox of its browser does not work inside another one",
   session: "private",
   signIn: "none",
+  labels: {
+    "*": ["untrusted"],
+    navigate_page: ["untrusted", "public"],
+    new_page: ["untrusted", "public"],
+    evaluate_script: ["untrusted", "public"],
+    "fill*": ["untrusted", "public"],
+    type_text: ["untrusted", "public"],
+    upload_file: ["untrusted", "public"],
+  },
   results,
   goodFor: [
     "why is a page slow",

@@ -21,6 +21,9 @@ export const server = {
   confined: { server: { command: "mcp-server-fetch", sandbox: { network: true } } },
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": ["untrusted", "public"],
+  },
   goodFor: [
     "read a web page",
     "download an article as Markdown",

@@ -18,6 +18,15 @@ export const server = {
   confined: "the sandbox of its browser does not work inside another one",
   session: "private",
   signIn: "none",
+  labels: {
+    "*": ["untrusted"],
+    browser_navigate: ["untrusted", "public"],
+    browser_evaluate: ["untrusted", "public"],
+    "browser_run_code*": ["untrusted", "public"],
+    browser_type: ["untrusted", "public"],
+    browser_fill_form: ["untrusted", "public"],
+    browser_file_upload: ["untrusted", "public"],
+  },
   results,
   goodFor: [
     "open a website and click",

@@ -12,6 +12,12 @@ export const server = {
   confined: "the sandbox of its browser does not work inside another one",
   session: "private",
   signIn: "none",
+  labels: {
+    "*": ["untrusted"],
+    puppeteer_navigate: ["untrusted", "public"],
+    puppeteer_evaluate: ["untrusted", "public"],
+    puppeteer_fill: ["untrusted", "public"],
+  },
   results,
   goodFor: ["take a screenshot", "click through a website", "run JavaScript in a page"],
   notes: [
