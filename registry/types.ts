@@ -19,8 +19,15 @@ export type Category =
 
 /** An entry of `mcpServers`, as any host takes it. What differs from person to person stands in it as `${VAR}`. */
 export type McpServerEntry =
-  | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>> }
+  | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>>; sandbox?: CatalogSandbox }
   | { type: "http" | "sse"; url: string; headers?: Readonly<Record<string, string>> };
+
+/** What a server needs to read, write and reach, besides its own program: `sandbox` of an entry. */
+export interface CatalogSandbox {
+  read?: readonly string[];
+  write?: readonly string[];
+  network?: boolean | readonly string[];
+}
 
 export interface CatalogVariable {
   name: string;
@@ -74,6 +81,10 @@ export interface CatalogServer {
    * chosen project, so each agent has its own process. `shared`: calls name all that they are about, so agents share one.
    */
   session: "shared" | "private";
+  /**
+   * How it is started in a sandbox: `server` with this `sandbox`, or another entry. A text says why it cannot be confined. Missing if nobody has tried.
+   */
+  confined?: CatalogSandbox | { server: McpServerEntry } | string;
   /**
    * The labels of its tools' data, by pattern; the most exact one counts. `untrusted`: strangers may have written the results. `private`: the
    * results must not leave. `public`: others can see the arguments.

@@ -39,6 +39,7 @@ const exitCodeOf = {
   DEFINITION_CHANGED: 2,
   AUTH_REQUIRED: 3,
   SERVER_UNAVAILABLE: 4,
+  SANDBOX_UNAVAILABLE: 4,
   CALL_TIMEOUT: 4,
   QUOTA_REACHED: 4,
   CALL_OUTCOME_UNKNOWN: 4,
@@ -56,6 +57,7 @@ const serverDown: readonly string[] = [
   "NEEDS_SECRET",
   "AUTH_REQUIRED",
   "SERVER_UNAVAILABLE",
+  "SANDBOX_UNAVAILABLE",
 ] satisfies ErrorCode[];
 
 /** Whether the code says that a server cannot be used, so that no code that calls it would work. */

@@ -1,9 +1,16 @@
 /** Reads what `claudikins add` is given: an entry, a URL, a command, or the name of a server in the catalog or a registry. */
 
 import { ClaudikinsError } from "../base/errors.ts";
+import { isObject } from "../base/json-object.ts";
 import { networkTypeOf } from "../config/address.ts";
 import { isPasted, readPasted } from "../setup/agents/supported/pasted.ts";
-import { type CatalogVariable, catalogEntry, findInCatalog, type NewServer } from "../setup/settings/add-server.ts";
+import {
+  type CatalogVariable,
+  catalogEntry,
+  confinedServer,
+  findInCatalog,
+  type NewServer,
+} from "../setup/settings/add-server.ts";
 import type { CatalogServer } from "../tools/server-catalog.ts";
 import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -19,6 +26,8 @@ export interface EntryDetails {
 export interface HowToAdd {
   isChecked: boolean;
   isAsked: boolean;
+  /** Whether the entry asks for a sandbox. Undefined: it says nothing. */
+  isConfined: boolean | undefined;
   /** The name of a server from the catalog in the config. */
   as: string | undefined;
   /** Flags that only apply to a server from a registry. */
@@ -104,11 +113,12 @@ async function namedServer(
 }
 
 async function catalogServer(
-  server: CatalogServer,
+  found: CatalogServer,
   { env: given }: EntryDetails,
-  { isAsked, isChecked, as, registryFlags: [registryFlag] }: HowToAdd,
+  { isAsked, isChecked, isConfined, as, registryFlags: [registryFlag] }: HowToAdd,
   io: Io,
 ): Promise<NewServer> {
+  const server = isConfined ? confinedServer(found) : found;
   if (registryFlag) {
     throw new ClaudikinsError("USAGE", `${registryFlag} does not apply to ${server.title}, which is in the catalog`, {
       hint: "To look in a registry instead: --registry official",
@@ -130,9 +140,11 @@ async function catalogServer(
   return {
     name: as ?? server.name,
     entry: { ...entry, ...(Object.keys(env).length > 0 ? { env } : {}) },
-    notes: [...server.notes],
+    notes: [...server.notes, ...(isConfined === undefined && isObject(server.confined) ? [proposal] : [])],
   };
 }
+
+const proposal = "On Linux it can run in a sandbox, which opens only what it needs: add --sandbox.";
 
 function pastedServers(text: string, name: string | undefined, io: Io): NewServer[] {
   const pasted = readPasted(text, { env: io.env, platform: process.platform, cwd: io.cwd });

@@ -80,6 +80,7 @@ export function outcomeError(outcome: Extract<Outcome, { ok: false }>, file?: st
 const knownCodes: readonly ErrorCode[] = [
   "AUTH_REQUIRED",
   "SERVER_UNAVAILABLE",
+  "SANDBOX_UNAVAILABLE",
   "PROTOCOL_ERROR",
   "NEEDS_VARIABLE",
   "POLICY_DENIED",

@@ -22,6 +22,7 @@ import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
 import { type CommonPolicy, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
+import { type Box, sandboxOf } from "./sandbox.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { type EntryReferences, entryReferencesOf } from "./secrets/references.ts";
@@ -73,9 +74,11 @@ interface OwnServer {
 type Ruled = keyof PolicyKeys | "definitions";
 
 /** A server that is a program on this machine. */
-export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | Ruled> {
+export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | "sandbox" | Ruled> {
   /** Absolute. Undefined means the working directory of the call. */
   cwd?: string | undefined;
+  /** What it may read, write and reach. Without it, it has all rights of the user. */
+  sandbox?: Box | undefined;
 }
 
 /**
@@ -90,7 +93,7 @@ export type ServerConfig = StdioServer | NetworkServer;
 /** The settings of the file that are used as they are written. */
 type Settings = Omit<
   ParsedConfig,
-  "servers" | "policy" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas" | "auth"
+  "servers" | "policy" | "sandbox" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas" | "auth"
 >;
 
 export interface Config extends Settings {
@@ -267,6 +270,7 @@ function expandedConfig(
   const {
     servers: entries,
     policy: common,
+    sandbox,
     tools,
     registry,
     workspace,
@@ -284,7 +288,9 @@ function expandedConfig(
     const policy = policyOf(name, entry, common, entries, rules);
     const mode = entry.definitions ?? settings.definitions ?? user?.definitions ?? defaultDefinitionMode;
     const definitions = stricter(mode, user?.servers.get(name)?.definitions);
-    const scene = { file: origin.file, env, policy, written: writtenEdits(parsed, name), sealing, definitions };
+    const ofUser = user && { entry: rules.entry?.sandbox, common: user.sandbox };
+    const box = sandboxOf({ entry: entry.sandbox, common: sandbox }, ofUser);
+    const scene = { file: origin.file, env, policy, box, written: writtenEdits(parsed, name), sealing, definitions };
     const server = expandedServer(name, entry, scene);
     (entry.disabled ? disabled : enabled).set(name, server);
   }
@@ -322,6 +328,8 @@ interface EntryScene {
   file: string;
   env: Environment;
   policy: ServerPolicy | undefined;
+  /** For a server that is a program. */
+  box: Box | undefined;
   written: WrittenEdit[];
   sealing?: Sealing | undefined;
   definitions: DefinitionMode;
@@ -331,11 +339,12 @@ interface EntryScene {
 function expandedServer(
   name: string,
   { allow: _, deny: __, confirm: ___, labels: ____, definitions: _____, ...entry }: ServerEntry,
-  { file, env, policy, written: writtenEdits, sealing, definitions: mode }: EntryScene,
+  { file, env, policy, box, written: writtenEdits, sealing, definitions: mode }: EntryScene,
 ): ServerConfig {
   // A shell fills in the variables of this line: a value that was put into it here could run as a command.
   const helper = entry.url === undefined ? undefined : entry.headersHelper;
-  const written = helper === undefined ? entry : { ...entry, headersHelper: undefined };
+  const confined = entry.url === undefined ? { ...entry, sandbox: box } : entry;
+  const written = helper === undefined ? confined : { ...confined, headersHelper: undefined };
   const { value, missing, used: variables } = expand(written, env);
   const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
   const references = entryReferencesOf(entry, dirname(file));
@@ -367,7 +376,9 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
     const written = user ? writtenEdits(user, name) : [];
     // A project may be stricter than the user, and not more lenient.
     const definitions = stricter(entry.definitions ?? user?.definitions ?? defaultDefinitionMode, project.definitions);
-    const server = expandedServer(name, entry, { file, env: where.env, policy: ofUser, written, definitions });
+    const box = sandboxOf({ entry: entry.sandbox, common: user?.sandbox });
+    const scene = { file, env: where.env, policy: ofUser, box, written, definitions };
+    const server = expandedServer(name, entry, scene);
     config.servers.set(name, { ...server, own: { policy: alone } });
   }
   const chosen = user ? chosenFolders({ registry: user.registry }, file, where.env) : {};

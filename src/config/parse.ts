@@ -153,6 +153,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   look(findNodeAtLocation(root, ["limits"]), ["limits"], knownKeys.limits);
   look(findNodeAtLocation(root, ["executions"]), ["executions"], knownKeys.executions);
   look(findNodeAtLocation(root, ["approvals"]), ["approvals"], knownKeys.approvals);
+  look(findNodeAtLocation(root, ["sandbox"]), ["sandbox"], knownKeys.sandbox, true);
   look(findNodeAtLocation(root, ["llm"]), ["llm"], knownKeys.llm, true);
   look(findNodeAtLocation(root, ["llm", "headers"]), ["llm", "headers"]);
   look(findNodeAtLocation(root, ["telemetry"]), ["telemetry"], knownKeys.telemetry, true);
@@ -194,6 +195,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   for (const { name, node } of membersOf(servers)) {
     look(node, ["mcpServers", name], knownKeys.server);
     look(findNodeAtLocation(node, ["oauth"]), ["mcpServers", name, "oauth"], knownKeys.oauth);
+    look(findNodeAtLocation(node, ["sandbox"]), ["mcpServers", name, "sandbox"], knownKeys.sandbox, true);
     look(findNodeAtLocation(node, ["exchange"]), ["mcpServers", name, "exchange"], knownKeys.exchange, true);
     look(findNodeAtLocation(node, ["confirm"]), ["mcpServers", name, "confirm"]);
   }

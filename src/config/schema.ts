@@ -35,6 +35,7 @@ import { authFields, authSchema, oidcKeys } from "./oidc-schema.ts";
 import { type Confirm, commonKeys, type Labels } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
+import { boxKeys, noSandbox, sandboxSchema } from "./sandbox-schema.ts";
 import { telemetryFields, telemetrySchema } from "./telemetry-schema.ts";
 import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
 
@@ -114,6 +115,8 @@ export const stdioSchema = z.object({
     .optional(),
   /** Relative paths are resolved against the config file. */
   cwd: z.string().min(1).optional(),
+  /** What the program may read, write and reach. `true`: only itself. Without it, it has all rights of the user. */
+  sandbox: sandboxSchema.optional(),
   ...anyServer,
 });
 
@@ -132,6 +135,7 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
       headers: headers.default({}),
       headersHelper: z.string().min(1).optional(),
       cwd: z.string().min(1).optional(),
+      sandbox: noSandbox,
       [addressKey]: textWithout((url) => addressProblem(url, transportOf(type, url))),
     })
     .transform((entry): NetworkEntry => {
@@ -140,6 +144,7 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
         oauth,
         auth,
         cwd,
+        sandbox: __,
         [addressKey]: address,
         ...rest
       } = entry as typeof entry & Record<string, unknown>;
@@ -225,6 +230,8 @@ const configFields = {
   mcpServers: z.looseObject({}).optional(),
   /** In a project's config: whether the servers of the user's own config are used as well. */
   extends: z.literal(["user", false]).default(defaultSettings.extends),
+  /** The sandbox of entries with a command that have no `sandbox` of their own. */
+  sandbox: sandboxSchema.optional(),
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
   /** How a call that is certainly wrong is treated: the program is refused, a warning is logged, or nothing is checked. */
@@ -306,6 +313,7 @@ export const configSchema = (servers: readonly string[]) =>
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };
 export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
   command?: undefined;
+  sandbox?: undefined;
   url: string;
   headers: Record<string, string>;
   /** A line for the shell that prints headers as a JSON object. The shell fills in its variables. */
@@ -335,6 +343,7 @@ export const knownKeys = {
   argument: Object.keys(argumentFields),
   door: Object.keys(doorFields),
   quotas: quotaKeys,
+  sandbox: boxKeys,
   auth: Object.keys(authFields),
   oidc: oidcKeys,
   llm: Object.keys(llmFields),

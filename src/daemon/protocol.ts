@@ -91,6 +91,7 @@ export function httpStatusOf(code: ProblemCode): number {
     OUTDATED: 409,
     TOOL_FAILED: 422,
     SERVER_UNAVAILABLE: 502,
+    SANDBOX_UNAVAILABLE: 502,
     PROTOCOL_ERROR: 502,
     LEAVING: 503,
     UNLIKE: 409,

@@ -371,3 +371,29 @@ export const logFollowMs = 150;
 
 /** Bytes of one read of a log file. */
 export const maxLogReadBytes = 4 * megabyte;
+
+// Boxes of confined servers.
+
+/** Links on the way to one path. */
+export const maxLinks = 40;
+
+/** Interpreters of one program: a script whose interpreter is a script. */
+export const maxInterpreters = 4;
+
+/** Size of each folder in the memory of a box, such as /tmp. */
+export const boxMemoryMb = 256;
+
+/** Time to install the package of `npx` before its server is started in a box. */
+export const packageInstallMs = 120_000;
+
+/** Connections at once that one server may open through its proxy. */
+export const maxProxyConnections = 256;
+
+/** The head of a request to the proxy. */
+export const maxProxyHeadBytes = 8_192;
+
+/** Time to send the head of a request, and to connect to a host. */
+export const proxyConnectMs = 15_000;
+
+/** Refused connections of one process that are logged. */
+export const maxProxyRefusals = 20;

@@ -2,13 +2,14 @@
 import { usesOwn } from "../config/credentials.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
 import { wantsSignIn } from "../config/oauth.ts";
+import type { Box } from "../config/sandbox.ts";
 import type { Channel, ChannelOptions } from "./channel.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { Authorizer, Endpoint } from "./endpoint.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import { withOwnKeys } from "./own-keys.ts";
 import { ServerLog } from "./server-log.ts";
-import { type StdioOptions, StdioTransport } from "./stdio.ts";
+import { type Preparation, type StdioOptions, StdioTransport } from "./stdio.ts";
 
 /**
  * Nothing starts before the transport does, except commands that print values of the entry. Throws NEEDS_SECRET; NetworkFailure with CONFIG_INVALID
@@ -53,9 +54,11 @@ async function newChannel(server: ServerConfig, options: ChannelChoice, onStderr
 
 function stdioChannel(
   server: StdioServer,
-  { env, cwd, log, redact }: ChannelOptions,
+  options: ChannelOptions,
   { onStderr, onStart }: { onStderr: Hear | undefined; onStart: StdioOptions["onStart"] },
 ): Channel {
+  const { env, cwd, log, redact } = options;
+  const { sandbox: box } = server;
   const transport = new StdioTransport({
     command: server.command,
     args: server.args,
@@ -65,6 +68,7 @@ function stdioChannel(
     ...(redact ? { redact } : {}),
     ...(onStderr ? { onStderr } : {}),
     ...(onStart ? { onStart } : {}),
+    ...(box ? { prepare: confinedBy(box, server.name, options) } : {}),
   });
   return {
     transport,
@@ -72,6 +76,14 @@ function stdioChannel(
     ended: () => (transport.ended === "" ? "" : `its process ${transport.ended}`),
     lastWords: () => transport.lastLines(),
     failure: () => undefined,
+  };
+}
+
+/** Code for boxes is loaded only if a server needs it. */
+function confinedBy(box: Box, server: string, { env, log }: ChannelOptions): Preparation {
+  return async (start) => {
+    const { openBox } = await import("./box/open-box.ts");
+    return { ...start, ...(await openBox({ server, box, start, env, log })), isBox: true };
   };
 }
 

@@ -1,11 +1,13 @@
 /** A child process with its own process group; on Windows, with its own job object. No process of either outlives this process. */
 import { existsSync } from "node:fs";
+import { constants } from "node:os";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
 import { atMost } from "../base/time-limit.ts";
 import { resolveCommand, shellCommand } from "./command.ts";
 import { JobObject } from "./job-object.ts";
 import { eofGraceMs, termGraceMs } from "./limits.ts";
+import { membersOf } from "./resident-memory.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
 
 export interface SpawnOptions {
@@ -17,6 +19,8 @@ export interface SpawnOptions {
   warn?: (message: string) => void;
   /** `command` is a line for the shell of the operating system, and there are no `args`. */
   isShellLine?: boolean;
+  /** The leader is bubblewrap, which ends its box when it ends itself: signals are for the processes inside. */
+  isBox?: boolean;
 }
 
 const isWindows = process.platform === "win32";
@@ -35,11 +39,13 @@ export class ProcessGroup implements AsyncDisposable {
   readonly #child: Child;
   /** Undefined if this is not Windows, or if the process cannot be put into a job. */
   readonly #job: JobObject | undefined;
+  readonly #isBox: boolean;
   #stopping: Promise<void> | undefined;
 
   /** Throws SERVER_UNAVAILABLE if the command cannot be started, CONFIG_INVALID if its arguments cannot be passed on. */
   constructor(options: SpawnOptions) {
-    const { env, cwd } = options;
+    const { env, cwd, isBox = false } = options;
+    this.#isBox = isBox;
     const surroundings = { env, cwd, platform: process.platform };
     const { file, args, ...how } = options.isShellLine
       ? shellCommand(options.command, surroundings)
@@ -87,9 +93,10 @@ export class ProcessGroup implements AsyncDisposable {
   }
   /** How the leader ended: "exited with code 1", "was ended by SIGKILL". */
   get exited(): Promise<string> {
-    return this.#child.exited.then((code) =>
-      this.#child.signalCode ? `was ended by ${this.#child.signalCode}` : `exited with code ${code}`,
-    );
+    return this.#child.exited.then((code) => {
+      const signal = this.#child.signalCode ?? (this.#isBox ? signalInCode(code) : undefined);
+      return signal ? `was ended by ${signal}` : `exited with code ${code}`;
+    });
   }
 
   /** Null while the leader runs, and if a signal has ended it. */
@@ -105,10 +112,13 @@ export class ProcessGroup implements AsyncDisposable {
       else this.#child.kill("SIGKILL");
       return;
     }
-    try {
-      process.kill(-this.#child.pid, name);
-    } catch (error) {
-      if (systemCodeOf(error) !== "ESRCH" && systemCodeOf(error) !== "EPERM") throw error;
+    const targets = this.#isBox && name !== "SIGKILL" ? membersOf(this.#child.pid) : [-this.#child.pid];
+    for (const target of targets) {
+      try {
+        process.kill(target, name);
+      } catch (error) {
+        if (systemCodeOf(error) !== "ESRCH" && systemCodeOf(error) !== "EPERM") throw error;
+      }
     }
   }
 
@@ -170,6 +180,11 @@ function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
     default:
       return say(`${command}: ${messageOf(cause)}`);
   }
+}
+
+/** The signal that ended a process, in the exit code that a shell and bubblewrap report for it. */
+function signalInCode(code: number): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
 }
 
 const isPath = (command: string) => /[\\/]/.test(command);

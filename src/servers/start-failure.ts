@@ -43,7 +43,8 @@ export function startFailure(
 ): ClaudikinsError {
   if (cause instanceof ClaudikinsError && !isLate) {
     // The system refuses to start its program, and would do so again, unless it was short of something.
-    const lasting = !shortages.includes(systemCodeOf(cause.cause) ?? "");
+    const isShort = shortages.includes(systemCodeOf(cause.cause) ?? "");
+    const lasting = cause instanceof ServerFailure ? cause.facts.lasting : !isShort;
     const details = { cause: cause.cause, hint: cause.hint, lasting };
     return failed(server, cause.code, `did not start: ${cause.message}`, details);
   }
@@ -75,13 +76,15 @@ export function startFailure(
   const variable = module ? undefined : missingVariableHint(lines, server, (name) => env[name] !== undefined);
   const details = {
     cause,
-    hint: module?.hint ?? variable ?? hint,
+    hint: `${module?.hint ?? variable ?? hint}${server.sandbox ? hiddenFiles : ""}`,
     lasting: module !== undefined || variable !== undefined || lastingCodes.includes(code),
     missing: module?.path,
     said: module ? undefined : tellingLine(lines),
   };
   return failed(server, code, `did not start: ${module?.why ?? words}`, details, module ? "" : lastWords(channel));
 }
+
+const hiddenFiles = ' If its sandbox hides a file that it needs, name the file in "read" of "sandbox".';
 
 /** Codes of the system for too many processes or files, and too little memory. */
 const shortages = ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"];

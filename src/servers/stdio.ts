@@ -42,7 +42,11 @@ export interface StdioOptions extends SpawnOptions {
   onStart?: () => () => void;
   /** Gets the process's stderr. */
   onStderr?: (chunk: Uint8Array) => void;
+  /** Changes how the process is started. `ended` is called when it has ended. */
+  prepare?: Preparation;
 }
+
+export type Preparation = (start: SpawnOptions) => Promise<SpawnOptions & { ended: () => void }>;
 
 const inputClosed = "its input is closed";
 
@@ -74,6 +78,7 @@ export class StdioTransport implements Transport {
   #isWriting = false;
   /** A write has failed: the process does not read any more. */
   #isBroken = false;
+  #isClosed = false;
 
   readonly #options: StdioOptions;
   constructor(options: StdioOptions) {
@@ -81,8 +86,29 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const hasEnded = this.#options.onStart?.();
-    const group = this.#started(hasEnded);
+    const { onStart, prepare } = this.#options;
+    let hasEnded = onStart?.();
+    try {
+      let how: SpawnOptions = this.#options;
+      // Without an await, the process exists as soon as this is called.
+      if (prepare) {
+        const { ended, ...prepared } = await prepare(this.#options);
+        const before = hasEnded;
+        hasEnded = () => {
+          ended();
+          before?.();
+        };
+        how = prepared;
+        if (this.#isClosed) throw new Error("closed before the start");
+      }
+      this.#run(new ProcessGroup(how), hasEnded);
+    } catch (error) {
+      hasEnded?.();
+      throw error;
+    }
+  }
+
+  #run(group: ProcessGroup, hasEnded: (() => void) | undefined): void {
     this.#group = group;
     this.#pid = group.pid;
     const broken = (error: Error) => this.onerror?.(error);
@@ -99,15 +125,6 @@ export class StdioTransport implements Transport {
       // A failed write is reported first.
       setImmediate(() => this.onclose?.());
     });
-  }
-
-  #started(hasEnded: (() => void) | undefined): ProcessGroup {
-    try {
-      return new ProcessGroup(this.#options);
-    } catch (error) {
-      hasEnded?.();
-      throw error;
-    }
   }
 
   /** Throws NotWritten if the process has not read the message. */
@@ -138,6 +155,7 @@ export class StdioTransport implements Transport {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#group?.stop();
   }
 

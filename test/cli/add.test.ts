@@ -257,6 +257,34 @@ describe("add with the name of a server in the catalog", () => {
     expect((await run(["add", "brave-search"], { terminal: true, answers: [] })).exitCode).toBe(130);
   });
 
+  test("proposes the sandbox of the catalog, and writes it with --sandbox", async () => {
+    const env = { ...withNpx(), MEMORY_FILE_PATH: "/srv/memory.json" };
+    const words = ["add", "memory", "--no-check", "--json"];
+    const proposed = JSON.parse((await run(words, { env })).stdout).added[0].notes;
+    expect(proposed).toContain("On Linux it can run in a sandbox, which opens only what it needs: add --sandbox.");
+    expect(users().memory.sandbox).toBeUndefined();
+    const { notes } = JSON.parse((await run([...words, "--sandbox", "--force"], { env })).stdout).added[0];
+    expect(notes.join()).not.toContain("--sandbox");
+    expect(users().memory.sandbox).toEqual({ write: ["${MEMORY_FILE_PATH}/.."] });
+    expect((await run([...words, "--no-sandbox", "--force"], { env })).exitCode).toBe(0);
+    expect(users().memory.sandbox).toBe(false);
+  });
+
+  test("requires the variables of its sandbox", async () => {
+    const { exitCode, stderr } = await run(["add", "memory", "--sandbox"], { env: withNpx() });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("Memory needs MEMORY_FILE_PATH:")]);
+  });
+
+  test.each([
+    [["playwright"], "Playwright cannot run in a sandbox: the sandbox of its browser does not work inside another one"],
+    [["docs", "https://mcp.example.com/mcp"], "docs is on the network: only a program can have a sandbox"],
+    [["memory", "--no-sandbox"], "Use --sandbox or --no-sandbox, not both"],
+  ])("refuses --sandbox for %j", async (words, message) => {
+    const { exitCode, stderr } = await run(["add", ...words, "--sandbox", "--no-check"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(existsSync(usersFile())).toBe(false);
+  });
+
   test("suggests a similar name", async () => {
     expect(await shown(["add", "gihub"])).toMatchInlineSnapshot(`
       "$ claudikins add gihub

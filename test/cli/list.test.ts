@@ -93,6 +93,18 @@ describe("list", () => {
     ]);
   });
 
+  test("shows which servers are confined, and what their sandboxes open", async () => {
+    const sandbox = { write: ["/srv/notes"], network: ["api.example.com"] };
+    const entry = { command: "/opt/bin/notes" };
+    folder.write("claudikins.json", { mcpServers: { free: entry, notes: { ...entry, sandbox } } });
+    const { servers } = JSON.parse((await run(["list", "--json"])).stdout);
+    expect(servers.map((each: { sandbox?: object }) => each.sandbox)).toEqual([
+      undefined,
+      { by: "bubblewrap", read: [], ...sandbox },
+    ]);
+    expect((await run(["list"])).stdout).toMatch(/^free +stdio notes +not started.*\nnotes +stdio notes \(sandbox\) /m);
+  });
+
   test("remembers the revision of MCP and the version of each server, with --json", async () => {
     const older = fixture("modern", "serve", folder.path);
     const newer = fixture("modern", "reject", folder.path);

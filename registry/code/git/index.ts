@@ -10,6 +10,13 @@ export const server = {
   variables: [
     { name: "GIT_REPOSITORY", required: false, what: "the repository folder; defaults to the folder it starts in" },
   ],
+  confined: {
+    server: {
+      command: "mcp-server-git",
+      args: ["--repository", "${GIT_REPOSITORY:-.}"],
+      sandbox: { read: ["~/.gitconfig"], write: ["${GIT_REPOSITORY:-.}"] },
+    },
+  },
   session: "shared",
   signIn: "none",
   goodFor: ["what changed", "commit changes", "history of a file", "create a branch"],

@@ -9,6 +9,7 @@ export const server = {
   description: "Runs programs in a terminal, and reads, edits and searches files anywhere on this machine",
   server: { command: "npx", args: ["-y", "@wonderwhy-er/desktop-commander@latest"] },
   variables: [],
+  confined: "it runs any command of yours",
   session: "private",
   signIn: "none",
   labels: {

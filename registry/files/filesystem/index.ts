@@ -11,6 +11,7 @@ export const server = {
   variables: [
     { name: "FILESYSTEM_ROOT", required: false, what: "the folder it may access; defaults to the folder it starts in" },
   ],
+  confined: { write: ["${FILESYSTEM_ROOT:-.}"] },
   session: "shared",
   signIn: "none",
   labels: {

@@ -21,6 +21,7 @@ export const server = {
       from: "https://context7.com/dashboard",
     },
   ],
+  confined: { network: ["context7.com"] },
   session: "shared",
   signIn: "none",
   labels: {

@@ -15,6 +15,8 @@ export const server = {
   variables: [
     { name: "MEMORY_FILE_PATH", required: false, what: "the absolute path of the file that stores everything" },
   ],
+  // It replaces the file by a new one, for which it needs the folder.
+  confined: { write: ["${MEMORY_FILE_PATH}/.."] },
   session: "shared",
   signIn: "none",
   labels: {

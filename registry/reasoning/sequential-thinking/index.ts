@@ -8,6 +8,7 @@ export const server = {
   description: "Keeps a chain of thoughts in numbered steps that can be revised and branched",
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-sequential-thinking"] },
   variables: [],
+  confined: {},
   session: "private",
   signIn: "none",
   goodFor: ["think step by step", "plan a difficult task", "revise a plan", "compare several ways"],

@@ -9,6 +9,7 @@ export const server = {
   description: "Shows every feature of the protocol once: for testing clients, not for work",
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-everything", "stdio"] },
   variables: [],
+  confined: {},
   session: "shared",
   signIn: "none",
   labels: {

@@ -9,6 +9,7 @@ export const server = {
   description: "Debugs pages in Chrome: console, network, performance traces, styles, screenshots, input",
   server: { command: "npx", args: ["-y", "chrome-devtools-mcp@latest"] },
   variables: [],
+  confined: "the sandbox of its browser does not work inside another one",
   session: "private",
   signIn: "none",
   labels: {

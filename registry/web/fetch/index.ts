@@ -18,6 +18,7 @@ export const server = {
     },
   ],
   variables: [],
+  confined: { server: { command: "mcp-server-fetch", sandbox: { network: true } } },
   session: "shared",
   signIn: "none",
   labels: {

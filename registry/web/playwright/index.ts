@@ -15,6 +15,7 @@ export const server = {
     },
   ],
   variables: [],
+  confined: "the sandbox of its browser does not work inside another one",
   session: "private",
   signIn: "none",
   labels: {

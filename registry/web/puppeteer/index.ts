@@ -9,6 +9,7 @@ export const server = {
   description: "Drives a browser with a few plain tools: navigate, click, fill, select, screenshot, run script",
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-puppeteer"] },
   variables: [],
+  confined: "the sandbox of its browser does not work inside another one",
   session: "private",
   signIn: "none",
   labels: {

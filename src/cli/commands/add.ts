@@ -51,6 +51,10 @@ export default command({
       choices: ["http", "sse", "ws"],
     }),
     account: option("The account that it is for, to tell several entries of one server apart", { valueHint: "text" }),
+    sandbox: flag(
+      "Run the server in a sandbox: a catalog server with what it needs, any other with its own files and no network",
+    ),
+    "no-sandbox": flag("Run the server without a sandbox, whatever the config says"),
     user: flag("Add the server to your own config, even inside a project"),
     force: flag("Replace an existing server of this name"),
     "no-check": flag("Do not start the server or ask for its variables"),
@@ -112,8 +116,10 @@ export default command({
       headers: parsePairs(args.header, "--header", { form: /^([^\s:]+)\s*:\s*([\s\S]*)$/, shown: "'Name: value'" }),
       type: args.type,
     };
+    const isConfined = sandboxFlag(args);
     const how: HowToAdd = {
       isChecked,
+      isConfined,
       isAsked: isChecked && configFile.kind === "user" && canAsk(io) && !args.json,
       as: args.as,
       registryFlags: givenFlags({ ...args, as: undefined }),
@@ -126,13 +132,31 @@ export default command({
     };
     const found = await newServers(args.name, args.what, details, how, io);
     if ("answer" in found) return found.answer;
-    const servers = forAccount(found, args.account);
+    const servers = forAccount(withSandbox(found, isConfined), args.account);
     const isByName = args.what.length === 0 && args.as === undefined;
     for (const { name } of servers) checkFree(name, configFile, force, isByName ? `--as ${name}-2` : undefined);
     const isNamed = args.config !== undefined;
     return add(servers, configFile, { isChecked, isTrusted, isNamed }, io);
   },
 });
+
+function sandboxFlag(args: { sandbox?: boolean | undefined; "no-sandbox"?: boolean | undefined }): boolean | undefined {
+  if (args.sandbox && args["no-sandbox"]) throw new ClaudikinsError("USAGE", "Use --sandbox or --no-sandbox, not both");
+  return args.sandbox ? true : args["no-sandbox"] ? false : undefined;
+}
+
+/** Throws USAGE for a server on the network. */
+function withSandbox(servers: NewServer[], sandbox: boolean | undefined): NewServer[] {
+  if (sandbox === undefined) return servers;
+  return servers.map((server) => {
+    if (server.entry["command"] === undefined) {
+      throw new ClaudikinsError("USAGE", `${server.name} is on the network: only a program can have a sandbox`, {
+        hint: "Add it without --sandbox and --no-sandbox.",
+      });
+    }
+    return sandbox && server.entry["sandbox"] ? server : { ...server, entry: { ...server.entry, sandbox } };
+  });
+}
 
 /** Throws USAGE for several servers. */
 function forAccount(servers: NewServer[], account: string | undefined): NewServer[] {

@@ -205,8 +205,20 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
   const more = isChecked ? ["protocol", "pid", "memory"] : [];
   const head = ["server", { text: "transport" }, "state", "tools", ...more, { text: "description" }];
   const rows = servers.map((facts) => {
-    const { server, transport, program, host, session, from, state, protocol, account, description = "" } = facts;
-    const marks = [from === "own" && "own", session === "private" && "private"].filter(Boolean);
+    const {
+      server,
+      transport,
+      program,
+      host,
+      sandbox,
+      session,
+      from,
+      state,
+      protocol,
+      account,
+      description = "",
+    } = facts;
+    const marks = [from === "own" && "own", sandbox && "sandbox", session === "private" && "private"].filter(Boolean);
     const pid = state.state === "ready" ? state.pid : undefined;
     return [
       server,

@@ -38,6 +38,7 @@ export const findingShape = named(
     "startMs?": about("The time that the server needed to start", number),
     "listMs?": number,
     "tools?": number,
+    "sandbox?": about("What confines the server", text),
     "protocol?": about("The revision of MCP that the server speaks", text),
     "version?": about("The server's own version", text),
   }),

@@ -5,6 +5,7 @@ import { durationText } from "../../base/duration.ts";
 import { type Problem, problemOf } from "../../base/errors.ts";
 import { usesOwn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
+import { sandboxEngine } from "../../config/sandbox.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { Pool } from "../../servers/pool.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
@@ -51,7 +52,13 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
     const tookMs = Math.round(performance.now() - begunAt);
     const state = pool.state(name);
     const startMs = state.state === "ready" ? Math.min(state.startMs ?? tookMs, tookMs) : tookMs;
-    const facts = { startMs, listMs: tookMs - startMs, tools: tools.length, ...pool.identity(name) };
+    const facts = {
+      startMs,
+      listMs: tookMs - startMs,
+      tools: tools.length,
+      ...confinedBy(server),
+      ...pool.identity(name),
+    };
     const finding = answered(server, facts);
     return problems.length === 0 ? finding : misfit(problems, finding);
   } catch (thrown) {
@@ -60,13 +67,18 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
   }
 }
 
+function confinedBy({ sandbox }: ServerConfig): { sandbox?: string } {
+  return sandbox ? { sandbox: sandboxEngine } : {};
+}
+
 export function answered(
   { name, startTimeoutMs }: Pick<ServerConfig, "name" | "startTimeoutMs">,
-  facts: { startMs: number; listMs: number; tools: number } & Partial<ServerIdentity>,
+  facts: { startMs: number; listMs: number; tools: number; sandbox?: string } & Partial<ServerIdentity>,
 ): Finding {
-  const { startMs, listMs, tools, protocol } = facts;
+  const { startMs, listMs, tools, protocol, sandbox } = facts;
   const revision = protocol === undefined ? "" : `, MCP ${protocol}`;
-  const text = `${name}: ${counted(tools, "tool")}, started in ${durationText(startMs)}, listed in ${durationText(listMs)}${revision}`;
+  const confined = sandbox === undefined ? "" : `, confined by ${sandbox}`;
+  const text = `${name}: ${counted(tools, "tool")}, started in ${durationText(startMs)}, listed in ${durationText(listMs)}${revision}${confined}`;
   if (tools === 0) {
     const repair = "Check its documentation for the arguments and variables it needs.";
     return warning(idOf(name), `${name} started in ${durationText(startMs)}, but has no tools`, repair, facts);

@@ -56,16 +56,21 @@ function rulesOf({ config }: CheckParts, scene: CheckContext): Map<string, strin
   return rules;
 }
 
-/** The paths in the server's arguments and variables. A server can usually write to the paths that it is given. */
+/**
+ * The paths that a sandbox lets it write to; without a sandbox, those in its arguments and variables, because a server can usually write to the paths
+ * that it is given.
+ */
 function placesGiven(
   server: Extract<ServerConfig, { command: string }>,
   { env, serverFolder }: CheckContext,
 ): string[] {
   const base = server.cwd ?? serverFolder;
-  const texts = [...server.args, ...Object.values(server.env)].flatMap((text) => [text, ...text.split(/[,;:=]/)]);
+  const open = server.sandbox ? server.sandbox.write : undefined;
+  const texts =
+    open ?? [...server.args, ...Object.values(server.env)].flatMap((text) => [text, ...text.split(/[,;:=]/)]);
   const places = texts.flatMap((text) => {
     // Without a slash, only `.`, `..` and `~` are paths.
-    if (!/[\\/]|^\.{1,2}$|^~$/.test(text)) return [];
+    if (!open && !/[\\/]|^\.{1,2}$|^~$/.test(text)) return [];
     const path = realOf(resolve(base, text.replace(/^~(?=$|[\\/])/, homeOf(env))));
     return statSync(path, { throwIfNoEntry: false }) ? [path] : [];
   });

@@ -68,6 +68,26 @@ export async function catalogEntry(server: CatalogServer, options: VariableOptio
   return entry;
 }
 
+/**
+ * The server with the entry that runs in its sandbox. Variables of the sandbox are required. Throws USAGE for a server that cannot be confined. A server
+ * that nobody has tried gets its own files and no network.
+ */
+export function confinedServer(server: CatalogServer): CatalogServer {
+  const { confined = {} } = server;
+  if (typeof confined === "string" || !("command" in server.server)) {
+    const why = typeof confined === "string" ? confined : "it is not a program on this machine";
+    throw new ClaudikinsError("USAGE", `${server.title} cannot run in a sandbox: ${why}`, {
+      hint: "Add it without --sandbox.",
+    });
+  }
+  const entry = "server" in confined ? confined.server : { ...server.server, sandbox: confined };
+  const opened = JSON.stringify("sandbox" in entry ? entry.sandbox : {});
+  const variables = server.variables.map((variable) => {
+    return opened.includes(`\${${variable.name}}`) ? { ...variable, required: true } : variable;
+  });
+  return { ...server, server: entry, variables };
+}
+
 function needs(server: CatalogServer, missing: CatalogVariable[]): ClaudikinsError {
   const names = missing.map(({ name }) => name);
   const lines = missing.map(({ name, what, from }) => `  ${name}: ${what}${from === undefined ? "" : ` (${from})`}`);

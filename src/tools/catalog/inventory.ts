@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { problemOf } from "../../base/errors.ts";
 import {
   about,
+  either,
   exactly,
   number,
   oneOf,
@@ -15,6 +16,7 @@ import {
   yesOrNo,
 } from "../../base/json-shape.ts";
 import { type Config, ownServersOf, type ServerConfig } from "../../config/load.ts";
+import { sandboxEngine } from "../../config/sandbox.ts";
 import type { Pool } from "../../servers/pool.ts";
 import { residentBytes } from "../../servers/resident-memory.ts";
 import { redactorOf } from "../../servers/secrets.ts";
@@ -30,6 +32,10 @@ const facts = {
   transport: oneOf("stdio", "http", "sse", "websocket"),
   "program?": about("The last part of the command's path", text),
   "host?": about("Host and port of a server on the network", text),
+  "sandbox?": about(
+    "What confines the server, and what its sandbox opens",
+    record({ by: text, read: texts, write: texts, network: either(yesOrNo, texts) }),
+  ),
   "account?": about("The account that the entry is for", text),
   "description?": text,
   "tools?": about("Number of known tools that the config allows", number),
@@ -155,6 +161,7 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
     server: name,
     ...wayTo(config),
     ...(ownServersOf(catalog.config).length > 0 ? { from: config.own ? "own" : "project" } : {}),
+    ...(config.sandbox ? { sandbox: { by: sandboxEngine, ...config.sandbox } } : {}),
     account,
     description: description || undefined,
     state: catalog.isClosed(name) ? { state: "denied" } : pool.stateOrFailure(name),
