@@ -485,9 +485,15 @@ export class Pool implements AsyncDisposable {
   ): Promise<JsonObject> {
     const { server } = called;
     const isLocked = this.#accepted?.isLocked(server) ?? false;
-    if (isLocked && !this.#isVerified(server)) await this.#accepted?.verify(server, options.signal);
+    const verify = () => this.#accepted?.verify(server, options.signal);
+    if (isLocked && !this.#isVerified(server)) await verify();
     const permission = this.#gate.permit({ ...called, args: params.arguments ?? {} }, options);
     const permitted = permission && (await permission);
+    if (permitted && isLocked) {
+      // The tool may have changed while a person was asked.
+      if (!this.#isVerified(server)) await verify();
+      this.#gate.refuseDenied(called);
+    }
     const result = await this.#use<JsonObject | undefined>(
       server,
       shownId(called),
