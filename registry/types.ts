@@ -74,6 +74,11 @@ export interface CatalogServer {
    * chosen project, so each agent has its own process. `shared`: calls name all that they are about, so agents share one.
    */
   session: "shared" | "private";
+  /**
+   * The labels of its tools' data, by pattern; the most exact one counts. `untrusted`: strangers may have written the results. `private`: the
+   * results must not leave. `public`: others can see the arguments.
+   */
+  labels?: Readonly<Record<string, readonly ("untrusted" | "private" | "public")[]>>;
   /** What its tools return, if the server was run. */
   results?: CatalogResults;
   /** Words that a person would look for. */

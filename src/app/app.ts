@@ -13,6 +13,7 @@ import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
 import { ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { StoredQueue } from "../policy/approvals/stored-queue.ts";
+import { LabelSessions } from "../policy/flow/label-sessions.ts";
 import { UsageQuotas } from "../policy/quotas.ts";
 import type { Executions } from "../programs/executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
@@ -66,6 +67,8 @@ export class App implements AsyncDisposable {
   readonly catalog: ToolCatalog;
   /** What outlives this process: records, counts, approvals, executions. */
   readonly store: Store;
+  /** What the sessions of agents have read. */
+  readonly sessions: LabelSessions;
   /** Counts calls and characters. */
   readonly ledger: Ledger;
   readonly quotas: UsageQuotas;
@@ -107,6 +110,7 @@ export class App implements AsyncDisposable {
     this.telemetry = telemetry;
     this.reload = twin ? twin.reload : reload && new ConfigReload(this, reload);
     this.store = lender?.store ?? new Store(storeFile(env));
+    this.sessions = lender?.sessions ?? new LabelSessions({ store: this.store, log });
     this.approvals = lender?.approvals ?? new Approvals({ env, store: this.store });
     this.quotas =
       twin?.quotas ??
@@ -129,6 +133,9 @@ export class App implements AsyncDisposable {
         isReviewed: (server, mark) => this.catalog.isReviewed(server, mark),
         verify: (server, signal) => this.catalog.verify(server, signal),
       },
+      reads: this.sessions.ofConnection(),
+      catalogLabels: async (server) => (await import("../tools/server-catalog.ts")).recognise(server)?.labels,
+      place: { door: config.door ?? "", person: config.person?.name ?? "" },
     });
     this.catalog =
       twin?.catalog.withPool(this.pool) ??

@@ -63,12 +63,13 @@ export const commands: CommandTable = {
     },
   },
   executions: {
-    summary: "Programs in the background, and programs that wait (list, show, wait, cancel)",
+    summary: "Programs in the background, and programs that wait (list, show, dry-run, wait, cancel)",
     description: "Manage programs that run in the background or wait. Without a command, lists them.",
     default: "list",
     commands: parts(() => import("./commands/executions.ts"), {
       list: "List them",
       show: "Show the state, the calls and the code of one",
+      "dry-run": "Show what the program of one would do",
       wait: "Wait for one and print its outcome",
       cancel: "Cancel one",
     }),

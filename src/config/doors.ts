@@ -7,7 +7,16 @@ import { didYouMean } from "../base/near-names.ts";
 import type { defaultLimits, modes } from "./defaults.ts";
 import type { Environment } from "./environment.ts";
 import { matches } from "./pattern.ts";
-import { commonPatterns, confirmLines, type PolicyKeys, pathText, type ServerPolicy, splitToolId } from "./policy.ts";
+import {
+  commonPatterns,
+  confirmLines,
+  type LabelLine,
+  labelLines,
+  type PolicyKeys,
+  pathText,
+  type ServerPolicy,
+  splitToolId,
+} from "./policy.ts";
 import type { Quotas } from "./quotas.ts";
 import { editsIn, mergedEdits, type ServerEdits, sharedName, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import type { DoorTools } from "./tools-schema.ts";
@@ -68,7 +77,9 @@ export function serversBehind<Server extends Viewed>(
           ? server
           : { ...server, ...withEdits(server, mergedEdits(server.edits?.written ?? [], edits), env) };
       const apart = own.includes(name) ? { door } : {};
-      return [name, { ...edited, ...(view && { view }), ...apart, policy: withConfirm(server.policy, lines) }];
+      const labels = labelLines(tools.labels, (pattern) => commonPatterns(name, pattern, all));
+      const policy = withDoorRules(server.policy, lines, labels);
+      return [name, { ...edited, ...(view && { view }), ...apart, policy }];
     }),
   );
 }
@@ -83,9 +94,14 @@ function doorEdits(door: string, { entries }: DoorTools, server: string, servers
   return editsIn(entries, server, { path: ["doors", door, "tools"], servers });
 }
 
-function withConfirm(policy: ServerPolicy | undefined, lines: ServerPolicy["confirm"]): ServerPolicy | undefined {
-  if (lines.length === 0) return policy;
-  return { ...(policy ?? { allow: [], deny: [], confirm: [], own: undefined }), doorConfirm: lines };
+function withDoorRules(
+  policy: ServerPolicy | undefined,
+  lines: ServerPolicy["confirm"],
+  labels: readonly LabelLine[],
+): ServerPolicy | undefined {
+  if (lines.length + labels.length === 0) return policy;
+  const before = policy ?? { allow: [], deny: [], confirm: [], own: undefined };
+  return { ...before, doorConfirm: lines, addedLabels: [...(before.addedLabels ?? []), ...labels] };
 }
 
 /** The entry of a door. Throws DOOR_NOT_FOUND, and CONFIG_INVALID if it names a server that the config does not have. */

@@ -40,3 +40,9 @@ export const defaultLlmMs = 30_000;
 
 /** Time limit of a call of a saved program, which ends by a limit of its own: the longest that a timer can wait. */
 export const maxProgramCallMs = 2_147_483_647;
+
+/** Rules of one config. Each is checked for every call. */
+export const maxRules = 200;
+
+/** Parts of the condition of a rule. */
+export const maxConditionParts = 500;

@@ -20,7 +20,7 @@ import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, user
 import { type Oidc, oidcOf, type Person } from "./oidc.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
-import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
+import { type CommonPolicy, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
@@ -166,7 +166,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
 /** Adds the server of the saved programs, unless the config has a server of that name. */
 function withSavedPrograms(
   config: Config,
-  { policy, user }: { policy?: PolicyKeys | undefined; user?: ParsedConfig | undefined } = {},
+  { policy, user }: { policy?: CommonPolicy | undefined; user?: ParsedConfig | undefined } = {},
 ): Config {
   const { servers, disabled, savedPrograms } = config;
   const name = savedProgramsName;
@@ -325,7 +325,7 @@ interface EntryScene {
 /** The server of an entry in the file. */
 function expandedServer(
   name: string,
-  { allow: _, deny: __, confirm: ___, definitions: ____, ...entry }: ServerEntry,
+  { allow: _, deny: __, confirm: ___, definitions: ____, labels: _____, ...entry }: ServerEntry,
   { file, env, policy, written: writtenEdits, sealing, definitions: mode }: EntryScene,
 ): ServerConfig {
   // A shell fills in the variables of this line: a value that was put into it here could run as a command.

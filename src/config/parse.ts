@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { misspelling } from "../base/near-names.ts";
 import { addressKeys, networkTypeOf } from "./address.ts";
 import { credentialsProblem } from "./credentials.ts";
-import { pathText } from "./policy.ts";
+import { pathText, policyKeys } from "./policy.ts";
 import { type ConfigProblem, fail, issueText, shorten, syntaxText } from "./problems.ts";
 import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
 import { isToolKey } from "./tools-schema.ts";
@@ -174,7 +174,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
     look(node, ["doors", name], knownKeys.door, true);
     const ofDoor = findNodeAtLocation(node, ["tools"]);
     const entries = membersOf(ofDoor).filter((each) => isToolKey(each.name));
-    look(ofDoor, ["doors", name, "tools"], [...knownKeys.policy, ...entries.map((each) => each.name)], true);
+    look(ofDoor, ["doors", name, "tools"], [...policyKeys, ...entries.map((each) => each.name)], true);
     for (const each of entries) lookAtTool(each.node, ["doors", name, "tools", each.name]);
     look(findNodeAtLocation(node, ["limits"]), ["doors", name, "limits"], knownKeys.limits, true);
   }

@@ -14,7 +14,7 @@ import {
 } from "./defaults.ts";
 import { maxRegistries, maxRegistryTimeoutMs } from "./limits.ts";
 import type { ParsedConfig } from "./parse.ts";
-import { type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
+import { type CommonPolicy, policyKeys, policyProblems } from "./policy.ts";
 import type { NetworkEntry, RegistryEntry, ServerEntry, StdioEntry } from "./schema.ts";
 
 /** Returns the checked values of a config file's text. Throws CONFIG_INVALID. */
@@ -73,7 +73,7 @@ function plainEntry(raw: Record<string, unknown>): ServerEntry | undefined {
   return { headers: {}, ...defaults, ...rest, url, transport } as unknown as NetworkEntry;
 }
 
-function isPolicy(value: unknown, servers: readonly string[]): value is PolicyKeys {
+function isPolicy(value: unknown, servers: readonly string[]): value is CommonPolicy {
   return (
     isObject(value) &&
     Object.keys(value).every((key) => (policyKeys as readonly string[]).includes(key)) &&

@@ -1,7 +1,7 @@
 /**
- * The rules of a config about tool calls: which tools may be called, and which need a person's consent. `allow`, `deny` and
- * `confirm` of a server's entry use the names of its tools. The same keys in `policy` use `server.tool`. Both readers of the config
- * check the rules here.
+ * The rules of a config about tool calls: which tools may be called, which need a person's consent, and what their data is. `allow`, `deny`,
+ * `confirm` and `labels` of a server's entry use the names of its tools. The same keys in `policy` use `server.tool`. Both readers of the
+ * config check the rules here.
  */
 
 import { misspelling } from "../base/near-names.ts";
@@ -13,6 +13,16 @@ export type ConfirmMode = (typeof confirmModes)[number];
 
 export type Confirm = ConfirmMode | Record<string, ConfirmMode>;
 
+/**
+ * The labels of a tool's data. `untrusted`: strangers may have written its results. `private`: its results must not leave. `public`: others
+ * can see its arguments.
+ */
+export const labels = ["untrusted", "private", "public"] as const;
+export type Label = (typeof labels)[number];
+
+/** For all tools or by pattern. An empty list says that a tool has no labels. */
+export type Labels = Label[] | Record<string, Label[]>;
+
 /** The rules as they are written in the file, in an entry or in `policy`. */
 export interface PolicyKeys {
   /** If given, all other tools are denied. */
@@ -21,9 +31,22 @@ export interface PolicyKeys {
   deny?: string[] | undefined;
   /** For all tools or by pattern. The default is `never`. */
   confirm?: Confirm | undefined;
+  /** The labels of the tools' data. */
+  labels?: Labels | undefined;
 }
 
-export const policyKeys = ["allow", "deny", "confirm"] as const;
+export const policyKeys = ["allow", "deny", "confirm", "labels"] as const;
+
+/** The `policy` of a config. */
+export interface CommonPolicy extends PolicyKeys {
+  /** Conditions, see rules.ts. */
+  rules?: string[] | undefined;
+  /** `ask`: a person is asked before data that a session has read may leave. Default: `ask`. */
+  flow?: FlowMode | undefined;
+}
+
+export const flowModes = ["ask", "off"] as const;
+export type FlowMode = (typeof flowModes)[number];
 
 export interface ConfirmLine {
   modes: { pattern: string; mode: ConfirmMode }[];
@@ -37,6 +60,23 @@ export interface DenyLine {
   place: string;
 }
 
+/** The labels of one place, by pattern. */
+export interface LabelLine {
+  labels: { pattern: string; labels: readonly Label[] }[];
+}
+
+/** A condition of the config. */
+export interface RuleLine {
+  effect: RuleEffect;
+  /** In CEL. */
+  condition: string;
+  /** The place in the config. */
+  line: string;
+}
+
+export const ruleEffects = ["deny", "confirm"] as const;
+export type RuleEffect = (typeof ruleEffects)[number];
+
 /** The rules for one server, from all places. The patterns match the tools' own names. */
 export interface ServerPolicy {
   /** A tool is allowed only if each of these lists matches it. */
@@ -48,6 +88,14 @@ export interface ServerPolicy {
   userConfirm?: ConfirmLine[];
   /** The lines of a door, if the server is behind one. */
   doorConfirm?: ConfirmLine[];
+  /** The most exact pattern of the config counts, before that of the server catalog. */
+  labels?: LabelLine[];
+  /** The labels of the user's own config, if the policy is a project's, and of a door. They are added. */
+  addedLabels?: LabelLine[];
+  /** All rules of the config, whatever server they are about. */
+  rules?: RuleLine[];
+  /** Set if nobody is asked before data leaves. */
+  flow?: "off";
   /** Whether the server is one of the user's own in a project. Its entry is not in the project's config. */
   isOfUser?: true;
   /** The value in the entry itself, for suggestions. */
@@ -59,7 +107,7 @@ export interface UserRules {
   /** The rules of the entry that has the server's name. The project's server may be another one, and they apply to it as well. */
   entry?: PolicyKeys | undefined;
   /** The `policy`. */
-  common?: PolicyKeys | undefined;
+  common?: CommonPolicy | undefined;
 }
 
 /**
@@ -69,12 +117,12 @@ export interface UserRules {
 export function policyOf(
   name: string,
   own: PolicyKeys,
-  common: PolicyKeys | undefined,
+  common: CommonPolicy | undefined,
   servers: ReadonlyMap<string, unknown>,
   user: UserRules = {},
 ): ServerPolicy | undefined {
-  const given = [own, common, user.entry, user.common];
-  if (given.every((keys) => policyKeys.every((key) => keys?.[key] === undefined))) return undefined;
+  const given: (CommonPolicy | undefined)[] = [own, common, user.entry, user.common];
+  if (given.every((keys) => commonKeys.every((key) => keys?.[key] === undefined))) return undefined;
   const all = [...servers.keys()];
   const ofServer = (pattern: string) => commonPatterns(name, pattern, all);
   const places: RuleSource[] = [
@@ -84,13 +132,37 @@ export function policyOf(
   const policy: ServerPolicy = { allow: [], deny: [], confirm: [], own: own.confirm };
   for (const place of places) addPlace(policy, place, policy.confirm);
   const userConfirm: ConfirmLine[] = [];
+  const ownLabels = places.flatMap(({ keys, of }) => labelLines(keys.labels, of));
   const userPlaces: RuleSource[] = [
     { keys: user.entry ?? {}, path: ["mcpServers", name], file: userFile, of: (pattern) => ownPatterns(name, pattern) },
     { keys: user.common ?? {}, path: ["policy"], file: userFile, of: ofServer },
   ];
   for (const place of userPlaces) addPlace(policy, place, userConfirm);
   if (userConfirm.length > 0) policy.userConfirm = userConfirm;
-  return policy.allow.length + policy.deny.length + policy.confirm.length + userConfirm.length > 0 ? policy : undefined;
+  const addedLabels = userPlaces.flatMap(({ keys, of }) => labelLines(keys.labels, of));
+  if (ownLabels.length > 0) policy.labels = ownLabels;
+  if (addedLabels.length > 0) policy.addedLabels = addedLabels;
+  const rules = [...ruleLines(user.common?.rules, userFile), ...ruleLines(common?.rules)];
+  if (rules.length > 0) policy.rules = rules;
+  // A project cannot turn off what its user has turned on.
+  if ((user.common?.flow ?? common?.flow) === "off") policy.flow = "off";
+  const { allow, deny, confirm, own: _, ...rest } = policy;
+  return allow.length + deny.length + confirm.length + Object.keys(rest).length > 0 ? policy : undefined;
+}
+
+export const commonKeys = [...policyKeys, "rules", "flow"] as const;
+
+function ruleLines(rules: readonly string[] = [], file = ""): RuleLine[] {
+  return rules.flatMap((rule, index) => {
+    const read = readRule(rule);
+    return read ? [{ ...read, line: `${pathText(["policy", "rules", index])}${file}` }] : [];
+  });
+}
+
+/** Splits `deny when CONDITION`. Undefined if a rule has another form. */
+export function readRule(rule: string): { effect: RuleEffect; condition: string } | undefined {
+  const [, effect, condition = ""] = /^\s*(deny|confirm)\s+when\s+(\S.*)$/s.exec(rule) ?? [];
+  return effect === undefined ? undefined : { effect: effect as RuleEffect, condition: condition.trim() };
 }
 
 /** Errors are shown to sandboxed code, so they do not contain the path. */
@@ -115,6 +187,15 @@ function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: RuleSourc
     if (patterns.length > 0) policy.deny.push({ patterns, place, line: `${place}, ${JSON.stringify(pattern)}` });
   }
   confirm.push(...confirmLines(keys.confirm, { line: at("confirm"), of }));
+}
+
+/** The labels of one place. Empty if it says nothing about the server. */
+export function labelLines(given: Labels | undefined, of: RuleSource["of"]): LabelLine[] {
+  if (given === undefined) return [];
+  const all = Array.isArray(given)
+    ? [{ pattern: "*", labels: given }]
+    : Object.entries(given).flatMap(([pattern, each]) => of(pattern).map((own) => ({ pattern: own, labels: each })));
+  return all.length > 0 ? [{ labels: all }] : [];
 }
 
 /** The lines of one place. Empty if it says nothing about the server. */
@@ -164,14 +245,42 @@ interface PolicyProblem {
 
 /** Returns the problems in the keys of one place. `names` are the names of all servers, if patterns must begin with one. */
 export function policyProblems(
-  { allow, deny, confirm }: Record<string, unknown>,
+  { allow, deny, confirm, labels: given }: Record<string, unknown>,
   names?: readonly string[],
 ): PolicyProblem[] {
   return [
     ...listProblems("allow", allow, names),
     ...listProblems("deny", deny, names),
     ...confirmProblems(confirm, names),
+    ...labelProblems(given, names),
   ];
+}
+
+function labelProblems(given: unknown, names: readonly string[] | undefined): PolicyProblem[] {
+  if (given === undefined) return [];
+  if (Array.isArray(given)) {
+    const text = labelsProblem(given) ?? (names && "needs server names first: an object that maps patterns to labels");
+    return text === undefined ? [] : [{ path: ["labels"], text }];
+  }
+  if (typeof given !== "object" || given === null) {
+    return [
+      { path: ["labels"], text: `expected an array of ${labelsText}, or an object that maps tool names to these` },
+    ];
+  }
+  return Object.entries(given).flatMap(([pattern, each]) => {
+    const text = patternProblem(pattern, names) ?? labelsProblem(each);
+    return text === undefined ? [] : [{ path: ["labels", pattern], text }];
+  });
+}
+
+const labelsText = labels.map((label) => JSON.stringify(label)).join(", ");
+
+function labelsProblem(given: unknown): string | undefined {
+  if (!Array.isArray(given)) return `expected an array of ${labelsText}`;
+  const wrong = given.find((each) => !(labels as readonly unknown[]).includes(each));
+  if (wrong === undefined) return undefined;
+  const meant = typeof wrong === "string" ? misspelling(wrong, labels) : undefined;
+  return `${JSON.stringify(wrong)} is not a label: expected ${labelsText}${meant === undefined ? "" : `, did you mean "${meant}"?`}`;
 }
 
 function listProblems(key: string, list: unknown, names: readonly string[] | undefined): PolicyProblem[] {

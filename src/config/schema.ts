@@ -32,7 +32,7 @@ import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { wholeConfig } from "./oidc.ts";
 import { authFields, authSchema, oidcKeys } from "./oidc-schema.ts";
-import { type Confirm, policyKeys } from "./policy.ts";
+import { type Confirm, commonKeys, type Labels } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
 import { telemetryFields, telemetrySchema } from "./telemetry-schema.ts";
@@ -91,6 +91,8 @@ const anyServer = {
   deny: policyKey<string[]>("deny"),
   /** Which tools need a person's consent: `never`, `destructive` or `always`, for all tools or by tool name. */
   confirm: policyKey<Confirm>("confirm"),
+  /** The labels of the tools' data: `untrusted`, `private` or `public`, for all tools or by tool name. */
+  labels: policyKey<Labels>("labels"),
 };
 
 /** A server that is a program on this machine. */
@@ -328,7 +330,7 @@ export const knownKeys = {
   limits: Object.keys(limitsSchema.shape),
   executions: Object.keys(executionsSchema.shape),
   approvals: Object.keys(approvalsSchema.shape),
-  policy: [...policyKeys],
+  policy: [...commonKeys],
   tool: Object.keys(toolFields),
   argument: Object.keys(argumentFields),
   door: Object.keys(doorFields),

@@ -1,7 +1,8 @@
 /** Every tool call passes the gate just before it is sent: the config may deny the call, or require the user's permission. */
 
 import { ClaudikinsError } from "../base/errors.ts";
-import type { ServerPolicy } from "../config/policy.ts";
+import type { ConditionFacts } from "../config/condition.ts";
+import { pathText, type ServerPolicy } from "../config/policy.ts";
 import { type ApprovalQueue, ImmediateQueue, type MadeCall } from "./approval-queue.ts";
 import { exceededLimit, turnFor } from "./argument-size.ts";
 import {
@@ -14,9 +15,14 @@ import {
   isDestructive,
 } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
+import type { Caller } from "./flow/caller.ts";
+import { flowText, readsDigest, readsPart } from "./flow/question.ts";
+import type { SessionReads } from "./flow/session-reads.ts";
+import type { ToolLabels } from "./flow/tool-labels.ts";
 import { maxQuestionRounds } from "./limits.ts";
 import { type Asker, type PermissionContext, Questions } from "./questions.ts";
 import { denied, heldBack, keyOf } from "./refusals.ts";
+import { type AppliedRule, type ArgumentNames, Rules, ruleText } from "./rules.ts";
 
 export interface ToolCall {
   server: string;
@@ -41,6 +47,13 @@ export interface GateOptions {
   asker: () => Asker | undefined;
   definition: DefinitionOf;
   queueFor?: QueueChoice | undefined;
+  /** The labels of the tools' data. */
+  labels: Pick<ToolLabels<never>, "load" | "of">;
+  argumentNames: ArgumentNames;
+  /** The door and the person that calls are made for, for rules. */
+  place: { door: string; person: string };
+  /** The agent of the connection. */
+  caller: () => Caller;
 }
 
 /** Returns the queue of a question about a call. `made` is undefined for a call outside a program. */
@@ -81,6 +94,7 @@ export class Gate {
   readonly #options: GateOptions;
   readonly #queueFor: QueueChoice;
   readonly #questions: Questions;
+  readonly #rules = new Rules();
   /** Tools that the user has allowed for the session. */
   readonly #granted = new Map<string, Grant>();
 
@@ -92,33 +106,66 @@ export class Gate {
     this.#questions = new Questions(options.asker);
   }
 
+  /** Loads what decisions about the server need, before they are asked for. Undefined if that was done. */
+  prepare(server: string): Promise<unknown> | undefined {
+    const rules = this.#rules.load(this.#options.policyOf(server)?.rules ?? []);
+    const labels = this.#options.labels.load(server);
+    return rules && labels ? Promise.all([rules, labels]) : (rules ?? labels);
+  }
+
   /**
    * Undefined if the call may be made at once, otherwise a promise of what it may be made with. A call over another connection
    * needs another permission. Throws TOOL_NOT_FOUND, POLICY_DENIED, and CANCELLED if the signal is aborted.
    */
   permit(call: ToolCall, context: PermissionContext): Promise<Permit> | undefined {
     this.refuseDenied(call);
-    const policy = this.#options.policyOf(call.server);
-    if (!policy) return undefined;
-    const confirmation = confirmationOf(policy, call.tool);
-    return confirmation && this.#confirm(call, confirmation, policy, context);
+    const reasons = this.#reasons(call, context.caller);
+    return reasons && this.#confirm(call, reasons, context);
+  }
+
+  /** Why a person must be asked; undefined if nothing requires it. Throws POLICY_DENIED if a rule denies the call. */
+  #reasons(call: ToolCall, given: Caller | undefined): Reasons | undefined {
+    const { server, tool, args } = call;
+    const policy = this.#options.policyOf(server);
+    const { reads, agent } = given ?? this.#options.caller();
+    const isPublic = policy?.flow !== "off" && reads.isRisky && this.#options.labels.of(server, tool).has("public");
+    const confirmation = policy && confirmationOf(policy, tool);
+    const rule = policy?.rules && this.#appliedRule(policy.rules, { server, tool, args }, { reads, agent });
+    if (rule?.effect === "deny") throw denied(call, `is denied in the config: ${ruleText(rule)}`);
+    if (!confirmation && !rule && !isPublic) return undefined;
+    return { confirmation, rule, reads: isPublic ? reads : undefined, policy };
+  }
+
+  #appliedRule(
+    rules: NonNullable<ServerPolicy["rules"]>,
+    { server, tool, args }: Pick<ToolCall, "server" | "tool" | "args">,
+    { reads, agent }: Caller,
+  ): AppliedRule | undefined {
+    const labels = [...this.#options.labels.of(server, tool)];
+    const facts: ConditionFacts = {
+      server,
+      tool: `${server}.${tool}`,
+      args,
+      labels,
+      reads: reads.labels,
+      agent: { ...agent, ...this.#options.place },
+    };
+    return this.#rules.applied(rules, facts, this.#options.argumentNames(server, tool));
   }
 
   /**
    * Why a person would be asked about the call; undefined if nobody would. `annotations` are those of the tool. Throws what `permit` throws
    * before it asks.
    */
-  wouldAsk(call: ToolCall, annotations: ToolDefinition["annotations"]): string | undefined {
+  wouldAsk(call: ToolCall, annotations: ToolDefinition["annotations"], caller?: Caller): string | undefined {
     this.refuseDenied(call);
-    const { server, tool, shownAs } = call;
-    const policy = this.#options.policyOf(server);
-    const confirmation = policy && confirmationOf(policy, tool);
+    const reasons = this.#reasons(call, caller);
     const grant = this.#granted.get(keyOf(call));
-    if (!confirmation || (grant && !grant.isVoid)) return undefined;
-    const why = whyAsked(confirmation, { annotations }, tool, false);
+    if (!reasons || (grant && !grant.isVoid)) return undefined;
+    const why = whyAsked(reasons, { annotations }, call, false);
     const limit = why === undefined ? undefined : exceededLimit(call.args);
     if (limit === undefined) return why;
-    throw unreadable(call, limit, allowingLine(server, policy, tool, { isRenamed: shownAs !== undefined }));
+    throw unreadable(call, limit, hintFor(call, reasons));
   }
 
   /**
@@ -170,12 +217,7 @@ export class Gate {
   }
 
   /** Asks the user, unless the tool's definition needs no permission or is allowed for the session. */
-  async #confirm(
-    call: ToolCall,
-    confirmation: Confirmation,
-    policy: ServerPolicy,
-    context: PermissionContext,
-  ): Promise<Permit> {
+  async #confirm(call: ToolCall, reasons: Reasons, context: PermissionContext): Promise<Permit> {
     const turn = turnFor(call.args);
     if (turn) await turn;
     const limit = exceededLimit(call.args);
@@ -185,20 +227,22 @@ export class Gate {
     const { server, tool, shownAs } = call;
     const shownArgs = limit === undefined && call.redact ? call.redact(args) : args;
     const key = keyOf(call);
+    const isAlways = reasons.confirmation?.mode === "always" || reasons.rule || reasons.reads;
     let changed: string[] | undefined;
     for (let questions = 0; questions < maxQuestionRounds; ) {
       const grant = this.#granted.get(key);
       // Only a tool that its server calls harmless is trusted until the server announces a change.
-      const definition = await this.#definition(call, context, confirmation.mode === "always" || grant !== undefined);
+      const isFresh = Boolean(isAlways) || grant !== undefined;
+      const definition = withReads(await this.#definition(call, context, isFresh), reasons.reads);
       if (grant) {
         const differences = changedParts(grant.digests, definition.digests);
         if (differences.length === 0 && !grant.isVoid) return permitFor(definition);
         grant.isVoid = true;
         changed = differences;
       }
-      const why = whyAsked(confirmation, definition, tool, changed !== undefined);
+      const why = whyAsked(reasons, definition, { ...call, args: shownArgs }, changed !== undefined);
       if (why === undefined) return permitFor(definition);
-      const hint = allowingLine(server, policy, tool, { isRenamed: shownAs !== undefined });
+      const hint = hintFor(call, reasons);
       if (limit !== undefined) throw unreadable(call, limit, hint);
       const names = shownAs === undefined ? undefined : `agents know the tool as ${shownAs}`;
       const whole = [why, names, this.#options.accountOf?.(server)].filter((each) => each !== undefined).join("; ");
@@ -211,7 +255,7 @@ export class Gate {
       questions += 1;
       const { scope, entry } = await this.#questions.approval(asked);
       // The tool may have changed since, and the approval counts only for what was shown.
-      const after = await this.#definition(call, context, true);
+      const after = withReads(await this.#definition(call, context, true), reasons.reads);
       changed = changedParts(definition.digests, after.digests);
       if (changed.length > 0) {
         await entry.withdraw();
@@ -237,8 +281,49 @@ function unreadable(call: ToolCall, limit: string, allowing: string): Claudikins
   return denied(call, why, `Make several calls with fewer arguments each. ${allowing}`);
 }
 
+/** Why a person must be asked about a call. */
+interface Reasons {
+  confirmation: Confirmation | undefined;
+  /** A rule that requires it. */
+  rule: AppliedRule | undefined;
+  /** Given if the call may show to others what the session has read. */
+  reads: SessionReads | undefined;
+  policy: ServerPolicy | undefined;
+}
+
+/** A permission counts only for what was read until then. */
+function withReads(definition: ToolDefinition, reads: SessionReads | undefined): ToolDefinition {
+  if (!reads) return definition;
+  return { ...definition, digests: new Map([...definition.digests, [readsPart, readsDigest(reads)]]) };
+}
+
+/** What to change in the config so that the call needs no permission. */
+function hintFor({ server, tool, shownAs }: ToolCall, { confirmation, rule, reads, policy }: Reasons): string {
+  const isRenamed = shownAs !== undefined;
+  if (rule) return `To call it without confirmation, change ${rule.line} of the config`;
+  if (reads && !confirmation) {
+    const place = pathText(["mcpServers", server, "labels"]);
+    return `If nobody else can see what ${isRenamed ? "the tool" : tool} is given, say so with ${place} in the config`;
+  }
+  return policy ? allowingLine(server, policy, tool, { isRenamed }) : "";
+}
+
 /** Undefined if no permission is needed. */
 function whyAsked(
+  { confirmation, rule, reads }: Reasons,
+  definition: Pick<ToolDefinition, "annotations">,
+  { tool, args }: Pick<ToolCall, "tool" | "args">,
+  isChanged: boolean,
+): string | undefined {
+  const whys = [
+    rule && ruleText(rule),
+    reads && flowText(reads, args),
+    confirmation && whyConfirmed(confirmation, definition, tool, isChanged),
+  ].filter((each) => each !== undefined);
+  return whys.length === 0 ? undefined : whys.join("; ");
+}
+
+function whyConfirmed(
   { mode, line }: Confirmation,
   { annotations }: Pick<ToolDefinition, "annotations">,
   tool: string,

@@ -102,3 +102,32 @@ export const peopleLookMs = 250;
 
 /** Time between two writes of the time when a person was here last. */
 export const personSeenGapMs = minuteMs;
+
+// What a session has read
+
+/** Characters of private data of one call that are kept for a comparison with arguments. */
+export const maxReadChars = 256_000;
+
+/** The same for all calls of a session. */
+export const maxKeptReadChars = 2_000_000;
+
+/** Letters of a piece of a text. A repeated part is found if it has one and a half times as many, or is a whole value. */
+export const pieceLetters = 16;
+
+/** Letters of the shortest value that is compared. */
+export const minPieceLetters = 5;
+
+/** Pieces of the arguments of a call that are compared. */
+export const maxComparedPieces = 1_000;
+
+/** Sources that a question names for each label. */
+export const maxNamedSources = 4;
+
+/** Sessions of clients of `serve --http` in memory. Others are read from the database when they come back. */
+export const maxKnownSessions = 10_000;
+
+/** Time between two looks whether other processes have written files with labels. */
+export const labelLookMs = 1_000;
+
+/** Days that labels of clients are kept after they were last written. Those of executions and files go with these. */
+export const labelKeptDays = 30;

@@ -19,6 +19,7 @@ import {
 } from "./approval-queue.ts";
 import { turnFor } from "./argument-size.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
+import type { Caller } from "./flow/caller.ts";
 import { type Question, questionText } from "./question-text.ts";
 import { cancelled, isNo, keyOf, Refusals, refused, unreachable } from "./refusals.ts";
 
@@ -40,6 +41,8 @@ export interface PermissionContext {
   origin?: AbortSignal | undefined;
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
+  /** The agent that makes the call. Default: that of the connection. */
+  caller?: Caller | undefined;
 }
 
 /** A question about a call, and everything that belongs to it. */

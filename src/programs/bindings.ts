@@ -59,7 +59,7 @@ export async function bindingsFor(
   const source = written.slice(0, maxSourceChars);
   await learnMentioned(source, parts, signal);
   const subscriptions = new CodeSubscriptions(parts.pool);
-  const { program, isForAgent, dryRun } = requesting;
+  const { program, isForAgent, caller, dryRun } = requesting;
   const servers = parts.catalog.names.map(({ name, jsName }) => {
     const { description } = parts.config.servers.get(name) ?? {};
     return { ...namespaceOf(name, jsName, source, parts), description };
@@ -82,7 +82,10 @@ export async function bindingsFor(
       }
       if (program) requirePermission(program, call, toolNamed(call, parts));
       const make = async (trace: TraceContext | undefined): Promise<BindingValue> => {
-        const context = callContext({ ...given, made, call: number, origin, listener, trace, dryRun }, wantsProgress);
+        const context = callContext(
+          { ...given, made, call: number, origin, caller, listener, trace, dryRun },
+          wantsProgress,
+        );
         if (group === "tools" && made && parts.config.servers.get(namespace)?.isSavedPrograms) {
           const { pause, signal } = given;
           const repeatable = requesting.isStored();
@@ -114,6 +117,7 @@ const ofNobody: RequestingProgram = {
   isForAgent: false,
   host: undefined,
   starter: undefined,
+  caller: undefined,
   dryRun: undefined,
   isStored: () => false,
   lastProgram: () => undefined,

@@ -191,10 +191,10 @@ async function planCall(
   found: { tool: RegistryTool; args: JsonObject },
   dryRun: DryRun,
   parts: Parts,
-  { call, listener, made }: CallContext,
+  { call, listener, made, caller }: CallContext,
 ): Promise<ToolResult | undefined> {
   const { plannedResult } = await import("./dry-run/plan.ts");
-  return plannedResult({ server, ...found, argsJson }, parts, { dryRun, call, line: made?.line, listener });
+  return plannedResult({ server, ...found, argsJson }, parts, { dryRun, call, line: made?.line, listener, caller });
 }
 
 /** The pool asks the policy, and sends the call once it is allowed. */

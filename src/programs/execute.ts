@@ -3,6 +3,7 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import { megabyte } from "../base/units.ts";
 import type { LimitsEntry } from "../config/schema.ts";
+import type { Caller } from "../policy/flow/caller.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
 import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
@@ -19,6 +20,7 @@ import type { Parts } from "./parts.ts";
 import type { TraceRecorder, TraceRecording } from "./recording.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
 import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
+import { callerOf, fileListener } from "./session-reads.ts";
 import type { StoredProgram } from "./stored-program.ts";
 import type { ExecutionSpan } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
@@ -76,11 +78,34 @@ export interface ExecutionParts extends Parts {
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
 export function execute(asked: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
-  const work = () => checkAndRun({ ...asked, id: asked.id ?? newId(Date.now()) }, parts);
+  const request = { ...asked, id: asked.id ?? newId(Date.now()) };
+  const work = () => asCaller(request, parts, (called) => checkAndRun(called, parts));
   return asked.span ? asked.span.run(work) : work();
 }
 
-async function checkAndRun(request: ExecuteRequest & { id: string }, parts: ExecutionParts): Promise<Outcome> {
+interface CalledRequest extends ExecuteRequest {
+  id: string;
+  caller: Caller;
+}
+
+/** What the session reads meanwhile is kept with the execution, as long as this is stored. */
+async function asCaller(
+  request: ExecuteRequest & { id: string },
+  parts: ExecutionParts,
+  work: (request: CalledRequest) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { id, checkpointer } = request;
+  const caller = await callerOf(request, parts);
+  using _running = await caller.reads.executes(id);
+  try {
+    return await work({ ...request, caller });
+  } finally {
+    await caller.reads.pending;
+    if (caller.reads.all.length > 0 && checkpointer?.isStored !== true) void parts.sessions.forgetExecution(id);
+  }
+}
+
+async function checkAndRun(request: CalledRequest, parts: ExecutionParts): Promise<Outcome> {
   const first = await run(request, parts);
   const isRefused = !first.ok && first.reason === "check" && first.error.name === "CheckError";
   // The check used stored schemas, which may be older than the server: list the server and check again before refusing the code.
@@ -115,13 +140,16 @@ export async function continueExecution(
   { program, open, limits }: SavedRun,
   parts: ExecutionParts,
 ): Promise<Outcome> {
-  const options = await optionsOf(request, limits, parts);
-  const outcome = await parts.sandbox.execute(request.source, options, { execution: program.execution, open });
-  recordEnd(outcome, request);
-  return outcome;
+  return asCaller(request, parts, async (called) => {
+    await called.caller.reads.add(await parts.sessions.ofExecution(request.id));
+    const options = await optionsOf(called, limits, parts);
+    const outcome = await parts.sandbox.execute(request.source, options, { execution: program.execution, open });
+    recordEnd(outcome, request);
+    return outcome;
+  });
 }
 
-async function run(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
+async function run(request: CalledRequest, parts: ExecutionParts): Promise<Outcome> {
   const limits = limitsOf(request, parts);
   const options = await optionsOf(request, limits, parts);
   request.recording?.start();
@@ -129,7 +157,7 @@ async function run(request: ExecuteRequest, parts: ExecutionParts): Promise<Outc
 }
 
 async function optionsOf(
-  request: ExecuteRequest,
+  request: CalledRequest,
   limits: SandboxLimits,
   parts: ExecutionParts,
 ): Promise<ExecuteOptions> {
@@ -143,10 +171,11 @@ async function optionsOf(
     recording,
     onProgress,
     isForAgent = false,
+    caller,
   } = request;
   const { program, host, starter, dryRun, lastProgram = () => undefined, runsOf = async () => [] } = request;
   const isStored = () => checkpointer?.isStored === true;
-  const requesting = { program, isForAgent, host, starter, dryRun, isStored, lastProgram, runsOf };
+  const requesting = { program, isForAgent, host, starter, caller, dryRun, isStored, lastProgram, runsOf };
   const { config } = parts;
   const trace = request.span ? request.span.trace : request.trace;
   const spans = callSpans(parts, { trace, execution: id });
@@ -168,6 +197,7 @@ async function optionsOf(
     },
     listener,
     checkpointer,
+    onFile: fileListener(caller, parts),
   };
 }
 

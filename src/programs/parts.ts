@@ -1,6 +1,7 @@
 /** The parts that programs and calls work with. */
 
 import type { Config } from "../config/load.ts";
+import type { LabelSessions } from "../policy/flow/label-sessions.ts";
 import type { Pool } from "../servers/pool.ts";
 import type { Store } from "../store/store.ts";
 import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
@@ -13,6 +14,8 @@ export interface Parts {
   pool: Pool;
   ledger: Ledger;
   store: Store;
+  /** What the sessions of agents have read. */
+  sessions: LabelSessions;
   /** Undefined if nothing is sent. */
   telemetry?: Telemetry | undefined;
 }

@@ -14,7 +14,7 @@ import {
 import type { CallGroup, FailureReason, LogEntry } from "./contract.ts";
 import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
-import { Files } from "./host/files.ts";
+import { Files, type FileUse } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
 import { displayedTooMuch, valueTooLarge } from "./limit-errors.ts";
 import { longTimerMs, maxDisplayedValues, maxJoinedCalls, maxJoinedChars } from "./limits.ts";
@@ -157,7 +157,8 @@ export class Execution implements HostCalls {
       else this.#sendSoon(call);
     };
     this.#gate = new CallGate(run.limits, made, saved?.gate);
-    this.#files = new Files(run.mounts);
+    const onUse = run.tellsFiles ? (use: FileUse) => send({ type: "file", ...use }) : undefined;
+    this.#files = new Files(run.mounts, { onUse });
     this.#files.registryPath = saved?.registry;
     this.#registry = run.mounts.registry;
     this.#stop = new Int32Array(run.state);

@@ -83,8 +83,17 @@ export const callerReserveMs = 250;
 /** The most that a caller can owe. A program that computed for ten seconds keeps the next one waiting for this time, times the callers. */
 export const largestCallerDebtMs = 500;
 
+/** A caller works for this long after it has used time. Then it pauses, and those that owe time get all of it. */
+export const workingCallerMs = 100;
+
+/** The part of its share that a caller gets while it owes time and another works that owes less. */
+export const debtorShare = 1 / 3;
+
+/** A caller owes less than another if it owes this much less. Otherwise both get their shares. */
+export const debtLeadMs = 50;
+
 /** The longest pause between two looks at whether a caller may go on. */
-export const shareLookMs = 100;
+export const shareLookMs = 25;
 
 /** CPU time that a program takes around its own, on all threads: its request, its text, its answer. Measured, like the next three. */
 export const programOverheadMs = 10;

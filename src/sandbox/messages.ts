@@ -13,6 +13,7 @@ import type {
   Suggestion,
 } from "./contract.ts";
 import type { ReadyMemory } from "./engine/remembered.ts";
+import type { FileUse } from "./host/files.ts";
 import type { ProgramImage } from "./program-image.ts";
 
 /** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
@@ -42,6 +43,8 @@ export interface RunMessage {
   deadline: number;
   /** Whether the program is saved before each of its calls leaves. */
   isKept: boolean;
+  /** Whether the uses of the workspace are told. */
+  tellsFiles: boolean;
   /** Three Int32 values: why the code must stop (`stopReason`), the worker's `phase`, and the milliseconds that the code has run. */
   state: SharedArrayBuffer;
 }
@@ -161,6 +164,7 @@ export type FromWorker =
   | { type: "awake" }
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
+  | ({ type: "file" } & FileUse)
   | CallMessage
   | CallsMessage
   | { type: "questions"; questions: LookupQuestion[] }

@@ -5,6 +5,7 @@ import { megabyte } from "../base/units.ts";
 import { type CallListener, tellAll } from "./call-events.ts";
 import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpoint-contract.ts";
 import type { Bindings, CheckMode, Limits, Mounts } from "./contract.ts";
+import type { FileUse } from "./host/files.ts";
 import { answersTo, namesOf } from "./known-tools.ts";
 import { stoppedProgram, unreadableProgram, wastefulProgram } from "./limit-errors.ts";
 import {
@@ -49,6 +50,8 @@ export interface ExecuteOptions {
   listener?: CallListener | undefined;
   /** Keeps the execution outside of this process. */
   checkpointer?: Checkpointer | undefined;
+  /** Called with the uses of the workspace, before calls that come after them. */
+  onFile?: ((use: FileUse) => void) | undefined;
 }
 
 /** An execution that was saved, perhaps by another process. */
@@ -111,7 +114,7 @@ export class ProgramRun {
     shared: SharedResources,
     saved?: Saved,
   ) {
-    const { bindings, limits, mounts, check, checkpointer, listener } = options;
+    const { bindings, limits, mounts, check, checkpointer, listener, onFile } = options;
     this.#options = options;
     this.#saved = saved;
     this.#recorder = recorder;
@@ -141,6 +144,7 @@ export class ProgramRun {
         limits,
         deadline: this.#limit.deadline,
         isKept: this.#isKept,
+        tellsFiles: onFile !== undefined,
         state: this.#state.buffer as SharedArrayBuffer,
       }),
       received: (message) => this.#received(message),
@@ -222,6 +226,9 @@ export class ProgramRun {
         break;
       case "display":
         this.#recorder.display(message.json);
+        break;
+      case "file":
+        this.#options.onFile?.(message);
         break;
       case "call":
         void this.#calls.make(message);

@@ -1,15 +1,24 @@
 /**
  * Shares the time of this process among its callers, so that the heavy programs of one keep nobody waiting. While several callers are
- * active, each may use an equal part of the time. One that has used up its part and a reserve waits. A caller that is alone never waits.
+ * active, each may use an equal part of the time. One that has used up its part and a reserve owes time, and waits: long while others
+ * work that owe less, and shortly in their pauses. A caller that is alone never waits.
  */
 import { availableParallelism } from "node:os";
-import { activeCallerMs, callerReserveMs, largestCallerDebtMs, shareLookMs } from "./limits.ts";
+import {
+  activeCallerMs,
+  callerReserveMs,
+  debtLeadMs,
+  debtorShare,
+  largestCallerDebtMs,
+  shareLookMs,
+  workingCallerMs,
+} from "./limits.ts";
 
 /**
  * Milliseconds of CPU time that are shared in a millisecond. The rest of the cores is for other programs, and for the servers and the
  * main thread, which all callers need.
  */
-const sharedCores = Math.max(1, availableParallelism() / 2);
+export const sharedCores = Math.max(1, availableParallelism() / 2);
 
 /** A caller that waits until it may use some time. */
 interface Waiting {
@@ -69,7 +78,7 @@ export class TimeShares {
 
   #lookLater(account: Account): void {
     if (account.timer !== undefined || account.waiting.size === 0) return;
-    const ms = Math.min(Math.max(1, -account.credit / this.#share()), shareLookMs);
+    const ms = Math.min(Math.max(1, -account.credit / this.#rate(account)), shareLookMs);
     account.timer = setTimeout(() => {
       account.timer = undefined;
       this.#look(account);
@@ -106,13 +115,22 @@ export class TimeShares {
 
   #refill(account: Account): void {
     const now = performance.now();
-    account.credit = Math.min(account.credit + (now - account.at) * this.#share(), callerReserveMs);
+    account.credit = Math.min(account.credit + (now - account.at) * this.#rate(account), callerReserveMs);
     account.at = now;
   }
 
-  /** Milliseconds of CPU time that each caller may use in a millisecond. */
-  #share(): number {
-    return sharedCores / this.#callers();
+  /** Milliseconds of CPU time that the caller may use in a millisecond. */
+  #rate(account: Account): number {
+    const share = sharedCores / this.#callers();
+    if (account.credit >= 0) return share;
+    const now = performance.now();
+    let isPause = true;
+    for (const other of this.#accounts.values()) {
+      if (other === account || now - other.usedAt > workingCallerMs) continue;
+      if (other.credit > account.credit + debtLeadMs) return share * debtorShare;
+      isPause = false;
+    }
+    return isPause ? sharedCores : share;
   }
 
   /** The number of active callers, at least one. Forgets the others. */

@@ -1,15 +1,19 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
-import { ClaudikinsError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json-object.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { metaWith, type TraceContext } from "../base/trace-context.ts";
 import { accountNote } from "../config/accounts.ts";
 import { isInView } from "../config/doors.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { Label } from "../config/policy.ts";
 import { calledTool, type ServerEdits, sentArguments, type ToolEdit } from "../config/tool-edits.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
 import { closingLine } from "../policy/decision.ts";
+import { type Caller, noAgent } from "../policy/flow/caller.ts";
+import { type Read, SessionReads } from "../policy/flow/session-reads.ts";
+import { type LabelPatterns, ToolLabels } from "../policy/flow/tool-labels.ts";
 import { Gate, type QueueChoice, type ToolCall } from "../policy/gate.ts";
 import type { Asker } from "../policy/questions.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
@@ -30,7 +34,7 @@ import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { redactTexts } from "./secrets.ts";
 import type { ServerIdentity } from "./server-client.ts";
-import { type ConnectionOptions, type Host, ServerConnections } from "./server-connections.ts";
+import { type ConnectionOptions, type Host, ServerConnections, type StoredTool } from "./server-connections.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
@@ -46,6 +50,8 @@ export interface CallOptions {
   origin?: AbortSignal | undefined;
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
+  /** The agent that makes the call. Default: that of the connection. */
+  caller?: Caller | undefined;
   /** Called before a tool call leaves. If it throws, the call does not leave. */
   onSend?: ((repeatable: boolean) => void | Promise<void>) | undefined;
   /** Called with the server's progress. */
@@ -98,6 +104,12 @@ export interface PoolOptions extends ConnectionOptions {
   quotas?: UsageQuotas | undefined;
   /** Whether a tool is held because its definition changed. Undefined: none is. */
   definitions?: AcceptedDefinitions | undefined;
+  /** The data that the agent of the connection has read. */
+  reads?: SessionReads | undefined;
+  /** The labels that the server catalog gives the tools of a server. */
+  catalogLabels?: ((server: ServerConfig) => Promise<LabelPatterns | undefined>) | undefined;
+  /** The door and the person that the connections are for. */
+  place?: { door: string; person: string } | undefined;
 }
 
 /** What the pool asks about definitions that were accepted. Tools have their own names. */
@@ -131,6 +143,9 @@ export class Pool implements AsyncDisposable {
   /** Given if the connections are for a person. */
   readonly #signIns: PersonSignIns | undefined;
   readonly #gate: Gate;
+  readonly #labels: ToolLabels<ServerConfig>;
+  /** The data that the agent of the connection has read. */
+  readonly reads: SessionReads;
   readonly #quotas: UsageQuotas | undefined;
   readonly #definitions: LiveDefinitions;
   readonly #log: Log;
@@ -150,7 +165,16 @@ export class Pool implements AsyncDisposable {
 
   constructor(
     servers: ReadonlyMap<string, ServerConfig>,
-    { person, queueFor, quotas, definitions, ...options }: PoolOptions,
+    {
+      person,
+      queueFor,
+      quotas,
+      definitions,
+      reads = new SessionReads(),
+      catalogLabels,
+      place,
+      ...options
+    }: PoolOptions,
   ) {
     this.servers = servers;
     this.#log = options.log;
@@ -169,6 +193,12 @@ export class Pool implements AsyncDisposable {
       lost: (server) => this.#subscriptions.get(server)?.lost(),
       notice: (server, notice) => this.#notice(server, notice),
     });
+    this.reads = reads;
+    this.#labels = new ToolLabels({
+      servers,
+      fromCatalog: catalogLabels,
+      annotationsOf: (server, tool) => this.#lastListed(server, tool)?.annotations,
+    });
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
       exists: (server, tool) => isInView(servers.get(server)?.view, tool),
@@ -177,6 +207,10 @@ export class Pool implements AsyncDisposable {
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
       queueFor,
+      labels: this.#labels,
+      argumentNames: (server, tool) => this.#argumentNames(server, tool),
+      place: place ?? { door: "", person: "" },
+      caller: () => this.#ownCaller,
     });
     this.#definitions = new LiveDefinitions({
       entries: servers,
@@ -212,6 +246,24 @@ export class Pool implements AsyncDisposable {
     }
     subscriptions.close();
     this.#subscriptions.delete(name);
+  }
+
+  get #ownCaller(): Caller {
+    return { reads: this.reads, agent: noAgent };
+  }
+
+  /** A tool by its own name, as it was last listed. */
+  #lastListed(server: string, tool: string): StoredTool | undefined {
+    const tools = this.#stored?.(server)?.tools;
+    const edits = this.servers.get(server)?.edits;
+    return tools?.find(({ name }) => (edits ? calledTool(edits, name, tools)?.tool : name) === tool);
+  }
+
+  /** Undefined if a call may have others, or if agents see an edited schema. */
+  #argumentNames(server: string, tool: string): string[] | undefined {
+    const { inputSchema, edit } = this.#lastListed(server, tool) ?? {};
+    const properties = inputSchema?.["properties"];
+    return isObject(properties) && edit === undefined ? Object.keys(properties) : undefined;
   }
 
   /** Whether a person is being asked whether a tool may be called. */
@@ -376,7 +428,9 @@ export class Pool implements AsyncDisposable {
       return this.#call(server, { ...params, name, arguments: Object(params["arguments"]) }, options);
     }
     this.#gate.refuseRequest(server, request);
-    return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
+    return this.#reading(server, options, () =>
+      this.#use(server, `${request.method} of ${server}`, options, (send) => send(request)),
+    );
   }
 
   /**
@@ -418,12 +472,24 @@ export class Pool implements AsyncDisposable {
    * Why a person would be asked about a call; undefined if nobody would. `annotations` are those of the tool. Throws what `callTool` throws
    * before it asks anybody.
    */
-  wouldAsk(server: string, tool: string, args: object, annotations: JsonObject | undefined): string | undefined {
+  async wouldAsk(
+    { server, tool, args }: { server: string; tool: string; args: object },
+    annotations: JsonObject | undefined,
+    caller: Caller = this.#ownCaller,
+  ): Promise<string | undefined> {
+    await this.#prepared(server, caller);
     const edits = this.servers.get(server)?.edits;
-    if (!edits) return this.#gate.wouldAsk({ server, tool, args }, annotations);
+    if (!edits) return this.#gate.wouldAsk({ server, tool, args }, annotations, caller);
     const { edit, ...called } = this.#called(server, tool, edits);
     const sent = edit ? sentArguments(edit, args, `${server}.${tool}`) : args;
-    return this.#gate.wouldAsk({ ...called, args: sent }, annotations);
+    return this.#gate.wouldAsk({ ...called, args: sent }, annotations, caller);
+  }
+
+  /** Resolves when the gate can decide about calls of the server. Undefined if it can now. */
+  #prepared(server: string, { reads }: Caller): Promise<unknown> | undefined {
+    const loading = this.#gate.prepare(server);
+    const { pending } = reads;
+    return loading && pending ? Promise.all([loading, pending]) : (loading ?? pending);
   }
 
   /**
@@ -483,32 +549,32 @@ export class Pool implements AsyncDisposable {
     options: CallOptions,
     attempts = 3,
   ): Promise<JsonObject> {
-    const { server } = called;
+    const { server, tool } = called;
+    const { caller = this.#ownCaller } = options;
+    const preparing = this.#prepared(server, caller);
+    if (preparing) await preparing;
     const isLocked = this.#accepted?.isLocked(server) ?? false;
     const verify = () => this.#accepted?.verify(server, options.signal);
     if (isLocked && !this.#isVerified(server)) await verify();
-    const permission = this.#gate.permit({ ...called, args: params.arguments ?? {} }, options);
+    const permission = this.#gate.permit({ ...called, args: params.arguments ?? {} }, { ...options, caller });
     const permitted = permission && (await permission);
     if (permitted && isLocked) {
       // The tool may have changed while a person was asked.
       if (!this.#isVerified(server)) await verify();
       this.#gate.refuseDenied(called);
     }
-    const result = await this.#use<JsonObject | undefined>(
-      server,
-      shownId(called),
-      options,
-      async (send, connection) => {
-        if (permitted && permitted.connection !== connection) return undefined;
-        // The server was restarted. Its tools may be others now.
-        if (isLocked && this.#verified.get(server)?.connection !== connection) return undefined;
-        const noted = options.onSend?.(options.repeatable ?? false);
-        if (noted) await noted;
-        const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
-        const answer = send({ method: "tools/call", params: sent });
-        return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
-      },
-    );
+    const using = this.#use<JsonObject | undefined>(server, shownId(called), options, async (send, connection) => {
+      if (permitted && permitted.connection !== connection) return undefined;
+      // The server was restarted. Its tools may be others now.
+      if (isLocked && this.#verified.get(server)?.connection !== connection) return undefined;
+      const noted = options.onSend?.(options.repeatable ?? false);
+      if (noted) await noted;
+      const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
+      const answer = send({ method: "tools/call", params: sent });
+      return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
+    });
+    const labels = this.#labels.of(server, tool);
+    const result = await (labels.size === 0 ? using : noteReads(using, { labels, source: shownId(called), caller }));
     if (result) {
       this.#refusals.see(server, result);
       return result;
@@ -631,12 +697,23 @@ export class Pool implements AsyncDisposable {
 
   async #offered(server: string, offer: ServerCapability, request: Request, what: string, options: CallOptions) {
     this.#gate.permitOther(server, offer);
-    return this.#use(server, what, options, async (send, connection) => {
-      if (connection.offers(offer)) return send(request);
-      throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`, {
-        hint: `Use its tools instead: it announced no ${offer}.`,
+    const use = () =>
+      this.#use(server, what, options, async (send, connection) => {
+        if (connection.offers(offer)) return send(request);
+        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`, {
+          hint: `Use its tools instead: it announced no ${offer}.`,
+        });
       });
-    });
+    return this.#reading(server, options, use);
+  }
+
+  /** Makes a request that is not of a tool. What it returns has the labels of all of the server. */
+  async #reading<T extends JsonObject>(server: string, options: CallOptions, make: () => Promise<T>): Promise<T> {
+    const { caller = this.#ownCaller } = options;
+    const preparing = this.#prepared(server, caller);
+    if (preparing) await preparing;
+    const labels = this.#labels.ofAll(server);
+    return labels.size === 0 ? make() : noteReads(make(), { labels, source: server, caller });
   }
 
   /** Not async, because each async function on the path of a call adds to its time. */
@@ -666,6 +743,25 @@ export class Pool implements AsyncDisposable {
       if (notice.what === "tools") this.#definitions.changed(server);
       for (const listener of this.#listListeners) listener(server, notice.what);
     }
+  }
+}
+
+/** Notes what the caller reads, before it gets the answer or the error. */
+async function noteReads<T extends JsonObject | undefined>(
+  answer: Promise<T>,
+  { labels, source, caller }: { labels: ReadonlySet<Label>; source: string; caller: Caller },
+): Promise<T> {
+  const reads = [...labels].flatMap((label): Read[] => (label === "public" ? [] : [{ label, source }]));
+  if (reads.length === 0) return answer;
+  const note = (text: string | undefined) => caller.reads.add(reads, labels.has("private") ? text : undefined);
+  try {
+    const result = await answer;
+    const noted = result && note(objectJson(result));
+    if (noted) await noted;
+    return result;
+  } catch (error) {
+    await note(messageOf(error));
+    throw error;
   }
 }
 

@@ -30,10 +30,18 @@ export interface ConnectionOptions extends Omit<ChannelOptions, "redact"> {
   stored?: ((server: string) => StoredServer | undefined) | undefined;
 }
 
+/** A tool, as its server was last listed. */
+export interface StoredTool {
+  name: string;
+  inputSchema: JsonObject;
+  edit?: string;
+  annotations?: JsonObject;
+}
+
 interface StoredServer {
   /** The revision of the protocol that it spoke. */
   protocol?: string | undefined;
-  tools: readonly { name: string; inputSchema: JsonObject; edit?: string }[];
+  tools: readonly StoredTool[];
 }
 
 /** The agent that servers are connected for. */

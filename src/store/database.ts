@@ -158,6 +158,17 @@ const additions = {
      revokedAt INTEGER,
      PRIMARY KEY (config, id)
    ) STRICT, WITHOUT ROWID`,
+  // The labels of what was read, see labels.ts.
+  labels: `CREATE TABLE labels (
+     holder TEXT NOT NULL,
+     label TEXT NOT NULL,
+     source TEXT NOT NULL,
+     at INTEGER NOT NULL,
+     PRIMARY KEY (holder, label, source)
+   ) STRICT, WITHOUT ROWID`,
+  labelsOfExecution: `CREATE TRIGGER labelsOfExecution AFTER DELETE ON executions BEGIN
+     DELETE FROM labels WHERE holder = 'execution ' || old.id;
+   END`,
   // The files of earlier versions whose contents are here.
   takenOver: `CREATE TABLE takenOver (name TEXT PRIMARY KEY) STRICT`,
   pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN

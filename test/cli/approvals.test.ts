@@ -95,7 +95,9 @@ describe("show", () => {
     expect(lines[0]).toBe(`${row.id}: asked 5 min ago, expires in 24 h`);
     expect(lines).toContain("Execution e1, call 1, line 3");
     expect(lines).toContain("    await github.merge({ id: 1 })");
-    expect(stderr).toBe(`To decide: claudikins approvals approve ${row.id}, or deny ${row.id}\n`);
+    expect(stderr).toBe(
+      `To see what the whole program would do: claudikins executions dry-run e1\nTo decide: claudikins approvals approve ${row.id}, or deny ${row.id}\n`,
+    );
   });
 
   test("finds an id by its beginning or end, and names several that fit", async () => {

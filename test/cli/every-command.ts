@@ -406,6 +406,11 @@ export const table: Record<string, Cases> = {
     usage: { argv: [] },
     failure: { argv: ["nothing"] },
   },
+  "executions dry-run": {
+    success: { argv: [keptId], keeps: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
   "executions wait": {
     success: { argv: [keptId], keeps: true },
     usage: { argv: [] },

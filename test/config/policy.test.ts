@@ -108,8 +108,8 @@ describe("problems of a policy", () => {
       policy.deny[4]: expected a string, found 5
       policy.confirm.delete_x: needs a server name first: "*.delete_x" for all servers, found "always"
       policy.confirm["github.x"]: expected "never" or "destructive" or "always", found "sometimes"
-      policy.block: unknown key: expected one of allow, deny, confirm
-      policy.denied: unknown key: expected one of allow, deny, confirm"
+      policy.block: unknown key: expected one of allow, deny, confirm, labels, rules, flow
+      policy.denied: unknown key: expected one of allow, deny, confirm, labels, rules, flow"
     `);
     expect(problems({ policy: [] })).toEqual(["policy: expected an object, found []"]);
     expect(problems({ policy: null })).toEqual(["policy: expected an object, found null"]);

@@ -1,6 +1,8 @@
 /** Requests of the protocol pass the gate too: a policy for tools must not be evaded by another method. */
 import { expect, test } from "bun:test";
 import { type PolicyKeys, policyOf } from "../../src/config/policy.ts";
+import { noAgent } from "../../src/policy/flow/caller.ts";
+import { SessionReads } from "../../src/policy/flow/session-reads.ts";
 import { Gate } from "../../src/policy/gate.ts";
 import { Recorded } from "./recorded.ts";
 
@@ -9,6 +11,10 @@ function refusal(keys: PolicyKeys, request: { method: string; params?: unknown }
     exists: () => true,
     policyOf: (server) => policyOf(server, keys, undefined, new Map([["rec", {}]])),
     asker: () => undefined,
+    labels: { load: () => undefined, of: () => new Set() },
+    argumentNames: () => undefined,
+    place: { door: "", person: "" },
+    caller: () => ({ reads: new SessionReads(), agent: noAgent }),
     definition: () => Promise.reject(new Error("not asked for")),
   });
   try {

@@ -87,6 +87,7 @@ async function execute(cell: ReusableContext, code: string): Promise<CodeResult>
       mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
       limits: someLimits(),
       isKept: false,
+      tellsFiles: false,
       deadline: Date.now() + 10_000,
       state: newState(),
     },

@@ -25,6 +25,7 @@ const execution = new Execution(cell, {
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
     limits: someLimits(),
     isKept: false,
+    tellsFiles: false,
     deadline: Date.now() + 1_000,
     state: newState(),
   },

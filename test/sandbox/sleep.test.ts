@@ -96,6 +96,7 @@ test("a timer of more than 24 days, the longest of the host, fires in time", asy
       deadline: Number.POSITIVE_INFINITY,
       state: newState(),
       isKept: false,
+      tellsFiles: false,
     },
     code,
     isKept: false,

@@ -1,7 +1,7 @@
 /** Callers share the time of the process: each of those that are active gets an equal part of it. */
 import { expect, test } from "bun:test";
 import { activeCallerMs, callerReserveMs, largestCallerDebtMs } from "../../src/sandbox/limits.ts";
-import { TimeShares } from "../../src/sandbox/time-shares.ts";
+import { sharedCores, TimeShares } from "../../src/sandbox/time-shares.ts";
 
 test("a caller that is alone never waits", () => {
   const shares = new TimeShares();
@@ -64,4 +64,31 @@ test("a caller owes a bounded time", async () => {
   await shares.take("heavy", 1);
   clearInterval(active);
   expect(performance.now() - begun).toBeGreaterThan(2 * largestCallerDebtMs - 50);
+});
+
+/** Milliseconds until a caller that owes 40 ms may go on, while another uses a millisecond every `everyMs`. */
+async function waitBeside(everyMs: number, other: (shares: TimeShares) => void = () => {}): Promise<number> {
+  const shares = new TimeShares();
+  shares.take("light", 1);
+  other(shares);
+  shares.charge("heavy", callerReserveMs + 40);
+  const working = setInterval(() => shares.charge("light", 1), everyMs);
+  const begun = performance.now();
+  await shares.take("heavy", 1);
+  clearInterval(working);
+  return performance.now() - begun;
+}
+
+test("a caller that owes time gets a third of its share while others work that owe less, and all of the time in their pauses", async () => {
+  const beside = await waitBeside(20);
+  // A third of half of the time of one core, or of more on a larger machine.
+  const largest = 40 / (sharedCores / 2 / 3);
+  expect(beside).toBeGreaterThan(largest - 30);
+  const inPauses = await waitBeside(500);
+  expect(inPauses).toBeLessThan(beside - 50);
+});
+
+test("callers that owe as much get their shares", async () => {
+  const equal = await waitBeside(20, (shares) => shares.charge("light", callerReserveMs + 20));
+  expect(equal).toBeLessThan(40 / (sharedCores / 2) + 60);
 });

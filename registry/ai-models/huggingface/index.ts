@@ -31,6 +31,12 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["untrusted"],
+    "gr*": ["untrusted", "public"],
+    dynamic_space: ["untrusted", "public"],
+    use_space: ["untrusted", "public"],
+  },
   goodFor: ["find a model", "find a dataset", "machine learning papers", "run a Gradio Space", "model cards"],
   notes: [
     "Choose its tools at https://huggingface.co/settings/mcp; Spaces added there become tools.",

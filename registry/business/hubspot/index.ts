@@ -21,6 +21,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["untrusted", "private"],
+  },
   goodFor: ["CRM", "find a customer", "deals of this month", "log a call or a note", "create contacts"],
   notes: [
     "21 tools. They can change whatever the token allows.",

@@ -10,6 +10,11 @@ export const server = {
   variables: [],
   session: "shared",
   signIn: "oauth",
+  labels: {
+    "*": ["private"],
+    list_comments: ["untrusted", "private"],
+    get_issue: ["untrusted", "private"],
+  },
   goodFor: ["issues assigned to me", "create an issue", "projects and cycles", "comment on an issue"],
   notes: ["Sign in with a browser. A Linear API key as a bearer token in `headers` works, too."],
   aliases: ["linear-mcp", "linear.app"],

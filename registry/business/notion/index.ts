@@ -23,6 +23,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["private"],
+  },
   goodFor: ["search the team's notes", "create a page", "query a database", "add a comment", "meeting notes"],
   notes: [
     "24 tools with names like `API-post-page`: they expose Notion's raw API, including blocks.",

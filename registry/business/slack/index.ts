@@ -33,6 +33,13 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["untrusted", "private"],
+    "*post*": ["public"],
+    "*send*": ["public"],
+    "*reply*": ["public"],
+    "*add_reaction*": [],
+  },
   goodFor: [
     "post a message to a channel",
     "read a thread",

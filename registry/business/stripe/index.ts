@@ -23,6 +23,12 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["private"],
+    search_stripe_documentation: [],
+    "send_*": ["public"],
+    create_payment_link: ["public"],
+  },
   goodFor: ["create an invoice", "payment link", "refund a payment", "subscriptions of a customer", "balance"],
   notes: [
     "It moves money: with an unrestricted live key, an agent can refund and cancel.",

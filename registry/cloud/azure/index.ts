@@ -10,6 +10,9 @@ export const server = {
   variables: [],
   session: "shared",
   signIn: "program",
+  labels: {
+    "*": ["private"],
+  },
   goodFor: [
     "list resources in Azure",
     "query logs of Azure Monitor",

@@ -24,6 +24,9 @@ export const server = {
   variables: [],
   session: "shared",
   signIn: "oauth",
+  labels: {
+    "*": ["private"],
+  },
   goodFor: ["DNS records", "deploy a Worker", "KV, R2 and D1", "logs of a Worker", "Cloudflare documentation"],
   notes: [
     "2 tools: one searches the API's description, the other runs code against the API. It can change everything that the account can.",

@@ -10,6 +10,10 @@ export const server = {
   variables: [],
   session: "private",
   signIn: "program",
+  labels: {
+    "*": ["private"],
+    "*log*": ["untrusted", "private"],
+  },
   goodFor: ["why does a pod not start", "logs of a pod", "scale a deployment", "install a helm chart", "port forward"],
   notes: [
     "About 23 tools. It requires kubectl and helm, and uses the context of ~/.kube/config; set KUBECONFIG in env for another file.",

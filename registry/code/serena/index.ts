@@ -27,6 +27,14 @@ export const server = {
   variables: [],
   session: "private",
   signIn: "none",
+  labels: {
+    read_file: ["private"],
+    find_symbol: ["private"],
+    search_for_pattern: ["private"],
+    get_symbols_overview: [],
+    read_memory: ["private"],
+    execute_shell_command: ["untrusted", "private", "public"],
+  },
   goodFor: [
     "find where a symbol is used",
     "outline of a source file",

@@ -22,6 +22,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["private"],
+  },
   goodFor: ["search logs", "query an index", "mappings of an index", "aggregations"],
   notes: [
     "4 read-only tools.",

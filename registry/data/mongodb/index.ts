@@ -21,6 +21,9 @@ export const server = {
   ],
   session: "private",
   signIn: "token",
+  labels: {
+    "*": ["private"],
+  },
   goodFor: [
     "query a collection",
     "aggregation pipeline",

@@ -16,6 +16,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["private"],
+  },
   goodFor: ["SQL query", "tables and columns", "count rows", "report from a database"],
   notes: [
     "One tool; the tables are resources.",

@@ -17,6 +17,10 @@ export const server = {
   variables: [{ name: "SQLITE_PATH", required: true, what: "the database file" }],
   session: "private",
   signIn: "none",
+  labels: {
+    read_query: ["private"],
+    "*": [],
+  },
   results,
   goodFor: ["SQL query", "local database", "create a table", "insert rows"],
   notes: [

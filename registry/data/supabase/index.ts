@@ -27,6 +27,13 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": [],
+    execute_sql: ["untrusted", "private"],
+    get_logs: ["untrusted", "private"],
+    list_tables: ["private"],
+    search_docs: [],
+  },
   goodFor: ["run SQL", "apply a migration", "database schema", "TypeScript types of a database", "logs of a project"],
   notes: [
     "About 31 tools. Add `--read-only` and `--project-ref=<id>` to args to limit it to reading one project.",

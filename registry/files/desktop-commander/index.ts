@@ -11,6 +11,14 @@ export const server = {
   variables: [],
   session: "private",
   signIn: "none",
+  labels: {
+    "*": [],
+    "read_*": ["private"],
+    get_more_search_results: ["private"],
+    start_process: ["untrusted", "private", "public"],
+    interact_with_process: ["untrusted", "private", "public"],
+    read_process_output: ["untrusted", "private"],
+  },
   results,
   goodFor: [
     "run a command",

@@ -13,6 +13,11 @@ export const server = {
   ],
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": [],
+    "read_*": ["private"],
+    search_files: [],
+  },
   results,
   goodFor: ["read files", "write a file", "list a folder", "find files by name", "move or rename files"],
   notes: ["14 tools; it overwrites without asking.", "Add one argument for each further folder."],

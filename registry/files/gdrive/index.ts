@@ -22,6 +22,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "program",
+  labels: {
+    "*": ["untrusted", "private"],
+  },
   goodFor: ["find a document in Google Drive", "read a Google Doc", "read a Google Sheet as CSV"],
   notes: [
     "Sign in first, with both variables set: `npx -y @modelcontextprotocol/server-gdrive auth`. It does not start before that.",

@@ -23,6 +23,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": ["untrusted"],
+  },
   goodFor: ["documentation of a library", "API reference of a framework", "code samples", "docs of a certain version"],
   notes: ["2 tools: one finds a library's ID, the other its pages.", "Queries are sent to Upstash."],
   aliases: ["context7-mcp", "upstash context7"],

@@ -17,6 +17,12 @@ export const server = {
   ],
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": [],
+    read_graph: ["private"],
+    search_nodes: ["private"],
+    open_nodes: ["private"],
+  },
   results,
   goodFor: ["remember something for later", "what do you know about me", "knowledge graph", "notes between sessions"],
   notes: [

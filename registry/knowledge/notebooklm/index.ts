@@ -16,6 +16,9 @@ export const server = {
   variables: [],
   session: "private",
   signIn: "program",
+  labels: {
+    "*": ["private"],
+  },
   goodFor: [
     "ask my notebooks",
     "add a web page or a document as a source",

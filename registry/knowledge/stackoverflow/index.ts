@@ -10,6 +10,9 @@ export const server = {
   variables: [],
   session: "shared",
   signIn: "oauth",
+  labels: {
+    "*": ["untrusted"],
+  },
   goodFor: ["solve an error message", "programming questions and answers", "accepted answers", "how others do it"],
   notes: [
     "Sign in with a Stack Overflow account in a browser.",

@@ -27,6 +27,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["untrusted", "private"],
+  },
   goodFor: [
     "errors in production",
     "stack trace of an issue",

@@ -31,6 +31,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["untrusted"],
+  },
   goodFor: ["web search", "news of today", "find images", "shops and restaurants nearby"],
   notes: [
     "Some of its tools answer only for paid plans.",

@@ -16,6 +16,11 @@ export const server = {
   variables: [{ name: "EXA_API_KEY", required: true, what: "an API key", from: "https://dashboard.exa.ai/api-keys" }],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["untrusted"],
+    "*crawl*": ["untrusted", "public"],
+    "*fetch*": ["untrusted", "public"],
+  },
   goodFor: ["web search", "semantic search", "code examples on the web", "read a page that was found"],
   notes: ["2 tools; add more with `?tools=` in the address of Exa's hosted server."],
   aliases: ["exa-mcp", "exa-search", "exa-ai"],

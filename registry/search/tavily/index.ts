@@ -20,6 +20,12 @@ export const server = {
   variables: [{ name: "TAVILY_API_KEY", required: true, what: "an API key", from: "https://app.tavily.com/home" }],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["untrusted"],
+    "*extract*": ["untrusted", "public"],
+    "*crawl*": ["untrusted", "public"],
+    "*map*": ["untrusted", "public"],
+  },
   goodFor: ["web search", "research a topic", "text of several pages", "news", "map of a website"],
   notes: ["5 tools. Research takes minutes; each call uses credits."],
   aliases: ["tavily-search"],

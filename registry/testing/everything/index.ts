@@ -11,6 +11,10 @@ export const server = {
   variables: [],
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": [],
+    "get-env": ["private"],
+  },
   results,
   goodFor: ["test an MCP client", "try resources and prompts", "images and audio in results", "progress notifications"],
   notes: [

@@ -27,6 +27,9 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["private"],
+  },
   goodFor: ["build a Figma design in code", "colours and fonts of a design", "download icons and pictures of a design"],
   notes: ["2 tools. Without `--stdio` it serves HTTP. Give it the link of a frame; a whole file is too large."],
   aliases: ["framelink", "figma-context-mcp", "figma-mcp"],

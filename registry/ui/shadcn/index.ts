@@ -11,6 +11,9 @@ export const server = {
   variables: [],
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": ["untrusted"],
+  },
   results,
   goodFor: [
     "React components",

@@ -27,6 +27,9 @@ export const server = {
   ],
   session: "private",
   signIn: "token",
+  labels: {
+    "*": ["untrusted", "public"],
+  },
   goodFor: [
     "scrape a website",
     "Google Maps places and reviews",

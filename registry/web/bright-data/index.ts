@@ -22,6 +22,10 @@ export const server = {
   ],
   session: "private",
   signIn: "token",
+  labels: {
+    "*": ["untrusted", "public"],
+    "search_engine*": ["untrusted"],
+  },
   goodFor: [
     "search Google",
     "scrape a page that blocks bots",

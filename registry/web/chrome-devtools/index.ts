@@ -11,6 +11,15 @@ export const server = {
   variables: [],
   session: "private",
   signIn: "none",
+  labels: {
+    "*": ["untrusted"],
+    navigate_page: ["untrusted", "public"],
+    new_page: ["untrusted", "public"],
+    evaluate_script: ["untrusted", "public"],
+    "fill*": ["untrusted", "public"],
+    type_text: ["untrusted", "public"],
+    upload_file: ["untrusted", "public"],
+  },
   results,
   goodFor: [
     "why is a page slow",

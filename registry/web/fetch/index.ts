@@ -20,6 +20,9 @@ export const server = {
   variables: [],
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": ["untrusted", "public"],
+  },
   goodFor: [
     "read a web page",
     "download an article as Markdown",

@@ -18,6 +18,10 @@ export const server = {
   ],
   session: "shared",
   signIn: "token",
+  labels: {
+    "*": ["untrusted", "public"],
+    firecrawl_search: ["untrusted"],
+  },
   goodFor: [
     "web page to Markdown",
     "crawl a whole site",

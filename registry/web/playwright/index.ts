@@ -17,6 +17,15 @@ export const server = {
   variables: [],
   session: "private",
   signIn: "none",
+  labels: {
+    "*": ["untrusted"],
+    browser_navigate: ["untrusted", "public"],
+    browser_evaluate: ["untrusted", "public"],
+    "browser_run_code*": ["untrusted", "public"],
+    browser_type: ["untrusted", "public"],
+    browser_fill_form: ["untrusted", "public"],
+    browser_file_upload: ["untrusted", "public"],
+  },
   results,
   goodFor: [
     "open a website and click",

@@ -11,6 +11,12 @@ export const server = {
   variables: [],
   session: "private",
   signIn: "none",
+  labels: {
+    "*": ["untrusted"],
+    puppeteer_navigate: ["untrusted", "public"],
+    puppeteer_evaluate: ["untrusted", "public"],
+    puppeteer_fill: ["untrusted", "public"],
+  },
   results,
   goodFor: ["take a screenshot", "click through a website", "run JavaScript in a page"],
   notes: [

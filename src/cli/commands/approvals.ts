@@ -117,10 +117,20 @@ export const show = command({
     const row = rowOf(args.id, await allOf(approvals, io));
     const whole = await approvals.argumentsOf(row.id);
     const json = whole === undefined ? jsonOf(row) : { ...jsonOf(row), args: JSON.parse(whole) };
-    const next = row.state === "open" ? `To decide: claudikins approvals approve ${row.id}, or deny ${row.id}\n` : "";
-    return { json, text: wholeText(row, whole, io), note: next };
+    if (row.state !== "open") return { json, text: wholeText(row, whole, io) };
+    const note = `${dryRunText(row, io)}To decide: claudikins approvals approve ${row.id}, or deny ${row.id}\n`;
+    return { json, text: wholeText(row, whole, io), note };
   },
 });
+
+/** The command that shows what the program of a call would do. Empty for a call without a program. */
+function dryRunText({ line, execution, config }: Approval, io: Io): string {
+  if (line === null) return "";
+  // A saved program runs within the execution of the program that has called it.
+  const [id] = execution.split("-", 1);
+  const flag = config === null || config === chosenOwner(undefined, io) ? "" : ` --config ${shellWord(config)}`;
+  return `To see what the whole program would do: claudikins executions dry-run ${id}${flag}\n`;
+}
 
 export const approve = command({
   description:

@@ -7,6 +7,7 @@ import { about, oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { configAsText, findConfigFile, writeConfigFile } from "../../config/config-file.ts";
 import { readConfigFile } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
+import type { Config } from "../../config/load.ts";
 import { storeFile, userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
@@ -81,7 +82,7 @@ export const edit = command({
         if (isNew) removeFile(before.file);
         return { note: "Nothing was changed\n" };
       }
-      const problem = await configAsText(before, text, io.env).then(() => undefined, toClaudikinsError);
+      const problem = await configAsText(before, text, io.env).then(ruleError, toClaudikinsError);
       if (!problem) {
         await recordMadeChange({ file: before.file, before: isNew ? empty : before.text, after: text }, io.env);
         if (isTrusted) await keepTrust(before, text, io.env);
@@ -93,6 +94,16 @@ export const edit = command({
     }
   },
 });
+
+/** The error of rules that name arguments that their tools do not have. */
+async function ruleError(config: Config): Promise<ClaudikinsError | undefined> {
+  const { ruleProblems } = await import("../../tools/rule-problems.ts");
+  const { storedServers } = await import("../../tools/catalog/registries.ts");
+  const problems = await ruleProblems(config, storedServers(config).servers);
+  if (problems.length === 0) return undefined;
+  const lines = problems.map(({ line, problem }) => `  ${line}: ${problem}`);
+  return new ClaudikinsError("CONFIG_INVALID", `The config has a rule that cannot be used:\n${lines.join("\n")}`);
+}
 
 /** The words of the editor's command, which runs without a shell. Throws USAGE without an editor and a terminal. */
 function editorOf(env: Environment, isTerminal: boolean): string[] {

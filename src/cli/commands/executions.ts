@@ -4,9 +4,10 @@ import type { App } from "../../app/app.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, oneOf, record, text, time, yesOrNo } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
+import { DryRun } from "../../programs/dry-run/dry-run.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import { type ListedExecution, storedExecution, withApprovals } from "../../programs/listed-executions.ts";
-import { aboutRequest } from "../../programs/stored-executions.ts";
+import { aboutRequest, type StoredRequest } from "../../programs/stored-executions.ts";
 import { personShape, startedByShape } from "../../programs/trace/record.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { command, option, place } from "../command.ts";
@@ -20,6 +21,7 @@ import { stateCell } from "../palette.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
+import { outcomeInShell } from "../shell-execution.ts";
 import { table } from "../table.ts";
 import { viewColumns } from "../view-columns.ts";
 
@@ -104,6 +106,33 @@ export const show = command({
     return { json, text: `${lines.join("\n")}\n` };
   },
 });
+
+/** The command `dry-run`. */
+const dryRun = command({
+  description:
+    "Run the program of an execution from its beginning as a dry run: tools that only read are called, and the calls that would change " +
+    "something are listed in order, with their arguments. Look at it before you approve a call of a large program. The execution itself stays as it is.",
+  args: { execution: executionArg, ...daemonArgs, ...configArgs, ...doorArgs },
+  examples: ["claudikins executions dry-run 0t80fs9gjc"],
+  json: doneShape,
+  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+  async run(args, io) {
+    await using app = await openApp(io, args, { sharing: "shell", recording: {}, observed: {} });
+    const executions = await app.executions();
+    const { row } = await executions.stored.look(await idOf(args.execution, app), app);
+    const { source, asked: limits, check } = JSON.parse(row.request) as StoredRequest;
+    const activity = new Activity(io.stderr, "Running");
+    const outcome = await outcomeInShell({ source, limits, check, dryRun: new DryRun() }, app, activity, io);
+    const answer = await outcomeAnswer(
+      outcome,
+      { json: args.json === true, output: undefined, folders: app.config.folders },
+      io,
+    );
+    return await writeAnswer(answer, args.json, io);
+  },
+});
+
+export { dryRun as "dry-run" };
 
 const callWords = { made: "waits to call", sent: "has called", answered: "got an answer from" };
 

@@ -9,6 +9,7 @@ import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 import { folderFindings } from "./folders.ts";
 import { registryFindings } from "./registry.ts";
+import { ruleFindings } from "./rules.ts";
 import { failedServers, serverFindings } from "./servers.ts";
 import { sessionFindings } from "./sessions.ts";
 import { signInFindings } from "./sign-ins.ts";
@@ -29,6 +30,7 @@ const checks: [Area, (scene: CheckContext) => CheckResult][] = [
 /** The checks that run only if the config can be read. */
 const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResult][] = [
   ["config", doorFindings],
+  ["config", ruleFindings],
   ["config", tokenFindings],
   ["servers", sessionFindings],
   ["servers", definitionFindings],

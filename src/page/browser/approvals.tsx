@@ -140,6 +140,12 @@ function Card({ approval, ownConfig, viewer, hasKeys, item, hasMoved }: CardProp
           <span>{visibleLines(code)}</span>
         </pre>
       )}
+      {code !== undefined && viewer === undefined && (
+        <p class="about">
+          To see what the whole program would do:{" "}
+          <code>claudikins executions dry-run {execution.split("-", 1)[0]}</code>
+        </p>
+      )}
       <Arguments approval={approval} />
       {mayDecide ? <Actions isDisabled={isRunning} onClick={click} /> : <Approvers groups={viewer.approvers} />}
     </li>

@@ -1,6 +1,7 @@
 /** Decides which calls of a dry run are made, and answers the others. */
 import type { JsonObject } from "../../base/json-object.ts";
 import { effectOf } from "../../policy/decision.ts";
+import type { Caller } from "../../policy/flow/caller.ts";
 import type { ToolResult } from "../../servers/result.ts";
 import { madeUpResult } from "../../tools/made-up.ts";
 import type { RegistryTool } from "../../tools/model.ts";
@@ -30,13 +31,13 @@ interface CheckedCall {
  * Records the call and returns a made-up result, unless the call only reads. A saved program is called, because it runs dry too. Undefined
  * if the call may be made. Throws POLICY_DENIED and INVALID_ARGUMENTS like the call.
  */
-export function plannedResult(
+export async function plannedResult(
   { server, tool, args, argsJson }: CheckedCall,
   { config, pool }: Parts,
-  recorder: Recorder,
-): ToolResult | undefined {
+  { caller, ...recorder }: Recorder & { caller: Caller | undefined },
+): Promise<ToolResult | undefined> {
   const { name, annotations } = tool;
-  const approval = pool.wouldAsk(server, name, args, annotations);
+  const approval = await pool.wouldAsk({ server, tool: name, args }, annotations, caller);
   const changesNothing = effectOf(annotations) === "reads" || config.servers.get(server)?.isSavedPrograms === true;
   if (changesNothing && approval === undefined) return undefined;
   recordCall({ server, tool: name, args, argsJson, approval }, recorder);

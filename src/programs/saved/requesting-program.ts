@@ -1,4 +1,6 @@
 /** A running program, as far as the saved programs that it calls or saves need to know it. */
+
+import type { Caller } from "../../policy/flow/caller.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { Starter } from "../asker.ts";
 import type { DryRun } from "../dry-run/dry-run.ts";
@@ -18,6 +20,8 @@ export interface RequestingProgram {
   isForAgent: boolean;
   host: HostIdentity | undefined;
   starter: Starter | undefined;
+  /** What its session has read. Undefined: what the connection has. */
+  caller: Caller | undefined;
   /** Given if it runs dry. */
   dryRun: DryRun | undefined;
   /** Whether it is in the store at this moment. Then what it calls must be there too. */

@@ -11,7 +11,16 @@ import { describeFault, FileRefusal } from "./filesystem/fault.ts";
 import { defaultQuotas, type Quotas } from "./filesystem/quota.ts";
 import { describeStats } from "./filesystem/stats.ts";
 
+/** A use of an entry of the workspace, by its path below the workspace. */
+export interface FileUse {
+  path: string;
+  /** `reads`: its contents or the names in a folder. `replaces`: nothing of what it had is left. */
+  how: "reads" | "writes" | "replaces";
+}
+
 export interface FilesOptions {
+  /** Called with each use of the workspace that has succeeded. */
+  onUse?: ((use: FileUse) => void) | undefined;
   quotas?: Partial<Quotas>;
   /** Whether the system has names for open folders. See open-folder.ts. */
   byDescriptor?: boolean;
@@ -19,9 +28,11 @@ export interface FilesOptions {
 
 export class Files {
   readonly #disk: Disk;
+  readonly #onUse: FilesOptions["onUse"];
 
   constructor(mounts: Mounts, options: FilesOptions = {}) {
-    const { quotas, byDescriptor = descriptorsHaveNames } = options;
+    const { quotas, onUse, byDescriptor = descriptorsHaveNames } = options;
+    this.#onUse = onUse;
     this.#disk = new Disk(mounts, { ...defaultQuotas, ...quotas }, byDescriptor);
   }
 
@@ -39,13 +50,23 @@ export class Files {
     return JSON.stringify(this.ask(operation, JSON.parse(argsJson)));
   }
 
+  #tell(operation: string, args: Arguments): void {
+    if (!this.#onUse || !Object.hasOwn(uses, operation)) return;
+    for (const { path: given, how } of uses[operation]!(args)) {
+      const path = this.#disk.workspacePath(given);
+      if (path !== undefined) this.#onUse({ path, how });
+    }
+  }
+
   /** Runs an operation. The paths in an error are the program's own. Throws only if the operation does not exist. */
   ask(operation: string, given: unknown): { value?: unknown; error?: FileFault } {
     const [syscall, run] = operations[operation] ?? [];
     if (syscall === undefined || run === undefined) throw new Error(`there is no operation ${operation}`);
     const args = new Arguments(given);
     try {
-      return { value: run(this.#disk, args) };
+      const value = run(this.#disk, args);
+      this.#tell(operation, args);
+      return { value };
     } catch (error) {
       return { error: describeFault(error, syscall, args.paths) };
     }
@@ -119,6 +140,22 @@ const operations: Record<string, Operation> = {
   unlink: ["unlink", (disk, args) => disk.remove(args.path, "file")],
   rename: ["rename", (disk, args) => disk.rename(args.path, args.dest)],
   copyFile: ["copyfile", copy],
+};
+
+/** The uses of operations that read or write. */
+const uses: Record<string, (args: Arguments) => FileUse[]> = {
+  readFile: ({ path }) => [{ path, how: "reads" }],
+  readdir: ({ path }) => [{ path, how: "reads" }],
+  writeFile: (args) => [{ path: args.path, how: args.text("flag").startsWith("a") ? "writes" : "replaces" }],
+  mkdir: ({ path }) => [{ path, how: "writes" }],
+  rename: ({ path, dest }) => [
+    { path, how: "reads" },
+    { path: dest, how: "replaces" },
+  ],
+  copyFile: ({ path, dest }) => [
+    { path, how: "reads" },
+    { path: dest, how: "replaces" },
+  ],
 };
 
 /** The encoding is checked first, because reading may take long. */

@@ -6,7 +6,10 @@ import { Disk } from "./filesystem/disk.ts";
 import { describeFault } from "./filesystem/fault.ts";
 import { defaultQuotas } from "./filesystem/quota.ts";
 
-const folder = "./workspace/outputs";
+/** The folder in the workspace. */
+export const outputsName = "outputs";
+
+const folder = `./workspace/${outputsName}`;
 
 export type OutputFolders = Pick<Mounts, "workspace" | "bases">;
 

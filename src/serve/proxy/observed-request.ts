@@ -18,7 +18,7 @@ export interface ProxyRequestOptions extends CallOptions {
 
 /** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
 export function askOptions(
-  { app, signal, params, sendProgress, task }: HostRequest,
+  { app, signal, params, sendProgress, task, identity }: HostRequest,
   trace: TraceContext | undefined,
 ): ProxyRequestOptions {
   const { progressToken: _, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
@@ -28,6 +28,7 @@ export function askOptions(
     app,
     signal,
     trace,
+    caller: { reads: app.pool.reads, agent: { name: identity.name ?? "", version: identity.version ?? "" } },
     ...(sendProgress ? { onProgress } : {}),
     ...(task ? { onBecameTask: () => task.takesLong() } : {}),
     ...(Object.keys(meta).length === 0 ? {} : { meta }),

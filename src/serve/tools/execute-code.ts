@@ -11,6 +11,7 @@ import { awaitsApproval } from "../../policy/approvals/awaited.ts";
 import { agentOfUser } from "../../programs/asker.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
+import { markOutputs, readOutcome } from "../../programs/session-reads.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { onAbort } from "../../servers/abort.ts";
 import type { Approval } from "../../store/approval.ts";
@@ -68,6 +69,7 @@ export async function callExecuteCode(
   if (!outcome) return textResult(await waitingText(followed, app));
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
+  await markOutputs(context.asker, app);
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
   const more = [
     await plannedText(outcome),
@@ -119,7 +121,9 @@ async function resumed(
 ): Promise<FollowedExecution | CallToolResult> {
   if (typeof id !== "string") return textResult('"resume" takes the id of an execution as a string', true);
   if (code !== undefined) return textResult('Give "code" or "resume", not both', true);
-  return (await app.executions()).follow(id, app, asker);
+  const followed = await (await app.executions()).follow(id, app, asker);
+  await readOutcome(id, asker, app);
+  return followed;
 }
 
 /** Agents that wait for as long as a call takes. */

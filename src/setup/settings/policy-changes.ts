@@ -5,7 +5,7 @@ import { isObject, type JsonObject, objectAt, valueAt } from "../../base/json-ob
 import { parseJson } from "../../config/edit/json.ts";
 import type { Environment } from "../../config/environment.ts";
 import { storeFile } from "../../config/locations.ts";
-import { pathText, policyKeys } from "../../config/policy.ts";
+import { commonKeys, pathText, policyKeys } from "../../config/policy.ts";
 import { digestOf } from "../../config/trust/marks.ts";
 import { thisProcess } from "../../policy/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../policy/audit/event.ts";
@@ -20,7 +20,7 @@ const ruleKeys = [...policyKeys, "disabled"];
 const otherKeys = ["category", "description", "startTimeoutMs", "callTimeoutMs", "idleTimeoutMs", "keepAlive"];
 
 /**
- * The differences in `allow`, `deny`, `confirm` and `disabled`, of `policy` and of all servers, and in the entries of the servers. An entry
+ * The differences in `allow`, `deny`, `confirm`, `labels` and `disabled`, of `policy` and of all servers, and in the entries of the servers. An entry
  * may contain secrets, so only its digest is recorded.
  */
 export function policyChanges(before: JsonObject, after: JsonObject): AuditedChange[] {
@@ -37,7 +37,7 @@ export function policyChanges(before: JsonObject, after: JsonObject): AuditedCha
     ];
   };
   return [
-    ...policyKeys.flatMap((key) => changes(["policy", key], jsonOf)),
+    ...commonKeys.flatMap((key) => changes(["policy", key], jsonOf)),
     ...[...names].flatMap((name) => [
       ...changes(["mcpServers", name], entryText),
       ...ruleKeys.flatMap((key) => changes(["mcpServers", name, key], jsonOf)),

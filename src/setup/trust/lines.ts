@@ -6,7 +6,7 @@ import type { DoorEntry } from "../../config/doors.ts";
 import { variablesIn } from "../../config/expand.ts";
 import { usualVariable } from "../../config/llm.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
-import { type Confirm, type PolicyKeys, policyKeys } from "../../config/policy.ts";
+import { type CommonPolicy, commonKeys, type PolicyKeys } from "../../config/policy.ts";
 import type { ServerEntry } from "../../config/schema.ts";
 import type { TelemetryEntry } from "../../config/telemetry.ts";
 import type { ToolEntries, ToolEntry } from "../../config/tool-edits.ts";
@@ -21,7 +21,7 @@ export function linesOf(config: ParsedConfig): TrustLine[] {
 }
 
 function serverLines(name: string, entry: ServerEntry): TrustLine[] {
-  const { allow, deny, confirm, ...rest } = thatCounts(entry) as Record<string, unknown> & PolicyKeys;
+  const { allow, deny, confirm, labels, ...rest } = thatCounts(entry) as Record<string, unknown> & PolicyKeys;
   const line = lineOf(name);
   const start = entry.url === undefined ? programLines(entry, line) : addressLines(entry, line);
   const named = ["command", "args", "cwd", "env", "inherit", "url", "headers", "headersHelper", "oauth", "exchange"];
@@ -30,7 +30,7 @@ function serverLines(name: string, entry: ServerEntry): TrustLine[] {
     ...start,
     ...others.map(([key, value]) => line(key, JSON.stringify(value), value)),
     ...readLines(variablesIn(rest), line),
-    ...policyLines({ allow, deny, confirm }, line),
+    ...policyLines({ allow, deny, confirm, labels }, line),
   ];
 }
 
@@ -81,19 +81,18 @@ function readLines(names: Iterable<string>, line: MakeLine): TrustLine[] {
   return text === "" ? [] : [line("read from the environment", text)];
 }
 
-function policyLines(keys: PolicyKeys, line: MakeLine): TrustLine[] {
-  return policyKeys.flatMap((key) => {
+function policyLines(keys: CommonPolicy, line: MakeLine): TrustLine[] {
+  return commonKeys.flatMap((key) => {
     const value = keys[key];
-    if (value === undefined) return [];
-    const text = Array.isArray(value) ? value.join(", ") || "nothing" : confirmText(value as Confirm);
-    return [line(key, text, value)];
+    return value === undefined ? [] : [line(key, policyText(value), value)];
   });
 }
 
-function confirmText(confirm: Confirm): string {
-  if (typeof confirm === "string") return confirm;
-  return Object.entries(confirm)
-    .map(([pattern, mode]) => `${pattern} ${mode}`)
+function policyText(value: string | string[] | Record<string, string | string[]>): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.join(", ") || "nothing";
+  return Object.entries(value)
+    .map(([pattern, each]) => `${pattern} ${policyText(each)}`)
     .join(", ");
 }
 

@@ -156,6 +156,12 @@ export class Disk {
       this.#quota.release({ entries: 1, bytes: replaced.isFile() ? replaced.size : 0 });
   }
 
+  /** The path below the workspace. Undefined for a path below the registry. The folder that has both has an empty path. */
+  workspacePath(given: string): string | undefined {
+    const { mount, names } = this.#parse(given);
+    return mount === "registry" ? undefined : names.join("/");
+  }
+
   /** Returns the path from `/`, without dots. */
   resolve(given: string): string {
     this.stat(given, true);

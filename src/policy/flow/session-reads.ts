@@ -1,0 +1,150 @@
+/**
+ * The data with labels that the session of an agent has read. It does not lose its labels, because everything that the session does later
+ * may depend on it. A session is an agent's connection, or a client of `serve --http` without one.
+ */
+import type { Label } from "../../config/policy.ts";
+import { maxComparedPieces, maxKeptReadChars, maxReadChars, minPieceLetters, pieceLetters } from "../limits.ts";
+
+/** Data that was read. */
+export interface Read {
+  label: Exclude<Label, "public">;
+  /** The tool, or what else it came from. */
+  source: string;
+}
+
+/** Keeps what a session has read, so that it outlives the process. */
+export interface ReadKeeper {
+  /** Keeps what the session has read for an execution of it, or for the session itself. */
+  keep(reads: readonly Read[], executions: readonly string[]): Promise<void>;
+}
+
+export class SessionReads {
+  readonly #reads = new Map<string, Read>();
+  /** Texts of private data, to look for in arguments. */
+  #texts: { source: string; text: string }[] = [];
+  #chars = 0;
+  /** Whether all private data that was read is in `#texts`. */
+  #hasAll = true;
+  readonly #executions = new Map<string, number>();
+  readonly #keeper: ReadKeeper | undefined;
+  #pending: Promise<void> | undefined;
+
+  constructor(keeper?: ReadKeeper) {
+    this.#keeper = keeper;
+  }
+
+  get all(): Read[] {
+    return [...this.#reads.values()];
+  }
+
+  get labels(): Label[] {
+    return [...new Set(this.all.map(({ label }) => label))];
+  }
+
+  /** Whether strangers may have told the session what to do with private data. */
+  get isRisky(): boolean {
+    const labels = new Set(this.labels);
+    return labels.has("untrusted") && labels.has("private");
+  }
+
+  /** Resolves when everything is looked up, such as the labels of a file that a program has read. Undefined if it is. */
+  get pending(): Promise<void> | undefined {
+    return this.#pending;
+  }
+
+  /** Calls wait until the work has found out what was read. */
+  after(work: () => Promise<void>): void {
+    const before = this.#pending ?? Promise.resolve();
+    const pending: Promise<void> = before.then(work).finally(() => {
+      if (this.#pending === pending) this.#pending = undefined;
+    });
+    this.#pending = pending;
+  }
+
+  /** Adds data. Undefined if nothing is new, else a promise that it is kept. `text` is the data, as far as it is known. */
+  add(reads: readonly Read[], text?: string): Promise<void> | undefined {
+    const isPrivate = reads.find(({ label }) => label === "private");
+    if (isPrivate) this.#addText(isPrivate.source, text);
+    const added = reads.filter(({ label, source }) => !this.#reads.has(keyOf(label, source)));
+    if (added.length === 0) return undefined;
+    for (const read of added) this.#reads.set(keyOf(read.label, read.source), read);
+    return this.#keeper?.keep(added, [...this.#executions.keys()]);
+  }
+
+  /** Adds data that was read before, and is kept already. */
+  restore(reads: readonly Read[]): void {
+    for (const read of reads) {
+      this.#reads.set(keyOf(read.label, read.source), read);
+      if (read.label === "private") this.#hasAll = false;
+    }
+  }
+
+  #addText(source: string, text: string | undefined): void {
+    if (text === undefined || text.length > maxReadChars || this.#chars + text.length > maxKeptReadChars) {
+      this.#hasAll = false;
+      return;
+    }
+    this.#texts.push({ source, text });
+    this.#chars += text.length;
+  }
+
+  /** The reads of the session are kept for the execution too, until the result is disposed of. */
+  async executes(id: string): Promise<Disposable> {
+    this.#executions.set(id, (this.#executions.get(id) ?? 0) + 1);
+    if (this.#reads.size > 0) await this.#keeper?.keep(this.all, [id]);
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#executions.get(id)! - 1;
+        if (left === 0) this.#executions.delete(id);
+        else this.#executions.set(id, left);
+      },
+    };
+  }
+
+  /**
+   * Compares the arguments with the private data, word for word. `repeats` is the source of a part that the arguments have.
+   * `nothing`: they have none. Undefined if that cannot be said. Encoded data is not found.
+   */
+  compare(args: object): { repeats: string } | "nothing" | undefined {
+    const { pieces, isWhole } = piecesOf(args);
+    const texts = this.#texts.map((each) => ({ source: each.source, text: lettersOf(each.text) }));
+    for (const piece of pieces) {
+      const found = texts.find(({ text }) => text.includes(piece));
+      if (found) return { repeats: found.source };
+    }
+    return this.#hasAll && isWhole ? "nothing" : undefined;
+  }
+}
+
+const keyOf = (label: string, source: string) => `${label} ${source}`;
+
+/** Pieces of the values in the arguments. */
+function piecesOf(args: object): { pieces: string[]; isWhole: boolean } {
+  const pieces: string[] = [];
+  const add = (text: string) => {
+    const letters = lettersOf(JSON.stringify(text));
+    if (letters.length < minPieceLetters) return;
+    if (letters.length <= pieceLetters) pieces.push(letters);
+    for (let at = 0; at + pieceLetters < letters.length; at += pieceLetters / 2)
+      pieces.push(letters.slice(at, at + pieceLetters));
+  };
+  const visit = (value: unknown): void => {
+    if (pieces.length > maxComparedPieces) return;
+    if (typeof value === "string" || typeof value === "number") add(String(value));
+    else if (typeof value === "object" && value !== null)
+      for (const [key, each] of Object.entries(value)) {
+        add(key);
+        visit(each);
+      }
+  };
+  visit(args);
+  return { pieces: pieces.slice(0, maxComparedPieces), isWhole: pieces.length <= maxComparedPieces };
+}
+
+/** The letters and digits of a text, so that neither punctuation nor the escapes of JSON matter. */
+function lettersOf(text: string): string {
+  return text
+    .replace(/\\+(?:u[\da-f]{4}|.)/gi, "")
+    .replace(/[^\p{L}\p{N}]+/gu, "")
+    .toLowerCase();
+}

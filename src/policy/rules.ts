@@ -1,0 +1,83 @@
+/** The rules of a config, which decide about a call by its arguments and by what the session has read. */
+import { messageOf } from "../base/errors.ts";
+import { didYouMean } from "../base/near-names.ts";
+import type { Condition, ConditionFacts } from "../config/condition.ts";
+import type { RuleLine } from "../config/policy.ts";
+
+/** The names of the arguments of a tool, as far as they are known. */
+export type ArgumentNames = (server: string, tool: string) => readonly string[] | undefined;
+
+/** A rule that applies to a call. */
+export interface AppliedRule extends RuleLine {
+  /** Why it applies, if its condition could not be decided. */
+  problem: string | undefined;
+}
+
+export class Rules {
+  readonly #conditions = new Map<string, Condition>();
+  #read: ((text: string) => Condition) | undefined;
+
+  /** Loads what rules need. Undefined if that was done. */
+  load(rules: readonly RuleLine[]): Promise<void> | undefined {
+    return rules.length === 0 || this.#read ? undefined : this.#load();
+  }
+
+  async #load(): Promise<void> {
+    this.#read = (await import("../config/condition.ts")).conditionOf;
+  }
+
+  /**
+   * The first rule that denies the call, else the first one that requires a confirmation. A condition that fails applies, and so does one
+   * that names the tool and an argument that the tool does not have. `known` are the tool's arguments.
+   */
+  applied(
+    rules: readonly RuleLine[],
+    facts: ConditionFacts,
+    known: readonly string[] | undefined,
+  ): AppliedRule | undefined {
+    let first: AppliedRule | undefined;
+    for (const rule of rules) {
+      if (first && rule.effect === "confirm") continue;
+      const applied = this.#apply(rule, facts, known);
+      if (applied?.effect === "deny") return applied;
+      first ??= applied;
+    }
+    return first;
+  }
+
+  #apply(rule: RuleLine, facts: ConditionFacts, known: readonly string[] | undefined): AppliedRule | undefined {
+    try {
+      const condition = this.#condition(rule.condition);
+      const problem = unknownArgument(condition, facts.tool, known);
+      return problem !== undefined || condition.isMet(facts) ? { ...rule, problem } : undefined;
+    } catch (error) {
+      return { ...rule, problem: messageOf(error).split("\n", 1)[0] };
+    }
+  }
+
+  #condition(text: string): Condition {
+    return this.#conditions.getOrInsertComputed(text, () => {
+      if (!this.#read) throw new Error("the rules are not loaded");
+      return this.#read(text);
+    });
+  }
+}
+
+/** What a condition that names the tool says of an argument that the tool does not have. */
+export function unknownArgument(
+  { args, tools }: Condition,
+  tool: string,
+  known: readonly string[] | undefined,
+): string | undefined {
+  if (!known || !tools.includes(tool)) return undefined;
+  const unknown = args.find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  const near = didYouMean(unknown, known);
+  return `${tool} has no argument "${unknown}"${near === undefined ? "" : `. ${near}`}`;
+}
+
+/** Such as `the rule policy.rules[0] applies: args.branch == "main"`. */
+export function ruleText({ line, condition, problem }: AppliedRule): string {
+  const why = problem === undefined ? "" : `, because its condition cannot be decided (${problem})`;
+  return `the rule ${line} applies${why}: ${condition}`;
+}

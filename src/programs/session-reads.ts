@@ -1,0 +1,55 @@
+/** What the session that runs a program has read, see policy/flow. */
+import { join } from "node:path";
+import { type Caller, noAgent } from "../policy/flow/caller.ts";
+import type { SessionReads } from "../policy/flow/session-reads.ts";
+import type { FileUse } from "../sandbox/host/files.ts";
+import { outputsName } from "../sandbox/host/outputs.ts";
+import { agentOfUser, type RequestingAgent, type Starter } from "./asker.ts";
+import type { Parts } from "./parts.ts";
+import type { HostIdentity } from "./trace/record.ts";
+
+/** The session of a client of `serve --http`, else that of the connection. */
+export async function readsOf(starter: Starter | undefined, { config, pool, sessions }: Parts): Promise<SessionReads> {
+  if (!starter) return pool.reads;
+  return sessions.ofClient(JSON.stringify([config.door, starter.client, starter.session]));
+}
+
+/** The agent that has sent a program, and what its session has read. */
+export async function callerOf(
+  { starter, host }: { starter?: Starter | undefined; host?: HostIdentity | undefined },
+  parts: Parts,
+): Promise<Caller> {
+  const { name = "", version = "" } = host ?? noAgent;
+  return { reads: await readsOf(starter, parts), agent: { name, version } };
+}
+
+/** An agent that gets the outcome of an execution reads what the execution has read. */
+export async function readOutcome(
+  id: string,
+  { starter }: Pick<RequestingAgent, "starter">,
+  parts: Parts,
+): Promise<void> {
+  const reads = await parts.sessions.ofExecution(id);
+  if (reads.length > 0) await (await readsOf(starter, parts)).add(reads);
+}
+
+/** The files that hold answers that are too long for an agent have the labels of what its session has read. */
+export async function markOutputs({ starter }: RequestingAgent = agentOfUser, parts: Parts): Promise<void> {
+  const reads = await readsOf(starter, parts);
+  const folder = join(parts.config.folders.workspace, outputsName);
+  if (reads.all.length > 0) await parts.sessions.wroteFile(folder, reads, { replaces: false });
+}
+
+/** Follows what a program reads from the workspace and writes into it. */
+export function fileListener({ reads }: Caller, { config, sessions }: Parts): (use: FileUse) => void {
+  const { workspace } = config.folders;
+  return ({ path, how }) =>
+    reads.after(async () => {
+      const file = join(workspace, path);
+      if (how !== "reads") await sessions.wroteFile(file, reads, { replaces: how === "replaces" });
+      else {
+        const found = await sessions.ofFile(file, workspace);
+        if (found.length > 0) await reads.add(found);
+      }
+    });
+}

@@ -1,0 +1,67 @@
+/** Sessions of clients of `serve --http`: each has its own labels, which outlive the process. */
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { silentLog } from "../../../src/base/log.ts";
+import { LabelSessions } from "../../../src/policy/flow/label-sessions.ts";
+import { Store } from "../../../src/store/store.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const secret = { label: "private", source: "crm.get" } as const;
+const stranger = { label: "untrusted", source: "forum.get" } as const;
+
+async function withSessions<T>(work: (sessions: LabelSessions) => Promise<T>): Promise<T> {
+  await using store = new Store(join(folder.path, "store.sqlite"));
+  return await work(new LabelSessions({ store, log: silentLog }));
+}
+
+test("each client has what it has read itself, also in another process", async () => {
+  await withSessions(async (sessions) => {
+    const [one, other] = await Promise.all([sessions.ofClient("one"), sessions.ofClient("other")]);
+    await one.add([secret]);
+    await other.add([stranger]);
+    await one.add([stranger]);
+    expect([one.isRisky, other.isRisky]).toEqual([true, false]);
+    expect(await sessions.ofClient("one")).toBe(one);
+  });
+  await withSessions(async (sessions) => {
+    const [one, other, third] = await Promise.all(["one", "other", "third"].map((key) => sessions.ofClient(key)));
+    expect([one!.all, other!.all, third!.all]).toEqual([[secret, stranger], [stranger], []]);
+  });
+});
+
+test("an execution keeps what its session had read before and reads meanwhile, until it is forgotten", async () => {
+  await withSessions(async (sessions) => {
+    const session = sessions.ofConnection();
+    await session.add([secret]);
+    {
+      using _running = await session.executes("a");
+      await session.add([stranger]);
+    }
+    await session.add([{ label: "private", source: "later.get" }]);
+    expect(await sessions.ofExecution("a")).toEqual([secret, stranger]);
+    await sessions.forgetExecution("a");
+    expect(await sessions.ofExecution("a")).toEqual([]);
+  });
+});
+
+test("a comparison finds parts of the data whatever their punctuation, and says nothing if data is missing", () => {
+  const session = new LabelSessions({
+    store: new Store(join(folder.path, "other.sqlite")),
+    log: silentLog,
+  }).ofConnection();
+  const text = JSON.stringify({
+    content: [{ type: "text", text: JSON.stringify({ name: "Ada Lovelace", iban: "DE12 3456 7890 1234" }) }],
+  });
+  void session.add([secret], text);
+  expect(session.compare({ body: { lines: ["IBAN DE12-3456-7890-1234"] } })).toEqual({ repeats: "crm.get" });
+  expect(session.compare({ to: "ada LOVELACE" })).toEqual({ repeats: "crm.get" });
+  expect(session.compare({ to: "Charles Babbage", n: 17 })).toBe("nothing");
+  void session.add([{ label: "private", source: "large.get" }]);
+  expect(session.compare({ to: "Charles Babbage" })).toBeUndefined();
+  expect(
+    session.compare(Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`k${n}`, `value ${n} text`]))),
+  ).toBeUndefined();
+});

@@ -1,0 +1,192 @@
+/** Rules with conditions decide about calls on every road, by arguments, labels and agent. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync } from "node:fs";
+import { conditionOf, conditionProblem } from "../../src/config/condition.ts";
+import { parseConfig } from "../../src/config/parse.ts";
+import { cli } from "../cli/in-memory.ts";
+import { Person, Recorded } from "./recorded.ts";
+
+setDefaultTimeout(60_000);
+
+const recorded = new Recorded();
+afterAll(() => recorded[Symbol.asyncDispose]());
+
+const push = {
+  name: "push_files",
+  inputSchema: { type: "object", properties: { branch: { type: "string" }, count: { type: "number" }, files: {} } },
+};
+const tools = [push, { name: "get_issue" }, { name: "plain" }];
+
+async function opened(rules: string[], ...answers: string[]): Promise<Person> {
+  const person = new Person(...answers);
+  const labels = { get_issue: ["untrusted"], push_files: ["public"] };
+  (await recorded.open({ labels }, { rules }, tools)).pool.setHost({ responder: person.host });
+  return person;
+}
+
+const argsOf = () => recorded.got().flatMap(({ name, args }) => (name === "push_files" ? [args] : []));
+const message = async (source: string) => {
+  const outcome = await recorded.run(source);
+  return outcome.ok ? "ok" : outcome.error.message;
+};
+
+describe("a rule", () => {
+  test("denies a call by its arguments, and says which rule it was", async () => {
+    await opened(['deny when tool == "rec.push_files" && args.branch == "main"']);
+    expect(await message('await rec.push_files({ branch: "main" })')).toBe(
+      'rec.push_files is denied in the config: the rule policy.rules[0] applies: tool == "rec.push_files" && args.branch == "main"',
+    );
+    expect(await message('await rec.push_files({ branch: "next" }); await rec.push_files({})')).toBe("ok");
+    expect(argsOf()).toEqual([{ branch: "next" }, {}]);
+  });
+
+  test("asks a person, whose answer counts", async () => {
+    const person = await opened(["confirm when has(args.count) && args.count > 10"], "once", "no");
+    expect(await message("await rec.push_files({ count: 10 }); await rec.push_files({ count: 11 })")).toBe("ok");
+    expect(person.asked).toHaveLength(1);
+    expect(person.asked[0]).toContain("the rule policy.rules[0] applies: has(args.count) && args.count > 10");
+    expect(await message("await rec.push_files({ count: 12.5 })")).toContain("the person said no");
+  });
+
+  test("has precedence over one that asks if it denies", async () => {
+    const person = await opened(["confirm when true", 'deny when args.branch == "main"'], "once");
+    expect(await message('await rec.push_files({ branch: "main" })')).toContain("policy.rules[1]");
+    expect(person.asked).toEqual([]);
+  });
+
+  test("sees the labels of the tool and of what was read", async () => {
+    await opened(['deny when "public" in labels && "untrusted" in reads']);
+    expect(await message("await rec.push_files({}); await rec.plain({})")).toBe("ok");
+    expect(await message("await rec.get_issue({}); await rec.plain({}); await rec.push_files({})")).toContain("denied");
+  });
+
+  test("applies if its condition cannot be decided", async () => {
+    await opened(['deny when args.files.startsWith("release")']);
+    expect(await message("await rec.push_files({ files: 7 })")).toContain("because its condition cannot be decided");
+    expect(await message("await rec.push_files({ files: 'x' })")).toBe("ok");
+  });
+
+  test("applies if it names an argument that its tool does not have, and says so", async () => {
+    await opened(['deny when tool == "rec.push_files" && args.brnch == "main"']);
+    expect(await message('await rec.push_files({ branch: "next" })')).toContain(
+      'rec.push_files has no argument "brnch". Did you mean branch?',
+    );
+    expect(argsOf()).toEqual([]);
+  });
+
+  test("holds for calls outside programs, and for every name of a tool in a program", async () => {
+    await opened(['deny when args.branch == "main"']);
+    const direct = recorded.app.pool.callTool("rec", "push_files", { branch: "main" });
+    await expect(direct).rejects.toMatchObject({ code: "POLICY_DENIED" });
+    const raw = recorded.app.pool.request("rec", {
+      method: "tools/call",
+      params: { name: "push_files", arguments: { branch: "main" } },
+    });
+    await expect(raw).rejects.toMatchObject({ code: "POLICY_DENIED" });
+    expect(await message('await rec["push_files"].raw({ branch: "main" })')).toContain("denied");
+    expect(argsOf()).toEqual([]);
+  });
+});
+
+describe("a config is refused", () => {
+  test.each([
+    ["never when true", 'policy.rules[0]: expected "deny when CONDITION" or "confirm when CONDITION"'],
+    ["deny when", 'policy.rules[0]: expected "deny when CONDITION" or "confirm when CONDITION"'],
+    ["deny when tol == 'a'", "policy.rules[0]: Unknown variable: tol"],
+    ["deny when server + 1", "policy.rules[0]: no such overload: string + int"],
+    ["deny when args.size() + 1", "policy.rules[0]: it is a int, and must be true or false"],
+    ["deny when agent.nme == 'a'", "policy.rules[0]: No such key: nme"],
+    ["deny when ((", "policy.rules[0]: Unexpected token: EOF"],
+    ['deny when args.path.matches("(a+)+$")', 'policy.rules[0]: the pattern "(a+)+$" repeats a group'],
+    ["deny when args.path.matches(args.other)", "policy.rules[0]: matches() takes a pattern in quotes"],
+  ])("with the rule %j", (rule, text) => {
+    const config = { mcpServers: { rec: { command: "a" } }, policy: { rules: [rule] } };
+    expect(() => parseConfig(JSON.stringify(config), "c.json")).toThrow(text);
+  });
+
+  test.each([
+    [{ labels: ["secret"] }, '"secret" is not a label: expected "untrusted", "private", "public"'],
+    [{ labels: { "rec.a": "private" } }, 'expected an array of "untrusted", "private", "public"'],
+    [{ labels: { a: ["private"] } }, "needs a server name first"],
+    [{ flow: "of" }, 'expected "ask" or "off", did you mean "off"?'],
+    [{ rules: "deny when true" }, "expected an array of rules"],
+  ])("with %j", (policy, text) => {
+    const config = { mcpServers: { rec: { command: "a" } }, policy };
+    expect(() => parseConfig(JSON.stringify(config), "c.json")).toThrow(text);
+  });
+});
+
+/** What the project relies on, in the words of the public conformance data of CEL: https://github.com/google/cel-spec. */
+describe("the language", () => {
+  const facts = {
+    server: "github",
+    tool: "github.push_files",
+    args: {
+      branch: "main",
+      n: 3,
+      ratio: 0.5,
+      list: ["a", "b"],
+      map: { k: { deep: true } },
+      none: null,
+      on: true,
+      text: "äbc",
+    },
+    labels: ["public"],
+    reads: ["untrusted", "private"],
+    agent: { name: "claude-code", version: "2.1", door: "", person: "" },
+  };
+
+  test.each<[string, boolean]>([
+    ["true || args.missing.deep", true],
+    ["false && args.missing.deep", false],
+    ["args.missing.deep || true", true],
+    ["!(args.n == 3)", false],
+    ["args.n == 3.0", true],
+    ["args.n >= 3 && args.n < 4", true],
+    ["args.ratio > 0.25", true],
+    ["args.n + 1 == 4", true],
+    ["args.n % 2 == 1", true],
+    ["args.none == null", true],
+    ["args.absent == null", true],
+    ["has(args.absent)", false],
+    ["has(args.branch)", true],
+    ["has(args.map.k)", true],
+    ['args.map["k"].deep', true],
+    ['"a" in args.list', true],
+    ['"k" in args.map', true],
+    ["args.list[1] == 'b'", true],
+    ["size(args.list) == 2", true],
+    ["size(args.text) == 3", true],
+    ["args.list.all(each, each.size() == 1)", true],
+    ["args.list.exists(each, each == 'b')", true],
+    ["args.list.exists_one(each, each == 'b')", true],
+    ["args.list.filter(each, each > 'a') == ['b']", true],
+    ["args.list.map(each, each + '!') == ['a!', 'b!']", true],
+    ["args.branch.startsWith('ma') && args.branch.endsWith('in') && args.branch.contains('ai')", true],
+    ["args.branch.matches('^m[a-z]+$')", true],
+    ["(args.on ? 'x' : 'y') == 'x'", true],
+    ["string(args.n) == '3'", true],
+    ["int('7') == 7", true],
+    ["type(args.branch) == string", true],
+    ['tool in ["github.push_files", "github.create_branch"]', true],
+    ['"private" in reads && agent.name == "claude-code"', true],
+    ["timestamp('2026-01-01T00:00:00Z') < timestamp('2026-06-01T00:00:00Z')", true],
+    ["'\\u00e4bc' == args.text", true],
+  ])("%s is %p", (text, value) => {
+    expect(conditionProblem(text)).toBeUndefined();
+    expect(conditionOf(text).isMet(facts)).toBe(value);
+  });
+});
+
+test("doctor and config edit refuse a rule with an argument that its tool does not have", async () => {
+  await opened(['deny when tool == "rec.push_files" && args.brnch == "main"']);
+  await recorded.close();
+  const { path } = recorded.project;
+  const at = { cwd: path, env: { HOME: path, CI: "true" } };
+  const checked = await cli(["doctor", "--json", "--no-servers", "--trust"], at);
+  expect(checked.stdout).toContain("policy.rules[0]: rec.push_files has no argument");
+  const editor = recorded.project.write("edit.sh", '#!/bin/sh\necho >> "$1"\n');
+  chmodSync(editor, 0o755);
+  const edited = await cli(["config", "edit"], { ...at, env: { ...at.env, EDITOR: editor } });
+  expect(edited.stderr).toContain('policy.rules[0]: rec.push_files has no argument "brnch". Did you mean branch?');
+});
