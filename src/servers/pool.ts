@@ -556,14 +556,20 @@ export class Pool implements AsyncDisposable {
     const { server, tool } = called;
     const { caller = this.#ownCaller } = options;
     const isLocked = this.#accepted?.isLocked(server) ?? false;
-    if (isLocked && !this.#isVerified(server)) await this.#accepted?.verify(server, options.signal);
     const preparing = this.#prepared(server, caller);
+    const verify = () => this.#accepted?.verify(server, options.signal);
     if (preparing) {
       this.#startMeanwhile(called, options);
       await preparing;
     }
+    if (isLocked && !this.#isVerified(server)) await verify();
     const permission = this.#gate.permit({ ...called, args: params.arguments ?? {} }, { ...options, caller });
     const permitted = permission && (await permission);
+    if (permitted && isLocked) {
+      // The tool may have changed while a person was asked.
+      if (!this.#isVerified(server)) await verify();
+      this.#gate.refuseDenied(called);
+    }
     const using = this.#use<JsonObject | undefined>(server, shownId(called), options, async (send, connection) => {
       if (permitted && permitted.connection !== connection) return undefined;
       // The server was restarted. Its tools may be others now.

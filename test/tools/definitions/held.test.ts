@@ -8,7 +8,7 @@ import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
 import { namedDefinition } from "../../../src/tools/definitions/definition.ts";
 import { judged } from "../../../src/tools/definitions/judge.ts";
 import { acceptTools, heldServers, makeLockFile } from "../../../src/tools/definitions/review.ts";
-import { Recorded } from "../../policy/recorded.ts";
+import { Person, Recorded } from "../../policy/recorded.ts";
 import { ways } from "../../policy/ways.ts";
 import { eventually } from "../../support/eventually.ts";
 import { networkFixture } from "../../support/network.ts";
@@ -393,6 +393,26 @@ test("processes that list concurrently keep each other's tools", async () => {
   expect(Object.keys(lock.servers).sort()).toEqual(names.toSorted());
   const records = readdirSync(join(folder.path, ".local/share/claudikins/definitions"));
   expect(records.filter((name) => name.endsWith(".json")).length).toBe(4);
+});
+
+test("a tool that is changed while a person is asked about a call is not called", async () => {
+  folder.configure({ shop: { ...entry(), confirm: { refund: "always" } } });
+  offer([refund, orders]);
+  await using app = await folder.open();
+  await app.catalog.tools("shop");
+  const person = new Person("once");
+  const { host } = person;
+  app.pool.setHost({
+    responder: {
+      ...host,
+      async elicit(...asked) {
+        offer([evil, orders]);
+        await call("announce", app);
+        return host.elicit!(...asked);
+      },
+    },
+  });
+  expect(await call("refund", app)).toBe("DEFINITION_CHANGED");
 });
 
 describe("a session with a process of its own", () => {
