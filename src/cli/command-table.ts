@@ -63,7 +63,7 @@ export const commands: CommandTable = {
     },
   },
   executions: {
-    summary: "Programs in the background, and programs that wait (list, show, dry-run, wait, cancel)",
+    summary: "Programs in the background, and programs that wait (list, …)",
     description: "Manage programs that run in the background or wait. Without a command, lists them.",
     default: "list",
     commands: parts(() => import("./commands/executions.ts"), {

@@ -36,6 +36,7 @@ describe("help", () => {
         trust        Review this project's config and trust it
         review       Show tools whose definitions changed, and accept the changes
         auth         Sign in to remote servers (login, logout, status)
+        secrets      Secrets for servers, in the keychain (list, set, remove)
         gen          Fetch the tools of every server and write the registry
 
       Use tools:
@@ -45,8 +46,7 @@ describe("help", () => {
         run          Run a task given in words; a small model picks and calls a tool
         exec         Run TypeScript that calls tools; print only what it returns
         programs     Programs that are saved under a name (list, show, run, save, …)
-        executions   Programs in the background, and programs that wait (list, show,
-                     wait, cancel)
+        executions   Programs in the background, and programs that wait (list, …)
 
       For agents:
         serve        Run the MCP server that agents connect to

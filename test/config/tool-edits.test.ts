@@ -203,7 +203,7 @@ test("all problems are reported at once, without values", () => {
       tools.create_issue: expected server.tool, with the own name of one tool
       doors.qa.tools["jira.get"].title: unknown key: expected one of name, description, arguments
       doors.qa.tools["jira.get"].arguments.a.default: agents see this text: variables can only be used in "value"
-      doors.qa.tools.denied: unknown key: expected one of allow, deny, confirm, jira.get"
+      doors.qa.tools.denied: unknown key: expected one of allow, deny, confirm, labels, jira.get"
   `);
   expect(problems({ tools: { "jira.get": { name: "read" }, "jira.find": { name: "read" } } })).toMatchInlineSnapshot(`
     "The config has a problem:

@@ -1,9 +1,9 @@
 /** The paths that an entry opens to its server. Refuses those that would open more than they say. */
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
-import { userConfigFile, userDataFolder } from "../../config/locations.ts";
+import { homeOf, userConfigFile, userDataFolder } from "../../config/locations.ts";
 import type { Box } from "../../config/sandbox.ts";
 import { followed, isWithin } from "./paths.ts";
 
@@ -47,10 +47,6 @@ export function openPaths(box: Box, { cwd, env }: { cwd: string; env: Environmen
     }
   }
   return { read, write, writable };
-}
-
-export function homeOf(env: Environment): string {
-  return resolve(env["HOME"] || homedir());
 }
 
 /** The path itself, and where its links lead. */

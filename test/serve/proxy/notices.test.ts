@@ -35,7 +35,7 @@ test("log messages that an agent does not read are left out, and the agent is to
 test("progress that an agent does not read is left out", async () => {
   const agent = new SlowAgent();
   const sendProgress = (progress: object) => agent.send({ method: "notifications/progress", params: { ...progress } });
-  const { onProgress } = askOptions({ params: {}, sendProgress } as never, undefined);
+  const { onProgress } = askOptions({ app: { pool: {} }, identity: {}, params: {}, sendProgress } as never, undefined);
   for (let progress = 0; progress < 10_000; progress++) onProgress?.({ progress });
   expect(agent.sent).toHaveLength(100);
   await agent.read();
