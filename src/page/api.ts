@@ -22,6 +22,7 @@ import {
   bodyOf,
   cancelBody,
   decisionBody,
+  heldBody,
   namedBody,
   type PolicyBody,
   pastedBody,
@@ -33,6 +34,7 @@ import {
   scheduleBody,
   signInBody,
 } from "./guard.ts";
+import { HeldTools } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
 import { ProgramsReader } from "./programs.ts";
 import { SavingsReader } from "./savings.ts";
@@ -65,6 +67,7 @@ export class PageApi {
   readonly #executions: ExecutionsReader;
   readonly #programs: ProgramsReader;
   readonly #actions: ProgramActions;
+  readonly #held: HeldTools;
   readonly #savings: SavingsReader;
 
   constructor(options: PageApiOptions) {
@@ -74,6 +77,7 @@ export class PageApi {
     this.#executions = new ExecutionsReader(app);
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
+    this.#held = new HeldTools(app, env);
     this.#savings = new SavingsReader(app.store);
   }
 
@@ -83,7 +87,10 @@ export class PageApi {
     const { origin } = app.config;
     const listed = await this.#approvals.list();
     const executions = await this.#executions.read(listed.approvals);
-    const servers = serversOf(app, credentials, await running(), (server) => this.#signIns.of(server));
+    const servers = serversOf(app, credentials, await running(), {
+      signInOf: (server) => this.#signIns.of(server),
+      held: this.#held.counts(),
+    });
     return {
       version,
       config: origin.kind === "demo" ? null : origin.file,
@@ -119,6 +126,12 @@ export class PageApi {
     switch (route) {
       case "GET api/tools":
         return this.#tools.of(search.get("server") ?? "", app);
+      case "GET api/held":
+        return this.#held.of(search.get("server") ?? "");
+      case "POST api/held": {
+        const { server, tools } = await bodyOf(request, heldBody);
+        return this.#held.accept(server, tools);
+      }
       case "POST api/policy": {
         const change = await bodyOf(request, policyBody);
         await this.#changePolicy(change);

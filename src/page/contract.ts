@@ -230,6 +230,41 @@ export interface PageServerEntry {
   protocol?: string | undefined;
   serverVersion?: string | undefined;
   signIn?: PageSignIn | undefined;
+  /** The program that confines it. Undefined if it has all rights of the user. */
+  sandbox?: string | undefined;
+  /** Number of tools that are held because their definitions changed. */
+  held?: number | undefined;
+}
+
+/** The held tools of one server: `GET api/held?server=NAME`. `POST api/held` accepts them as they were shown. */
+export interface PageHeld {
+  server: string;
+  /** Whether the server has another version, or is started in another way. */
+  isUpgrade: boolean;
+  /** The server's own versions. */
+  before?: string | undefined;
+  now?: string | undefined;
+  tools: PageHeldTool[];
+}
+
+export interface PageHeldTool {
+  tool: string;
+  /** Identifies the new definition. */
+  mark: string;
+  /** Short sentences without their end. */
+  why: string[];
+  /** Ends of sentences about the new definition. */
+  suspicions: string[];
+  /** Whether the earlier definition is on this machine. */
+  isKnown: boolean;
+  lines: DiffLine[];
+  /** Number of lines that are not shown. */
+  left: number;
+}
+
+export interface DiffLine {
+  kind: "same" | "added" | "removed";
+  text: string;
 }
 
 export interface PageSignIn {

@@ -60,6 +60,9 @@ export const policyBody = z.union([
 ]);
 export type PolicyBody = z.infer<typeof policyBody>;
 
+/** The marks of held tools as they were shown, by name. */
+export const heldBody = z.strictObject({ server: name, tools: z.record(z.string().max(10_000), z.string().max(100)) });
+
 export const signInBody = z.strictObject({ server: name });
 
 /** The address that the browser shows at the end of a sign-in, when it could not load it. */

@@ -99,3 +99,6 @@ export const shownToolsStep = 100;
 
 /** Tools in the chart of calls. */
 export const maxSavingsTools = 12;
+
+/** Lines of the difference between two definitions. `claudikins review` shows all. */
+export const maxShownDiffLines = 400;

@@ -3,6 +3,7 @@
 import base from "./browser/base.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
+import held from "./browser/held.css" with { type: "text" };
 import lists from "./browser/lists.css" with { type: "text" };
 import narrow from "./browser/narrow.css" with { type: "text" };
 import programs from "./browser/programs.css" with { type: "text" };
@@ -11,7 +12,7 @@ import { browserScript } from "./bundle.ts";
 import { documentOf } from "./document.ts";
 
 const script = browserScript();
-const style = [base, controls, frame, lists, programs, savings, narrow].join("\n");
+const style = [base, controls, frame, lists, held, programs, savings, narrow].join("\n");
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#2f63c9"/><path d="M5 4.5 8.5 8 5 11.5M9 11.5h3" fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { counted } from "../../base/counted.ts";
 import type { PageServerEntry, PageState } from "../contract.ts";
+import { HeldTools } from "./held.tsx";
 import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
 import { SignInPanel } from "./sign-in.tsx";
@@ -80,6 +81,7 @@ function Details({ server }: { server: PageServerEntry }) {
         <Fact name="State" value={server.stateText} />
         <Fact name="Connection" value={[transport, where].filter(Boolean).join(" · ")} />
         <Fact name="Version" value={[serverVersion, protocol && `MCP ${protocol}`].filter(Boolean).join(" · ")} />
+        <Fact name="Confined by" value={server.sandbox ?? ""} />
         <Fact name="Denied tools" value={denied === undefined ? "" : String(denied)} />
       </dl>
       {problem !== undefined && (
@@ -88,6 +90,7 @@ function Details({ server }: { server: PageServerEntry }) {
         </p>
       )}
       {signIn && <SignInPanel server={server} signIn={signIn} />}
+      {server.held !== undefined && <HeldTools server={name} count={server.held} />}
       <ToolList server={name} state={server.state} mark={toolsMark} />
     </Panel>
   );

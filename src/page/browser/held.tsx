@@ -1,0 +1,103 @@
+/** The held tools of one server: why each is held, how its definition changed, and the button that accepts the changes. */
+import { useEffect, useState } from "preact/hooks";
+import { counted } from "../../base/counted.ts";
+import type { PageHeld, PageHeldTool } from "../contract.ts";
+import { get, post } from "./client.ts";
+import { useAction, useNotices } from "./notice.tsx";
+import { Text } from "./text.tsx";
+
+/** `count` changes when tools are held or accepted. */
+export function HeldTools({ server, count }: { server: string; count: number }) {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const [found, setFound] = useState<PageHeld>();
+  useEffect(() => {
+    let isWanted = true;
+    get<PageHeld>(`held?server=${encodeURIComponent(server)}`).then(
+      (held) => isWanted && setFound(held),
+      (error: unknown) => isWanted && notices.fail(error),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [server, count]);
+  if (!found || found.tools.length === 0) return null;
+  const accept = async (tools: readonly PageHeldTool[]) => {
+    const marks = Object.fromEntries(tools.map(({ tool, mark }) => [tool, mark]));
+    setFound(await post<PageHeld>("held", { server, tools: marks }));
+    notices.say(`Accepted: ${tools.map(({ tool }) => tool).join(", ")}`, "Agents see it with the next list of tools.");
+  };
+  const { tools, isUpgrade, before, now } = found;
+  return (
+    <section class="held" aria-labelledby="held">
+      <h3 id="held">{counted(tools.length, "held tool")}</h3>
+      <p class="about">
+        Definitions changed after they were accepted. These tools are neither shown to agents nor called until you
+        accept the changes.
+      </p>
+      {isUpgrade && (
+        <p class="about">
+          The server has changed too: <Text>{versionsText(before, now)}</Text>
+        </p>
+      )}
+      {tools.map((tool) => (
+        <Held key={tool.tool} tool={tool} isDisabled={isRunning} onAccept={() => void run(() => accept([tool]))} />
+      ))}
+      {tools.length > 1 && (
+        <button type="button" disabled={isRunning} onClick={() => void run(() => accept(tools))}>
+          Accept all {counted(tools.length, "change")}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function versionsText(before: string | undefined, now: string | undefined): string {
+  return before === now ? "it is started in another way" : `version ${before ?? "unknown"}, now ${now ?? "unknown"}`;
+}
+
+interface HeldProps {
+  tool: PageHeldTool;
+  isDisabled: boolean;
+  onAccept(): void;
+}
+
+function Held({ tool, isDisabled, onAccept }: HeldProps) {
+  const { tool: name, why, suspicions, isKnown, lines, left } = tool;
+  return (
+    <article class="held-tool">
+      <h4>
+        <Text>{name}</Text>
+      </h4>
+      <p class="about">
+        Changes: <Text>{why.join("; ")}</Text>
+      </p>
+      {suspicions.map((each) => (
+        <p class="warning" key={each}>
+          It <Text>{each}</Text>
+        </p>
+      ))}
+      {!isKnown && <p class="about">The earlier definition is not on this machine. This is the new one:</p>}
+      <pre class="diff">
+        {lines.map(({ kind, text }, at) => (
+          // Lines have no other identity.
+          <span key={at} class={kind}>
+            {signs[kind]}
+            {text}
+            {"\n"}
+          </span>
+        ))}
+      </pre>
+      {left > 0 && (
+        <p class="about">
+          {counted(left, "more line")}: <code>claudikins review</code>
+        </p>
+      )}
+      <button type="button" disabled={isDisabled} onClick={onAccept}>
+        Accept the change
+      </button>
+    </article>
+  );
+}
+
+const signs = { same: "  ", added: "+ ", removed: "- " } as const;

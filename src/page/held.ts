@@ -1,0 +1,61 @@
+/** Tools that are held because their definitions changed, as the page shows and accepts them. */
+import { diffLines } from "diff";
+import type { App } from "../app/app.ts";
+import type { Environment } from "../config/environment.ts";
+import { digestOf } from "../config/trust/marks.ts";
+import { definitionText } from "../tools/definitions/definition-text.ts";
+import { acceptTools, heldServers, type ReviewedTool, type Surroundings } from "../tools/definitions/review.ts";
+import type { DiffLine, PageHeld } from "./contract.ts";
+import { RefusedRequest } from "./guard.ts";
+import { maxShownDiffLines } from "./limits.ts";
+
+export class HeldTools {
+  readonly #surroundings: () => Surroundings;
+
+  constructor(app: App, env: Environment) {
+    this.#surroundings = () => ({ config: app.config, env, cwd: app.cwd });
+  }
+
+  /** The number of held tools of each server that has some. */
+  counts(): Map<string, number> {
+    return new Map(heldServers(this.#surroundings()).map(({ server, tools }) => [server, tools.length]));
+  }
+
+  of(name: string): PageHeld {
+    const found = heldServers(this.#surroundings()).find(({ server }) => server === name);
+    const { isUpgrade = false, before, now, tools = [] } = found ?? {};
+    return { server: name, isUpgrade, before, now, tools: tools.map(shown) };
+  }
+
+  /** Accepts the tools as they were shown. Throws RefusedRequest if one has changed since. */
+  async accept(name: string, marks: Readonly<Record<string, string>>): Promise<PageHeld> {
+    const held = heldServers(this.#surroundings()).find(({ server }) => server === name);
+    const chosen = (held?.tools ?? []).filter(({ tool }) => Object.hasOwn(marks, tool));
+    if (chosen.some(({ tool, now }) => marks[tool] !== digestOf(now))) {
+      throw new RefusedRequest(409, "The server has changed a tool once more since it was shown", "Look at it again.");
+    }
+    await acceptTools(chosen, this.#surroundings());
+    return this.of(name);
+  }
+}
+
+function shown({ tool, why, suspicions, before, now }: ReviewedTool): PageHeld["tools"][number] {
+  const lines = diffLines(before ? definitionText(before) : "", definitionText(now)).flatMap(
+    ({ value, added, removed }) => {
+      const kind = added ? "added" : removed ? "removed" : "same";
+      return value
+        .replace(/\n$/, "")
+        .split("\n")
+        .map((text): DiffLine => ({ kind, text }));
+    },
+  );
+  return {
+    tool,
+    mark: digestOf(now),
+    why,
+    suspicions,
+    isKnown: before !== undefined,
+    lines: lines.slice(0, maxShownDiffLines),
+    left: Math.max(0, lines.length - maxShownDiffLines),
+  };
+}
