@@ -82,7 +82,9 @@ export interface CatalogServer {
    */
   session: "shared" | "private";
   /**
-   * How it is started in a sandbox: `server` with this `sandbox`, or another entry. A text says why it cannot be confined. Missing if nobody has tried.
+   * How it is started in a sandbox: `server` with this `sandbox`, or another entry. A text says why it cannot be
+   * confined. Missing for servers on the network. The table of docs/sandbox.md has those that were tried. The hosts of the others are named by
+   * their makers.
    */
   confined?: CatalogSandbox | { server: McpServerEntry } | string;
   /**

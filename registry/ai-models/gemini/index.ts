@@ -21,6 +21,7 @@ export const server = {
       from: "https://aistudio.google.com/apikey",
     },
   ],
+  confined: "it starts the program gemini, which signs in with your files",
   session: "shared",
   signIn: "program",
   goodFor: ["second opinion of another model", "analyse a large codebase", "brainstorm ideas", "summarise long files"],

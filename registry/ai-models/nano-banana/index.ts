@@ -15,6 +15,7 @@ export const server = {
       from: "https://aistudio.google.com/apikey",
     },
   ],
+  confined: { network: ["generativelanguage.googleapis.com"] },
   session: "private",
   signIn: "token",
   goodFor: ["generate an image", "edit a picture", "combine several pictures", "illustrations and mock-ups"],

@@ -19,6 +19,7 @@ export const server = {
       from: "https://developers.hubspot.com/docs/apps/legacy-apps/private-apps/overview",
     },
   ],
+  confined: { network: ["api.hubapi.com"] },
   session: "shared",
   signIn: "token",
   labels: {

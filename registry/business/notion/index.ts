@@ -21,6 +21,7 @@ export const server = {
       from: "https://www.notion.so/profile/integrations",
     },
   ],
+  confined: { network: ["api.notion.com"] },
   session: "shared",
   signIn: "token",
   labels: {

@@ -31,6 +31,7 @@ export const server = {
       from: "https://slack.com/help/articles/221769328-Locate-your-Slack-URL-or-ID",
     },
   ],
+  confined: { network: ["slack.com"] },
   session: "shared",
   signIn: "token",
   labels: {

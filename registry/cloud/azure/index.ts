@@ -8,6 +8,7 @@ export const server = {
   description: "Works with Azure: storage, databases, Kubernetes, monitoring, deployments and some forty more services",
   server: { command: "npx", args: ["-y", "@azure/mcp@latest", "server", "start"] },
   variables: [],
+  confined: "it signs in with the files of your Azure programs",
   session: "shared",
   signIn: "program",
   labels: {

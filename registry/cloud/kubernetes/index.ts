@@ -8,6 +8,7 @@ export const server = {
   description: "Looks after a Kubernetes cluster: gets, describes, applies, scales, logs, rolls out, helm charts",
   server: { command: "npx", args: ["-y", "mcp-server-kubernetes"] },
   variables: [],
+  confined: "it starts kubectl with your kubeconfig, whose programs may be any",
   session: "private",
   signIn: "program",
   labels: {

@@ -9,6 +9,7 @@ export const server = {
   description: "Lints JavaScript and TypeScript files with the project's own ESLint config",
   server: { command: "npx", args: ["-y", "@eslint/mcp@latest"] },
   variables: [],
+  confined: { read: ["."] },
   session: "shared",
   signIn: "none",
   results,

@@ -25,6 +25,7 @@ export const server = {
     },
   ],
   variables: [],
+  confined: "it starts the language servers of your project",
   session: "private",
   signIn: "none",
   labels: {

@@ -20,6 +20,7 @@ export const server = {
       from: "https://www.elastic.co/docs/deploy-manage/api-keys/elasticsearch-api-keys",
     },
   ],
+  confined: { network: true },
   session: "shared",
   signIn: "token",
   labels: {

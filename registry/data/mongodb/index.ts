@@ -19,6 +19,7 @@ export const server = {
       from: "https://www.mongodb.com/docs/manual/reference/connection-string/",
     },
   ],
+  confined: { network: true },
   session: "private",
   signIn: "token",
   labels: {

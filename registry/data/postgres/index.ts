@@ -14,6 +14,7 @@ export const server = {
       what: "postgresql://user:password@host:5432/database; preferably of a read-only user",
     },
   ],
+  confined: { network: true },
   session: "shared",
   signIn: "token",
   labels: {

@@ -15,6 +15,7 @@ export const server = {
     },
   ],
   variables: [{ name: "SQLITE_PATH", required: true, what: "the database file" }],
+  confined: "its package has native parts, which npx does not build for a sandbox",
   session: "private",
   signIn: "none",
   labels: {

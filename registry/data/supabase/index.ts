@@ -25,6 +25,7 @@ export const server = {
       from: "https://supabase.com/dashboard/account/tokens",
     },
   ],
+  confined: { network: ["api.supabase.com"] },
   session: "shared",
   signIn: "token",
   labels: {

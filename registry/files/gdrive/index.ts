@@ -20,6 +20,10 @@ export const server = {
     },
     { name: "GDRIVE_CREDENTIALS_PATH", required: true, what: "the file that the sign-in writes" },
   ],
+  confined: {
+    read: ["${GDRIVE_CREDENTIALS_PATH}", "${GDRIVE_OAUTH_PATH}"],
+    network: ["www.googleapis.com", "oauth2.googleapis.com"],
+  },
   session: "shared",
   signIn: "program",
   labels: {

@@ -15,6 +15,7 @@ export const server = {
       from: "https://godotengine.org/download/",
     },
   ],
+  confined: "it starts the Godot editor",
   session: "private",
   signIn: "none",
   goodFor: [

@@ -14,6 +14,7 @@ export const server = {
     },
   ],
   variables: [],
+  confined: "it signs in with the files of your browser",
   session: "private",
   signIn: "program",
   labels: {

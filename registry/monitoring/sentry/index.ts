@@ -25,6 +25,7 @@ export const server = {
       from: "https://sentry.io/settings/account/api/auth-tokens/",
     },
   ],
+  confined: { network: ["sentry.io", "*.sentry.io"] },
   session: "shared",
   signIn: "token",
   labels: {

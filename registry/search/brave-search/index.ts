@@ -29,6 +29,7 @@ export const server = {
       from: "https://api-dashboard.search.brave.com/app/keys",
     },
   ],
+  confined: { network: ["api.search.brave.com"] },
   session: "shared",
   signIn: "token",
   labels: {

@@ -18,6 +18,7 @@ export const server = {
     },
   ],
   variables: [{ name: "TAVILY_API_KEY", required: true, what: "an API key", from: "https://app.tavily.com/home" }],
+  confined: { network: ["api.tavily.com"] },
   session: "shared",
   signIn: "token",
   labels: {

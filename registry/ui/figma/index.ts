@@ -25,6 +25,7 @@ export const server = {
       from: "https://help.figma.com/hc/en-us/articles/8085703771159-Manage-personal-access-tokens",
     },
   ],
+  confined: { network: ["api.figma.com"] },
   session: "shared",
   signIn: "token",
   labels: {

@@ -9,6 +9,7 @@ export const server = {
   description: "Turns Mermaid source into a diagram: SVG, a picture or a link",
   server: { command: "npx", args: ["-y", "mcp-mermaid"] },
   variables: [],
+  confined: "it draws with a browser, whose own sandbox does not work inside another one",
   session: "shared",
   signIn: "none",
   results,

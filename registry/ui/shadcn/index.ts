@@ -9,6 +9,7 @@ export const server = {
   description: "Finds shadcn/ui components and blocks, shows their code and examples, and how to add them",
   server: { command: "npx", args: ["-y", "shadcn@latest", "mcp"] },
   variables: [],
+  confined: { read: ["."], network: ["ui.shadcn.com"] },
   session: "shared",
   signIn: "none",
   labels: {

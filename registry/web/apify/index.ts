@@ -25,6 +25,7 @@ export const server = {
       from: "https://console.apify.com/settings/integrations",
     },
   ],
+  confined: { network: ["*.apify.com"] },
   session: "private",
   signIn: "token",
   labels: {

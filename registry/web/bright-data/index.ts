@@ -20,6 +20,7 @@ export const server = {
     },
     { name: "BRIGHTDATA_PRO_MODE", required: false, what: "`true` for all tools, which cost more" },
   ],
+  confined: { network: ["api.brightdata.com"] },
   session: "private",
   signIn: "token",
   labels: {

@@ -16,6 +16,7 @@ export const server = {
   variables: [
     { name: "FIRECRAWL_API_KEY", required: true, what: "an API key", from: "https://www.firecrawl.dev/app/api-keys" },
   ],
+  confined: { network: ["api.firecrawl.dev"] },
   session: "shared",
   signIn: "token",
   labels: {

@@ -33,8 +33,8 @@ describe.skipIf(withoutSandbox !== undefined)("the sandbox of the catalog", () =
   });
 });
 
-test("a server of the catalog is confined only if it is a program", () => {
-  for (const { server, confined } of catalogServers()) {
-    if (confined !== undefined) expect(server).toHaveProperty("command");
+test("each program of the catalog has a sandbox or a reason why it has none, and servers on the network have neither", () => {
+  for (const { name, server, confined } of catalogServers()) {
+    expect([name, confined !== undefined]).toEqual([name, "command" in server]);
   }
 });
