@@ -6,7 +6,8 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
-import type { CallOptions, Pool } from "../servers/pool.ts";
+import type { CallOptions } from "../servers/call-options.ts";
+import type { Pool } from "../servers/pool.ts";
 import { maxChangedResources, maxOpenSubscriptions } from "./limits.ts";
 
 interface Around {

@@ -1,23 +1,21 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
-import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
-import type { Clock } from "../base/time-limit.ts";
 import { metaWith, type TraceContext } from "../base/trace-context.ts";
 import { accountNote } from "../config/accounts.ts";
 import { isInView } from "../config/doors.ts";
 import type { ServerConfig } from "../config/load.ts";
-import type { Label } from "../config/policy.ts";
 import { calledTool, type ServerEdits, sentArguments, type ToolEdit } from "../config/tool-edits.ts";
-import type { MadeCall } from "../policy/approval-queue.ts";
 import { closingLine } from "../policy/decision.ts";
 import { type Caller, noAgent } from "../policy/flow/caller.ts";
-import { type Read, SessionReads } from "../policy/flow/session-reads.ts";
+import { SessionReads } from "../policy/flow/session-reads.ts";
 import { type LabelPatterns, ToolLabels } from "../policy/flow/tool-labels.ts";
 import { Gate, type QueueChoice, type ToolCall } from "../policy/gate.ts";
 import type { Asker } from "../policy/questions.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
 import { shownId } from "../policy/refusals.ts";
+import type { CallOptions, ListToolsOptions } from "./call-options.ts";
 import type { Connection, ServerCapability } from "./connect.ts";
 import { objectJson } from "./decoding/large-json.ts";
 import { type Fault, faultOf } from "./fault.ts";
@@ -26,6 +24,7 @@ import { logLevelMs } from "./limits.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
 import { type ListedTools, LiveDefinitions } from "./live-definitions.ts";
+import { noteReads } from "./noted-reads.ts";
 import type { ListName, Notice } from "./notices.ts";
 import { PersonSignIns } from "./person-sign-in.ts";
 import { AuthRefusals } from "./refusals.ts";
@@ -35,59 +34,9 @@ import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result
 import { redactTexts } from "./secrets.ts";
 import type { ServerIdentity } from "./server-client.ts";
 import { type ConnectionOptions, type Host, ServerConnections, type StoredTool } from "./server-connections.ts";
-import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
-
-export interface CallOptions {
-  signal?: AbortSignal | undefined;
-  timeoutMs?: number | undefined;
-  /** Send the request once more if the connection is lost, because doing it twice is harmless. */
-  repeatable?: boolean | undefined;
-  /** Paused while the server waits for a person, like the call's own timeout. */
-  clock?: Clock | undefined;
-  /** The signal of the agent's request that this is done for. It tells whom a question of the server is for. Default `signal`. */
-  origin?: AbortSignal | undefined;
-  /** Undefined for a call outside a program. */
-  made?: MadeCall | undefined;
-  /** The agent that makes the call. Default: that of the connection. */
-  caller?: Caller | undefined;
-  /** Called before a tool call leaves. If it throws, the call does not leave. */
-  onSend?: ((repeatable: boolean) => void | Promise<void>) | undefined;
-  /** Called with the server's progress. */
-  onProgress?: ProgressListener | undefined;
-  /** Called, perhaps several times, when the server answers the call with a task. The call ends with the task. */
-  onBecameTask?: (() => void) | undefined;
-  /** Fail with CANCELLED if the server is not connected or connecting. Does not count as use. */
-  startsNothing?: boolean | undefined;
-  /** The request's own `_meta`. */
-  meta?: JsonObject | undefined;
-  /** The trace that the request belongs to. Its server gets it in `_meta`. */
-  trace?: TraceContext | undefined;
-}
-
-export interface ListToolsOptions extends CallOptions {
-  /** Called with each connection over which a page of the list comes. */
-  onConnection?: ((connection: Connection) => void) | undefined;
-}
-
-/** A listing of tools, from its beginning until its tools are compared with the accepted definitions. */
-export interface ToolsListing {
-  onConnection: (connection: Connection) => void;
-  /**
-   * Call this when the definitions are compared, with the tools that are held. Calls over the connection need no other listing until the
-   * server announces a change.
-   */
-  verified: (held: HeldTools | undefined) => void;
-}
-
-/** Tools that are not called until a person has seen their changed definitions. */
-interface HeldTools {
-  /** Changes when a definition is accepted. */
-  mark: string;
-  /** By their own names, with the reasons. */
-  tools: readonly { name: string; why: string }[];
-}
+import { type DefinitionCheck, type ToolsListing, VerifiedDefinitions } from "./verified-definitions.ts";
 
 /** Called when a list of a server has changed. */
 type ListListener = (server: string, what: ListName) => void;
@@ -111,19 +60,7 @@ export interface PoolOptions extends ConnectionOptions {
   /** The door and the person that the connections are for. */
   place?: { door: string; person: string } | undefined;
   /** Whether a tool is held because its definition changed. Undefined: none is. */
-  definitions?: AcceptedDefinitions | undefined;
-}
-
-/** What the pool asks about definitions that were accepted. Tools have their own names. */
-export interface AcceptedDefinitions {
-  /** What is held as far as other connections and processes know. */
-  held: (server: string) => HeldTools | undefined;
-  /** Whether calls wait until the definitions of the current connection are compared. */
-  isLocked: (server: string) => boolean;
-  /** Whether something may have been accepted since tools were held with this mark. */
-  isReviewed: (server: string, mark: string) => boolean;
-  /** Lists the server, and compares its definitions. */
-  verify: (server: string, signal: AbortSignal | undefined) => Promise<unknown>;
+  definitions?: DefinitionCheck | undefined;
 }
 
 /** The params of `tools/call`. */
@@ -157,9 +94,7 @@ export class Pool implements AsyncDisposable {
   readonly #listListeners = new Set<ListListener>();
   /** Connections over which tools were listed, or whose listeners got the failure. */
   readonly #listed = new WeakSet<Connection>();
-  readonly #accepted: AcceptedDefinitions | undefined;
-  /** The connection whose definitions were compared last, the number of changes that the server had announced, and what is held. */
-  readonly #verified = new Map<string, { connection: Connection; changes: number; held: HeldTools | undefined }>();
+  readonly #verified: VerifiedDefinitions;
   readonly #callListeners = new Set<(server: string) => void>();
   readonly #logListeners = new Set<LogListener>();
   /** The log level of servers that are connected later. */
@@ -184,7 +119,6 @@ export class Pool implements AsyncDisposable {
     this.#stored = options.stored;
     this.#person = person;
     this.#quotas = quotas;
-    this.#accepted = definitions;
     this.#host = { responder: person };
     const { own } = options;
     this.#signIns = own && new PersonSignIns({ servers, own, responder: () => this.#host.responder });
@@ -205,7 +139,7 @@ export class Pool implements AsyncDisposable {
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
       exists: (server, tool) => isInView(servers.get(server)?.view, tool),
-      whyHeld: (server, tool) => this.#whyHeld(server, tool),
+      whyHeld: (server, tool) => this.#verified.whyHeld(server, tool),
       accountOf: (server) => accountNote(server, servers),
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
@@ -220,6 +154,11 @@ export class Pool implements AsyncDisposable {
       entries: servers,
       list: (server) => this.#listForGate(server),
       connection: (server) => this.#connections.last(server),
+    });
+    this.#verified = new VerifiedDefinitions({
+      accepted: definitions,
+      lastConnection: (server) => this.#connections.last(server),
+      changesOf: (server) => this.#definitions.changesOf(server),
     });
   }
 
@@ -350,38 +289,7 @@ export class Pool implements AsyncDisposable {
 
   /** Begins a listing whose tools will be compared with the accepted definitions. */
   listingOf(server: string): ToolsListing {
-    const changes = this.#definitions.changesOf(server);
-    const connections = new Set<Connection>();
-    return {
-      onConnection: (connection) => void connections.add(connection),
-      verified: (held) => {
-        const [connection] = connections;
-        if (connection && connections.size === 1) this.#verified.set(server, { connection, changes, held });
-      },
-    };
-  }
-
-  /** Whether calls over the server's last connection may be sent without another listing. */
-  #isVerified(server: string): boolean {
-    const last = this.#verified.get(server);
-    return (
-      last !== undefined &&
-      last.connection === this.#connections.last(server) &&
-      last.changes === this.#definitions.changesOf(server) &&
-      !this.#isReviewed(server, last.held)
-    );
-  }
-
-  #isReviewed(server: string, held: HeldTools | undefined): boolean {
-    return held !== undefined && this.#accepted?.isReviewed(server, held.mark) === true;
-  }
-
-  /** Why a tool is held. Another session may have another process of the server, so what our own connection listed comes first. */
-  #whyHeld(server: string, tool: string): string | undefined {
-    const last = this.#verified.get(server);
-    const held = last ? last.held : this.#accepted?.held(server);
-    if (!held || this.#isReviewed(server, held)) return undefined;
-    return held.tools.find(({ name }) => name === tool)?.why;
+    return this.#verified.listing(server);
   }
 
   /** All resources, unchanged. Throws the errors of `listTools`. */
@@ -555,25 +463,25 @@ export class Pool implements AsyncDisposable {
   ): Promise<JsonObject> {
     const { server, tool } = called;
     const { caller = this.#ownCaller } = options;
-    const isLocked = this.#accepted?.isLocked(server) ?? false;
+    const isLocked = this.#verified.isLocked(server);
     const preparing = this.#prepared(server, caller);
-    const verify = () => this.#accepted?.verify(server, options.signal);
     if (preparing) {
       this.#startMeanwhile(called, options);
       await preparing;
     }
-    if (isLocked && !this.#isVerified(server)) await verify();
+    const verifying = isLocked ? this.#verified.verify(server, options.signal) : undefined;
+    if (verifying) await verifying;
     const permission = this.#gate.permit({ ...called, args: params.arguments ?? {} }, { ...options, caller });
     const permitted = permission && (await permission);
     if (permitted && isLocked) {
       // The tool may have changed while a person was asked.
-      if (!this.#isVerified(server)) await verify();
+      await this.#verified.verify(server, options.signal);
       this.#gate.refuseDenied(called);
     }
     const using = this.#use<JsonObject | undefined>(server, shownId(called), options, async (send, connection) => {
       if (permitted && permitted.connection !== connection) return undefined;
       // The server was restarted. Its tools may be others now.
-      if (isLocked && this.#verified.get(server)?.connection !== connection) return undefined;
+      if (isLocked && !this.#verified.isOver(server, connection)) return undefined;
       const noted = options.onSend?.(options.repeatable ?? false);
       if (noted) await noted;
       const sent = permitted && params.arguments ? { ...params, arguments: permitted.args } : params;
@@ -755,25 +663,6 @@ export class Pool implements AsyncDisposable {
       if (notice.what === "tools") this.#definitions.changed(server);
       for (const listener of this.#listListeners) listener(server, notice.what);
     }
-  }
-}
-
-/** Notes what the caller reads, before it gets the answer or the error. */
-async function noteReads<T extends JsonObject | undefined>(
-  answer: Promise<T>,
-  { labels, source, caller }: { labels: ReadonlySet<Label>; source: string; caller: Caller },
-): Promise<T> {
-  const reads = [...labels].flatMap((label): Read[] => (label === "public" ? [] : [{ label, source }]));
-  if (reads.length === 0) return answer;
-  const note = (text: string | undefined) => caller.reads.add(reads, labels.has("private") ? text : undefined);
-  try {
-    const result = await answer;
-    const noted = result && note(objectJson(result));
-    if (noted) await noted;
-    return result;
-  } catch (error) {
-    await note(messageOf(error));
-    throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../../base/json-object.ts";
 import type { TraceContext } from "../../base/trace-context.ts";
 import { singleCall } from "../../programs/call.ts";
 import type { CallGroup } from "../../sandbox/contract.ts";
-import type { CallOptions } from "../../servers/pool.ts";
+import type { CallOptions } from "../../servers/call-options.ts";
 import type { HostRequest } from "../host-request.ts";
 import { withoutOwnMeta } from "./answers.ts";
 import { Unsent } from "./notices.ts";

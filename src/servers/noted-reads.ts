@@ -1,0 +1,26 @@
+/** Notes what an agent reads from a server. */
+import { messageOf } from "../base/errors.ts";
+import type { JsonObject } from "../base/json-object.ts";
+import type { Label } from "../config/policy.ts";
+import type { Caller } from "../policy/flow/caller.ts";
+import type { Read } from "../policy/flow/session-reads.ts";
+import { objectJson } from "./decoding/large-json.ts";
+
+/** Notes what the caller reads, before it gets the answer or the error. */
+export async function noteReads<T extends JsonObject | undefined>(
+  answer: Promise<T>,
+  { labels, source, caller }: { labels: ReadonlySet<Label>; source: string; caller: Caller },
+): Promise<T> {
+  const reads = [...labels].flatMap((label): Read[] => (label === "public" ? [] : [{ label, source }]));
+  if (reads.length === 0) return answer;
+  const note = (text: string | undefined) => caller.reads.add(reads, labels.has("private") ? text : undefined);
+  try {
+    const result = await answer;
+    const noted = result && note(objectJson(result));
+    if (noted) await noted;
+    return result;
+  } catch (error) {
+    await note(messageOf(error));
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+/** Whether the definitions of a server's tools were compared with the accepted ones over its present connection, and which tools are held. */
+import type { Connection } from "./connect.ts";
+
+/** Tools that are not called until a person has seen their changed definitions. */
+export interface HeldTools {
+  /** Changes when a definition is accepted. */
+  mark: string;
+  /** By their own names, with the reasons. */
+  tools: readonly { name: string; why: string }[];
+}
+
+/** What the pool asks about definitions that were accepted. Tools have their own names. */
+export interface DefinitionCheck {
+  /** What is held as far as other connections and processes know. */
+  held: (server: string) => HeldTools | undefined;
+  /** Whether calls wait until the definitions of the current connection are compared. */
+  isLocked: (server: string) => boolean;
+  /** Whether something may have been accepted since tools were held with this mark. */
+  isReviewed: (server: string, mark: string) => boolean;
+  /** Lists the server, and compares its definitions. */
+  verify: (server: string, signal: AbortSignal | undefined) => Promise<unknown>;
+}
+
+/** A listing of tools, from its beginning until its tools are compared with the accepted definitions. */
+export interface ToolsListing {
+  onConnection: (connection: Connection) => void;
+  /**
+   * Call this when the definitions are compared, with the tools that are held. Calls over the connection need no other listing until the
+   * server announces a change.
+   */
+  verified: (held: HeldTools | undefined) => void;
+}
+
+interface VerifiedOptions {
+  /** Undefined: nothing is held. */
+  accepted: DefinitionCheck | undefined;
+  lastConnection: (server: string) => Connection | undefined;
+  /** The number of changes that the server has announced. */
+  changesOf: (server: string) => number;
+}
+
+export class VerifiedDefinitions {
+  readonly #options: VerifiedOptions;
+  /** The connection whose definitions were compared last, the number of changes that the server had announced, and what is held. */
+  readonly #last = new Map<string, { connection: Connection; changes: number; held: HeldTools | undefined }>();
+
+  constructor(options: VerifiedOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a listing whose tools will be compared with the accepted definitions. */
+  listing(server: string): ToolsListing {
+    const changes = this.#options.changesOf(server);
+    const connections = new Set<Connection>();
+    return {
+      onConnection: (connection) => void connections.add(connection),
+      verified: (held) => {
+        const [connection] = connections;
+        if (connection && connections.size === 1) this.#last.set(server, { connection, changes, held });
+      },
+    };
+  }
+
+  /** Whether calls wait until the definitions of the current connection are compared. */
+  isLocked(server: string): boolean {
+    return this.#options.accepted?.isLocked(server) ?? false;
+  }
+
+  /** Resolves when the definitions of the last connection are compared. Undefined if they are. */
+  verify(server: string, signal: AbortSignal | undefined): Promise<unknown> | undefined {
+    const { accepted, lastConnection, changesOf } = this.#options;
+    const last = this.#last.get(server);
+    const isVerified =
+      last !== undefined &&
+      last.connection === lastConnection(server) &&
+      last.changes === changesOf(server) &&
+      !this.#isReviewed(server, last.held);
+    return isVerified ? undefined : accepted?.verify(server, signal);
+  }
+
+  /** Whether the definitions that were compared last came over this connection. */
+  isOver(server: string, connection: Connection): boolean {
+    return this.#last.get(server)?.connection === connection;
+  }
+
+  /** Why a tool is held. Another session may have another process of the server, so what our own connection listed comes first. */
+  whyHeld(server: string, tool: string): string | undefined {
+    const last = this.#last.get(server);
+    const held = last ? last.held : this.#options.accepted?.held(server);
+    if (!held || this.#isReviewed(server, held)) return undefined;
+    return held.tools.find(({ name }) => name === tool)?.why;
+  }
+
+  #isReviewed(server: string, held: HeldTools | undefined): boolean {
+    return held !== undefined && this.#options.accepted?.isReviewed(server, held.mark) === true;
+  }
+}
