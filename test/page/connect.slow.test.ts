@@ -10,7 +10,9 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-test.skipIf(chromiumPath === undefined)(`a person enters a key in Chromium${browserNote}`, async () => {
+// The provider knows the address before serve listens there, and another test may take its port meanwhile.
+const again = { retry: 2 };
+test.skipIf(chromiumPath === undefined)(`a person enters a key in Chromium${browserNote}`, again, async () => {
   const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const { port } = free;
   free.stop(true);

@@ -90,7 +90,7 @@ export default command({
   examples: [
     "claudikins review",
     "claudikins review demo",
-    "claudikins review --accept github.create_issue",
+    "claudikins review --accept github",
     "claudikins review --check",
   ],
   json: reviewShape,
