@@ -40,6 +40,16 @@ export class ProgramTimers {
     return this.#timers.values().reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
   }
 
+  /** Fires the first timer at once, and the others as much earlier. */
+  skip(): void {
+    const skipped = this.wakeAt - Date.now();
+    if (skipped <= 0) return;
+    for (const [id, { timer, at }] of [...this.#timers]) {
+      clearTimeout(timer);
+      this.set(id, Math.max(0, at - skipped - Date.now()));
+    }
+  }
+
   stop(): void {
     for (const { timer } of this.#timers.values()) clearTimeout(timer);
   }

@@ -44,6 +44,19 @@ const plannedIn = ({ dryRun }: Outcome) =>
   dryRun?.calls.map(({ server, tool, arguments: args }) => [`${server}.${tool}`, args]);
 
 describe("a dry run", () => {
+  test("skips long times in which a program only waits, and keeps the order of its timers", async () => {
+    folder.configure({ counting: counting() });
+    const outcome = await run(`
+      const seen = [];
+      setTimeout(() => seen.push("an hour"), 3_600_000);
+      setTimeout(() => seen.push("a minute"), 60_000);
+      await sleep("2h");
+      await counting.act({ name: "later" });
+      return seen;`);
+    expect(resultOf(outcome)).toEqual(["a minute", "an hour"]);
+    expect(plannedIn(outcome)).toEqual([["counting.act", { name: "later" }]]);
+  });
+
   test("calls tools that read, and records the others in their order", async () => {
     folder.configure({ counting: counting() });
     const outcome = await run(`
