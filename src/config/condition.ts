@@ -1,5 +1,5 @@
 /**
- * Conditions of rules, in the Common Expression Language (CEL): https://cel.dev. The only file that knows the library. It takes 15 ms to load,
+ * Conditions of rules, in the Common Expression Language (CEL): https://cel.dev. The only file that knows the library. It takes 6 ms to load,
  * so only configs with rules load it.
  */
 import { Environment, type ParseResult } from "@marcbachmann/cel-js";
@@ -49,7 +49,7 @@ function shared(): Environment {
   return environment;
 }
 
-/** What is wrong with a condition. Undefined if it can be used. */
+/** The mistake in a condition. Undefined if it can be used. */
 export function conditionProblem(text: string): string | undefined {
   try {
     const { valid, type, error } = shared().parse(text).check();

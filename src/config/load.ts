@@ -20,7 +20,7 @@ import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, user
 import { type Oidc, oidcOf, type Person } from "./oidc.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { parsedConfig } from "./plain-config.ts";
-import { type CommonPolicy, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
+import { type CommonPolicy, ofOwnServer, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { type Box, sandboxOf } from "./sandbox.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
@@ -372,7 +372,7 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
     if (project.servers.has(name)) continue;
     const policy = policyOf(name, {}, project.policy, names, { entry, common: user?.policy });
     const alone = policyOf(name, entry, user?.policy, user?.servers ?? new Map());
-    const ofUser = policy && { ...policy, isOfUser: true as const };
+    const ofUser = policy && ofOwnServer(policy, alone);
     const written = user ? writtenEdits(user, name) : [];
     // A project may be stricter than the user, and not more lenient.
     const definitions = stricter(entry.definitions ?? user?.definitions ?? defaultDefinitionMode, project.definitions);

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { isObject } from "../base/json-object.ts";
 import { misspelling } from "../base/near-names.ts";
-import { conditionProblem } from "./condition.ts";
 import { maxRules } from "./limits.ts";
 import { type CommonPolicy, flowModes, type policyKeys, policyProblems, readRule } from "./policy.ts";
 
@@ -45,6 +44,8 @@ function ruleProblems(rules: unknown): Problem[] {
   if (rules === undefined) return [];
   if (!Array.isArray(rules)) return [{ path: ["rules"], text: "expected an array of rules" }];
   if (rules.length > maxRules) return [{ path: ["rules"], text: `expected at most ${maxRules} rules` }];
+  // Only a config with rules loads the library, and a schema cannot wait.
+  const { conditionProblem } = require("./condition.ts") as typeof import("./condition.ts");
   return rules.flatMap((rule: unknown, index) => {
     const read = typeof rule === "string" ? readRule(rule) : undefined;
     const text = read ? conditionProblem(read.condition) : ruleText;

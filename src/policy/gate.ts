@@ -173,7 +173,8 @@ export class Gate {
     this.refuseDenied(call);
     const reasons = this.#reasons(call, caller);
     const grant = this.#granted.get(keyOf(call));
-    if (!reasons || (grant && !grant.isVoid)) return undefined;
+    const isGranted = grant && !grant.isVoid && (!reasons?.reads || coversReads(grant, reasons.reads));
+    if (!reasons || isGranted) return undefined;
     const why = whyAsked(reasons, { annotations }, call, false);
     const limit = why === undefined ? undefined : exceededLimit(call.args);
     if (limit === undefined) return why;
@@ -301,6 +302,10 @@ interface Reasons {
   /** Given if the call may show to others what the session has read. */
   reads: SessionReads | undefined;
   policy: ServerPolicy | undefined;
+}
+
+function coversReads({ digests }: Grant, reads: SessionReads): boolean {
+  return digests.get(readsPart) === readsDigest(reads);
 }
 
 /** A permission counts only for what was read until then. */

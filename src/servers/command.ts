@@ -118,7 +118,7 @@ function quoted(text: string, index: number): string {
   return `"${inside}"`;
 }
 
-const realFiles: FileAccess = {
+export const realFiles: FileAccess = {
   isFile(path) {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   },

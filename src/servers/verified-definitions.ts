@@ -11,7 +11,7 @@ export interface HeldTools {
 
 /** What the pool asks about definitions that were accepted. Tools have their own names. */
 export interface DefinitionCheck {
-  /** What is held as far as other connections and processes know. */
+  /** The tools that are held, as far as other connections and processes know. */
   held: (server: string) => HeldTools | undefined;
   /** Whether calls wait until the definitions of the current connection are compared. */
   isLocked: (server: string) => boolean;

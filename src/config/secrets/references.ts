@@ -73,12 +73,12 @@ export function referencesOf(
 /** The keys of the config, beside the servers, that may have references. */
 const keysOfConfig: readonly string[] = ["llm", "telemetry", "registries", "auth.oidc.clientSecret", "auth.sealingKey"];
 
-/** What is wrong with the references in the entry of a server: the key, and the problem. */
+/** The mistakes in the references of a server's entry: the key, and the problem. */
 export function entryReferenceProblem(entry: object): ReferenceProblem | undefined {
   return problemIn(entry, keysOfServer);
 }
 
-/** What is wrong with the references in the config, beside the servers. */
+/** The mistakes in the references of the config, beside the servers. */
 export function configReferenceProblem(config: object): ReferenceProblem | undefined {
   const { mcpServers: _, auth, ...rest } = config as Record<string, unknown>;
   const { sealingKey, oidc, ...others } = isObject(auth) ? auth : {};

@@ -46,6 +46,8 @@ export class LabelSessions {
       return session;
     });
     this.#clients.set(key, opened);
+    // The next request tries again.
+    opened.catch(() => this.#clients.delete(key));
     return opened;
   }
 

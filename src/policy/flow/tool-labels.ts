@@ -53,8 +53,9 @@ export class ToolLabels<Server extends { policy?: ServerPolicy | undefined }> {
   ofAll(server: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
     if (!entry) return none;
-    const { labels, addedLabels = [] } = entry.policy ?? {};
-    const lines = [...(labels ?? [lineOf(this.#catalog.get(entry) ?? {})]), ...addedLabels];
+    const { labels = [], addedLabels = [] } = entry.policy ?? {};
+    const isWhole = labels.some((line) => line.labels.some(({ pattern }) => pattern === "*"));
+    const lines = [...labels, ...(isWhole ? [] : [lineOf(this.#catalog.get(entry) ?? {})]), ...addedLabels];
     return new Set(lines.flatMap((line) => line.labels.flatMap((each) => each.labels)));
   }
 }

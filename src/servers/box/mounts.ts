@@ -1,4 +1,4 @@
-/** What is in a box, as a list of mounts in the order in which they are made. */
+/** The contents of a box, as a list of mounts in the order in which they are made. */
 import { isWithin } from "./paths.ts";
 
 /** `read` and `write` show a path of the machine at the same place. `empty` is a folder in memory. */

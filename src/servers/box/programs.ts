@@ -1,6 +1,7 @@
 /** What a program needs to run in a box: its files, its interpreter and its libraries. */
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { realFiles } from "../command.ts";
 import { maxInterpreters } from "../limits.ts";
 import type { Mount } from "./mounts.ts";
 import { type BoxLink, followed, isWithin } from "./paths.ts";
@@ -42,7 +43,7 @@ export class Reach {
   command(file: string, args: readonly string[]): void {
     this.#program(file, maxInterpreters);
     if (!interpreters.test(basename(file))) return;
-    const script = args.find((arg) => !arg.startsWith("-") && isFile(resolve(this.#scene.cwd, arg)));
+    const script = args.find((arg) => !arg.startsWith("-") && realFiles.isFile(resolve(this.#scene.cwd, arg)));
     if (script !== undefined) this.#show(resolve(this.#scene.cwd, script));
   }
 
@@ -112,24 +113,7 @@ export class Reach {
 
 /** `#!/usr/bin/env -S node --flag` → `node`; `#!/opt/bin/python` → `/opt/bin/python`. */
 function interpreterOf(file: string): string | undefined {
-  const [program, ...rest] = /^#!\s*([^\r\n]+)/.exec(beginning(file))?.[1]?.trim().split(/\s+/) ?? [];
+  const [program, ...rest] = /^#!\s*([^\r\n]+)/.exec(realFiles.beginning(file))?.[1]?.trim().split(/\s+/) ?? [];
   if (program === undefined || basename(program) !== "env") return program;
   return rest.find((word) => !word.startsWith("-") && !word.includes("="));
-}
-
-function beginning(path: string): string {
-  let file: number | undefined;
-  try {
-    file = openSync(path, "r");
-    const bytes = new Uint8Array(256);
-    return new TextDecoder().decode(bytes.subarray(0, readSync(file, bytes)));
-  } catch {
-    return "";
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

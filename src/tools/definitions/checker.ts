@@ -71,7 +71,7 @@ export class DefinitionChecker {
     return { mark: acceptedMark(place), tools: reasons };
   }
 
-  /** Where nothing can be written, definitions are remembered until this process ends. Throws CONFIG_INVALID and VERSION_TOO_OLD. */
+  /** If nothing can be written, this process remembers the definitions until it ends. Throws CONFIG_INVALID and VERSION_TOO_OLD. */
   async #store(place: DefinitionsPlace, listed: Listed, judgement: StoredJudgement): Promise<StoredJudgement> {
     const lock = definitionsLock(this.#options.env);
     try {

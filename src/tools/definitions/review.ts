@@ -1,4 +1,4 @@
-/** What is held, why, and how a person accepts it. The tools are listed again when they are used next. */
+/** Shows the held tools with their reasons, and accepts them. Their server is listed again when it is used next. */
 import { withLock } from "../../base/lock.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
@@ -15,7 +15,7 @@ export interface ReviewedTool {
   tool: string;
   /** Short sentences without their end. */
   why: string[];
-  /** What is suspicious about the new definition, as ends of sentences. */
+  /** The suspicious parts of the new definition, as ends of sentences. */
   suspicions: string[];
   /** The accepted definition. Undefined for a new tool, and if its text is not on this machine. */
   before: Definition | undefined;

@@ -1,7 +1,7 @@
 /** Private data does not leave unasked once strangers may have told the session what to do. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { matches } from "../../../src/config/pattern.ts";
-import { policyOf } from "../../../src/config/policy.ts";
+import { type LabelLine, ofOwnServer, policyOf } from "../../../src/config/policy.ts";
 import { ToolLabels } from "../../../src/policy/flow/tool-labels.ts";
 import { catalogServers } from "../../../src/tools/server-catalog.ts";
 import { Person, Recorded } from "../recorded.ts";
@@ -168,7 +168,7 @@ describe("labels of several places", () => {
   test("together are those of resources and prompts", async () => {
     const { tools, of } = labelsIn({ get_key: ["private"] }, undefined, {}, "x");
     await of();
-    expect([...tools.ofAll("rec")]).toEqual(["private"]);
+    expect([...tools.ofAll("rec")].sort()).toEqual(["private", "public", "untrusted"]);
   });
 });
 
@@ -206,4 +206,29 @@ test("the catalog's patterns name tools of their servers", () => {
       Object.keys(patterns).some((pattern) => pattern !== "*") && name !== "memory",
     ]);
   }
+});
+
+test("a project cannot remove labels of the user's own servers, and cannot turn the flow off for them", () => {
+  const project = { flow: "off", labels: { "mail.send": [], "mail.list": ["untrusted"] } } as const;
+  const seen = (own: object, common: object = {}) => {
+    const names = new Map([["mail", {}]]);
+    const policy = policyOf("mail", {}, project as never, names, { entry: own, common });
+    const { flow, labels: of, addedLabels, isOfUser } = ofOwnServer(policy!, policyOf("mail", own, common, names));
+    return { flow, of, addedLabels, isOfUser };
+  };
+  const added: LabelLine[] = [
+    {
+      labels: [
+        { pattern: "send", labels: [] },
+        { pattern: "list", labels: ["untrusted"] },
+      ],
+    },
+  ];
+  expect(seen({ labels: ["private"] })).toEqual({
+    flow: undefined,
+    of: [{ labels: [{ pattern: "*", labels: ["private"] }] }],
+    addedLabels: added,
+    isOfUser: true,
+  });
+  expect(seen({}, { flow: "off" })).toEqual({ flow: "off", of: [], addedLabels: added, isOfUser: true });
 });
