@@ -10,8 +10,8 @@ const files = [
   "servers/decoding/worker.ts",
   "tools/work/worker.ts",
   "serve/content/worker.ts",
-  "policy/approvals/worker.ts",
-  "store/worker.ts",
+  "store/sqlite/approvals-worker.ts",
+  "store/sqlite/worker.ts",
   "page/execution/worker.ts",
   "cli/signal-guard/worker.ts",
 ];

@@ -29,7 +29,7 @@ import { configOwner } from "../servers/logs/place.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
-import { Store } from "../store/store.ts";
+import { Store } from "../store/sqlite/store.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstSuspicious } from "../tools/definitions/suspicious.ts";
 import { configLookMs } from "./limits.ts";

@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import { statisticsOf } from "../programs/ledger/statistics.ts";
 import { readCounts } from "../programs/ledger/store.ts";
 import { defaultDays } from "../programs/limits.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/sqlite/store.ts";
 import { Cached, databaseStamp } from "./cached.ts";
 import type { Savings } from "./contract.ts";
 import { maxSavingsTools } from "./limits.ts";

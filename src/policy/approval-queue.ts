@@ -6,6 +6,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { digestOf } from "../config/trust/marks.ts";
+import { argumentsPart } from "../store/approval.ts";
 import type { ToolDefinition } from "./definition.ts";
 import type { Question } from "./question-text.ts";
 
@@ -21,8 +22,6 @@ export interface MadeCall {
 /** Digests of everything that a decision about a call is bound to, by names that the user understands. */
 export type Bound = Readonly<Record<string, string>>;
 
-const argumentsPart = "the values of its arguments";
-
 export function boundTo({ digests }: Pick<ToolDefinition, "digests">, args: object): Bound {
   return { ...Object.fromEntries(digests), [argumentsPart]: digestOf(args) };
 }
@@ -31,10 +30,6 @@ export function boundTo({ digests }: Pick<ToolDefinition, "digests">, args: obje
 export function withoutArguments(bound: Bound): Bound {
   const { [argumentsPart]: _, ...rest } = bound;
   return rest;
-}
-
-export function argumentsDigest(bound: Bound): string {
-  return bound[argumentsPart] ?? "";
 }
 
 /** A user's answer. A no counts for the tool, or with `all` for everything, until the execution ends. */

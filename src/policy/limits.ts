@@ -28,15 +28,6 @@ export const decisionLookMs = 500;
 /** Time between looks whether an execution waits for a decision. The user may be asked a moment after the question was stored. */
 export const questionLookMs = 250;
 
-/**
- * Time for a worker to change approvals: longer than all waits for locks together. A worker that is ended within a transaction would keep
- * its lock.
- */
-export const approvalChangeMs = 120_000;
-
-/** Free pages of the database that are given back at once. */
-export const approvalPagesGivenBack = 4_000;
-
 // Showing a call
 
 /** Characters of a name. The whole question fits into a terminal window. */
@@ -63,10 +54,7 @@ export const minBrokenLineChars = 20;
 /** Characters of the line of code that is shown with a question. */
 export const maxQuestionCodeChars = 300;
 
-// The audit log
-
-/** Maximum length of one text of an event, in characters. Names come from servers. */
-export const maxAuditTextChars = 500;
+// Quotas
 
 /** Time until a call over a quota is refused. */
 export const refusedCallMs = 100;

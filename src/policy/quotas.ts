@@ -6,8 +6,9 @@ import { Semaphore } from "../base/semaphore.ts";
 import { dayMs, megabyte, minuteMs } from "../base/units.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { QuotaOwner } from "../config/quotas.ts";
-import { QuotaTable, type QuotaUse } from "../store/quota-uses.ts";
-import type { Store } from "../store/store.ts";
+import type { QuotaUse } from "../store/quotas.ts";
+import { QuotaTable } from "../store/sqlite/quota-uses.ts";
+import type { Store } from "../store/sqlite/store.ts";
 import { refusedCallMs } from "./limits.ts";
 
 interface QuotasOptions {

@@ -1,10 +1,10 @@
 /** Cancels the stored executions of clients that may no longer call, of all configs and doors and in whatever process they run. */
 import type { Environment } from "../config/environment.ts";
 import { ownersFolder, storeFile } from "../config/locations.ts";
-import { ExecutionStore } from "../store/executions.ts";
-import { isOwnerAlive, Owner } from "../store/owner.ts";
-import { Store } from "../store/store.ts";
-import { StoreWriter } from "../store/writer.ts";
+import { ExecutionStore } from "../store/sqlite/executions.ts";
+import { isOwnerAlive, Owner } from "../store/sqlite/owner.ts";
+import { Store } from "../store/sqlite/store.ts";
+import { StoreWriter } from "../store/sqlite/writer.ts";
 import { cancelledOutcome, outcomeJson } from "./stored-outcome.ts";
 
 /**

@@ -11,7 +11,7 @@ import type { SettleMessage } from "../sandbox/messages.ts";
 import type { RecordedOutput } from "../sandbox/outcome-recorder.ts";
 import { bytesOf, type ProgramImage } from "../sandbox/program-image.ts";
 import type { NewExecution } from "../store/jobs.ts";
-import type { StoreWriter } from "../store/writer.ts";
+import type { StoreWriter } from "../store/sqlite/writer.ts";
 import { type CopyTurns, copyTurn, WriteBudget } from "./copy-turns.ts";
 import type { CallChanges, TimelineHead } from "./recording.ts";
 import { outcomeJson } from "./stored-outcome.ts";

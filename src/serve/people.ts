@@ -2,12 +2,13 @@
 import type { Environment } from "../config/environment.ts";
 import { storeFile } from "../config/locations.ts";
 import type { Person } from "../config/oidc.ts";
-import { thisProcess } from "../policy/audit/decider.ts";
-import { record } from "../policy/audit/log.ts";
 import { cancelStartedBy } from "../programs/cancel-started-by.ts";
 import { removeCredentials } from "../servers/auth/person-files.ts";
-import { PeopleStore, type StoredPerson } from "../store/people.ts";
-import { Store } from "../store/store.ts";
+import { thisProcess } from "../store/audit/decider.ts";
+import type { StoredPerson } from "../store/people.ts";
+import { record } from "../store/sqlite/audit.ts";
+import { PeopleStore } from "../store/sqlite/people.ts";
+import { Store } from "../store/sqlite/store.ts";
 import { clientsOf, personOwner } from "./owner.ts";
 
 /**

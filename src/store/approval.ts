@@ -1,4 +1,5 @@
 /** Stored approvals, and the decisions that a person can make about them. */
+import { maxExcerptChars } from "./limits.ts";
 
 /**
  * `open` waits for a decision. `withdrawn`: no decision is needed any more, or what was asked about has changed since. A row leaves
@@ -77,20 +78,10 @@ export interface ApprovalFilter {
   state?: ApprovalState | undefined;
   /** Null for the demo. */
   config?: string | null | undefined;
+  /** An execution, with the saved programs that it runs. */
   execution?: string | undefined;
   /** Only rows that left `open` after this time. */
   decidedAfter?: number | undefined;
-}
-
-/** A row as SQLite has it: `changed` and `bound` are JSON. */
-export type Row = Omit<Approval, "changed" | "bound"> & { changed: string | null; bound: string };
-
-export function approvalOf({ changed, bound, ...row }: Row): Approval {
-  return {
-    ...row,
-    changed: changed === null ? null : JSON.parse(changed),
-    bound: JSON.parse(bound),
-  };
 }
 
 /** Without letters that are easily confused. */
@@ -98,11 +89,37 @@ const letters = "0123456789abcdefghjkmnpqrstvwxyz";
 const idLetters = 8;
 
 /** A short id that a person can type. */
-export function newApprovalId(): string {
+function newApprovalId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(idLetters)), (byte) => letters[byte % 32]).join("");
 }
 
 /** Whether the excerpt has all arguments. */
 export function hasWhole({ excerpt, argsChars }: Pick<Approval, "excerpt" | "argsChars">): boolean {
   return excerpt.length === argsChars;
+}
+
+/** The ids of the saved programs that an execution runs begin with its own, see `idWithin`. */
+export function isOfExecution(id: string, execution: string): boolean {
+  return id === execution || id.startsWith(`${execution}-`);
+}
+
+/** The name of the digest of the arguments in `bound`. */
+export const argumentsPart = "the values of its arguments";
+
+export function argumentsDigest(bound: Readonly<Record<string, string>>): string {
+  return bound[argumentsPart] ?? "";
+}
+
+type New = Omit<Asking, "args"> & Pick<Approval, "id" | "excerpt" | "argsChars" | "argsBytes">;
+
+/** The fields of a new row. */
+export function newApproval({ args, ...rest }: Asking): New {
+  const indented = JSON.stringify(JSON.parse(args), null, 2);
+  return {
+    ...rest,
+    id: newApprovalId(),
+    excerpt: indented.slice(0, maxExcerptChars),
+    argsChars: indented.length,
+    argsBytes: Buffer.byteLength(args),
+  };
 }

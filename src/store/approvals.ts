@@ -1,256 +1,56 @@
-/** Approvals in the database: calls that wait for a person's decision, and decisions. Every change is one atomic statement. */
-import type { Database } from "bun:sqlite";
-import { dayMs } from "../base/units.ts";
-import {
-  type Approval,
-  type ApprovalFilter,
-  type Asking,
-  approvalOf,
-  type Decision,
-  newApprovalId,
-  type Row,
-} from "./approval.ts";
-import { approvalKeptDays, maxDecidedApprovals, maxExcerptChars } from "./limits.ts";
+/** Approvals: calls that wait for a person's decision, and the decisions. A decision and its line in the audit log are one transaction. */
+import type { Approval, ApprovalFilter, Asking, Decision } from "./approval.ts";
+import type { AuditEvent, Decider } from "./audit/event.ts";
 
-/** The columns of a row, its door and its person. */
-const columns =
-  "*, (SELECT door FROM approvalDoors WHERE approval = approvals.id) AS door, " +
-  "(SELECT person FROM approvalPeople WHERE approval = approvals.id) AS person, " +
-  "(SELECT name FROM approvalPeople WHERE approval = approvals.id) AS personName";
-
-type Values = Record<string, string | number | null>;
-
-/** What may be open at once: for one config, and for all together. No person reads more. */
-const limits = {
-  ofConfig: { rows: 500, bytes: 64_000_000 },
-  ofAll: { rows: 2_000, bytes: 256_000_000 },
-};
-
-export class ApprovalStore {
-  readonly #database: Database;
-
-  /** The database is opened by `openDatabase`. */
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** Writes an open row. */
-  add(asking: Asking): Approval {
-    const { args, changed, bound, door, person, personName, ...rest } = asking;
-    const indented = JSON.stringify(JSON.parse(args), null, 2);
-    const row = {
-      ...rest,
-      id: newApprovalId(),
-      changed: changed && JSON.stringify(changed),
-      bound: JSON.stringify(bound),
-      excerpt: indented.slice(0, maxExcerptChars),
-      argsChars: indented.length,
-      argsBytes: Buffer.byteLength(args),
-    };
-    return this.atomically(() => {
-      const [added] = this.#rows(
-        `INSERT INTO approvals (id, config, execution, call, owner, line, code, server, tool, excerpt, argsChars, argsBytes, why, changed, bound, state, askedAt, expiresAt)
-         VALUES ($id, $config, $execution, $call, $owner, $line, $code, $server, $tool, $excerpt, $argsChars, $argsBytes, $why, $changed, $bound, 'open', $askedAt, $expiresAt)
-         RETURNING ${columns}`,
-        row,
-      );
-      const { id } = row;
-      this.#database.query("INSERT INTO approvalArguments VALUES ($id, $args)").run({ id, args });
-      if (door !== null) this.#database.query("INSERT INTO approvalDoors VALUES ($id, $door)").run({ id, door });
-      if (person !== null) {
-        const asks = { id, person, name: personName ?? person };
-        this.#database.query("INSERT INTO approvalPeople VALUES ($id, $person, $name)").run(asks);
-      }
-      return { ...added!, door, person, personName };
-    });
-  }
-
-  /** What prevents another open row with arguments of this size, such as `500 calls already wait for approval`. */
-  fullness(config: string | null, bytes: number): string | undefined {
-    const sums = "SELECT count(*) AS rows, coalesce(sum(argsBytes), 0) AS bytes FROM approvals WHERE state = 'open'";
-    const all = this.#database.query<{ rows: number; bytes: number }, []>(sums).get()!;
-    const own = this.#database
-      .query<{ rows: number; bytes: number }, [Values]>(`${sums} AND config IS $config`)
-      .get({ config })!;
-    const places = [
-      [own, limits.ofConfig],
-      [all, limits.ofAll],
-    ] as const;
-    for (const [open, limit] of places) {
-      if (open.rows >= limit.rows) return `${limit.rows.toLocaleString("en")} calls already wait for approval`;
-      if (open.bytes + bytes > limit.bytes) {
-        return `the calls that already wait for approval have ${Math.round(open.bytes / 1_000_000)} MB of arguments, and ${limit.bytes / 1_000_000} MB is the limit`;
-      }
-    }
-    return undefined;
-  }
-
-  get(id: string): Approval | undefined {
-    return this.#rows(`SELECT ${columns} FROM approvals WHERE id = $id`, { id })[0];
-  }
-
-  /** All arguments of an open row, as JSON. Undefined if the row is not open. */
-  argumentsOf(id: string): string | undefined {
-    const args = "SELECT args FROM approvalArguments WHERE approval = $id";
-    return this.#database.query<{ args: string }, [Values]>(args).get({ id })?.args;
-  }
-
-  /** The oldest first. */
-  list(filter: ApprovalFilter = {}): Approval[] {
-    const { where, values } = conditions(filter);
-    return this.#rows(`SELECT ${columns} FROM approvals ${where} ORDER BY askedAt, rowid`, values);
-  }
-
-  /** Whether a call of the execution waits, or of a saved program that it runs. */
-  isWaiting(execution: string): boolean {
-    const open = `SELECT 1 FROM approvals WHERE ${ofExecution} AND state = 'open' LIMIT 1`;
-    return this.#database.query<object, [Values]>(open).get({ execution }) !== null;
-  }
-
-  /** The ids whose rows are open. */
-  openAmong(ids: readonly string[]): Set<string> {
-    const open = "SELECT id FROM approvals WHERE state = 'open' AND id IN (SELECT value FROM json_each($ids))";
-    const rows = this.#database.query<{ id: string }, [Values]>(open).all({ ids: JSON.stringify(ids) });
-    return new Set(rows.map(({ id }) => id));
-  }
-
-  /** The last row of a call. A call has several if something changed while a person was asked. */
-  ofCall(execution: string, call: number): Approval | undefined {
-    return this.#rows(
-      `SELECT ${columns} FROM approvals WHERE execution = $execution AND call = $call ORDER BY rowid DESC LIMIT 1`,
-      { execution, call },
-    )[0];
-  }
-
-  /** The permission for further calls of a tool that a person gave an execution. */
-  sessionApproval(execution: string, server: string, tool: string): Approval | undefined {
-    return this.#rows(
-      `SELECT ${columns} FROM approvals WHERE execution = $execution AND server = $server AND tool = $tool
-       AND state = 'approved' AND scope = 'session' ORDER BY rowid DESC LIMIT 1`,
-      { execution, server, tool },
-    )[0];
-  }
-
+export type ApprovalChange =
   /**
-   * Decides an open row that has not expired. Returns the rows that it decided: none if the call was already decided. A denial also
-   * decides the other open rows of the tool, or of everything, in the same execution; the row itself is the first.
+   * Writes an open row. Throws POLICY_DENIED if too much is open, see `requireRoom`; `tool` names the tool in this error. Also removes what
+   * `prune` removes.
    */
-  decide(id: string, decision: Decision, now: number): Approval[] {
-    const { state, by } = decision;
-    const values = { state, scope: state === "approved" ? decision.scope : null, by, now };
-    const set = `UPDATE approvals SET state = $state, scope = $scope, decidedAt = $now, decidedBy = $by
-      WHERE state = 'open' AND expiresAt > $now`;
-    const work = this.#database.transaction(() => {
-      const [decided] = this.#rows(`${set} AND id = $id RETURNING ${columns}`, { ...values, id });
-      if (!decided || state === "approved") return decided ? [decided] : [];
-      const { execution, server, tool } = decided;
-      const others = decision.all
-        ? this.#rows(`${set} AND execution = $execution RETURNING ${columns}`, { ...values, execution })
-        : this.#rows(`${set} AND execution = $execution AND server = $server AND tool = $tool RETURNING ${columns}`, {
-            ...values,
-            execution,
-            server,
-            tool,
-          });
-      return [decided, ...others];
-    });
-    return work.immediate();
-  }
+  | { type: "ask"; asking: Asking; tool: string }
+  /**
+   * Decides an open row whose time is not over. A denial also decides the other open rows of the tool in the same execution, or with `all`
+   * everything that the execution itself asks. The row with the id is the first of the changed rows; there are none if it was not decided.
+   */
+  | { type: "decide"; id: string; decision: Decision }
+  /** Withdraws open and approved rows. */
+  | { type: "withdraw"; ids: readonly string[] }
+  /** Marks the open rows whose time is over. */
+  | { type: "expire" }
+  /** The process `owner` waits for the row from now on. No row counts as changed. */
+  | { type: "adopt"; id: string; owner: string }
+  /**
+   * Removes rows that were decided more than `approvalKeptDays` ago, and beyond the `maxDecidedApprovals` of each config those that were
+   * decided first. No row counts as changed.
+   */
+  | { type: "prune" }
+  /** Only adds the event to the audit log. */
+  | { type: "note"; event: AuditEvent };
 
-  /** Another process waits for an open row from now on. */
-  adopt(id: string, owner: string): void {
-    this.#database.query("UPDATE approvals SET owner = $owner WHERE id = $id").run({ id, owner });
-  }
-
+/** Reads return rows as they are stored, even if their time is over and nothing has marked them yet. */
+export interface ApprovalRows {
+  get(id: string): Promise<Approval | undefined>;
+  /** All arguments of an open row, as JSON. Undefined if the row is not open: they are deleted with the decision. */
+  argumentsOf(id: string): Promise<string | undefined>;
+  /** The oldest first. */
+  list(filter?: ApprovalFilter): Promise<Approval[]>;
+  /** Whether a call of the execution is open, or of a saved program that it runs. It is asked for often. */
+  isWaiting(execution: string): Promise<boolean>;
+  /** The ids whose rows are open. */
+  openAmong(ids: readonly string[]): Promise<Set<string>>;
+  /** The last row of a call. A call has several if something changed while a person was asked. */
+  ofCall(execution: string, call: number): Promise<Approval | undefined>;
+  /** The last permission for further calls of a tool that a person gave an execution. */
+  sessionApproval(execution: string, server: string, tool: string): Promise<Approval | undefined>;
   /** The open rows whose executions end with their process: no program is stored that another process could continue. */
-  unsaved(filter: Pick<ApprovalFilter, "config" | "execution"> = {}): Approval[] {
-    const { where, values } = conditions({ config: filter.config, execution: filter.execution, state: "open" });
-    return this.#rows(
-      `SELECT ${columns} FROM approvals ${where} AND NOT EXISTS
-         (SELECT 1 FROM executions WHERE id = approvals.execution AND state = 'open' AND program IS NOT NULL)`,
-      values,
-    );
-  }
-
-  /** Whether the time of an open row is over. */
-  isDue(now: number): boolean {
-    const due = "SELECT 1 FROM approvals WHERE state = 'open' AND expiresAt <= $now LIMIT 1";
-    return this.#database.query<object, [Values]>(due).get({ now }) !== null;
-  }
-
-  /** Runs the work as one transaction: if it throws, nothing has changed. */
-  atomically<T>(work: () => T): T {
-    return this.#database.transaction(work).immediate();
-  }
-
-  /** Marks open rows whose time is over. Returns them. */
-  expire(now: number): Approval[] {
-    return this.#rows(
-      `UPDATE approvals SET state = 'expired', decidedAt = $now WHERE state = 'open' AND expiresAt <= $now RETURNING ${columns}`,
-      { now },
-    );
-  }
-
-  /** Withdraws an open or approved row. Undefined if it was neither. */
-  withdraw(id: string, now: number): Approval | undefined {
-    return this.#rows(
-      `UPDATE approvals SET state = 'withdrawn', decidedAt = $now WHERE id = $id AND state IN ('open', 'approved') RETURNING ${columns}`,
-      { id, now },
-    )[0];
-  }
-
-  /** Whether rows were decided long ago. */
-  hasOld(now: number): boolean {
-    const old = "SELECT 1 FROM approvals WHERE state <> 'open' AND decidedAt < $before LIMIT 1";
-    return this.#database.query<object, [Values]>(old).get({ before: beforeKept(now) }) !== null;
-  }
-
-  /** Deletes rows that were decided long ago, and the oldest if a config has many. */
-  prune(now: number): void {
-    this.#database
-      .query("DELETE FROM approvals WHERE state <> 'open' AND decidedAt < $before")
-      .run({ before: beforeKept(now) });
-    this.#database
-      .query(
-        `DELETE FROM approvals WHERE rowid IN (SELECT rowid FROM
-           (SELECT rowid, row_number() OVER (PARTITION BY config ORDER BY decidedAt DESC) AS place FROM approvals WHERE state <> 'open')
-         WHERE place > $kept)`,
-      )
-      .run({ kept: maxDecidedApprovals });
-  }
-
-  close(): void {
-    this.#database.close();
-  }
-
-  #rows(sql: string, values: Values): Approval[] {
-    return this.#database.query<Row, [Values]>(sql).all(values).map(approvalOf);
-  }
-}
-
-function beforeKept(now: number): number {
-  return now - approvalKeptDays * dayMs;
-}
-
-/** The filter as SQL with its values. Only the given conditions are named, so that SQLite can use its indexes. */
-/** The ids of the saved programs that an execution runs begin with its own, see `idWithin`. */
-const ofExecution = "(execution = $execution OR substr(execution, 1, length($execution) + 1) = $execution || '-')";
-
-export function isOfExecution(id: string, execution: string): boolean {
-  return id === execution || id.startsWith(`${execution}-`);
-}
-
-function conditions({ state, config, execution, decidedAfter }: ApprovalFilter): { where: string; values: Values } {
-  const values: Values = {};
-  const parts: string[] = [];
-  const add = (name: string, value: string | number | null | undefined, condition: string) => {
-    if (value === undefined) return;
-    parts.push(condition);
-    values[name] = value;
-  };
-  add("state", state, "state = $state");
-  add("config", config, "config IS $config");
-  add("execution", execution, ofExecution);
-  add("after", decidedAfter, "decidedAt > $after");
-  return { where: parts.length === 0 ? "" : `WHERE ${parts.join(" AND ")}`, values };
+  unsaved(filter?: Pick<ApprovalFilter, "config" | "execution">): Promise<Approval[]>;
+  /** Whether the time of an open row is over. `now` is in milliseconds since 1970. It is asked for often. */
+  isDue(now: number): Promise<boolean>;
+  /** Whether rows were decided more than `approvalKeptDays` ago. */
+  hasOld(now: number): Promise<boolean>;
+  /**
+   * Makes one change. Returns the changed rows, as they are now. Each row that has left `open`, or was withdrawn, has its line in the audit
+   * log, made with `by`; see `eventsOf`. `now` is in milliseconds since 1970. Other work of the thread goes on meanwhile.
+   */
+  change(change: ApprovalChange, by: Decider, now: number): Promise<Approval[]>;
 }

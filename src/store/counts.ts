@@ -1,5 +1,4 @@
-/** The counts of the ledger, as rows: one for each write, and sums of older ones by day, month or year. */
-import type { Database } from "bun:sqlite";
+/** The counts of the ledger: one row for each write, and sums of older ones by day, month or year. */
 
 export interface CountRow {
   /** Seconds since 1970, of a write. */
@@ -10,30 +9,18 @@ export interface CountRow {
   json: string;
 }
 
-export class CountTable {
-  readonly #database: Database;
+interface SummingUp {
+  /** Number of writes. If there are more, everything is summed up. */
+  above: number;
+  /** Returns the rows that replace all rows. It is pure. */
+  sumUp: (rows: CountRow[]) => CountRow[];
+}
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  add({ at, period, json }: CountRow): void {
-    this.#database
-      .query("INSERT INTO counts (at, period, json) VALUES ($at, $period, $json)")
-      .run({ at, period, json });
-  }
-
-  /** The number of rows that belong to no sum. */
-  get writes(): number {
-    const all = "SELECT count(*) AS count FROM counts WHERE period IS NULL";
-    return this.#database.query<{ count: number }, []>(all).get()!.count;
-  }
-
-  all(): CountRow[] {
-    return this.#database.query<CountRow, []>("SELECT at, period, json FROM counts ORDER BY id").all();
-  }
-
-  removeAll(): void {
-    this.#database.run("DELETE FROM counts");
-  }
+export interface CountRows {
+  /** Adds a row, and sums up all rows in the same transaction if there are many writes. */
+  add(row: CountRow, summingUp?: SummingUp): Promise<void>;
+  /** In the order in which they were added. */
+  all(): Promise<CountRow[]>;
+  /** Creates nothing only to be empty. */
+  removeAll(): Promise<void>;
 }

@@ -1,5 +1,4 @@
-/** The labels of what was read, as rows: for stored executions, for files, and for the clients of `serve --http`. */
-import type { Database } from "bun:sqlite";
+/** The labels of what was read: for stored executions, for files, and for the clients of `serve --http`. */
 
 export interface StoredLabel {
   label: string;
@@ -7,48 +6,25 @@ export interface StoredLabel {
   source: string;
 }
 
-export class LabelTable {
-  readonly #database: Database;
+/** The holder of the labels of an execution. They are removed with the execution. */
+export function executionHolder(execution: string): string {
+  return `execution ${execution}`;
+}
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
+/** The changes of one transaction, made in this order. */
+export interface LabelChange {
+  /** Holders that lose all their labels. */
+  remove?: readonly string[];
+  /** Removes the labels of holders whose names begin with `prefix`, if they were last written before a time in milliseconds since 1970. */
+  prune?: { prefix: string; before: number };
+  /** Each holder gets all labels. `at` is the time of writing, in milliseconds since 1970; a label that a holder has already gets it too. */
+  add?: { holders: readonly string[]; labels: readonly StoredLabel[]; at: number };
+}
 
-  /** `at` is in milliseconds since 1970. */
-  add(holder: string, labels: Iterable<StoredLabel>, at: number): void {
-    const query = this.#database.query(
-      "INSERT INTO labels (holder, label, source, at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
-    );
-    for (const { label, source } of labels) query.run(holder, label, source, at);
-  }
-
-  /** The labels of a holder. */
-  of(holder: string): StoredLabel[] {
-    return this.#database.query<StoredLabel, [string]>("SELECT label, source FROM labels WHERE holder = ?").all(holder);
-  }
-
-  /** The labels of the holders whose names begin like this. */
-  below(prefix: string): StoredLabel[] {
-    return this.#database
-      .query<StoredLabel, [string, string]>(
-        "SELECT DISTINCT label, source FROM labels WHERE holder >= ? AND holder < ? || x'f48fbfbf'",
-      )
-      .all(prefix, prefix);
-  }
-
-  hasBelow(prefix: string): boolean {
-    const first = "SELECT 1 FROM labels WHERE holder >= ? AND holder < ? || x'f48fbfbf' LIMIT 1";
-    return this.#database.query<object, [string, string]>(first).get(prefix, prefix) !== null;
-  }
-
-  remove(holder: string): void {
-    this.#database.query("DELETE FROM labels WHERE holder = ?").run(holder);
-  }
-
-  /** Removes the labels of the holders whose names begin like this, and that were last written before. */
-  prune(prefix: string, before: number): void {
-    this.#database
-      .query("DELETE FROM labels WHERE substr(holder, 1, ?) = ? AND at < ?")
-      .run(prefix.length, prefix, before);
-  }
+export interface LabelRows {
+  /** The labels of these holders, and of those whose names begin with `prefix`. A label may be there more than once. */
+  of(wanted: { holders: readonly string[]; prefix?: string }): Promise<StoredLabel[]>;
+  /** Whether any holder whose name begins like this has a label. */
+  hasBelow(prefix: string): Promise<boolean>;
+  change(change: LabelChange): Promise<void>;
 }

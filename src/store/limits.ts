@@ -24,6 +24,26 @@ export const approvalKeptDays = 30;
 /** Decided approvals that are kept for each config. */
 export const maxDecidedApprovals = 1_000;
 
+/** Open approvals of one config, and the bytes of their arguments. */
+export const maxOpenOfConfig = { rows: 500, bytes: 64_000_000 };
+
+/** The same for all configs together. */
+export const maxOpenOfAll = { rows: 2_000, bytes: 256_000_000 };
+
+/**
+ * Time for a worker to change approvals: longer than all waits for locks together. A worker that is ended within a transaction would keep
+ * its lock.
+ */
+export const approvalChangeMs = 120_000;
+
+/** Free pages of the database that are given back at once. */
+export const approvalPagesGivenBack = 4_000;
+
+// The audit log
+
+/** Maximum length of one text of an event, in characters. Names come from servers. */
+export const maxAuditTextChars = 500;
+
 // Work in one step
 
 /**

@@ -1,5 +1,4 @@
 /** The people who have signed in to `serve --http`, and who of them may no longer. */
-import type { Database } from "bun:sqlite";
 
 /** Times are in milliseconds since 1970. */
 export interface StoredPerson {
@@ -19,66 +18,19 @@ export interface StoredPerson {
   revokedAt: number | null;
 }
 
-type Row = Omit<StoredPerson, "doors"> & { doors: string };
+/** A config and an id name a person. */
+type PersonKey = Pick<StoredPerson, "config" | "id">;
 
-export class PeopleStore {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export interface PeopleRows {
   /** Those of a config, or of all, in the order in which they came. */
-  list(config?: string): StoredPerson[] {
-    const where = config === undefined ? "" : "WHERE config = $config";
-    return this.#database
-      .query<Row, Record<string, string>[]>(`SELECT * FROM people ${where} ORDER BY firstAt, id`)
-      .all(config === undefined ? {} : { config })
-      .map(personOf);
-  }
-
-  get(config: string, id: string): StoredPerson | undefined {
-    const row = this.#database
-      .query<Row, [Record<string, string>]>("SELECT * FROM people WHERE config = $config AND id = $id")
-      .get({ config, id });
-    return row ? personOf(row) : undefined;
-  }
-
-  /** The ids of those who may no longer. */
-  revoked(config: string): Set<string> {
-    const rows = this.#database
-      .query<{ id: string }, [Record<string, string>]>(
-        "SELECT id FROM people WHERE config = $config AND revokedAt IS NOT NULL",
-      )
-      .all({ config });
-    return new Set(rows.map(({ id }) => id));
-  }
-
-  /** Writes that a person was here. Whether the person is revoked stays as it is. */
-  seen({ doors, firstAt: _, revokedAt: __, ...person }: StoredPerson): void {
-    const { config, id } = person;
-    const known = this.get(config, id)?.doors ?? [];
-    const all = JSON.stringify([...new Set([...known, ...doors])].sort());
-    this.#database
-      .query(
-        `INSERT INTO people (config, id, issuer, subject, name, email, doors, firstAt, lastAt)
-         VALUES ($config, $id, $issuer, $subject, $name, $email, $doors, $lastAt, $lastAt)
-         ON CONFLICT (config, id) DO UPDATE SET name = $name, email = $email, doors = $doors, lastAt = $lastAt`,
-      )
-      .run({ ...person, doors: all });
-  }
-
-  /** Revokes a person, or with null restores one. Returns whether that changed anything. */
-  setRevoked(config: string, id: string, revokedAt: number | null): boolean {
-    const { changes } = this.#database
-      .query(
-        "UPDATE people SET revokedAt = $revokedAt WHERE config = $config AND id = $id AND (revokedAt IS NULL) = ($revokedAt IS NOT NULL)",
-      )
-      .run({ config, id, revokedAt });
-    return changes > 0;
-  }
-}
-
-function personOf({ doors, ...row }: Row): StoredPerson {
-  return { ...row, doors: JSON.parse(doors) as string[] };
+  list(config?: string): Promise<StoredPerson[]>;
+  /** The ids of those who may no longer. It is asked for with each request of a person. */
+  revoked(config: string): Promise<Set<string>>;
+  /**
+   * Writes that a person was here at `lastAt`. The doors are added to those that are stored, and the list is sorted. A person who is new came
+   * at `lastAt` and is not revoked; otherwise `firstAt` and `revokedAt` stay as they are.
+   */
+  seen(person: StoredPerson): Promise<void>;
+  /** Revokes people, or with null restores them. Returns those whose state has changed. */
+  setRevoked<Person extends PersonKey>(people: readonly Person[], revokedAt: number | null): Promise<Person[]>;
 }

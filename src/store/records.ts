@@ -1,7 +1,7 @@
-/** The records of executions that have ended, as rows: a summary for lists, and the rest. */
-import type { Database } from "bun:sqlite";
+/** The records of executions that have ended: a summary for lists, and the rest. */
 
 export interface StoredRecord {
+  /** Ids sort by time. */
   id: string;
   /** Milliseconds since 1970. */
   at: number;
@@ -15,53 +15,18 @@ export interface StoredRecord {
 export interface Keeping {
   count: number;
   ageMs: number;
-  /** Bytes of all records. The newest record is always kept. */
+  /** Bytes of all records as UTF-8. The newest record is always kept. */
   bytes: number;
 }
 
-export class RecordTable {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** A record that was written before stays as it is. */
-  add({ id, at, summary, rest }: StoredRecord): void {
-    this.#database
-      .query(
-        `INSERT INTO records (id, at, bytes, summary, rest) VALUES ($id, $at, $bytes, $summary, $rest) ON CONFLICT DO NOTHING`,
-      )
-      .run({ id, at, bytes: Buffer.byteLength(summary) + Buffer.byteLength(rest), summary, rest });
-  }
-
-  /** Removes what is more than is kept. Ids sort by time. */
-  prune(now: number, { count, ageMs, bytes }: Keeping): void {
-    this.#database
-      .query(
-        `DELETE FROM records WHERE at < $before OR id IN (SELECT id FROM
-           (SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
-            FROM records WINDOW newest AS (ORDER BY id DESC))
-         WHERE place > $count OR (total > $bytes AND place > 1))`,
-      )
-      .run({ before: now - ageMs, count, bytes });
-  }
-
+export interface RecordRows {
+  /**
+   * Adds records, and then removes the oldest until the rest is within the limits. A record that was written before stays as it is. `now` is
+   * in milliseconds since 1970.
+   */
+  add(records: readonly StoredRecord[], kept: Keeping, now: number): Promise<void>;
   /** The ids and summaries, newest first. */
-  summaries(): Pick<StoredRecord, "id" | "summary">[] {
-    return this.#database
-      .query<Pick<StoredRecord, "id" | "summary">, []>("SELECT id, summary FROM records ORDER BY id DESC")
-      .all();
-  }
-
-  get(id: string): StoredRecord | undefined {
-    return (
-      this.#database.query<StoredRecord, [string]>("SELECT id, at, summary, rest FROM records WHERE id = ?").get(id) ??
-      undefined
-    );
-  }
-
-  remove(id: string): void {
-    this.#database.query("DELETE FROM records WHERE id = ?").run(id);
-  }
+  summaries(): Promise<Pick<StoredRecord, "id" | "summary">[]>;
+  get(id: string): Promise<StoredRecord | undefined>;
+  remove(ids: readonly string[]): Promise<void>;
 }

@@ -1,108 +1,59 @@
 /**
- * The user's database as a process uses it on its main thread: one connection for reads and for small writes, which waits neither for other
- * processes nor, except for a moment, for the disk. What must be on the disk before something else happens is written by a worker.
+ * The store: everything that outlives a process. One implementation keeps it in a file of the user, see sqlite/store.ts. Callers know neither
+ * SQL nor where the data is.
+ *
+ * Every method is one transaction: all of its changes are made, or none. Methods throw FILE_NOT_WRITABLE and VERSION_TOO_OLD. Reading from a
+ * store in which nothing was ever written returns nothing, and creates nothing. Approvals, the audit log and executions survive a loss of
+ * power once the promise has resolved; the last writes of everything else may be lost with it.
  */
-import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
-import { systemCodeOf } from "../base/errors.ts";
-import { openDatabase } from "./database.ts";
-import { hasEarlierFiles, takeOverEarlierFiles } from "./earlier-files.ts";
-import { databaseBusyMs, storeLookMs } from "./limits.ts";
+import type { ApprovalRows } from "./approvals.ts";
+import type { AuditLog } from "./audit/log.ts";
+import type { CountRows } from "./counts.ts";
+import type { ExecutionRows } from "./executions.ts";
+import type { LabelRows } from "./labels.ts";
+import type { PeopleRows } from "./people.ts";
+import type { QuotaRows } from "./quotas.ts";
+import type { RecordRows } from "./records.ts";
 
-/** Runs `work` as one transaction, once no other process writes. Other work of the thread goes on meanwhile. */
-export async function writeTo<T>(database: Database, work: (database: Database) => T): Promise<T> {
-  const transaction = database.transaction(work);
-  for (const deadline = performance.now() + databaseBusyMs; ; await Bun.sleep(5 + Math.random() * 20)) {
-    database.run("PRAGMA busy_timeout = 0");
-    try {
-      return transaction.immediate(database);
-    } catch (error) {
-      if (!systemCodeOf(error)?.startsWith("SQLITE_BUSY") || performance.now() > deadline) throw error;
-    } finally {
-      database.run(`PRAGMA busy_timeout = ${databaseBusyMs}`);
-    }
-  }
+export interface Store extends AsyncDisposable {
+  /** Whether anything was ever stored. Nothing is created for a question. */
+  readonly exists: boolean;
+  /** The records of executions that have ended, for `claudikins trace`. */
+  readonly records: RecordRows;
+  /** The ledger. */
+  readonly counts: CountRows;
+  /** The people who have signed in to `serve --http`. */
+  readonly people: PeopleRows;
+  /** The labels of what was read. */
+  readonly labels: LabelRows;
+  /** How much of each quota was used. */
+  readonly quotas: QuotaRows;
+  /** The calls that wait for a person's decision, and the decisions. */
+  readonly approvals: ApprovalRows;
+  readonly audit: AuditLog;
+  /** The executions that outlive their process, with their programs and calls. */
+  readonly executions: ExecutionRows;
+  /** Throws if nothing can be written now. It creates a store that is missing. */
+  checkWritable(): Promise<void>;
+  /** Whether a newer claudikins has changed the store in a way that this one does not understand. Changes nothing. */
+  isTooNew(): Promise<boolean>;
+  /** A text that is another one after every change by any process. */
+  stamp(): Promise<string>;
+  /**
+   * Calls the listener soon after others have changed the store: other processes, and other threads of this one. It may be called without a
+   * change, and does not keep the process alive. Returns a function that ends this.
+   */
+  onChange(listener: () => void): () => void;
+  /** This process, as one that runs executions or waits for approvals. */
+  takeOwner(): Promise<Owner>;
+  /** Whether the process with this name runs, and has not given the name up. */
+  isAlive(owner: string): Promise<boolean>;
+  /** Releases what the store has open. A later call opens it again. Dispose owners and writers first. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
-export class Store implements AsyncDisposable {
-  readonly file: string;
-  readonly #listeners = new Set<() => void>();
-  #opening: Promise<Database> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** The version of the data that the listeners know. */
-  #known: number | undefined;
-
-  constructor(file: string) {
-    this.file = file;
-  }
-
-  /** Whether anything was ever stored. */
-  get exists(): boolean {
-    return this.#opening !== undefined || existsSync(this.file) || hasEarlierFiles(this.file);
-  }
-
-  /** The database, for reading until the store is closed. Throws FILE_NOT_WRITABLE and VERSION_TOO_OLD, as all methods. */
-  open(): Promise<Database> {
-    this.#opening ??= this.#open().catch((error: unknown) => {
-      // The next caller tries again.
-      this.#opening = undefined;
-      throw error;
-    });
-    return this.#opening;
-  }
-
-  /** Runs `work`. Undefined if nothing was ever stored. */
-  async read<T>(work: (database: Database) => T): Promise<T | undefined> {
-    return this.exists ? work(await this.open()) : undefined;
-  }
-
-  /** Runs `work` as one transaction, once no other process writes. After a loss of power, the last writes may be missing. */
-  async write<T>(work: (database: Database) => T): Promise<T> {
-    return writeTo(await this.open(), work);
-  }
-
-  /**
-   * Calls the listener when another process, or another thread of this one, has changed the database. It does not keep the process alive.
-   * Returns a function that ends this.
-   */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    this.#timer ??= setInterval(() => void this.#look(), storeLookMs).unref();
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#stopLooking();
-    };
-  }
-
-  /** A later call opens the database again. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopLooking();
-    const opening = this.#opening;
-    this.#opening = undefined;
-    (await opening?.catch(() => undefined))?.close();
-  }
-
-  #stopLooking(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#known = undefined;
-  }
-
-  async #look(): Promise<void> {
-    try {
-      const database = await this.open();
-      const version = database.query<{ data_version: number }, []>("PRAGMA data_version").get()?.data_version;
-      const hasChanged = version !== this.#known;
-      this.#known = version;
-      if (hasChanged) for (const listener of [...this.#listeners]) listener();
-    } catch {
-      // The file may be locked for long. The next look tries again.
-    }
-  }
-
-  async #open(): Promise<Database> {
-    const database = await openDatabase(this.file, { isDurable: false });
-    await takeOverEarlierFiles(database, this.file);
-    return database;
-  }
+/** A process that is alive for all others until this is disposed, or the process has died. */
+export interface Owner extends AsyncDisposable {
+  /** A random name, which no other process ever has. */
+  readonly name: string;
 }

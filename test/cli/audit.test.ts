@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sha256 } from "../../src/base/sha256.ts";
 import { storeFile } from "../../src/config/locations.ts";
-import type { AuditEvent, Decider } from "../../src/policy/audit/event.ts";
-import { record } from "../../src/policy/audit/log.ts";
+import type { AuditEvent, Decider } from "../../src/store/audit/event.ts";
+import { record } from "../../src/store/sqlite/audit.ts";
 import { auditTexts, tamper } from "../support/audit.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";

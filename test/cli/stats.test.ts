@@ -8,7 +8,7 @@ import { chart } from "../../src/cli/layout.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { type Statistics, tokenizer } from "../../src/programs/ledger/statistics.ts";
 import { dayOf } from "../../src/programs/ledger/store.ts";
-import { CountTable } from "../../src/store/counts.ts";
+import { CountTable } from "../../src/store/sqlite/counts.ts";
 import { definitionText } from "../../src/tools/model.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type Entry, everything, filesystem, sequentialThinking } from "../support/servers.ts";

@@ -4,7 +4,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { callOnce } from "../../src/programs/call.ts";
-import { CountTable } from "../../src/store/counts.ts";
+import { CountTable } from "../../src/store/sqlite/counts.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownFolder } from "../support/own-folder.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { storeFile } from "../../src/config/locations.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost } from "../support/host.ts";
 import { type HttpServe, httpServe, type RawSession, rawSession, resultText } from "../support/http-serve.ts";

@@ -6,12 +6,12 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type JWK, SignJWT } from "jose";
 import { storeFile } from "../../src/config/locations.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
-import { reading } from "../../src/policy/audit/log.ts";
 import { personId } from "../../src/policy/people/claims.ts";
 import { changePeople } from "../../src/serve/people.ts";
 import { issueToken } from "../../src/serve/tokens/manage.ts";
-import { PeopleStore } from "../../src/store/people.ts";
-import { Store } from "../../src/store/store.ts";
+import { reading } from "../../src/store/sqlite/audit.ts";
+import { PeopleStore } from "../../src/store/sqlite/people.ts";
+import { Store } from "../../src/store/sqlite/store.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   executeRequest,

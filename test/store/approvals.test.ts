@@ -4,9 +4,10 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { hasWhole } from "../../src/store/approval.ts";
-import { ApprovalStore } from "../../src/store/approvals.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { approvalKeptDays, maxDecidedApprovals, maxExcerptChars } from "../../src/store/limits.ts";
+import { requireRoom } from "../../src/store/open-approvals.ts";
+import { ApprovalStore } from "../../src/store/sqlite/approvals.ts";
+import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { asking } from "./approvals.ts";
 
@@ -27,6 +28,16 @@ beforeEach(async () => {
 function charactersRead(): number {
   if (process.platform !== "linux") return 0;
   return Number(/^rchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
+}
+
+/** Why a further row of the config is refused. */
+function fullness(config: string | null, bytes: number): string | undefined {
+  try {
+    requireRoom(store.openSums(config), bytes, "github.close_issue");
+    return undefined;
+  } catch (error) {
+    return (error as Error).message.replace("github.close_issue was not called: ", "");
+  }
 }
 
 const yes = { state: "approved", scope: "once", by: "command" } as const;
@@ -209,18 +220,18 @@ describe("a database of the version before", () => {
 describe("limits", () => {
   test("count the open rows of each config, so that one project cannot lock the others out", () => {
     for (let call = 0; call < 500; call++) store.add(asking({ call }));
-    expect(store.fullness("/shop/claudikins.json", 1)).toBe("500 calls already wait for approval");
-    expect(store.fullness("/other/claudikins.json", 1)).toBeUndefined();
-    expect(store.fullness(null, 1)).toBeUndefined();
+    expect(fullness("/shop/claudikins.json", 1)).toBe("500 calls already wait for approval");
+    expect(fullness("/other/claudikins.json", 1)).toBeUndefined();
+    expect(fullness(null, 1)).toBeUndefined();
     store.withdraw(store.list()[0]!.id, 1_500);
-    expect(store.fullness("/shop/claudikins.json", 1)).toBeUndefined();
+    expect(fullness("/shop/claudikins.json", 1)).toBeUndefined();
   });
 
   test("count the open rows of all configs together", () => {
     store.atomically(() => {
       for (let call = 0; call < 2_000; call++) store.add(asking({ call, config: `/${call % 7}` }));
     });
-    expect(store.fullness("/new", 1)).toBe("2,000 calls already wait for approval");
+    expect(fullness("/new", 1)).toBe("2,000 calls already wait for approval");
   });
 
   test("count the decided rows of each config, and the oldest are deleted", () => {
@@ -246,11 +257,11 @@ describe("limits", () => {
 test("the arguments of open rows are limited together, for each config and for all", () => {
   const args = { text: "x".repeat(4_000_000) };
   for (let call = 0; call < 15; call++) store.add(asking({ call, args }));
-  expect(store.fullness("/shop/claudikins.json", 3_000_000)).toBeUndefined();
-  expect(store.fullness("/shop/claudikins.json", 5_000_000)).toBe(
+  expect(fullness("/shop/claudikins.json", 3_000_000)).toBeUndefined();
+  expect(fullness("/shop/claudikins.json", 5_000_000)).toBe(
     "the calls that already wait for approval have 60 MB of arguments, and 64 MB is the limit",
   );
-  expect(store.fullness("/other/claudikins.json", 5_000_000)).toBeUndefined();
+  expect(fullness("/other/claudikins.json", 5_000_000)).toBeUndefined();
 });
 
 test("decided rows are deleted after some weeks, and open ones stay", () => {

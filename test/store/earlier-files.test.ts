@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Counts } from "../../src/programs/ledger/counts.ts";
 import { readCounts } from "../../src/programs/ledger/store.ts";
 import { readRecord, readSummaries } from "../../src/programs/trace/store.ts";
-import { Store } from "../../src/store/store.ts";
+import { Store } from "../../src/store/sqlite/store.ts";
 import { recordOf } from "../programs/trace/records.ts";
 import { root } from "../support/claudikins.ts";
 import { ownFolder } from "../support/own-folder.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isOwnerAlive, Owner } from "../../src/store/owner.ts";
+import { isOwnerAlive, Owner } from "../../src/store/sqlite/owner.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 test("a process that holds its lock is alive, and one that has left its lock behind is not", async () => {

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { CountTable } from "../../src/store/counts.ts";
 import { storeLookMs } from "../../src/store/limits.ts";
-import { Store } from "../../src/store/store.ts";
+import { CountTable } from "../../src/store/sqlite/counts.ts";
+import { Store } from "../../src/store/sqlite/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownFolder } from "../support/own-folder.ts";
 

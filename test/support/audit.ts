@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { storeFile } from "../../src/config/locations.ts";
-import type { AuditLine } from "../../src/policy/audit/event.ts";
+import type { AuditLine } from "../../src/store/audit/event.ts";
 
 /** The lines as they are stored, oldest first. */
 export function auditTexts(file: string): string[] {

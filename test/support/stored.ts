@@ -4,7 +4,7 @@ import type { Counts } from "../../src/programs/ledger/counts.ts";
 import { addCounts, readCounts } from "../../src/programs/ledger/store.ts";
 import type { ExecutionRecord, Summary } from "../../src/programs/trace/record.ts";
 import { readRecord, readSummaries, writeRecords } from "../../src/programs/trace/store.ts";
-import { Store } from "../../src/store/store.ts";
+import { Store } from "../../src/store/sqlite/store.ts";
 
 /** A home, or the variables of an environment. */
 type Home = string | Record<string, string | undefined>;

@@ -17,7 +17,7 @@ import {
 } from "../../programs/ledger/statistics.ts";
 import { readCounts, resetLedger } from "../../programs/ledger/store.ts";
 import { defaultDays, ledgerKeptDays } from "../../programs/limits.ts";
-import { Store } from "../../store/store.ts";
+import { Store } from "../../store/sqlite/store.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";

@@ -30,7 +30,7 @@ import {
 import { configText } from "../../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { Store } from "../../store/store.ts";
+import { Store } from "../../store/sqlite/store.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";

@@ -217,8 +217,8 @@ async function handOver(peers: readonly Peer[], { env }: Io): Promise<WaitingPro
 async function waitingPrograms(env: Io["env"]): Promise<WaitingPrograms[]> {
   if (!existsSync(storeFile(env))) return [];
   const [{ openDatabase }, { ExecutionStore }] = await Promise.all([
-    import("../../store/database.ts"),
-    import("../../store/executions.ts"),
+    import("../../store/sqlite/database.ts"),
+    import("../../store/sqlite/executions.ts"),
   ]);
   const database = await openDatabase(storeFile(env));
   try {

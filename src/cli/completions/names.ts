@@ -8,7 +8,7 @@ import { loadConfig } from "../../config/load.ts";
 import { storeFile } from "../../config/locations.ts";
 import { configText, outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
-import { Store } from "../../store/store.ts";
+import { Store } from "../../store/sqlite/store.ts";
 import { hasOtherEdits, visibleTools } from "../../tools/catalog/config-entry.ts";
 import { storedServers } from "../../tools/catalog/registries.ts";
 import { type RegistryServer, toolId } from "../../tools/model.ts";
@@ -139,8 +139,8 @@ async function keptExecutions({ flags }: CompletionContext, { env, cwd }: Comple
   const file = storeFile(env);
   if (!existsSync(file)) return [];
   const [{ openDatabase }, { ExecutionStore }, { viewOf }] = await Promise.all([
-    import("../../store/database.ts"),
-    import("../../store/executions.ts"),
+    import("../../store/sqlite/database.ts"),
+    import("../../store/sqlite/executions.ts"),
     import("../../programs/stored-executions.ts"),
   ]);
   const owner = chosenOwner(flags.get("config"), { cwd, env });
@@ -173,8 +173,8 @@ async function waitingCalls({ env }: CompletionIo): Promise<Candidate[]> {
 async function peopleNames({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
   if (!existsSync(storeFile(env))) return [];
   const [{ openDatabase }, { PeopleStore }] = await Promise.all([
-    import("../../store/database.ts"),
-    import("../../store/people.ts"),
+    import("../../store/sqlite/database.ts"),
+    import("../../store/sqlite/people.ts"),
   ]);
   const owner = chosenOwner(flags.get("config"), { cwd, env });
   const database = await openDatabase(storeFile(env));

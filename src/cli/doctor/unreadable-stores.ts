@@ -7,7 +7,7 @@ import { readTrust } from "../../config/trust/store.ts";
 import { readTokens } from "../../serve/tokens/token-file.ts";
 import { CredentialStore } from "../../servers/auth/credentials.ts";
 import { Journal } from "../../setup/agents/journal.ts";
-import { isNewerDatabase } from "../../store/database.ts";
+import { isNewerDatabase } from "../../store/sqlite/database.ts";
 
 /** Nouns with their articles, such as "the sign-ins". Changes nothing. */
 export async function unreadableStores(env: Environment): Promise<string[]> {

@@ -5,7 +5,7 @@ import { storeFile } from "../../config/locations.ts";
 import type { Summary } from "../../programs/trace/record.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { Store } from "../../store/store.ts";
+import { Store } from "../../store/sqlite/store.ts";
 import type { Io } from "../io.ts";
 
 export const runShape = record({ id: text, at: time, ok: yesOrNo, durationMs: number });

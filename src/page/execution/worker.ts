@@ -1,7 +1,7 @@
 /** The worker that makes the page of an execution, because a record may have thousands of calls. */
 import { answerJobs } from "../../base/off-thread.ts";
 import { readRecord } from "../../programs/trace/store.ts";
-import { Store } from "../../store/store.ts";
+import { Store } from "../../store/sqlite/store.ts";
 import type { PageJob } from "./off-thread.ts";
 import { pageOf } from "./page.ts";
 

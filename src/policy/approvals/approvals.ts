@@ -8,13 +8,14 @@ import type { Environment } from "../../config/environment.ts";
 import { ownersFolder, storeFile } from "../../config/locations.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { Approval, ApprovalFilter, Asking, Decision } from "../../store/approval.ts";
-import { ApprovalStore } from "../../store/approvals.ts";
-import { isOwnerAlive, Owner } from "../../store/owner.ts";
-import { Store } from "../../store/store.ts";
-import { thisProcess } from "../audit/decider.ts";
-import type { AuditEvent, Decider } from "../audit/event.ts";
+import type { ApprovalChange as Change } from "../../store/approvals.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
+import type { AuditEvent, Decider } from "../../store/audit/event.ts";
+import { changed } from "../../store/sqlite/approval-changes.ts";
+import { ApprovalStore } from "../../store/sqlite/approvals.ts";
+import { isOwnerAlive, Owner } from "../../store/sqlite/owner.ts";
+import { Store } from "../../store/sqlite/store.ts";
 import { decisionLookMs } from "../limits.ts";
-import { type Change, changed } from "./changes.ts";
 
 interface ApprovalsOptions {
   env: Environment;

@@ -1,6 +1,6 @@
 /** Notices that an execution waits for a decision, and that the user is not being asked in this process. */
 
-import { isOfExecution } from "../../store/approvals.ts";
+import { isOfExecution } from "../../store/approval.ts";
 import { questionLookMs } from "../limits.ts";
 import type { Approvals } from "./approvals.ts";
 

@@ -2,11 +2,11 @@
 
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Person } from "../../config/oidc.ts";
-import type { Approval, Asking, DecisionPlace } from "../../store/approval.ts";
+import { type Approval, type Asking, argumentsDigest, type DecisionPlace } from "../../store/approval.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
 import {
   type AnswerRecorder,
   type ApprovalQueue,
-  argumentsDigest,
   type Bound,
   type MadeCall,
   type QueueEntry,
@@ -14,7 +14,6 @@ import {
   withoutArguments,
 } from "../approval-queue.ts";
 import { turnFor } from "../argument-size.ts";
-import { thisProcess } from "../audit/decider.ts";
 import { changedParts } from "../definition.ts";
 import { maxQuestionCodeChars, maxWaitingCalls } from "../limits.ts";
 import type { Question } from "../question-text.ts";

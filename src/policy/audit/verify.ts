@@ -1,7 +1,7 @@
 /** Checks the chain of the audit log. */
 import { sha256 } from "../../base/sha256.ts";
-import type { AuditTable } from "../../store/audit.ts";
-import { lineOf, noLine } from "./chain.ts";
+import { lineOf, noLine } from "../../store/audit/chain.ts";
+import type { AuditTable } from "../../store/sqlite/audit-table.ts";
 
 interface Verified {
   /** The number of entries up to the first problem. */

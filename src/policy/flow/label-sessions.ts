@@ -4,8 +4,9 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { dayMs } from "../../base/units.ts";
-import { LabelTable, type StoredLabel } from "../../store/labels.ts";
-import type { Store } from "../../store/store.ts";
+import type { StoredLabel } from "../../store/labels.ts";
+import { LabelTable } from "../../store/sqlite/labels.ts";
+import type { Store } from "../../store/sqlite/store.ts";
 import { labelKeptDays, labelLookMs, maxKnownSessions } from "../limits.ts";
 import { type Read, type ReadKeeper, SessionReads } from "./session-reads.ts";
 

@@ -5,8 +5,8 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { groupsOfDoor, isIn, type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
-import { PeopleStore } from "../../store/people.ts";
-import type { Store } from "../../store/store.ts";
+import { PeopleStore } from "../../store/sqlite/people.ts";
+import type { Store } from "../../store/sqlite/store.ts";
 import { peopleLookMs, personSeenGapMs } from "../limits.ts";
 import { accessClaims, type PersonClaims } from "./claims.ts";
 import { Provider } from "./provider.ts";

@@ -2,8 +2,9 @@
 import { counted } from "../../base/counted.ts";
 import { parsedJson } from "../../base/json-object.ts";
 import { dayMs } from "../../base/units.ts";
-import { type CountRow, CountTable } from "../../store/counts.ts";
-import type { Store } from "../../store/store.ts";
+import type { CountRow } from "../../store/counts.ts";
+import { CountTable } from "../../store/sqlite/counts.ts";
+import type { Store } from "../../store/sqlite/store.ts";
 import { ledgerKeptDays, ledgerKeptMonths, maxCountedTools, maxUnsummedWrites } from "../limits.ts";
 import { Counts, type CountsJson } from "./counts.ts";
 

@@ -1,7 +1,8 @@
 /** The records of executions in the user's database. Only recent executions are kept. */
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
-import { RecordTable, type StoredRecord } from "../../store/records.ts";
-import type { Store } from "../../store/store.ts";
+import type { StoredRecord } from "../../store/records.ts";
+import { RecordTable } from "../../store/sqlite/records.ts";
+import type { Store } from "../../store/sqlite/store.ts";
 import { recordsKept } from "../limits.ts";
 import type { ExecutionRecord, StartedBy, Summary } from "./record.ts";
 

@@ -4,10 +4,10 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors
 import { sha256 } from "../../base/sha256.ts";
 import type { Environment } from "../../config/environment.ts";
 import { storeFile } from "../../config/locations.ts";
-import { thisProcess } from "../../policy/audit/decider.ts";
-import type { AuditEvent } from "../../policy/audit/event.ts";
-import { record } from "../../policy/audit/log.ts";
 import { cancelStartedBy } from "../../programs/cancel-started-by.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
+import type { AuditEvent } from "../../store/audit/event.ts";
+import { record } from "../../store/sqlite/audit.ts";
 import { maxTokens } from "../limits.ts";
 import { clientsOf, tokenOwner } from "../owner.ts";
 import { changeTokens, type StoredToken, tokenId, tokenPrefix } from "./token-file.ts";

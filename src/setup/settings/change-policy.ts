@@ -13,8 +13,8 @@ import {
 import { parseJson, setMember } from "../../config/edit/json.ts";
 import type { Config } from "../../config/load.ts";
 import type { ConfirmMode } from "../../config/policy.ts";
-import type { Decider } from "../../policy/audit/event.ts";
 import { allowingLine, confirmationOf } from "../../policy/decision.ts";
+import type { Decider } from "../../store/audit/event.ts";
 import { toolId } from "../../tools/model.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../trust/trust-config.ts";
 import { checkOn, entryIn, type Switch, switchedOff, switchedOn } from "./switches.ts";

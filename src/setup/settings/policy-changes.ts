@@ -7,9 +7,9 @@ import type { Environment } from "../../config/environment.ts";
 import { storeFile } from "../../config/locations.ts";
 import { commonKeys, pathText, policyKeys } from "../../config/policy.ts";
 import { digestOf } from "../../config/trust/marks.ts";
-import { thisProcess } from "../../policy/audit/decider.ts";
-import type { AuditEvent, Decider } from "../../policy/audit/event.ts";
-import { record } from "../../policy/audit/log.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
+import type { AuditEvent, Decider } from "../../store/audit/event.ts";
+import { record } from "../../store/sqlite/audit.ts";
 
 type AuditedChange = NonNullable<AuditEvent["changes"]>[number];
 

@@ -10,9 +10,9 @@ import { parsedConfig } from "../../config/plain-config.ts";
 import { enabledServers, isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { knowsMarks, recordTrust, revokeTrust, trustedStates } from "../../config/trust/store.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
-import { thisProcess } from "../../policy/audit/decider.ts";
-import type { AuditEvent, Decider } from "../../policy/audit/event.ts";
-import { record as recordEvent } from "../../policy/audit/log.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
+import type { AuditEvent, Decider } from "../../store/audit/event.ts";
+import { record as recordEvent } from "../../store/sqlite/audit.ts";
 import { recordedChange } from "../settings/policy-changes.ts";
 import { linesOf } from "./lines.ts";
 

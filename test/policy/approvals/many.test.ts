@@ -3,9 +3,9 @@ import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 
 import { readFileSync } from "node:fs";
 import { storeFile } from "../../../src/config/locations.ts";
 import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
-import { reading, record } from "../../../src/policy/audit/log.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import { reading, record } from "../../../src/store/sqlite/audit.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { asking } from "../../store/approvals.ts";
 import { blockAudit, unblockAudit } from "../../support/audit.ts";
 import { LongestTurn } from "../../support/longest-turn.ts";

@@ -4,11 +4,11 @@ import type { App } from "../../../src/app/app.ts";
 import { storeFile } from "../../../src/config/locations.ts";
 import type { MadeCall } from "../../../src/policy/approval-queue.ts";
 import { Approvals } from "../../../src/policy/approvals/approvals.ts";
-import type { AuditLine } from "../../../src/policy/audit/event.ts";
 import type { Approval, Asking, Decision } from "../../../src/store/approval.ts";
-import { ApprovalStore } from "../../../src/store/approvals.ts";
-import { openDatabase } from "../../../src/store/database.ts";
-import { ExecutionStore } from "../../../src/store/executions.ts";
+import type { AuditLine } from "../../../src/store/audit/event.ts";
+import { ApprovalStore } from "../../../src/store/sqlite/approvals.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
 import { auditLines } from "../../support/audit.ts";
 import { Recorded } from "../recorded.ts";
 

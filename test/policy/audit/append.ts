@@ -1,7 +1,7 @@
 /** A program that writes entries to an audit log: the database, a name, and how many. */
 
-import { thisProcess } from "../../../src/policy/audit/decider.ts";
-import { record } from "../../../src/policy/audit/log.ts";
+import { thisProcess } from "../../../src/store/audit/decider.ts";
+import { record } from "../../../src/store/sqlite/audit.ts";
 
 const [file = "", server = "", count = "1"] = process.argv.slice(2);
 for (let call = 1; call <= Number(count); call++) {

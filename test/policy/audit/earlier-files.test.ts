@@ -3,9 +3,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../../../src/base/sha256.ts";
-import type { AuditLine, Decider } from "../../../src/policy/audit/event.ts";
-import { reading, record } from "../../../src/policy/audit/log.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
+import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
+import { reading, record } from "../../../src/store/sqlite/audit.ts";
 import { auditTexts } from "../../support/audit.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 

@@ -3,11 +3,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../../../src/base/sha256.ts";
-import { addEvents } from "../../../src/policy/audit/chain.ts";
-import { thisProcess } from "../../../src/policy/audit/decider.ts";
-import type { AuditLine, Decider } from "../../../src/policy/audit/event.ts";
-import { openLog, reading, record, requireLog } from "../../../src/policy/audit/log.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
+import { thisProcess } from "../../../src/store/audit/decider.ts";
+import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
+import { openLog, reading, record, requireLog } from "../../../src/store/sqlite/audit.ts";
+import { addEvents } from "../../../src/store/sqlite/audit-table.ts";
 import { auditTexts, blockAudit, tamper, unblockAudit } from "../../support/audit.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import { LabelSessions } from "../../../src/policy/flow/label-sessions.ts";
-import { Store } from "../../../src/store/store.ts";
+import { Store } from "../../../src/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
 const folder = temporaryFolder();

@@ -7,8 +7,8 @@ import { Counts } from "../../../src/programs/ledger/counts.ts";
 import { Ledger } from "../../../src/programs/ledger/ledger.ts";
 import { addCounts, readCounts, resetLedger } from "../../../src/programs/ledger/store.ts";
 import { maxUnsummedWrites } from "../../../src/programs/limits.ts";
-import { CountTable } from "../../../src/store/counts.ts";
-import { Store } from "../../../src/store/store.ts";
+import { CountTable } from "../../../src/store/sqlite/counts.ts";
+import { Store } from "../../../src/store/sqlite/store.ts";
 import { root } from "../../support/claudikins.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 

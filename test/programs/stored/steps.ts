@@ -12,9 +12,9 @@ import { readHead, readProgram } from "../../../src/programs/stored-program.ts";
 import type { OpenCall } from "../../../src/sandbox/checkpoint-contract.ts";
 import type { Bindings, Outcome } from "../../../src/sandbox/contract.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import { openDatabase } from "../../../src/store/database.ts";
-import { ExecutionStore } from "../../../src/store/executions.ts";
-import { StoreWriter } from "../../../src/store/writer.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
+import { StoreWriter } from "../../../src/store/sqlite/writer.ts";
 import { answer, bindingsWith } from "../../sandbox/harness.ts";
 import { someLimits } from "../../sandbox/some-limits.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { recordsKept } from "../../../src/programs/limits.ts";
 import { isId, newId, timeOf } from "../../../src/programs/trace/id.ts";
 import { readRecord, readSummaries, removeRecords, writeRecords } from "../../../src/programs/trace/store.ts";
-import { RecordTable } from "../../../src/store/records.ts";
-import { Store } from "../../../src/store/store.ts";
+import { RecordTable } from "../../../src/store/sqlite/records.ts";
+import { Store } from "../../../src/store/sqlite/store.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { recordOf } from "./records.ts";
 

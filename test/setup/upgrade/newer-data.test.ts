@@ -11,7 +11,7 @@ import { issueToken } from "../../../src/serve/tokens/manage.ts";
 import { readTokens } from "../../../src/serve/tokens/token-file.ts";
 import { CredentialStore } from "../../../src/servers/auth/credentials.ts";
 import { Journal } from "../../../src/setup/agents/journal.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { observedFileName, readObserved, writeObserved } from "../../../src/tools/observed/store.ts";
 import { readIndex, refuseNewer, updateIndex } from "../../../src/tools/registry/store.ts";
 import { cli } from "../../cli/in-memory.ts";

@@ -7,11 +7,11 @@ import { dirname, join } from "node:path";
 import { namesIn, readIfThere, statsOf } from "../../base/files.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { AuditTable } from "../../store/audit.ts";
-import { moveAside, movedFolders } from "../../store/earlier-files.ts";
-import { addEvents, lineOf } from "./chain.ts";
-import { thisProcess } from "./decider.ts";
-import type { AuditEvent } from "./event.ts";
+import { lineOf } from "../audit/chain.ts";
+import { thisProcess } from "../audit/decider.ts";
+import type { AuditEvent } from "../audit/event.ts";
+import { AuditTable, addEvents } from "./audit-table.ts";
+import { moveAside, movedFolders } from "./earlier-files.ts";
 
 const folderOf = (file: string) => join(dirname(file), "audit");
 const movedLogs = (file: string) => movedFolders(file, "audit");

@@ -1,6 +1,6 @@
 /** The worker that changes approvals. */
 import { answerJobs } from "../../base/off-thread.ts";
-import { makeChange } from "./changes.ts";
+import { makeChange } from "./approval-changes.ts";
 
 declare const self: Worker;
 

@@ -1,5 +1,5 @@
 /** The worker of the store. */
-import type { ToStore } from "./jobs.ts";
+import type { ToStore } from "./messages.ts";
 import { StoreThread } from "./store-thread.ts";
 
 declare const self: Worker;

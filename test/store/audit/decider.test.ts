@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { root } from "../../support/claudikins.ts";
 import { runProgram } from "../../support/process.ts";
 
-const program = `const { thisProcess } = await import(${JSON.stringify(join(root, "src", "policy", "audit", "decider.ts"))});
+const program = `const { thisProcess } = await import(${JSON.stringify(join(root, "src", "store", "audit", "decider.ts"))});
   console.log(thisProcess().user);`;
 
 test.skipIf(process.platform === "win32").each([

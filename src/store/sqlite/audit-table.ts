@@ -1,14 +1,8 @@
 /** The lines of the audit log, as rows that are only added: triggers refuse every other change. */
 import type { Database } from "bun:sqlite";
-
-export interface StoredLine {
-  /** Places count from 1. */
-  place: number;
-  /** JSON. */
-  line: string;
-  /** The SHA-256 of the line when it was written, as hexadecimal. */
-  sha256: string;
-}
+import { chained, logNotWritable } from "../audit/chain.ts";
+import type { AuditEvent, Decider } from "../audit/event.ts";
+import type { StoredLine } from "../audit/log.ts";
 
 export class AuditTable {
   readonly #database: Database;
@@ -41,5 +35,22 @@ export class AuditTable {
     return this.#database
       .query<StoredLine, []>(`SELECT place, line, sha256 FROM audit ORDER BY place ${direction}`)
       .iterate();
+  }
+}
+
+/** Adds events to the log, one line for each, as a part of the caller's transaction. Throws FILE_NOT_WRITABLE. */
+export function addEvents(
+  database: Database,
+  events: readonly AuditEvent[],
+  by: Decider,
+  at: number = Date.now(),
+): void {
+  if (events.length === 0) return;
+  try {
+    const table = new AuditTable(database);
+    const end = { newest: table.lines("newest first"), lastPlace: table.lastPlace };
+    for (const { line, sha256 } of chained(events, by, at, end)) table.add(line, sha256);
+  } catch (cause) {
+    throw logNotWritable(cause);
   }
 }

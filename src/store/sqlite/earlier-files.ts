@@ -5,11 +5,12 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemCodeOf } from "../base/errors.ts";
-import { eventLoopTurn } from "../base/event-loop.ts";
-import { namesIn, readIfThere, removeFile, removeIfEmpty } from "../base/files.ts";
-import { isObject, parsedJson } from "../base/json-object.ts";
-import { type CountRow, CountTable } from "./counts.ts";
+import { systemCodeOf } from "../../base/errors.ts";
+import { eventLoopTurn } from "../../base/event-loop.ts";
+import { namesIn, readIfThere, removeFile, removeIfEmpty } from "../../base/files.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
+import type { CountRow } from "../counts.ts";
+import { CountTable } from "./counts.ts";
 import { RecordTable } from "./records.ts";
 
 const recordsFolder = (file: string) => join(dirname(file), "executions");

@@ -5,9 +5,9 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { ClaudikinsError, messageOf } from "../base/errors.ts";
-import { writtenByNewer } from "../base/newer.ts";
-import { checkpointPages, databaseBusyMs } from "./limits.ts";
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { writtenByNewer } from "../../base/newer.ts";
+import { checkpointPages, databaseBusyMs } from "../limits.ts";
 
 /**
  * Each step leads from one version of the schema to the next. Steps are never changed, only added. `StoredExecution`, `StoredCall` and

@@ -2,12 +2,12 @@
 
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import { AuditTable } from "../../store/audit.ts";
-import { openDatabase } from "../../store/database.ts";
-import { writeTo } from "../../store/store.ts";
-import { addEvents, notWritable } from "./chain.ts";
-import { hasEarlierLog, takeOverEarlierLogs } from "./earlier-files.ts";
-import type { AuditEvent, Decider } from "./event.ts";
+import { logNotWritable } from "../audit/chain.ts";
+import type { AuditEvent, Decider } from "../audit/event.ts";
+import { AuditTable, addEvents } from "./audit-table.ts";
+import { openDatabase } from "./database.ts";
+import { hasEarlierLog, takeOverEarlierLogs } from "./earlier-audit.ts";
+import { writeTo } from "./store.ts";
 
 /** Opens the database for writing to the log. Throws what `openDatabase` throws. */
 export async function openLog(file: string): Promise<Database> {
@@ -42,7 +42,7 @@ async function changing(file: string, work: (database: Database) => void): Promi
     database = await openLog(file);
     await writeTo(database, work);
   } catch (cause) {
-    throw notWritable(cause);
+    throw logNotWritable(cause);
   } finally {
     database?.close();
   }

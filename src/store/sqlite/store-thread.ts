@@ -3,14 +3,15 @@
  * transaction. Pages are written and deleted between them, in short transactions, so that no other process waits for long either.
  */
 import type { Database } from "bun:sqlite";
-import { ClaudikinsError, messageOf } from "../base/errors.ts";
-import { largeJsonChars } from "../base/limits.ts";
-import type { ThrownError } from "../base/off-thread.ts";
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { largeJsonChars } from "../../base/limits.ts";
+import type { ThrownError } from "../../base/off-thread.ts";
+import { storeIsFull } from "../full-error.ts";
+import type { NewExecution, StoreJobs } from "../jobs.ts";
+import { answerSliceBytes, maxPagesGivenBack, maxRewrittenBytes } from "../limits.ts";
 import { openDatabase } from "./database.ts";
 import { ExecutionStore, type StoredCall } from "./executions.ts";
-import { storeIsFull } from "./full-error.ts";
-import type { FromStore, Job, NewExecution, StoreJobs, ToStore } from "./jobs.ts";
-import { answerSliceBytes, maxPagesGivenBack, maxRewrittenBytes } from "./limits.ts";
+import type { FromStore, Job, ToStore } from "./messages.ts";
 import { PageStore, pageOfAnswer, pageOfRecord } from "./pages.ts";
 
 type Reply = (answer: FromStore, transfer?: ArrayBuffer[]) => void;

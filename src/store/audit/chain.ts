@@ -2,40 +2,36 @@
  * The chain of the audit log: lines of JSON that are only added. Each line has the hash of the line before it, so that a line that was
  * changed, removed or inserted later is noticed.
  */
-import type { Database } from "bun:sqlite";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { AuditTable } from "../../store/audit.ts";
 import { type AuditEvent, type AuditLine, bounded, type Decider } from "./event.ts";
+import type { StoredLine } from "./log.ts";
 
 /** The hash before the first line. */
 export const noLine = "0".repeat(64);
 
-/**
- * Adds events to the log, one line for each, as a part of the caller's transaction. Says first if lines at the end were removed or
- * changed. Throws FILE_NOT_WRITABLE.
- */
-export function addEvents(
-  database: Database,
-  events: readonly AuditEvent[],
-  by: Decider,
-  at: number = Date.now(),
-): void {
-  if (events.length === 0) return;
-  try {
-    const table = new AuditTable(database);
-    let { entry, hash } = endOf(table);
-    for (const event of [...problemsAtEnd(table), ...events]) {
-      entry += 1;
-      const line: AuditLine = { entry, previous: hash, at, ...bounded(event), by };
-      const text = JSON.stringify(line);
-      hash = sha256(text);
-      table.add(text, hash);
-    }
-  } catch (cause) {
-    throw notWritable(cause);
-  }
+/** The end of the log, to which lines are added. */
+export interface LogEnd {
+  /** The stored lines, newest first. Only those after the last entry are read, and that entry. */
+  newest: Iterable<StoredLine>;
+  /** The place of the last line that was ever written. */
+  lastPlace: number;
+}
+
+export type NewLine = Pick<StoredLine, "line" | "sha256">;
+
+/** The lines for events. The first ones say if lines at the end were removed or changed. Empty without events. */
+export function chained(events: readonly AuditEvent[], by: Decider, at: number, end: LogEnd): NewLine[] {
+  if (events.length === 0) return [];
+  let { entry, hash, last } = lastEntry(end.newest);
+  return [...problemsAtEnd(last, end.lastPlace), ...events].map((event) => {
+    entry += 1;
+    const line: AuditLine = { entry, previous: hash, at, ...bounded(event), by };
+    const text = JSON.stringify(line);
+    hash = sha256(text);
+    return { line: text, sha256: hash };
+  });
 }
 
 /** Undefined if the text is not a line of the log. */
@@ -52,20 +48,20 @@ export function lineOf(text: string): AuditLine | undefined {
   return isLine ? (value as unknown as AuditLine) : undefined;
 }
 
-/** The number and the hash of the last entry. Other lines are skipped. */
-function endOf(table: AuditTable): { entry: number; hash: string } {
-  for (const { line, sha256: hash } of table.lines("newest first")) {
-    const entry = lineOf(line)?.entry;
-    if (entry !== undefined) return { entry, hash };
+/** The number and the hash of the last entry, and the last line. Lines that are not entries are skipped. */
+function lastEntry(newest: Iterable<StoredLine>): { entry: number; hash: string; last: StoredLine | undefined } {
+  let last: StoredLine | undefined;
+  for (const each of newest) {
+    last ??= each;
+    const entry = lineOf(each.line)?.entry;
+    if (entry !== undefined) return { entry, hash: each.sha256, last };
   }
-  return { entry: 0, hash: noLine };
+  return { entry: 0, hash: noLine, last };
 }
 
 /** Events that say which damage the end of the log has. */
-function problemsAtEnd(table: AuditTable): AuditEvent[] {
-  const last = table.last();
+function problemsAtEnd(last: StoredLine | undefined, lastPlace: number): AuditEvent[] {
   const place = last?.place ?? 0;
-  const { lastPlace } = table;
   const problems: AuditEvent[] = [];
   if (last && sha256(last.line) !== last.sha256) {
     problems.push({ decision: "broken", why: `the entry before was changed: its hash was ${last.sha256}` });
@@ -76,7 +72,8 @@ function problemsAtEnd(table: AuditTable): AuditEvent[] {
   return problems;
 }
 
-export function notWritable(cause: unknown): ClaudikinsError {
+/** The error of a change that needs a line in the log. */
+export function logNotWritable(cause: unknown): ClaudikinsError {
   if (cause instanceof ClaudikinsError) return cause;
   // The message has no path, because code in the sandbox may read it.
   return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write to the audit log: ${messageOf(cause)}`, {

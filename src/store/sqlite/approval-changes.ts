@@ -3,30 +3,19 @@
  * line in the audit log.
  */
 import type { Database } from "bun:sqlite";
-import { ClaudikinsError } from "../../base/errors.ts";
 import { OffThread } from "../../base/off-thread.ts";
-import type { Approval, Asking, Decision } from "../../store/approval.ts";
-import { ApprovalStore } from "../../store/approvals.ts";
-import { argumentsDigest } from "../approval-queue.ts";
-import { addEvents } from "../audit/chain.ts";
+import type { Approval } from "../approval.ts";
+import type { ApprovalChange } from "../approvals.ts";
+import { eventsOf } from "../audit/approval-events.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
-import { openLog } from "../audit/log.ts";
 import { approvalChangeMs, approvalPagesGivenBack } from "../limits.ts";
-
-export type Change =
-  /** `tool` names the tool in an error. */
-  | { type: "ask"; asking: Asking; tool: string }
-  | { type: "decide"; id: string; decision: Decision }
-  | { type: "withdraw"; ids: string[] }
-  | { type: "expire" }
-  /** The process `owner` waits for the row from now on. */
-  | { type: "adopt"; id: string; owner: string }
-  | { type: "prune" }
-  /** Records an event without a row. */
-  | { type: "note"; event: AuditEvent };
+import { requireRoom } from "../open-approvals.ts";
+import { ApprovalStore } from "./approvals.ts";
+import { openLog } from "./audit.ts";
+import { addEvents } from "./audit-table.ts";
 
 export interface ChangeJob {
-  change: Change;
+  change: ApprovalChange;
   /** The database. */
   file: string;
   by: Decider;
@@ -40,7 +29,7 @@ interface Changed {
 }
 
 /** One, so that the calls of a program are asked about in their order. The database has one writer at a time anyway. */
-const workers = new OffThread<ChangeJob, Changed>("./policy/approvals/worker.ts", { maxWorkers: 1 });
+const workers = new OffThread<ChangeJob, Changed>("./store/sqlite/approvals-worker.ts", { maxWorkers: 1 });
 
 /** Makes the change in a worker. Returns the changed rows. Throws FILE_NOT_WRITABLE, and POLICY_DENIED if too much is open. */
 export async function changed(job: ChangeJob): Promise<Approval[]> {
@@ -66,7 +55,7 @@ async function rowsOf({ change, file, by, now }: ChangeJob): Promise<Approval[]>
 }
 
 /** Changes after which arguments are no longer kept. */
-const closing: ReadonlySet<Change["type"]> = new Set(["decide", "withdraw", "expire", "prune"]);
+const closing: ReadonlySet<ApprovalChange["type"]> = new Set(["decide", "withdraw", "expire", "prune"]);
 
 /** Makes the files smaller, and removes from the log what was deleted. */
 function leaveNothing(database: Database): void {
@@ -81,7 +70,7 @@ function leaveNothing(database: Database): void {
 
 /** Each decision and its line in the audit log are one transaction. */
 function changedRows(
-  change: Change,
+  change: ApprovalChange,
   store: ApprovalStore,
   now: number,
   add: (events: AuditEvent[]) => void,
@@ -115,44 +104,8 @@ function changedRows(
   }
 }
 
-function asked({ asking, tool }: Extract<Change, { type: "ask" }>, store: ApprovalStore): Approval {
+function asked({ asking, tool }: Extract<ApprovalChange, { type: "ask" }>, store: ApprovalStore): Approval {
   const { config, args } = asking;
-  const full = store.fullness(config, Buffer.byteLength(args));
-  if (full === undefined) return store.add(asking);
-  throw new ClaudikinsError("POLICY_DENIED", `${tool} was not called: ${full}`, {
-    hint: "Decide about these first: claudikins approvals --all",
-  });
-}
-
-function eventsOf(rows: readonly Approval[]): AuditEvent[] {
-  return rows.flatMap((row) => {
-    const { state, scope } = row;
-    return state === "open" ? [] : [{ decision: state, ...aboutRow(row), ...(scope ? { scope } : {}) }];
-  });
-}
-
-function aboutRow({
-  id,
-  config,
-  person,
-  personName,
-  execution,
-  call,
-  line,
-  server,
-  tool,
-  argsBytes,
-  bound,
-}: Approval): Omit<AuditEvent, "decision"> {
-  return {
-    approval: id,
-    ...(config === null ? {} : { config }),
-    ...(person === null ? {} : { person: { id: person, name: personName ?? person } }),
-    execution,
-    call,
-    ...(line === null ? {} : { line }),
-    server,
-    tool,
-    arguments: { sha256: argumentsDigest(bound), bytes: argsBytes },
-  };
+  requireRoom(store.openSums(config), Buffer.byteLength(args), tool);
+  return store.add(asking);
 }

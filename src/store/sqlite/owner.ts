@@ -1,8 +1,8 @@
 /** A process that runs stored executions. Others can tell whether it is alive, because the kernel releases the lock of a dead one. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { systemCodeOf } from "../base/errors.ts";
-import { isHeld, type Lock, takeLock } from "../base/lock.ts";
+import { systemCodeOf } from "../../base/errors.ts";
+import { isHeld, type Lock, takeLock } from "../../base/lock.ts";
 
 const guarded = "the executions of this process";
 

@@ -3,7 +3,8 @@
  * is written and deleted in small steps, between which other processes can write.
  */
 import type { Database } from "bun:sqlite";
-import { answerSliceBytes, maxDeletedAtOnce } from "./limits.ts";
+import type { Batch } from "../jobs.ts";
+import { answerSliceBytes, maxDeletedAtOnce } from "../limits.ts";
 
 /** The numbers of pages. Below the first one are the pages of an image. */
 const firstRecord = 2 ** 24;
@@ -12,12 +13,6 @@ const slicesOfAnswer = 4_096;
 
 export const pageOfRecord = (record: number): number => firstRecord + record;
 export const pageOfAnswer = (call: number, slice: number): number => firstAnswer + call * slicesOfAnswer + slice;
-
-export interface Batch {
-  pages: Float64Array;
-  sizes: Float64Array;
-  bytes: ArrayBuffer;
-}
 
 export class PageStore {
   readonly #database: Database;

@@ -2,10 +2,11 @@
  * Sends jobs from the main thread to the store's thread. All writes to the store of executions go through it, so that neither a large
  * program nor a slow disk blocks the main thread. The thread starts with the first job, and ends when it has had none for a while.
  */
-import { ClaudikinsError } from "../base/errors.ts";
-import { startWorker, type ThrownError } from "../base/off-thread.ts";
-import type { FromStore, JobName, StoreJobs, ToStore } from "./jobs.ts";
-import { writerIdleMs } from "./limits.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { startWorker, type ThrownError } from "../../base/off-thread.ts";
+import type { ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
+import { writerIdleMs } from "../limits.ts";
+import type { FromStore, ToStore } from "./messages.ts";
 
 interface PendingJob {
   resolve: (output: never) => void;
@@ -15,7 +16,7 @@ interface PendingJob {
 /** A job without its number. */
 type Unnumbered<Message> = Message extends unknown ? Omit<Message, "id"> : never;
 
-export class StoreWriter {
+export class StoreWriter implements ExecutionWriter {
   readonly #file: string;
   readonly #waiting = new Map<number, PendingJob>();
   #worker: Worker | undefined;
@@ -77,7 +78,7 @@ export class StoreWriter {
   #started(): Worker {
     clearTimeout(this.#timer);
     if (this.#worker) return this.#worker;
-    const worker = startWorker("./store/worker.ts");
+    const worker = startWorker("./store/sqlite/worker.ts");
     this.#worker = worker;
     worker.onmessage = ({ data }: MessageEvent<FromStore>) => this.#received(data, worker);
     worker.onerror = (event) => {

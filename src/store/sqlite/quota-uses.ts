@@ -1,14 +1,6 @@
 /** How much of each quota was used, by all processes together. Only the present time spans are kept. */
 import type { Database } from "bun:sqlite";
-
-export interface QuotaUse {
-  /** The owner of the quota and what it counts. */
-  key: string;
-  /** The time span that it counts in: its beginning and its end, in milliseconds since 1970. */
-  from: number;
-  to: number;
-  amount: number;
-}
+import type { QuotaUse } from "../quotas.ts";
 
 export class QuotaTable {
   readonly #database: Database;

@@ -1,0 +1,49 @@
+/** The labels of what was read, as rows: for stored executions, for files, and for the clients of `serve --http`. */
+import type { Database } from "bun:sqlite";
+import type { StoredLabel } from "../labels.ts";
+
+export class LabelTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** `at` is in milliseconds since 1970. */
+  add(holder: string, labels: Iterable<StoredLabel>, at: number): void {
+    const query = this.#database.query(
+      "INSERT INTO labels (holder, label, source, at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
+    );
+    for (const { label, source } of labels) query.run(holder, label, source, at);
+  }
+
+  /** The labels of a holder. */
+  of(holder: string): StoredLabel[] {
+    return this.#database.query<StoredLabel, [string]>("SELECT label, source FROM labels WHERE holder = ?").all(holder);
+  }
+
+  /** The labels of the holders whose names begin like this. */
+  below(prefix: string): StoredLabel[] {
+    return this.#database
+      .query<StoredLabel, [string, string]>(
+        "SELECT DISTINCT label, source FROM labels WHERE holder >= ? AND holder < ? || x'f48fbfbf'",
+      )
+      .all(prefix, prefix);
+  }
+
+  hasBelow(prefix: string): boolean {
+    const first = "SELECT 1 FROM labels WHERE holder >= ? AND holder < ? || x'f48fbfbf' LIMIT 1";
+    return this.#database.query<object, [string, string]>(first).get(prefix, prefix) !== null;
+  }
+
+  remove(holder: string): void {
+    this.#database.query("DELETE FROM labels WHERE holder = ?").run(holder);
+  }
+
+  /** Removes the labels of the holders whose names begin like this, and that were last written before. */
+  prune(prefix: string, before: number): void {
+    this.#database
+      .query("DELETE FROM labels WHERE substr(holder, 1, ?) = ? AND at < ?")
+      .run(prefix.length, prefix, before);
+  }
+}

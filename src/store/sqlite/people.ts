@@ -1,0 +1,67 @@
+/** The people who have signed in to `serve --http`, and who of them may no longer. */
+import type { Database } from "bun:sqlite";
+import type { StoredPerson } from "../people.ts";
+
+type Row = Omit<StoredPerson, "doors"> & { doors: string };
+
+export class PeopleStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Those of a config, or of all, in the order in which they came. */
+  list(config?: string): StoredPerson[] {
+    const where = config === undefined ? "" : "WHERE config = $config";
+    return this.#database
+      .query<Row, Record<string, string>[]>(`SELECT * FROM people ${where} ORDER BY firstAt, id`)
+      .all(config === undefined ? {} : { config })
+      .map(personOf);
+  }
+
+  get(config: string, id: string): StoredPerson | undefined {
+    const row = this.#database
+      .query<Row, [Record<string, string>]>("SELECT * FROM people WHERE config = $config AND id = $id")
+      .get({ config, id });
+    return row ? personOf(row) : undefined;
+  }
+
+  /** The ids of those who may no longer. */
+  revoked(config: string): Set<string> {
+    const rows = this.#database
+      .query<{ id: string }, [Record<string, string>]>(
+        "SELECT id FROM people WHERE config = $config AND revokedAt IS NOT NULL",
+      )
+      .all({ config });
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Writes that a person was here. Whether the person is revoked stays as it is. */
+  seen({ doors, firstAt: _, revokedAt: __, ...person }: StoredPerson): void {
+    const { config, id } = person;
+    const known = this.get(config, id)?.doors ?? [];
+    const all = JSON.stringify([...new Set([...known, ...doors])].sort());
+    this.#database
+      .query(
+        `INSERT INTO people (config, id, issuer, subject, name, email, doors, firstAt, lastAt)
+         VALUES ($config, $id, $issuer, $subject, $name, $email, $doors, $lastAt, $lastAt)
+         ON CONFLICT (config, id) DO UPDATE SET name = $name, email = $email, doors = $doors, lastAt = $lastAt`,
+      )
+      .run({ ...person, doors: all });
+  }
+
+  /** Revokes a person, or with null restores one. Returns whether that changed anything. */
+  setRevoked(config: string, id: string, revokedAt: number | null): boolean {
+    const { changes } = this.#database
+      .query(
+        "UPDATE people SET revokedAt = $revokedAt WHERE config = $config AND id = $id AND (revokedAt IS NULL) = ($revokedAt IS NOT NULL)",
+      )
+      .run({ config, id, revokedAt });
+    return changes > 0;
+  }
+}
+
+function personOf({ doors, ...row }: Row): StoredPerson {
+  return { ...row, doors: JSON.parse(doors) as string[] };
+}
