@@ -63,3 +63,38 @@ export const maxPagesGivenBack = 500;
 
 /** A database with more data than this is not rewritten only to make its file shrink later. */
 export const maxRewrittenBytes = 64 * megabyte;
+
+// Postgres
+
+/** Time for a statement or a transaction. After that, its connection counts as lost. */
+export const databaseAnswerMs = 20_000;
+
+/** Time for a new connection. */
+export const databaseConnectSeconds = 5;
+
+/** Time in which work is begun again after its connection was lost. */
+export const databaseRetryMs = 8_000;
+
+/** Connections of one process, besides the one that waits for changes. */
+export const maxConnections = 6;
+
+/** A process that does not renew its lease for this long counts as dead. */
+export const leaseMs = 15_000;
+
+/** How often a lease is renewed. */
+export const leaseRenewedMs = 4_000;
+
+/** How soon others are told of frequent changes. */
+export const changeToldMs = 100;
+
+/** How often listeners are told without a change, in case that a message was lost. */
+export const changeLookMs = 15_000;
+
+/** Time for which the size of the stored pages is remembered. */
+export const roomKnownMs = 3_000;
+
+/** Rows of a table that are read in one step, if there may be very many. */
+export const rowsReadAtOnce = 500;
+
+/** Bytes of pages that are read in one step. */
+export const rowBytesReadAtOnce = megabyte;

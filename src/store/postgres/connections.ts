@@ -1,0 +1,144 @@
+/**
+ * The connections of a process to the Postgres of its team. A connection that is lost is replaced, and what was asked for is done again:
+ * callers notice it only if the database stays away for longer than a few seconds.
+ */
+import { databaseAnswerMs, databaseConnectSeconds, databaseRetryMs, maxConnections } from "../limits.ts";
+import { databaseError, isConflict, isLost, noAnswer } from "./errors.ts";
+import { type Querying, queryingOf } from "./querying.ts";
+
+export class Connections implements AsyncDisposable {
+  readonly #url: string;
+  readonly #prepare: (connections: Connections) => Promise<void>;
+  #sql: Bun.SQL | undefined;
+  #prepared: Promise<void> | undefined;
+
+  /** `prepare` brings the schema up to date. It is called before everything else. */
+  constructor(url: string, prepare: (connections: Connections) => Promise<void>) {
+    this.#url = url;
+    this.#prepare = prepare;
+  }
+
+  /**
+   * Runs statements that are no transaction together, and that may run twice. Throws DATABASE_UNAVAILABLE, and VERSION_TOO_OLD if a newer
+   * claudikins has changed the schema.
+   */
+  async each<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+    await this.#isPrepared();
+    return this.unprepared(work);
+  }
+
+  /**
+   * Runs `work` as one transaction, which sees what others have committed before each of its statements. Takes effect once or never: if the
+   * connection is lost while the transaction is committed, the number of the transaction tells the next connection whether it was. `work`
+   * runs again after an attempt without effect. Throws what `each` throws.
+   */
+  async transaction<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+    await this.#isPrepared();
+    return this.unpreparedTransaction(work);
+  }
+
+  /** The same as `each`, before the schema is up to date. */
+  unprepared<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+    return this.#again((sql) => work(queryingOf(sql)));
+  }
+
+  /** The same as `transaction`, before the schema is up to date. */
+  unpreparedTransaction<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+    let attempt: { number?: string; done?: { output: T } } = {};
+    return this.#again(async (sql) => {
+      const { number, done } = attempt;
+      if (number !== undefined && done && (await isCommitted(number, sql))) return done.output;
+      attempt = {};
+      const current = attempt;
+      return sql.begin("ISOLATION LEVEL READ COMMITTED", async (transaction) => {
+        const querying = queryingOf(transaction);
+        // Sent together with the first statement of the work.
+        const numbering = querying.get<{ number: string }>("SELECT pg_current_xact_id()::text AS number");
+        numbering.catch(() => {});
+        const output = await work(querying);
+        current.number = (await numbering)?.number ?? "";
+        current.done = { output };
+        return output;
+      });
+    });
+  }
+
+  /** Another pool, for a listener. */
+  listening(): Bun.SQL {
+    return this.#pool(1);
+  }
+
+  /** A later call connects again. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#prepared = undefined;
+    await this.#drop();
+  }
+
+  #isPrepared(): Promise<void> {
+    this.#prepared ??= this.#prepare(this).catch((error: unknown) => {
+      // The next caller tries again.
+      this.#prepared = undefined;
+      throw error;
+    });
+    return this.#prepared;
+  }
+
+  async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + databaseRetryMs;
+    for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
+      try {
+        return await this.#answered(attempt);
+      } catch (error) {
+        if (!(isLost(error) || isConflict(error)) || performance.now() > deadline) throw databaseError(error);
+        await Bun.sleep(pauseMs * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  /** A connection to a computer that is gone may never answer. Then all connections are replaced. */
+  async #answered<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
+    this.#sql ??= this.#pool(maxConnections);
+    const sql = this.#sql;
+    const { promise: silence, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      reject(noAnswer());
+      if (sql === this.#sql) void this.#drop();
+    }, databaseAnswerMs);
+    try {
+      return await Promise.race([attempt(sql), silence]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #pool(max: number): Bun.SQL {
+    return new Bun.SQL(this.#url, {
+      adapter: "postgres",
+      // Otherwise PGDATABASE would have precedence.
+      database: decodeURIComponent(new URL(this.#url).pathname.slice(1)),
+      max,
+      connectionTimeout: databaseConnectSeconds,
+      connection: { application_name: "claudikins" },
+      transform: Bun.SQL.toCamel,
+    });
+  }
+
+  async #drop(): Promise<void> {
+    const sql = this.#sql;
+    this.#sql = undefined;
+    await sql?.close({ timeout: 0 }).catch(() => {});
+  }
+}
+
+/** The server may still be busy with the transaction of a lost connection. */
+async function isCommitted(number: string, sql: Bun.SQL): Promise<boolean> {
+  const deadline = performance.now() + databaseRetryMs;
+  for (;;) {
+    const [row] = await sql.unsafe("SELECT pg_xact_status($1::text::xid8) AS status", [number]);
+    const { status } = row as { status: string | null };
+    if (status === "committed") return true;
+    if (status === "aborted") return false;
+    if (performance.now() > deadline) throw noAnswer();
+    await Bun.sleep(50);
+  }
+}

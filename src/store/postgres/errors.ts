@@ -1,0 +1,75 @@
+/** What an error of the database means, told without its address and its password: code in the sandbox may read the text. */
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+
+/** The codes of Postgres, see "PostgreSQL Error Codes" in its documentation. */
+const refused = ["28000", "28P01"];
+const notThere = ["3D000"];
+const noRights = ["42501"];
+const full = ["53100", "53200"];
+const readOnly = ["25006"];
+const conflicts = ["40001", "40P01"];
+
+/** The server ends, starts, has too many connections, or was a standby until now. */
+const passing = ["53300", "57P01", "57P02", "57P03", "57P05", ...readOnly];
+
+/** The code of a server's answer, or Bun's code of an error of the connection. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Bun.SQL.PostgresError)) return undefined;
+  return error.code === "ERR_POSTGRES_SERVER_ERROR" ? String(error.errno) : error.code;
+}
+
+/** Whether the connection failed. What was asked for may have been done, and another attempt may succeed. */
+export function isLost(error: unknown): boolean {
+  const code = codeOf(error) ?? "";
+  return passing.includes(code) || /^08/.test(code) || /CONNECTION|TIMEOUT/.test(code);
+}
+
+/** Whether another transaction was in the way. Nothing was done. */
+export function isConflict(error: unknown): boolean {
+  return conflicts.includes(codeOf(error) ?? "");
+}
+
+/** A table that does not exist. */
+export function isMissing(error: unknown): boolean {
+  return ["42P01", "3F000"].includes(codeOf(error) ?? "");
+}
+
+export function noAnswer(): Error {
+  return new Bun.SQL.PostgresError("The database does not answer", { code: "ERR_POSTGRES_CONNECTION_TIMEOUT" });
+}
+
+/** The error for callers. */
+export function databaseError(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const [message, hint] = explained(code, error);
+  return unavailable(message, hint);
+}
+
+export function unavailable(message: string, hint: string): ClaudikinsError {
+  return new ClaudikinsError("DATABASE_UNAVAILABLE", message, { hint });
+}
+
+const check = "Check CLAUDIKINS_DATABASE, and whether the database runs.";
+
+function explained(code: string, error: unknown): [message: string, hint: string] {
+  if (refused.includes(code) || /PASSWORD|AUTHENTICATION|SASL/.test(code)) {
+    return ["The database refuses the user or the password of CLAUDIKINS_DATABASE", "Check both."];
+  }
+  if (notThere.includes(code)) {
+    return ["The database that CLAUDIKINS_DATABASE names does not exist", "To create it: createdb <name>"];
+  }
+  if (noRights.includes(code)) {
+    return [
+      "The user of CLAUDIKINS_DATABASE has no right to use the schema claudikins",
+      "To give it: GRANT CREATE ON DATABASE <name> TO <user>. The tables must belong to this user.",
+    ];
+  }
+  if (full.includes(code)) return ["The database has no room", "Free some on its server."];
+  if (readOnly.includes(code)) {
+    return ["The database can only be read", "CLAUDIKINS_DATABASE must name the primary server."];
+  }
+  if (/TLS|SSL|CERT/.test(code)) return ["The database cannot be reached with TLS", check];
+  if (isLost(error)) return ["The database cannot be reached", check];
+  return [`The database has failed: ${messageOf(error)}`, check];
+}

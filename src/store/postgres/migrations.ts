@@ -1,0 +1,86 @@
+/** Brings the schema of the database up to date. Any number of processes may do so at once: one does, and the others wait for it. */
+import { writtenByNewer } from "../../base/newer.ts";
+import type { Connections } from "./connections.ts";
+import { unavailable } from "./errors.ts";
+import type { Querying } from "./querying.ts";
+import { steps } from "./steps.ts";
+
+/** The first version with `pg_xact_status` and `pg_current_xact_id`. */
+const oldestServer = 130_000;
+
+/** The lock of a migration, a number that nothing else in the database should use: "claudiki" in hexadecimal. */
+const lock = "x'636c617564696b69'::bigint";
+
+interface Schema {
+  /** The number of steps that were made. */
+  version: number;
+  /** The number of steps that a program must know to use it. */
+  oldest: number;
+}
+
+/** Throws DATABASE_UNAVAILABLE, and VERSION_TOO_OLD if a newer claudikins has changed the schema. */
+export async function migrate(connections: Connections): Promise<void> {
+  const isCurrent = await connections.unprepared(async (querying) => {
+    await requireFit(querying);
+    return isUsable(await schemaOf(querying));
+  });
+  if (isCurrent) return;
+  await connections.unpreparedTransaction(async (querying) => {
+    await querying.run(`SELECT pg_advisory_xact_lock(${lock})`);
+    await makeSteps(querying);
+  });
+}
+
+/** Whether a newer claudikins has changed the schema in a way that this one does not understand. */
+export async function isTooNew(connections: Connections): Promise<boolean> {
+  const schema = await connections.unprepared(schemaOf);
+  return (schema?.oldest ?? 0) > steps.length;
+}
+
+async function requireFit(querying: Querying): Promise<void> {
+  const server = await querying.get<{ version: number; encoding: string }>(
+    "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding",
+  );
+  const { version = 0, encoding = "" } = server ?? {};
+  if (version < oldestServer) {
+    const text = `Postgres ${Math.floor(version / 10_000)} is too old for claudikins`;
+    throw unavailable(text, `Use Postgres ${oldestServer / 10_000} or a later version.`);
+  }
+  if (encoding !== "UTF8") {
+    const hint = "Make another one: createdb --encoding UTF8 --template template0 <name>";
+    throw unavailable(`The database that CLAUDIKINS_DATABASE names has the encoding ${encoding}, not UTF8`, hint);
+  }
+}
+
+async function schemaOf(querying: Querying): Promise<Schema | undefined> {
+  const found = await querying.get<{ isThere: boolean }>(
+    "SELECT to_regclass('claudikins.schema_version') IS NOT NULL AS is_there",
+  );
+  return found?.isThere ? querying.get<Schema>("SELECT version, oldest FROM claudikins.schema_version") : undefined;
+}
+
+function isUsable(schema: Schema | undefined): boolean {
+  if (schema && schema.oldest > steps.length) throw writtenByNewer("the database");
+  // A newer program may have made further steps, which only add.
+  return schema !== undefined && schema.version >= steps.length;
+}
+
+async function makeSteps(querying: Querying): Promise<void> {
+  const schema = await schemaOf(querying);
+  if (isUsable(schema)) return;
+  if (!schema) {
+    // An administrator may have made it for a user who may not.
+    const named = "SELECT 1 FROM pg_namespace WHERE nspname = 'claudikins'";
+    if (!(await querying.get(named))) await querying.script("CREATE SCHEMA claudikins");
+    await querying.script(
+      `CREATE TABLE claudikins.schema_version (version INTEGER NOT NULL, oldest INTEGER NOT NULL);
+       INSERT INTO claudikins.schema_version VALUES (0, 0);`,
+    );
+  }
+  for (const { statements } of steps.slice(schema?.version ?? 0)) await querying.script(statements);
+  const oldest = Math.max(...steps.map((step) => step.oldest));
+  await querying.run("UPDATE claudikins.schema_version SET version = $version, oldest = $oldest", {
+    version: steps.length,
+    oldest,
+  });
+}

@@ -1,0 +1,111 @@
+/** The processes that run executions or wait for approvals. Each is alive for the others as long as it renews its lease. */
+import { leaseMs, leaseRenewedMs } from "../limits.ts";
+import type { Owner } from "../store.ts";
+import type { Connections } from "./connections.ts";
+
+const expiry = `clock_timestamp() + interval '${leaseMs} milliseconds'`;
+
+/**
+ * The condition that an owner is alive. Only the clock of the database counts. While the database was away, nobody could renew: after its
+ * start, each lease holds for its full length.
+ */
+const holds = `greatest(expires_at, pg_postmaster_start_time() + interval '${leaseMs} milliseconds') > clock_timestamp()`;
+
+/** A condition: the process that `column` names is alive. */
+export function isAliveIn(column: string): string {
+  return `EXISTS (SELECT FROM claudikins.owners WHERE name = ${column} AND ${holds})`;
+}
+
+export class Owners {
+  readonly #connections: Connections;
+  readonly #leases = new Map<string, Lease>();
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  /** This process, under a new name. Throws DATABASE_UNAVAILABLE. */
+  async take(): Promise<Owner> {
+    const lease = new Lease(this.#connections);
+    await lease.renew();
+    await this.#forgetDead();
+    this.#leases.set(lease.name, lease);
+    return {
+      name: lease.name,
+      [Symbol.asyncDispose]: async () => {
+        this.#leases.delete(lease.name);
+        await lease.end();
+      },
+    };
+  }
+
+  /** Whether a process is alive. */
+  async isAlive(name: string): Promise<boolean> {
+    const statement = `SELECT ${isAliveIn("$name")} AS is_alive`;
+    const row = await this.#connections.each((querying) => querying.get<{ isAlive: boolean }>(statement, { name }));
+    return row?.isAlive === true;
+  }
+
+  /** Resolves when the lease of this process is sure to hold. Throws DATABASE_UNAVAILABLE if it cannot be renewed. */
+  async requireAlive(name: string): Promise<void> {
+    const lease = this.#leases.get(name);
+    if (lease && !lease.holds) await lease.renew();
+  }
+
+  /** Removes the leases that ended long ago. */
+  async #forgetDead(): Promise<void> {
+    const statement = "DELETE FROM claudikins.owners WHERE expires_at < clock_timestamp() - interval '1 day'";
+    await this.#connections.each((querying) => querying.run(statement));
+  }
+}
+
+/** The lease of this process. It is renewed until it is ended. */
+class Lease {
+  readonly name = crypto.randomUUID();
+  readonly #connections: Connections;
+  readonly #timer: NodeJS.Timeout;
+  /** A time before the last renewal, on a clock that nobody sets. */
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #renewing: Promise<void> | undefined;
+  #hasEnded = false;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+    // A renewal that fails is made up for by the next one.
+    this.#timer = setInterval(() => void this.renew().catch(() => {}), leaseRenewedMs).unref();
+  }
+
+  /** Whether the lease surely has not run out. */
+  get holds(): boolean {
+    return performance.now() < this.#renewedAt + leaseMs;
+  }
+
+  renew(): Promise<void> {
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#hasEnded) return;
+    await this.#connections.each(async (querying) => {
+      const before = performance.now();
+      await querying.run(
+        `INSERT INTO claudikins.owners (name, expires_at) VALUES ($name, ${expiry})
+         ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at`,
+        { name: this.name },
+      );
+      this.#renewedAt = before;
+    });
+  }
+
+  /** Without the database, the lease runs out by itself. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#hasEnded = true;
+    await this.#renewing?.catch(() => {});
+    const statement = "DELETE FROM claudikins.owners WHERE name = $name";
+    await this.#connections.each((querying) => querying.run(statement, { name: this.name })).catch(() => {});
+  }
+}

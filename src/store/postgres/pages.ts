@@ -1,0 +1,126 @@
+/** The pages of stored programs: their images, and what they have recorded. */
+
+import type { Batch } from "../jobs.ts";
+import { rowBytesReadAtOnce } from "../limits.ts";
+import { jsonOf, type Querying } from "./querying.ts";
+
+/** The numbers of records begin here. Below are the pages of an image. */
+const firstRecord = 2 ** 24;
+
+export const pageOfRecord = (record: number): number => firstRecord + record;
+
+/** One statement for all pages: their bytes are one after the other. */
+export async function writePages(
+  execution: string,
+  version: number,
+  { pages, sizes, bytes }: Omit<Batch, "bytes"> & { bytes: Uint8Array },
+  querying: Querying,
+): Promise<void> {
+  let at = 1;
+  const places = Array.from(pages, (page, index) => {
+    const size = sizes[index]!;
+    at += size;
+    return [page, at - size, size];
+  });
+  await querying.run(
+    `INSERT INTO claudikins.pages (execution, page, version, bytes)
+     SELECT $execution, (place->>0)::int, $version::int, substring($bytes::bytea FROM (place->>1)::int FOR (place->>2)::int)
+     FROM json_array_elements($places::text::json) AS places (place)
+     ON CONFLICT (execution, page, version) DO UPDATE SET bytes = excluded.bytes`,
+    { execution, version, bytes, places: jsonOf(places) },
+  );
+}
+
+/** Reads pages into batches, whose buffers are of limited size. Pages of version 0 have no bytes. Throws if one is missing. */
+export async function readPages(
+  execution: string,
+  { pages, versions }: { pages: Float64Array; versions: Float64Array },
+  querying: Querying,
+): Promise<Batch[]> {
+  const wanted = Array.from(pages, (page, index) => [page, versions[index]!]).filter(([, version]) => version !== 0);
+  const batches: Batch[] = [];
+  for (const part of partsOf(wanted, await sizesOf(execution, wanted, querying))) {
+    const rows = await querying.all<{ page: number; bytes: Uint8Array }>(
+      `SELECT page, bytes FROM ${theseOf} ORDER BY number`,
+      { execution, wanted: jsonOf(part) },
+    );
+    batches.push(batchOf(rows));
+  }
+  return batches;
+}
+
+/** The wanted pages, in their order. */
+const theseOf = `json_array_elements($wanted::text::json) WITH ORDINALITY AS given (pair, number)
+  JOIN claudikins.pages ON execution = $execution AND page = (pair->>0)::int AND version = (pair->>1)::int`;
+
+/** Throws if a page is missing. The size of a value is known without reading it. */
+async function sizesOf(execution: string, wanted: readonly number[][], querying: Querying): Promise<number[]> {
+  const rows = await querying.all<{ size: number }>(`SELECT length(bytes) AS size FROM ${theseOf} ORDER BY number`, {
+    execution,
+    wanted: jsonOf(wanted),
+  });
+  if (rows.length < wanted.length) throw new Error("a page of the program is missing");
+  return rows.map(({ size }) => size);
+}
+
+/** Parts that have about as many bytes as are read at once. */
+function partsOf(wanted: readonly number[][], sizes: readonly number[]): number[][][] {
+  const parts: number[][][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const [index, pair] of wanted.entries()) {
+    if (bytes > rowBytesReadAtOnce) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)!.push(pair);
+    bytes += sizes[index]!;
+  }
+  return parts;
+}
+
+function batchOf(rows: readonly { page: number; bytes: Uint8Array }[]): Batch {
+  const bytes = Buffer.concat(rows.map((row) => row.bytes));
+  return {
+    pages: Float64Array.from(rows, ({ page }) => page),
+    sizes: Float64Array.from(rows, (row) => row.bytes.length),
+    bytes: new Uint8Array(bytes).buffer,
+  };
+}
+
+/** The records of an execution, in order. */
+export function readRecords(execution: string, count: number, querying: Querying): Promise<Batch[]> {
+  const pages = Float64Array.from({ length: count }, (_, record) => pageOfRecord(record));
+  return readPages(execution, { pages, versions: new Float64Array(count).fill(1) }, querying);
+}
+
+/** Deletes earlier versions of pages of an image: of these, or of all. */
+export async function deleteOlder(
+  execution: string,
+  version: number,
+  pages: Float64Array | undefined,
+  querying: Querying,
+): Promise<void> {
+  const which = pages ? "page IN (SELECT json_array_elements_text($pages::text::json)::int)" : `page < ${firstRecord}`;
+  await querying.run(
+    `DELETE FROM claudikins.pages WHERE execution = $execution AND version < $version::int AND ${which}`,
+    { execution, version, pages: pages && jsonOf([...pages]) },
+  );
+}
+
+/** Deletes pages that a program does not need: pages of its image with another version, and further records. */
+export async function deleteUnneeded(
+  execution: string,
+  { pages, versions, records }: { pages: Float64Array; versions: Float64Array; records: number },
+  querying: Querying,
+): Promise<void> {
+  const needed = Array.from(pages, (page, index) => [page, versions[index]!]);
+  await querying.run(
+    `DELETE FROM claudikins.pages WHERE execution = $execution AND (page >= $end OR page < ${firstRecord} AND (page, version) NOT IN
+       (SELECT (pair->>0)::int, (pair->>1)::int FROM json_array_elements($needed::text::json) AS given (pair)))`,
+    { execution, end: pageOfRecord(records), needed: jsonOf(needed) },
+  );
+}
+
+export async function deletePages(execution: string, querying: Querying): Promise<void> {
+  await querying.run("DELETE FROM claudikins.pages WHERE execution = $execution", { execution });
+}

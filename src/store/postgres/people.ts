@@ -1,0 +1,65 @@
+/** The people who have signed in to `serve --http`, as rows. */
+import type { PeopleRows, StoredPerson } from "../people.ts";
+import { tellOnCommit } from "./changes.ts";
+import type { Connections } from "./connections.ts";
+import { jsonOf } from "./querying.ts";
+
+type Row = Omit<StoredPerson, "doors"> & { doors: string };
+
+export class PostgresPeople implements PeopleRows {
+  readonly #connections: Connections;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  async list(config?: string): Promise<StoredPerson[]> {
+    const where = config === undefined ? "" : "WHERE config = $config";
+    const statement = `SELECT * FROM claudikins.people ${where} ORDER BY first_at, id`;
+    const rows = await this.#connections.each((querying) => querying.all<Row>(statement, { config }));
+    return rows.map(({ doors, ...row }) => ({ ...row, doors: JSON.parse(doors) as string[] }));
+  }
+
+  async revoked(config: string): Promise<Set<string>> {
+    const statement = "SELECT id FROM claudikins.people WHERE config = $config AND revoked_at IS NOT NULL";
+    const rows = await this.#connections.each((querying) => querying.all<{ id: string }>(statement, { config }));
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async seen({ doors, firstAt: _, revokedAt: __, ...person }: StoredPerson): Promise<void> {
+    const sorted = JSON.stringify([...new Set(doors)].sort());
+    await this.#connections.each((querying) =>
+      querying.run(
+        `INSERT INTO claudikins.people (config, id, issuer, subject, name, email, doors, first_at, last_at)
+         VALUES ($config, $id, $issuer, $subject, $name, $email, $doors, $lastAt, $lastAt)
+         ON CONFLICT (config, id) DO UPDATE SET name = excluded.name, email = excluded.email, last_at = excluded.last_at, doors =
+           (SELECT json_agg(door ORDER BY door COLLATE "C")::text FROM
+             (SELECT json_array_elements_text(people.doors::json) AS door
+              UNION SELECT json_array_elements_text(excluded.doors::json)) AS both_lists)`,
+        { ...person, doors: sorted },
+      ),
+    );
+  }
+
+  setRevoked<Person extends Pick<StoredPerson, "config" | "id">>(
+    people: readonly Person[],
+    revokedAt: number | null,
+  ): Promise<Person[]> {
+    return this.#connections.transaction(async (querying) => {
+      const rows = await querying.all<{ number: number }>(
+        `UPDATE claudikins.people SET revoked_at = $revokedAt
+         FROM json_array_elements($people::text::json) WITH ORDINALITY AS given (person, number)
+         WHERE config = person->>'config' AND id = person->>'id' AND (revoked_at IS NULL) = $isRevoked
+         RETURNING number::int`,
+        {
+          revokedAt,
+          isRevoked: revokedAt !== null,
+          people: jsonOf(people.map(({ config, id }) => ({ config, id }))),
+        },
+      );
+      if (rows.length > 0) await tellOnCommit(querying);
+      const changed = new Set(rows.map(({ number }) => number));
+      return people.filter((_, index) => changed.has(index + 1));
+    });
+  }
+}

@@ -1,0 +1,91 @@
+/** Does the jobs of one process for stored executions. */
+import type { ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
+import { callJobs, type NewCalls } from "./call-jobs.ts";
+import { Claims } from "./claims.ts";
+import { executionJobs } from "./execution-jobs.ts";
+import type { Jobs, StoreParts } from "./job-parts.ts";
+import { pageJobs } from "./page-jobs.ts";
+import { deletePages } from "./pages.ts";
+
+/** Nothing refers to what they write until they are done, so that they wait for no other job and none waits for them. */
+const unordered: ReadonlySet<JobName> = new Set<JobName>(["pages", "record"]);
+
+interface Orphan {
+  execution: string;
+  owner: string | null;
+}
+
+export class PostgresWriter implements ExecutionWriter {
+  readonly #parts: StoreParts;
+  readonly #jobs: Jobs<JobName>;
+  /** The last job of each execution. */
+  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #running = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(parts: StoreParts) {
+    const jobParts = { ...parts, claims: new Claims() };
+    const calls: NewCalls = new Map();
+    this.#parts = parts;
+    this.#jobs = { ...callJobs(jobParts, calls), ...pageJobs(jobParts), ...executionJobs(jobParts, calls) };
+  }
+
+  do<Name extends JobName>(
+    job: Name,
+    execution: string,
+    input: StoreJobs[Name]["input"],
+  ): Promise<StoreJobs[Name]["output"]> {
+    if (this.#isClosed) return Promise.reject(new Error("the database is closed"));
+    const run = () => this.#jobs[job](execution, input);
+    return this.#counted(unordered.has(job) ? run() : this.#inOrder(execution, run));
+  }
+
+  #inOrder<T>(execution: string, run: () => Promise<T>): Promise<T> {
+    const done = (this.#last.get(execution) ?? Promise.resolve()).then(run, run);
+    this.#last.set(execution, done);
+    const forget = () => {
+      if (this.#last.get(execution) === done) this.#last.delete(execution);
+    };
+    done.then(forget, forget);
+    return done;
+  }
+
+  #counted<T>(job: Promise<T>): Promise<T> {
+    this.#running.add(job);
+    const forget = () => void this.#running.delete(job);
+    job.then(forget, forget);
+    return job;
+  }
+
+  async deleteOrphans(isAlive: (owner: string) => Promise<boolean>): Promise<void> {
+    const { connections } = this.#parts;
+    const orphans = await connections.each((querying) =>
+      querying.all<Orphan>(
+        `SELECT execution, owner FROM claudikins.saving
+         UNION SELECT execution, NULL FROM claudikins.pages
+           WHERE NOT EXISTS (SELECT FROM claudikins.executions WHERE id = pages.execution AND state = 'open')
+             AND NOT EXISTS (SELECT FROM claudikins.saving WHERE execution = pages.execution)`,
+      ),
+    );
+    for (const { execution, owner } of orphans) {
+      if (owner === null || !(await isAlive(owner))) await this.#deleteOrphan(execution, owner);
+    }
+  }
+
+  /** The row of `saving` goes first: the process that has made it, if it is alive after all, cannot use the pages any more. */
+  async #deleteOrphan(execution: string, owner: string | null): Promise<void> {
+    await this.#parts.connections.transaction(async (querying) => {
+      if (owner !== null) {
+        const saving = "DELETE FROM claudikins.saving WHERE execution = $execution AND owner = $owner";
+        if ((await querying.run(saving, { execution, owner })) === 0) return;
+      }
+      const open = "SELECT 1 AS one FROM claudikins.executions WHERE id = $execution AND state = 'open'";
+      if (!(await querying.get(open, { execution }))) await deletePages(execution, querying);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#running);
+  }
+}

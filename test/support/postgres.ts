@@ -1,0 +1,114 @@
+/** A real Postgres for tests: a server of its own in a temporary folder. Debian has it in `postgresql`. */
+import { chownSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { temporaryFolder } from "./temporary.ts";
+
+/** The folder of its programs, of the newest version. */
+const programs = programFolders().findLast((folder) => existsSync(join(folder, "initdb")));
+
+function programFolders(): string[] {
+  const initdb = Bun.which("initdb");
+  const versions = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql") : [];
+  const sorted = versions.sort((a, b) => Number(a) - Number(b)).map((each) => `/usr/lib/postgresql/${each}/bin`);
+  return [...(initdb ? [join(initdb, "..")] : []), "/usr/local/bin", ...sorted];
+}
+
+/** It refuses to run as root. The user and the group `nobody` run it then. */
+const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
+const asNobody = isRoot ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] : [];
+
+/** For the titles of tests that are skipped. */
+export const postgresNote =
+  programs === undefined
+    ? " (skipped: needs Postgres, whose initdb was not found)"
+    : isRoot && Bun.which("setpriv") === null
+      ? " (skipped: needs setpriv, because Postgres does not run as root)"
+      : "";
+
+export const password = "a password of tests";
+
+export interface PostgresFixture extends AsyncDisposable {
+  /** Its port on 127.0.0.1, which wants the password. */
+  port: number;
+  /** Makes an empty database. Returns its address. */
+  database(): Promise<string>;
+  /** The connections to a database end, as an administrator ends them. Returns how many there were. */
+  cut(url: string): Promise<number>;
+  /** Ends the server and starts it again. */
+  restart(): Promise<void>;
+}
+
+export async function postgresFixture(): Promise<PostgresFixture> {
+  const folder = temporaryFolder();
+  if (isRoot) chownSync(folder.path, nobody, nobody);
+  const data = join(folder.path, "data");
+  const passwordFile = folder.write("password", password);
+  if (isRoot) chownSync(passwordFile, nobody, nobody);
+  const port = freePort();
+  await run(
+    "initdb",
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "--auth-local=trust",
+    "--auth-host=scram-sha-256",
+    "--no-sync",
+    "-E",
+    "UTF8",
+    "--locale=C",
+    `--pwfile=${passwordFile}`,
+  );
+  const options = `-k ${folder.path} -p ${port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200`;
+  const start = () => run("pg_ctl", "-D", data, "-o", options, "-l", join(folder.path, "log"), "-w", "start");
+  const stop = () => run("pg_ctl", "-D", data, "-m", "fast", "-w", "stop");
+  await start();
+  const urlOf = (name: string) =>
+    `postgres://postgres@localhost:${port}/${name}?host=${encodeURIComponent(folder.path)}`;
+  const asAdministrator = async <T>(work: (sql: SQL) => Promise<T>): Promise<T> => {
+    await using sql = new SQL(urlOf("postgres"), { max: 1 });
+    return await work(sql);
+  };
+  return {
+    port,
+    database: async () => {
+      const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
+      await asAdministrator((sql) => sql.unsafe(`CREATE DATABASE ${name}`));
+      return urlOf(name);
+    },
+    cut: (url) =>
+      asAdministrator(async (sql) => {
+        const rows =
+          await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${new URL(url).pathname.slice(1)}`;
+        return rows.length;
+      }),
+    restart: async () => {
+      await stop();
+      await start();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+function freePort(): number {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = server;
+  server.stop();
+  return port;
+}
+
+async function run(program: string, ...args: string[]): Promise<void> {
+  const child = Bun.spawn([...asNobody, join(programs!, program), ...args], {
+    cwd: "/",
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const [code, text] = await Promise.all([child.exited, child.stderr.text()]);
+  if (code !== 0) throw new Error(`${program} has ended with ${code}: ${text}`);
+}
