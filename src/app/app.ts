@@ -9,7 +9,6 @@ import { usesOwn } from "../config/credentials.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
-import { storeFile } from "../config/locations.ts";
 import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
 import { ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
@@ -29,7 +28,8 @@ import { configOwner } from "../servers/logs/place.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
-import { Store } from "../store/sqlite/store.ts";
+import { openStore } from "../store/open.ts";
+import type { Store } from "../store/store.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstSuspicious } from "../tools/definitions/suspicious.ts";
 import { configLookMs } from "./limits.ts";
@@ -111,9 +111,9 @@ export class App implements AsyncDisposable {
     this.recorder = recorder;
     this.telemetry = telemetry;
     this.reload = twin ? twin.reload : reload && new ConfigReload(this, reload);
-    this.store = lender?.store ?? new Store(storeFile(env));
+    this.store = lender?.store ?? openStore(env);
     this.sessions = lender?.sessions ?? new LabelSessions({ store: this.store, log });
-    this.approvals = lender?.approvals ?? new Approvals({ env, store: this.store });
+    this.approvals = lender?.approvals ?? new Approvals({ store: this.store });
     this.quotas =
       twin?.quotas ??
       new UsageQuotas({
@@ -190,10 +190,9 @@ export class App implements AsyncDisposable {
 
   async #newExecutions(): Promise<Executions> {
     const { Executions } = await import("../programs/executions.ts");
-    const { env, log, otherBuilds } = this.#options;
+    const { log, otherBuilds } = this.#options;
     const { origin, door, person } = this.config;
     this.#known = new Executions({
-      env,
       store: this.store,
       config: origin.kind === "demo" ? null : origin.file,
       door,

@@ -73,7 +73,7 @@ export class PageApi {
   constructor(options: PageApiOptions) {
     const { app, approvals, continued, env } = options;
     this.#options = options;
-    this.#approvals = new PageApprovals(approvals, app.store.file, continued);
+    this.#approvals = new PageApprovals(approvals, app.store, continued);
     this.#executions = new ExecutionsReader(app);
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
@@ -106,7 +106,7 @@ export class PageApi {
 
   /** The page of one recorded execution. Throws if there is none. */
   async tracePage(id: string): Promise<string> {
-    const page = isId(id) ? await tracePageOf(this.#options.app.store.file, id) : undefined;
+    const page = isId(id) ? await tracePageOf(this.#options.app.store, id) : undefined;
     if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
     return page;
   }

@@ -4,8 +4,9 @@ import { indentedJson } from "../base/json-object.ts";
 import type { Person } from "../config/oidc.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
 import type * as stored from "../store/approval.ts";
+import type { Store } from "../store/store.ts";
 import { runJob } from "../tools/work/run.ts";
-import { Cached, databaseStamp } from "./cached.ts";
+import { Cached, storeStamp } from "./cached.ts";
 import type { Decided, PageApproval, PageDecision } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
 import {
@@ -26,21 +27,21 @@ interface Listed {
 
 export class PageApprovals {
   readonly #approvals: Approvals;
-  readonly #file: string;
+  readonly #store: Store;
   readonly #continued: Continued;
   readonly #listed = new Cached<Promise<Listed>>();
 
-  /** `file` is the database. `continued` continues an execution that no process runs, and says whether it runs now. */
-  constructor(approvals: Approvals, file: string, continued: Continued) {
+  /** `continued` continues an execution that no process runs, and says whether it runs now. */
+  constructor(approvals: Approvals, store: Store, continued: Continued) {
     this.#approvals = approvals;
-    this.#file = file;
+    this.#store = store;
     this.#continued = continued;
   }
 
   /** The open ones, and the ones that were decided lately. */
-  list(): Promise<Listed> {
+  async list(): Promise<Listed> {
     const now = this.#approvals.now();
-    return this.#listed.get(databaseStamp(this.#file, now), () => this.#list(now));
+    return this.#listed.get(await storeStamp(this.#store, now), () => this.#list(now));
   }
 
   async #list(now: number): Promise<Listed> {

@@ -1,10 +1,10 @@
-/** Keeps what was read of files until their stamp changes, because the page asks for it often. */
-import { stampOf } from "../base/files.ts";
+/** Keeps what was read until their stamp changes, because the page asks for it often. */
+import type { Store } from "../store/store.ts";
 import { processesFreshMs } from "./limits.ts";
 
-/** The stamp of the database and of the processes in it. `now` is in milliseconds, from any moment. */
-export function databaseStamp(file: string, now: number): string {
-  return [stampOf(file), stampOf(`${file}-wal`), Math.floor(now / processesFreshMs)].join("\n");
+/** The stamp of the store and of the processes in it. `now` is in milliseconds, from any moment. */
+export async function storeStamp(store: Pick<Store, "stamp">, now: number): Promise<string> {
+  return `${await store.stamp()}\n${Math.floor(now / processesFreshMs)}`;
 }
 
 export class Cached<T> {

@@ -10,7 +10,7 @@ import type { AboutProgram } from "../programs/stored-executions.ts";
 import type { Summary } from "../programs/trace/record.ts";
 import { readSummaries } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
-import { Cached, databaseStamp } from "./cached.ts";
+import { Cached, storeStamp } from "./cached.ts";
 import type { PageExecution, PageRun } from "./contract.ts";
 import { maxShownCodeChars, maxShownExecutions, maxShownRuns } from "./limits.ts";
 
@@ -38,7 +38,7 @@ export class ExecutionsReader {
     asking: readonly { id: string; execution: string }[],
     isSeen: (execution: ListedExecution) => boolean = () => true,
   ): Promise<ReadExecutions> {
-    const stamp = databaseStamp(this.#app.store.file, performance.now());
+    const stamp = await storeStamp(this.#app.store, performance.now());
     const recorded = await this.#recorded.get(stamp, () => this.#readRecorded());
     const stored = withApprovals(await this.#stored.get(stamp, () => this.#readStored()), asking);
     const kept = new Set(stored.filter(({ state }) => state.state === "ended" && state.ok).map(({ id }) => id));

@@ -3,8 +3,8 @@ import { messageOf } from "../base/errors.ts";
 import { statisticsOf } from "../programs/ledger/statistics.ts";
 import { readCounts } from "../programs/ledger/store.ts";
 import { defaultDays } from "../programs/limits.ts";
-import type { Store } from "../store/sqlite/store.ts";
-import { Cached, databaseStamp } from "./cached.ts";
+import type { Store } from "../store/store.ts";
+import { Cached, storeStamp } from "./cached.ts";
 import type { Savings } from "./contract.ts";
 import { maxSavingsTools } from "./limits.ts";
 
@@ -32,8 +32,8 @@ export class SavingsReader {
     this.#store = store;
   }
 
-  read(now = new Date()): Promise<Savings> {
-    const stamp = databaseStamp(this.#store.file, performance.now());
+  async read(now = new Date()): Promise<Savings> {
+    const stamp = await storeStamp(this.#store, performance.now());
     return this.#cached.get(`${now.toDateString()}\n${stamp}`, () => this.#read(now));
   }
 

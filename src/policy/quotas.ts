@@ -1,14 +1,12 @@
 /** Keeps what all programs and calls together use within the quotas of the config, the door and the server. */
-import type { Database } from "bun:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { dayMs, megabyte, minuteMs } from "../base/units.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { QuotaOwner } from "../config/quotas.ts";
-import type { QuotaUse } from "../store/quotas.ts";
-import { QuotaTable } from "../store/sqlite/quota-uses.ts";
-import type { Store } from "../store/sqlite/store.ts";
+import type { LimitedUse, QuotaUse } from "../store/quotas.ts";
+import type { Store } from "../store/store.ts";
 import { refusedCallMs } from "./limits.ts";
 
 interface QuotasOptions {
@@ -23,9 +21,8 @@ interface QuotasOptions {
 }
 
 /** A quota that is used up until the end of its time span. */
-interface Reached {
+interface Reached extends LimitedUse {
   owner: QuotaOwner;
-  span: Span;
   /** `60 calls a minute`. */
   what: string;
 }
@@ -109,18 +106,16 @@ export class UsageQuotas {
   async #count(owners: readonly QuotaOwner[], signal: AbortSignal | undefined): Promise<void> {
     if (owners.every(({ quotas }) => (quotas.callsPerMinute ?? quotas.mbPerDay) === undefined)) return;
     const now = Date.now();
-    const known = this.#reached && this.#reached.span.to > now && owners.includes(this.#reached.owner);
-    const reached = known
-      ? this.#reached
-      : await this.#options.store.write((database) => counted(owners, now, database));
+    const known = this.#reached && this.#reached.to > now && owners.includes(this.#reached.owner);
+    const reached = known ? this.#reached : await this.#options.store.quotas.take(usesOf(owners, now));
     this.#reached = reached;
     if (!reached) return;
     // A program that calls again and again must not keep others waiting.
     await sleep(refusedCallMs, undefined, { signal }).catch(() => {});
-    const { owner, span, what } = reached;
-    const seconds = Math.ceil((span.to - now) / 1_000);
+    const { owner, to, what } = reached;
+    const seconds = Math.ceil((to - now) / 1_000);
     throw new ClaudikinsError("QUOTA_REACHED", `${what} is the quota of ${owner.name}, and it is used up`, {
-      hint: `The next call is possible in ${seconds} s, at ${new Date(span.to).toISOString()}.`,
+      hint: `The next call is possible in ${seconds} s, at ${new Date(to).toISOString()}.`,
     });
   }
 
@@ -129,30 +124,27 @@ export class UsageQuotas {
     if (counted.length === 0) return;
     const amount = bytes();
     const day = spanOf(Date.now(), dayMs);
-    await this.#options.store.write((database) => {
-      const table = new QuotaTable(database);
-      for (const owner of counted) table.add({ ...bytesIn(owner, day), amount });
-    });
+    await this.#options.store.quotas.add(counted.map((owner) => ({ ...bytesIn(owner, day), amount })));
   }
 }
 
 type Span = Pick<QuotaUse, "from" | "to">;
 
-/** Counts the call. Returns the quota that is used up, if one is. Then nothing is counted. */
-function counted(owners: readonly QuotaOwner[], now: number, database: Database): Reached | undefined {
-  const table = new QuotaTable(database);
+/** What a call uses. Its bytes are known later. */
+function usesOf(owners: readonly QuotaOwner[], now: number): Reached[] {
   const [minute, day] = [spanOf(now, minuteMs), spanOf(now, dayMs)];
-  for (const owner of owners) {
+  return owners.flatMap((owner) => {
     const { callsPerMinute: calls, mbPerDay: mb } = owner.quotas;
-    if (calls !== undefined && table.used(callsIn(owner, minute)) >= calls) {
-      return { owner, span: minute, what: `${calls} ${calls === 1 ? "call" : "calls"} a minute` };
+    const uses: Reached[] = [];
+    if (calls !== undefined) {
+      const what = `${calls} ${calls === 1 ? "call" : "calls"} a minute`;
+      uses.push({ ...callsIn(owner, minute), limit: calls, owner, what });
     }
-    if (mb !== undefined && table.used(bytesIn(owner, day)) >= mb * megabyte) {
-      return { owner, span: day, what: `${mb} MB a day` };
+    if (mb !== undefined) {
+      uses.push({ ...bytesIn(owner, day), limit: mb * megabyte, owner, what: `${mb} MB a day` });
     }
-  }
-  for (const owner of owners) if (owner.quotas.callsPerMinute !== undefined) table.add(callsIn(owner, minute));
-  return undefined;
+    return uses;
+  });
 }
 
 function spanOf(now: number, lengthMs: number): Span {

@@ -1,10 +1,6 @@
 /** Cancels the stored executions of clients that may no longer call, of all configs and doors and in whatever process they run. */
 import type { Environment } from "../config/environment.ts";
-import { ownersFolder, storeFile } from "../config/locations.ts";
-import { ExecutionStore } from "../store/sqlite/executions.ts";
-import { isOwnerAlive, Owner } from "../store/sqlite/owner.ts";
-import { Store } from "../store/sqlite/store.ts";
-import { StoreWriter } from "../store/sqlite/writer.ts";
+import { openStore } from "../store/open.ts";
 import { cancelledOutcome, outcomeJson } from "./stored-outcome.ts";
 
 /**
@@ -12,16 +8,17 @@ import { cancelledOutcome, outcomeJson } from "./stored-outcome.ts";
  * that run the executions are asked to cancel them, and all others have ended. Throws what opening the database throws.
  */
 export async function cancelStartedBy(client: string, env: Environment, config?: string): Promise<void> {
-  await using store = new Store(storeFile(env));
-  const all = (await store.read((database) => new ExecutionStore(database).startedBy(client))) ?? [];
-  const rows = all.filter((row) => config === undefined || row.config === config);
+  await using store = openStore(env);
+  const rows = (await store.executions.startedBy(client)).filter(
+    (row) => config === undefined || row.config === config,
+  );
   if (rows.length === 0) return;
-  using owner = await Owner.take(ownersFolder(env));
-  const writer = new StoreWriter(store.file);
+  await using owner = await store.takeOwner();
+  const writer = store.executions.writer();
   try {
     for (const row of rows) {
       const { id } = row;
-      if (row.owner !== null && (await isOwnerAlive(ownersFolder(env), row.owner))) {
+      if (row.owner !== null && (await store.isAlive(row.owner))) {
         await writer.do("askToCancel", id, {});
       } else if (await writer.do("claim", id, { owner: owner.name, from: row.owner })) {
         await writer.do("ended", id, { ...(await outcomeJson(cancelledOutcome(row))), isOk: false });

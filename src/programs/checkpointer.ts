@@ -10,8 +10,7 @@ import type { Outcome } from "../sandbox/contract.ts";
 import type { SettleMessage } from "../sandbox/messages.ts";
 import type { RecordedOutput } from "../sandbox/outcome-recorder.ts";
 import { bytesOf, type ProgramImage } from "../sandbox/program-image.ts";
-import type { NewExecution } from "../store/jobs.ts";
-import type { StoreWriter } from "../store/sqlite/writer.ts";
+import type { ExecutionWriter, NewExecution } from "../store/jobs.ts";
 import { type CopyTurns, copyTurn, WriteBudget } from "./copy-turns.ts";
 import type { CallChanges, TimelineHead } from "./recording.ts";
 import { outcomeJson } from "./stored-outcome.ts";
@@ -19,8 +18,8 @@ import { headOf, readHead, recordsOf, type StoredHead, wholeImage } from "./stor
 
 /** The store, as a process uses it that runs executions. */
 export interface StoreAccess {
-  writer: StoreWriter;
-  /** The name of this process, see store/owner.ts. */
+  writer: ExecutionWriter;
+  /** The name of this process, see `Store.takeOwner`. */
   owner: string;
   /** Keeps this build for programs that it has saved, and that a caller may ask for. */
   keepBuild?: () => void;

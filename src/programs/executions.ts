@@ -10,7 +10,7 @@ import type { FailureReason, Outcome } from "../sandbox/contract.ts";
 import type { CallMessage, SettleMessage } from "../sandbox/messages.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
 import type { BriefExecution, StoredExecution } from "../store/executions.ts";
-import type { ExecutionStore } from "../store/sqlite/executions.ts";
+import type { ExecutionWriter } from "../store/jobs.ts";
 import { mayAsk, type RequestingAgent } from "./asker.ts";
 import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
@@ -23,7 +23,6 @@ import {
   type ExecutionsOptions,
   isOfOtherBuild,
   notFound,
-  type OpenStore,
   StoredExecutions,
   type StoredRequest,
 } from "./stored-executions.ts";
@@ -118,7 +117,7 @@ export class Executions implements AsyncDisposable {
     if (running && asker && !mayAsk(asker, running.starter)) throw notFound(id);
     if (running) return running;
     const access = await this.stored.open(parts);
-    const row = this.stored.rowOf(id, access.store, asker);
+    const row = await this.stored.rowOf(id, asker);
     if (row.state === "ended" || (await this.stored.isAlive(row))) return this.#followStored(row, access, parts);
     if (!this.stored.isOfView(row) || (await this.#isContinuedElsewhere(row)))
       return this.#followStored(row, access, parts);
@@ -132,12 +131,12 @@ export class Executions implements AsyncDisposable {
   }
 
   /** Waits for an execution of another process, and continues it here if that process dies. */
-  #followStored(row: StoredExecution, { store, writer }: OpenStore, parts: ExecutionParts): FollowedExecution {
+  #followStored(row: StoredExecution, { writer }: StoreAccess, parts: ExecutionParts): FollowedExecution {
     const { id, startedAt } = row;
     let outcome: Promise<Outcome> | undefined;
     const wait = async (): Promise<Outcome> => {
       for (;;) {
-        const now = this.stored.rowOf(id, store);
+        const now = await this.stored.rowOf(id);
         if (now.state === "ended") {
           const { outcome = "", value } = await writer.do("outcome", id, {});
           return outcomeOf({ outcome, value });
@@ -155,7 +154,7 @@ export class Executions implements AsyncDisposable {
         outcome ??= wait();
         return outcome;
       },
-      progress: () => this.progressOf(this.stored.rowOf(id, store)),
+      progress: async () => this.progressOf(await this.stored.rowOf(id)),
       handOut: () => Promise.resolve(),
       isHandedOut: true,
       cancel: () => void writer.do("askToCancel", id, {}).catch(() => {}),
@@ -182,12 +181,12 @@ export class Executions implements AsyncDisposable {
       return true;
     }
     const access = await this.stored.open(parts);
-    const { store, writer, owner } = access;
-    const row = this.stored.rowOf(id, store);
+    const { writer, owner } = access;
+    const row = await this.stored.rowOf(id);
     if (row.state === "ended") return false;
     if (await this.stored.isAlive(row)) await writer.do("askToCancel", id, {});
     else if (await writer.do("claim", id, { owner, from: row.owner })) {
-      const recording = parts.recorder && recordingOf(row, await savedProgram(row, access), parts);
+      const recording = parts.recorder && recordingOf(row, await this.#savedProgram(row, writer), parts);
       const outcome = cancelledOutcome(row);
       await writer.do("ended", id, { ...(await outcomeJson(outcome)), isOk: false });
       recording?.ended(outcome);
@@ -227,9 +226,7 @@ export class Executions implements AsyncDisposable {
     partsAt: (cwd: string) => ExecutionParts,
     asked: readonly string[] = [],
   ): Promise<void> {
-    if (!this.stored.exist) return;
-    const { store } = await this.stored.open(parts);
-    for (const row of store.open(this.#options.config)) {
+    for (const row of await this.stored.unfinished(parts)) {
       const isFit = this.stored.isOfView(row) && (row.isWanted || asked.includes(row.id));
       // Another request may take it over at this moment.
       if (isFit) await this.#taking.get(row.id)?.catch(() => {});
@@ -317,7 +314,7 @@ export class Executions implements AsyncDisposable {
       program: saved,
       trace,
     } = JSON.parse(row.request) as StoredRequest;
-    const { head, program } = await savedProgram(row, access);
+    const { head, program } = await this.#savedProgram(row, writer);
     const { open, sent } = await openCalls(id, access);
     if (this.#isClosing || this.#ended.has(parts)) {
       await writer.do("release", id, { owner });
@@ -339,6 +336,15 @@ export class Executions implements AsyncDisposable {
     });
     void running.handOut();
     return running;
+  }
+
+  /** The saved program without its pages. Empty if none was saved, or another build has saved it. */
+  async #savedProgram(row: StoredExecution, writer: ExecutionWriter): Promise<SavedProgram> {
+    const stored = isOfOtherBuild(row) ? undefined : await this.#options.store.executions.program(row.id);
+    if (!stored) return {};
+    const head = readHead(stored);
+    const records = await writer.do("records", row.id, { ...head.image.manifest, records: head.records });
+    return { head, program: await readProgram(head, records) };
   }
 
   #checkpointer(
@@ -377,18 +383,6 @@ export class Executions implements AsyncDisposable {
 interface SavedProgram {
   head?: ReturnType<typeof readHead> | undefined;
   program?: StoredProgram | undefined;
-}
-
-/** The saved program without its pages. Empty if none was saved, or another build has saved it. */
-async function savedProgram(
-  row: StoredExecution,
-  { store, writer }: StoreAccess & { store: ExecutionStore },
-): Promise<SavedProgram> {
-  const stored = isOfOtherBuild(row) ? undefined : store.program(row.id);
-  if (!stored) return {};
-  const head = readHead(stored);
-  const records = await writer.do("records", row.id, { ...head.image.manifest, records: head.records });
-  return { head, program: await readProgram(head, records) };
 }
 
 /** Records a stored execution together with what was recorded before it was saved. */

@@ -3,7 +3,7 @@
 import type { Config } from "../config/load.ts";
 import type { LabelSessions } from "../policy/flow/label-sessions.ts";
 import type { Pool } from "../servers/pool.ts";
-import type { Store } from "../store/sqlite/store.ts";
+import type { Store } from "../store/store.ts";
 import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Telemetry } from "./telemetry.ts";

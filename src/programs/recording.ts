@@ -8,7 +8,7 @@ import type { Log } from "../base/log.ts";
 import type { RecordMode } from "../config/defaults.ts";
 import { textOf } from "../sandbox/binding-value.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../sandbox/contract.ts";
-import type { Store } from "../store/sqlite/store.ts";
+import type { Store } from "../store/store.ts";
 import { usedNames } from "./ledger/call-counter.ts";
 import {
   maxMaskedSecretChars,

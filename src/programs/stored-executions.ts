@@ -4,16 +4,12 @@ import type { Log } from "../base/log.ts";
 import { buildMark, formatOf } from "../base/program-format.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import { dayMs } from "../base/units.ts";
-import type { Environment } from "../config/environment.ts";
-import { ownersFolder } from "../config/locations.ts";
 import type { Person } from "../config/oidc.ts";
 import type { CallGroup, CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
-import type { BriefExecution, StoredExecution } from "../store/executions.ts";
-import { ExecutionStore, type StoredCall } from "../store/sqlite/executions.ts";
-import { isOwnerAlive, Owner } from "../store/sqlite/owner.ts";
-import type { Store } from "../store/sqlite/store.ts";
-import { StoreWriter } from "../store/sqlite/writer.ts";
+import type { BriefExecution, CallPlace, ExecutionRows, StoredExecution } from "../store/executions.ts";
+import type { ExecutionWriter } from "../store/jobs.ts";
+import type { Store } from "../store/store.ts";
 import { mayAsk, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
@@ -23,7 +19,6 @@ import { outcomeOf } from "./stored-outcome.ts";
 import { type HostIdentity, type StartedBy, startedByOf } from "./trace/record.ts";
 
 export interface ExecutionsOptions {
-  env: Environment;
   store: Store;
   /** The config file; null for the demo. */
   config: string | null;
@@ -82,18 +77,13 @@ export interface OpenCallState {
   tool: string;
   /** The line of the code. */
   line: number | undefined;
-  state: StoredCall["state"];
-}
-
-/** The open store: what is read comes from `store`, and everything is written by `writer`. */
-export interface OpenStore extends StoreAccess {
-  store: ExecutionStore;
+  state: CallPlace["state"];
 }
 
 export class StoredExecutions {
   readonly #options: ExecutionsOptions;
   readonly #cancel: (id: string) => void;
-  #access: Promise<OpenStore & { end: () => Promise<void> }> | undefined;
+  #access: Promise<StoreAccess & { end: () => Promise<void> }> | undefined;
   #stopListening: (() => void) | undefined;
 
   /** `cancel` is called when another process wants an execution of this process to be cancelled. */
@@ -107,10 +97,15 @@ export class StoredExecutions {
     return this.#options.store.exists;
   }
 
+  get #rows(): ExecutionRows {
+    return this.#options.store.executions;
+  }
+
   /** Whether an execution of this config is stored with this claim. */
   async hasClaim(id: string, claim: string, parts: ExecutionParts): Promise<boolean> {
     if (!this.exist) return false;
-    const row = (await this.open(parts)).store.get(id);
+    await this.open(parts);
+    const row = await this.#rows.get(id);
     if (row?.config !== this.#options.config || !this.isOfView(row)) return false;
     return (JSON.parse(row.request) as StoredRequest).claim === claim;
   }
@@ -118,15 +113,15 @@ export class StoredExecutions {
   /** The executions of this config that are stored, newest first. Behind a door, only those of the door. */
   async list(parts: ExecutionParts): Promise<StoredExecution[]> {
     if (!this.exist) return [];
-    const { store } = await this.open(parts);
-    return store.list(this.#options.config).filter((row) => this.#isShown(row));
+    await this.open(parts);
+    return (await this.#rows.list(this.#options.config)).filter((row) => this.#isShown(row));
   }
 
   /** The stored executions of this config that have not ended and are not lost. Behind a door, only those of the door. */
   async unfinished(parts: ExecutionParts): Promise<StoredExecution[]> {
     if (!this.exist) return [];
-    const { store } = await this.open(parts);
-    return store.open(this.#options.config).filter((row) => this.#isShown(row));
+    await this.open(parts);
+    return (await this.#rows.open(this.#options.config)).filter((row) => this.#isShown(row));
   }
 
   #isShown(row: StoredExecution): boolean {
@@ -144,22 +139,23 @@ export class StoredExecutions {
   /** The newest of them, without their requests, which may be long. */
   async newest(count: number, parts: ExecutionParts): Promise<BriefExecution[]> {
     if (!this.exist) return [];
-    return (await this.open(parts)).store.newest(this.#options.config, count);
+    await this.open(parts);
+    return this.#rows.newest(this.#options.config, count);
   }
 
   /** What a stored execution runs: the beginning of its source, at most `chars` characters, and the command that it came by. */
   async aboutProgram(id: string, chars: number, parts: ExecutionParts): Promise<AboutProgram> {
-    const { store } = await this.open(parts);
-    return aboutRequest(store.get(id)?.request ?? '{"source":""}', chars);
+    await this.open(parts);
+    return aboutRequest((await this.#rows.get(id))?.request ?? '{"source":""}', chars);
   }
 
   /** The runs of a saved program that are stored, newest first. */
   async runsOf(name: string, count: number, parts: ExecutionParts): Promise<StoredRun[]> {
     if (!this.exist) return [];
-    const { store, writer } = await this.open(parts);
-    const rows = store
-      .list(this.#options.config)
-      .filter((row) => this.isOfView(row) && (JSON.parse(row.request) as StoredRequest).program?.name === name);
+    const { writer } = await this.open(parts);
+    const rows = (await this.#rows.list(this.#options.config)).filter(
+      (row) => this.isOfView(row) && (JSON.parse(row.request) as StoredRequest).program?.name === name,
+    );
     return Promise.all(
       rows.slice(0, count).map(async (row) => {
         return { execution: row.id, startedAt: row.startedAt, outcome: await storedOutcome(row, writer) };
@@ -169,15 +165,15 @@ export class StoredExecutions {
 
   /** The outcome of a stored execution of this config; undefined if it has not ended. Throws EXECUTION_NOT_FOUND. */
   async outcomeOf(id: string, parts: ExecutionParts): Promise<Outcome | undefined> {
-    const { store, writer } = await this.open(parts);
-    return storedOutcome(this.rowOf(id, store), writer);
+    const { writer } = await this.open(parts);
+    return storedOutcome(await this.rowOf(id), writer);
   }
 
   /** A stored execution of this config, and the calls that it waits for. Throws EXECUTION_NOT_FOUND. */
   async look(id: string, parts: ExecutionParts): Promise<{ row: StoredExecution; calls: OpenCallState[] }> {
-    const { store } = await this.open(parts);
-    const row = this.rowOf(id, store);
-    const calls = store.callPlaces(id).map(({ namespace, group, name, line, state }) => {
+    await this.open(parts);
+    const row = await this.rowOf(id);
+    const calls = (await this.#rows.callPlaces(id)).map(({ namespace, group, name, line, state }) => {
       const tool = toolId({ namespace, group: group as CallGroup, name });
       return { tool, line: line ?? undefined, state };
     });
@@ -185,8 +181,8 @@ export class StoredExecutions {
   }
 
   /** An execution of another agent, or outside of our door, counts as not found. Throws EXECUTION_NOT_FOUND. */
-  rowOf(id: string, store: ExecutionStore, asker?: RequestingAgent): StoredExecution {
-    const row = store.get(id);
+  async rowOf(id: string, asker?: RequestingAgent): Promise<StoredExecution> {
+    const row = await this.#rows.get(id);
     if (!row) throw notFound(id);
     const { door, person, starter } = JSON.parse(row.request) as StoredRequest;
     const { config, door: ownDoor, person: ownPerson } = this.#options;
@@ -208,7 +204,7 @@ export class StoredExecutions {
 
   /** Whether the process that runs the execution is alive. */
   async isAlive({ owner }: Pick<StoredExecution, "owner">): Promise<boolean> {
-    return owner !== null && (await isOwnerAlive(ownersFolder(this.#options.env), owner));
+    return owner !== null && (await this.#options.store.isAlive(owner));
   }
 
   /** Whether only another build can continue the program, and its executable is gone. */
@@ -217,7 +213,7 @@ export class StoredExecutions {
     return this.#options.otherBuilds?.has(row.engine) !== true;
   }
 
-  open(parts: ExecutionParts): Promise<OpenStore> {
+  open(parts: ExecutionParts): Promise<StoreAccess> {
     this.#access ??= this.#openStore(parts).catch((error: unknown) => {
       this.#access = undefined;
       throw error;
@@ -225,37 +221,39 @@ export class StoredExecutions {
     return this.#access;
   }
 
-  async #openStore({ config }: ExecutionParts): Promise<OpenStore & { end: () => Promise<void> }> {
-    const { env, store: file } = this.#options;
-    const store = new ExecutionStore(await file.open());
-    const owner = await Owner.take(ownersFolder(env));
-    const writer = new StoreWriter(file.file);
-    void this.#tidy(store, writer, Date.now() - config.executions.keepDays * dayMs);
-    this.#options.otherBuilds?.removeAllBut(store.waiting().flatMap((each) => each.engine ?? []));
-    this.#stopListening ??= file.onChange(() => this.#look(store, owner.name));
+  async #openStore({ config }: ExecutionParts): Promise<StoreAccess & { end: () => Promise<void> }> {
+    const { store, otherBuilds } = this.#options;
+    const waiting = await this.#rows.waiting();
+    const owner = await store.takeOwner();
+    const writer = this.#rows.writer();
+    void this.#tidy(writer, Date.now() - config.executions.keepDays * dayMs);
+    otherBuilds?.removeAllBut(waiting.flatMap((each) => each.engine ?? []));
+    this.#stopListening ??= store.onChange(() => void this.#look(owner.name));
     const end = async () => {
       // The lock is kept until everything is written: no other process may take an execution over before.
       await writer.close();
-      owner[Symbol.dispose]();
+      await owner[Symbol.asyncDispose]();
     };
-    const keepBuild = () => this.#options.otherBuilds?.keepOwn();
-    return { store, writer, owner: owner.name, keepBuild, end };
+    const keepBuild = () => otherBuilds?.keepOwn();
+    return { writer, owner: owner.name, keepBuild, end };
   }
 
   /** Removes executions that are older than `before` and do not run, and pages that no execution has. */
-  async #tidy(store: ExecutionStore, writer: StoreWriter, before: number): Promise<void> {
+  async #tidy(writer: ExecutionWriter, before: number): Promise<void> {
     try {
-      for (const row of store.old(before)) if (!(await this.isAlive(row))) await writer.do("remove", row.id, {});
-      await writer.deleteOrphans((owner) => isOwnerAlive(ownersFolder(this.#options.env), owner));
+      for (const row of await this.#rows.old(before)) {
+        if (!(await this.isAlive(row))) await writer.do("remove", row.id, {});
+      }
+      await writer.deleteOrphans((owner) => this.#options.store.isAlive(owner));
     } catch (error) {
       this.#options.log.debug(`Cannot tidy the database: ${messageOf(error)}`);
     }
   }
 
   /** Cancels what other processes want to be cancelled. */
-  #look(store: ExecutionStore, owner: string): void {
+  async #look(owner: string): Promise<void> {
     try {
-      for (const id of store.cancelled(owner)) this.#cancel(id);
+      for (const id of await this.#rows.cancelled(owner)) this.#cancel(id);
     } catch (error) {
       this.#options.log.debug(`Cannot read the database: ${messageOf(error)}`);
     }
@@ -270,7 +268,7 @@ export class StoredExecutions {
 
 async function storedOutcome(
   { id, state }: Pick<StoredExecution, "id" | "state">,
-  writer: StoreWriter,
+  writer: ExecutionWriter,
 ): Promise<Outcome | undefined> {
   const { outcome, value } = state === "ended" ? await writer.do("outcome", id, {}) : {};
   return outcome === undefined ? undefined : outcomeOf({ outcome, value });

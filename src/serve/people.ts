@@ -1,14 +1,12 @@
 /** Takes access away from people, and gives it back. The audit log has each change before it is made. */
 import type { Environment } from "../config/environment.ts";
-import { storeFile } from "../config/locations.ts";
 import type { Person } from "../config/oidc.ts";
+import { record } from "../policy/audit/record.ts";
 import { cancelStartedBy } from "../programs/cancel-started-by.ts";
 import { removeCredentials } from "../servers/auth/person-files.ts";
 import { thisProcess } from "../store/audit/decider.ts";
+import { openStore } from "../store/open.ts";
 import type { StoredPerson } from "../store/people.ts";
-import { record } from "../store/sqlite/audit.ts";
-import { PeopleStore } from "../store/sqlite/people.ts";
-import { Store } from "../store/sqlite/store.ts";
 import { clientsOf, personOwner } from "./owner.ts";
 
 /**
@@ -24,13 +22,10 @@ export async function changePeople(
   const changing = chosen.filter(({ revokedAt }) => (revokedAt === null) === (what === "revoked"));
   const events = changing.map(({ id, name, config }) => ({ decision: what, config, person: { id, name } }));
   const place = thisProcess(by ? "page" : "command");
-  if (events.length > 0) await record(storeFile(env), events, { ...place, ...(by ? { person: by } : {}) });
+  if (events.length > 0) await record(env, events, { ...place, ...(by ? { person: by } : {}) });
   const revokedAt = what === "revoked" ? Date.now() : null;
-  await using store = new Store(storeFile(env));
-  const changed = await store.write((database) => {
-    const people = new PeopleStore(database);
-    return changing.filter(({ config, id }) => people.setRevoked(config, id, revokedAt));
-  });
+  await using store = openStore(env);
+  const changed = await store.people.setRevoked(changing, revokedAt);
   if (what === "revoked") for (const { id, config } of changed) await endPeople([id], config, env);
   return changed.map((each) => ({ ...each, revokedAt }));
 }

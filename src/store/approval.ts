@@ -103,13 +103,6 @@ export function isOfExecution(id: string, execution: string): boolean {
   return id === execution || id.startsWith(`${execution}-`);
 }
 
-/** The name of the digest of the arguments in `bound`. */
-export const argumentsPart = "the values of its arguments";
-
-export function argumentsDigest(bound: Readonly<Record<string, string>>): string {
-  return bound[argumentsPart] ?? "";
-}
-
 type New = Omit<Asking, "args"> & Pick<Approval, "id" | "excerpt" | "argsChars" | "argsBytes">;
 
 /** The fields of a new row. */

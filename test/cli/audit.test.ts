@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { sha256 } from "../../src/base/sha256.ts";
 import { storeFile } from "../../src/config/locations.ts";
 import type { AuditEvent, Decider } from "../../src/store/audit/event.ts";
-import { record } from "../../src/store/sqlite/audit.ts";
 import { auditTexts, tamper } from "../support/audit.ts";
+import { storeEvent } from "../support/stored.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
@@ -36,7 +36,7 @@ const events: [AuditEvent, number][] = [
 ];
 
 beforeAll(async () => {
-  for (const [event, at] of events) await record(log, event, by, at);
+  for (const [event, at] of events) await storeEvent({ HOME: folder.path }, event, by, at);
 });
 
 describe("the list", () => {

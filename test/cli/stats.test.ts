@@ -8,7 +8,6 @@ import { chart } from "../../src/cli/layout.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { type Statistics, tokenizer } from "../../src/programs/ledger/statistics.ts";
 import { dayOf } from "../../src/programs/ledger/store.ts";
-import { CountTable } from "../../src/store/sqlite/counts.ts";
 import { definitionText } from "../../src/tools/model.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type Entry, everything, filesystem, sequentialThinking } from "../support/servers.ts";
@@ -169,9 +168,8 @@ describe("the page", () => {
 
   test("warns about a damaged ledger", async () => {
     await writeSome();
-    await inStore(folder.path, (store) =>
-      store.write((database) => new CountTable(database).add({ at: null, period: "2026-11", json: '{"tools":3}' })),
-    );
+    const damaged = { at: null, period: "2026-11", json: '{"tools":3}' };
+    await inStore(folder.path, (store) => store.counts.add(damaged));
     const { exitCode, stdout, stderr } = await run([]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,

@@ -5,7 +5,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { openPage } from "../../src/cli/open-page.ts";
 import type { ConfigOrigin } from "../../src/config/discover.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { ownersFolder, savedProgramsOf, storeFile } from "../../src/config/locations.ts";
+import { savedProgramsOf, storeFile } from "../../src/config/locations.ts";
 import type { PageServer } from "../../src/page/server.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
@@ -14,9 +14,10 @@ import type { SavedProgram } from "../../src/programs/saved/model.ts";
 import { type Schedule, Schedules } from "../../src/programs/saved/schedules.ts";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import type { Approval } from "../../src/store/approval.ts";
+import { openStore } from "../../src/store/open.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
-import { Owner } from "../../src/store/sqlite/owner.ts";
+import type { Owner } from "../../src/store/store.ts";
 import { fingerprintOf, rulesOf } from "../../src/tools/catalog/config-entry.ts";
 import type { RegistryServer, RegistryTool } from "../../src/tools/model.ts";
 import { assignNames, sandboxGlobals } from "../../src/tools/names.ts";
@@ -131,7 +132,7 @@ export class Scene implements AsyncDisposable {
     source: string,
     { startedAt = Date.now(), wakeAt, door }: { startedAt?: number; wakeAt?: number; door?: string } = {},
   ) {
-    this.#owner ??= await Owner.take(ownersFolder(this.env));
+    this.#owner ??= await openStore(this.env).takeOwner();
     this.executions ??= new ExecutionStore(await openDatabase(storeFile(this.env)));
     const { name: owner } = this.#owner;
     this.executions.add({ id, config: this.config, startedAt, owner, request: JSON.stringify({ source, door }) });
@@ -184,7 +185,7 @@ export class Scene implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server.close();
     await this.approvals[Symbol.asyncDispose]();
-    this.#owner?.[Symbol.dispose]();
+    await this.#owner?.[Symbol.asyncDispose]();
     this.folder[Symbol.dispose]();
   }
 }

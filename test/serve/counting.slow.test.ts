@@ -4,7 +4,6 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { callOnce } from "../../src/programs/call.ts";
-import { CountTable } from "../../src/store/sqlite/counts.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownFolder } from "../support/own-folder.ts";
@@ -19,9 +18,7 @@ const folder = ownFolder();
 
 /** The rows of the ledger. */
 const ledgerText = () =>
-  inStore(folder.path, async (store) =>
-    JSON.stringify(await store.read((database) => new CountTable(database).all().map(({ json }) => JSON.parse(json)))),
-  );
+  inStore(folder.path, async (store) => JSON.stringify((await store.counts.all()).map(({ json }) => JSON.parse(json))));
 
 const demo = { mcpServers: { demo: { command: claudikinsCommand[0], args: [...claudikinsCommand.slice(1), "demo"] } } };
 

@@ -1,10 +1,8 @@
 /** Programs of people that outlive `serve --http`: the daemon continues them for the same person. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { storeFile } from "../../src/config/locations.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
-import { Store } from "../../src/store/sqlite/store.ts";
+import { openStore } from "../../src/store/open.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { executeRequest, httpServe, rawSession, resultText } from "../support/http-serve.ts";
@@ -45,11 +43,12 @@ test("a program that waits is continued by the daemon in the workspace of its pe
     await using approvals = new Approvals({ env });
     const [open] = await approvals.open();
     await approvals.decide(open!.id, { state: "approved", scope: "once", by: "command" });
-    await using store = new Store(storeFile(env));
-    const row = async () => store.read((database) => new ExecutionStore(database).get(id));
-    await eventually(async () => (await row())?.state === "ended");
-    const outcome = await store.read((database) => new ExecutionStore(database).outcome(id));
-    expect(JSON.parse(outcome ?? "{}")).toMatchObject({ ok: true, value: ["hello", "kept"] });
+    await using store = openStore(env);
+    await eventually(async () => (await store.executions.get(id))?.state === "ended");
+    const writer = store.executions.writer();
+    const { outcome = "{}" } = await writer.do("outcome", id, {});
+    await writer.close();
+    expect(JSON.parse(outcome)).toMatchObject({ ok: true, value: ["hello", "kept"] });
   } finally {
     serving.signal("SIGTERM");
     claudikins("daemon", "stop", "--all", "--now");

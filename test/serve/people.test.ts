@@ -4,14 +4,12 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type JWK, SignJWT } from "jose";
-import { storeFile } from "../../src/config/locations.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { personId } from "../../src/policy/people/claims.ts";
 import { changePeople } from "../../src/serve/people.ts";
 import { issueToken } from "../../src/serve/tokens/manage.ts";
-import { reading } from "../../src/store/sqlite/audit.ts";
-import { PeopleStore } from "../../src/store/sqlite/people.ts";
-import { Store } from "../../src/store/sqlite/store.ts";
+import { openStore } from "../../src/store/open.ts";
+import { auditLines } from "../support/audit.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   executeRequest,
@@ -374,26 +372,26 @@ describe("a person", () => {
     const code = "await new Promise((done) => setTimeout(done, 60000))";
     const call = { name: "execute_code", arguments: { code, background: true, timeout_ms: 90_000 } };
     await resultText(await anns.post({ jsonrpc: "2.0", id: 4, method: "tools/call", params: call }));
-    await using store = new Store(storeFile(env));
+    await using store = openStore(env);
     const config = join(folder.path, "claudikins.json");
     const id = personId(provider.issuer, "ann");
-    const people = await store.read((database) => new PeopleStore(database).list(config));
+    const people = await store.people.list(config);
     expect(people).toMatchObject([
       { id, name: "ann@example.com", email: "ann@example.com", doors: ["qa"], revokedAt: null },
     ]);
     const revokedAt = performance.now();
-    expect(await changePeople(people!, "revoked", env)).toMatchObject([{ id }]);
+    expect(await changePeople(people, "revoked", env)).toMatchObject([{ id }]);
     expect(await changePeople([{ ...people![0]!, revokedAt: 1 }], "revoked", env)).toEqual([]);
     expect(await knock(token)).toMatchObject({
       status: 403,
       message: "An administrator has revoked the access of ann@example.com",
     });
-    const states = () => store.read((database) => database.query("SELECT state FROM executions").all());
-    await eventually(async () => JSON.stringify(await states()) === '[{"state":"ended"}]');
+    const states = async () => (await store.executions.list()).map(({ state }) => state);
+    await eventually(async () => Bun.deepEquals(await states(), ["ended"]));
     expect(performance.now() - revokedAt).toBeLessThan(3_000);
     expect(await changePeople([{ ...people![0]!, revokedAt: 1 }], "restored", env)).toMatchObject([{ id }]);
     expect((await knock(token)).status).toBe(200);
-    const entries = await reading(storeFile(env), (log) => [...log.lines()].map(({ line }) => JSON.parse(line)));
+    const entries = auditLines(env);
     expect(entries).toMatchObject([
       { decision: "revoked", person: { id, name: "ann@example.com" }, by: { place: "command" } },
       { decision: "restored", person: { id, name: "ann@example.com" }, by: { place: "command" } },
@@ -437,7 +435,7 @@ describe("a call that needs a confirmation", () => {
     const { content } = await bobs.client.callTool(resume);
     expect(JSON.stringify(content)).toContain("hello");
 
-    const entries = await reading(storeFile(env), (log) => [...log.lines()].map(({ line }) => JSON.parse(line)));
+    const entries = auditLines(env);
     const ann = { id: personId(provider.issuer, "ann"), name: "ann@example.com" };
     expect(entries).toMatchObject([
       { decision: "approved", person: ann, by: { place: "agent", person: ann } },

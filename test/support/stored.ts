@@ -1,17 +1,18 @@
 /** The user's database, as processes of a test leave it. */
-import { storeFile } from "../../src/config/locations.ts";
 import type { Counts } from "../../src/programs/ledger/counts.ts";
 import { addCounts, readCounts } from "../../src/programs/ledger/store.ts";
 import type { ExecutionRecord, Summary } from "../../src/programs/trace/record.ts";
 import { readRecord, readSummaries, writeRecords } from "../../src/programs/trace/store.ts";
-import { Store } from "../../src/store/sqlite/store.ts";
+import type { AuditEvent, Decider } from "../../src/store/audit/event.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
 
 /** A home, or the variables of an environment. */
 type Home = string | Record<string, string | undefined>;
 
 /** Opens the database for one piece of work. */
 export async function inStore<T>(home: Home, work: (store: Store) => Promise<T>): Promise<T> {
-  await using store = new Store(storeFile(typeof home === "string" ? { HOME: home } : home));
+  await using store = openStore(typeof home === "string" ? { HOME: home } : home);
   return await work(store);
 }
 
@@ -33,6 +34,11 @@ export function storeRecord(home: Home, record: ExecutionRecord): Promise<void> 
 
 export function storeCounts(home: Home, counts: Counts, at: Date): Promise<void> {
   return inStore(home, (store) => addCounts(store, counts, at));
+}
+
+/** Adds an event to the audit log. */
+export function storeEvent(home: Home, event: AuditEvent, by: Decider, at?: number): Promise<void> {
+  return inStore(home, (store) => store.audit.add([event], by, at));
 }
 
 /** The counts by period. */

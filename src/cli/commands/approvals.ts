@@ -3,7 +3,6 @@
 import { counted, grouped } from "../../base/counted.ts";
 import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
-import { statsOf } from "../../base/files.ts";
 import {
   about,
   anything,
@@ -19,7 +18,6 @@ import {
   time,
 } from "../../base/json-shape.ts";
 import { shellWord } from "../../base/shell-word.ts";
-import { storeFile } from "../../config/locations.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
 import { questionText, wholeQuestionText } from "../../policy/question-text.ts";
 import { visible } from "../../policy/visible.ts";
@@ -85,7 +83,7 @@ export const list = command({
   json: record({ approvals: listOf(approvalShape) }),
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
-    const everything = await allOf(approvals, io);
+    const everything = await approvals.list();
     const owner = args.all ? undefined : chosenOwner(args.config, io);
     const inScope = (row: Approval) => owner === undefined || row.config === owner;
     const wanted = everything.filter(({ state }) => (state === "open") === (args.decided !== true));
@@ -114,7 +112,7 @@ export const show = command({
   json: approvalShape,
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
-    const row = rowOf(args.id, await allOf(approvals, io));
+    const row = rowOf(args.id, await approvals.list());
     const whole = await approvals.argumentsOf(row.id);
     const json = whole === undefined ? jsonOf(row) : { ...jsonOf(row), args: JSON.parse(whole) };
     if (row.state !== "open") return { json, text: wholeText(row, whole, io) };
@@ -156,7 +154,7 @@ export const approve = command({
   json: record({ approved: listOf(approvalShape) }),
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
-    const rows = chosenRows(args, await allOf(approvals, io), io);
+    const rows = chosenRows(args, await approvals.list(), io);
     const scope = args.for ?? "once";
     await askPerson(approvals, rows, scope, io);
     return await decide(approvals, rows, { state: "approved", scope, by: "command" }, io);
@@ -176,15 +174,10 @@ export const deny = command({
   json: record({ denied: listOf(approvalShape) }),
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
-    const rows = chosenRows(args, await allOf(approvals, io), io);
+    const rows = chosenRows(args, await approvals.list(), io);
     return await decide(approvals, rows, { state: "denied", by: "command" }, io);
   },
 });
-
-/** All approvals. If there is no store, this does not create one. */
-async function allOf(approvals: Approvals, { env }: Io): Promise<Approval[]> {
-  return statsOf(storeFile(env)) === undefined ? [] : approvals.list();
-}
 
 function jsonOf(approval: Approval) {
   const {

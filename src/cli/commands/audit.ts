@@ -3,12 +3,11 @@
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
-import { storeFile } from "../../config/locations.ts";
 import { verify as verifyLog } from "../../policy/audit/verify.ts";
 import { visible } from "../../policy/visible.ts";
 import { lineOf } from "../../store/audit/chain.ts";
 import { type AuditLine, decisions, lineShape } from "../../store/audit/event.ts";
-import { reading } from "../../store/sqlite/audit.ts";
+import { openStore } from "../../store/open.ts";
 import { toolId } from "../../tools/model.ts";
 import { type ArgumentValues, command, option } from "../command.ts";
 import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
@@ -74,8 +73,8 @@ export const verify = command({
     "contains?": yesOrNo,
   }),
   async run(args, { env }) {
-    const json =
-      (await reading(storeFile(env), (log) => verifyLog(log, args.contains))) ?? verifyLog(undefined, args.contains);
+    await using store = openStore(env);
+    const json = await verifyLog(store.audit, args.contains);
     const { entries, sha256, problem, notes, contains } = json;
     const exitCode = problem || contains === false ? 1 : 0;
     const hash = `The last hash is ${sha256}\n`;
@@ -152,13 +151,13 @@ async function linesOf(
     (execution === undefined || line.execution === execution) &&
     (user === undefined || namesIn(line).includes(user)) &&
     (decision === undefined || line.decision === decision);
-  const wanted = await reading(storeFile(env), (log) =>
-    [...log.lines()].flatMap((stored) => {
-      const line = lineOf(stored.line);
-      return line && isWanted(line) ? [line] : [];
-    }),
-  );
-  return wanted ?? [];
+  await using store = openStore(env);
+  const wanted: AuditLine[] = [];
+  for await (const stored of store.audit.lines()) {
+    const line = lineOf(stored.line);
+    if (line && isWanted(line)) wanted.push(line);
+  }
+  return wanted;
 }
 
 /** Everything by which the entry can be found with `--user`. */

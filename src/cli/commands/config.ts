@@ -8,13 +8,13 @@ import { configAsText, findConfigFile, writeConfigFile } from "../../config/conf
 import { readConfigFile } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
-import { storeFile, userConfigFile } from "../../config/locations.ts";
+import { userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
+import { requireLog } from "../../policy/audit/record.ts";
 import { recordMadeChange } from "../../setup/settings/policy-changes.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../setup/trust/trust-config.ts";
-import { requireLog } from "../../store/sqlite/audit.ts";
 import { command, flag } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";
@@ -70,7 +70,7 @@ export const edit = command({
     const isTrusted = await isTrustedFile(before, io.env);
     const isNew = !existsSync(before.file);
     // The editor writes the file itself, so a log that cannot be written is noticed before.
-    await requireLog(storeFile(io.env));
+    await requireLog(io.env);
     if (isNew) {
       mkdirSync(dirname(before.file), { recursive: true, mode: 0o700 });
       writeConfigFile(before, empty);

@@ -3,12 +3,10 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, record, text, texts, time, type ValueOf } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
-import { storeFile } from "../../config/locations.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { serversOfPerson } from "../../servers/auth/person-files.ts";
+import { openStore } from "../../store/open.ts";
 import type { StoredPerson } from "../../store/people.ts";
-import { PeopleStore } from "../../store/sqlite/people.ts";
-import { Store } from "../../store/sqlite/store.ts";
 import { chosenOwner } from "../chosen-config.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
@@ -92,8 +90,8 @@ async function change(
 }
 
 async function storedPeople({ env }: Io): Promise<StoredPerson[]> {
-  await using store = new Store(storeFile(env));
-  return (await store.read((database) => new PeopleStore(database).list())) ?? [];
+  await using store = openStore(env);
+  return await store.people.list();
 }
 
 /** People choose their own names, so an id counts first. */

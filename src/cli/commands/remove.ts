@@ -5,11 +5,10 @@ import { about, list, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { type ConfigFile, configAsText, noSuchServer, openConfigFile } from "../../config/config-file.ts";
 import { removeMembers } from "../../config/edit/json.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import { storeFile } from "../../config/locations.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
+import { requireLog } from "../../policy/audit/record.ts";
 import { logout, standings } from "../../setup/sign-in/sign-ins.ts";
 import { isTrustedFile, saveConfig } from "../../setup/trust/trust-config.ts";
-import { requireLog } from "../../store/sqlite/audit.ts";
 import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";
@@ -44,7 +43,7 @@ export default command({
     for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
     const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
     // The removal is recorded, and nothing changes if it cannot be.
-    await requireLog(storeFile(io.env));
+    await requireLog(io.env);
     // Sign out before the entry is removed. An untrusted config could name any address or folder.
     const signedOut = isUsable ? await signOut(names, configFile, args, io) : new Map<string, boolean>();
     const text = removeMembers(configFile.text, ["mcpServers"], names, configFile.file);

@@ -5,7 +5,6 @@ import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, exactly, record, texts } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { storeFile } from "../../config/locations.ts";
 import {
   type Figures,
   type PeriodFigures,
@@ -17,7 +16,8 @@ import {
 } from "../../programs/ledger/statistics.ts";
 import { readCounts, resetLedger } from "../../programs/ledger/store.ts";
 import { defaultDays, ledgerKeptDays } from "../../programs/limits.ts";
-import { Store } from "../../store/sqlite/store.ts";
+import { openStore } from "../../store/open.ts";
+import type { Store } from "../../store/store.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
@@ -46,7 +46,7 @@ export default command({
   examples: ["claudikins stats", "claudikins stats --days 30 --server github", "claudikins stats --hooks --all --json"],
   json: statsShape,
   async run(args, io) {
-    await using store = new Store(storeFile(io.env));
+    await using store = openStore(io.env);
     const { all, server } = args;
     if (args.reset) return await reset(store, args);
     if (all && args.days !== undefined) throw new ClaudikinsError("USAGE", "Use --days or --all, not both");

@@ -1,6 +1,5 @@
 /** `claudikins trace`: executions as a list, as a waterfall in the terminal, or as an HTML page. */
 
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
@@ -8,7 +7,6 @@ import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { writeWhenChanged } from "../../base/files.ts";
 import { about, either, list, named, record, text, texts, time } from "../../base/json-shape.ts";
 import { discoverConfig } from "../../config/discover.ts";
-import { storeFile } from "../../config/locations.ts";
 import { tracePageOf } from "../../page/execution/off-thread.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import {
@@ -30,7 +28,8 @@ import {
 import { configText } from "../../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { Store } from "../../store/sqlite/store.ts";
+import { openStore } from "../../store/open.ts";
+import type { Store } from "../../store/store.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
@@ -96,11 +95,11 @@ export default command({
   json: traceShape,
   async run(args, io) {
     checkTogether(args);
-    await using store = new Store(storeFile(io.env));
+    await using store = openStore(io.env);
     const recorded = await executionsOf(args, io, store);
     const { execution: wanted, html, limit } = args;
     if (args.clear) return await clear(recorded, wanted, store);
-    const stored = await storedExecutions(args, io);
+    const stored = store.exists ? await storedExecutions(args, io) : { open: [], note: "" };
     const isOver = ({ id }: Summary) => !stored.open.some((each) => each.id === id);
     const executions = { ...recorded, own: recorded.own.filter(isOver) };
     if (wanted === undefined) return listed(executions, stored, limit ?? defaultRows, args.all === true, io);
@@ -108,7 +107,7 @@ export default command({
     const id = idOf(wanted, executions);
     if (html !== undefined) {
       const path = resolve(io.cwd, html);
-      writeWhenChanged(path, readable(await tracePageOf(store.file, id), wanted));
+      writeWhenChanged(path, readable(await tracePageOf(store, id), wanted));
       return { json: { written: path }, note: `Wrote ${path}\n` };
     }
     const record = readable(await readRecord(store, id), wanted);
@@ -185,7 +184,6 @@ interface Stored {
 }
 
 async function storedExecutions({ config }: Args, io: Io): Promise<Stored> {
-  if (!existsSync(storeFile(io.env))) return { open: [], note: "" };
   try {
     const { openApp } = await import("../open-app.ts");
     await using app = await openApp(io, { config }, { asks: false });

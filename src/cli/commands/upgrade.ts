@@ -6,7 +6,6 @@ import { about, either, list, nothing, number, oneOf, record, text, yesOrNo } fr
 import { buildMark, formatOf } from "../../base/program-format.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { repository, version } from "../../base/version.ts";
-import { storeFile } from "../../config/locations.ts";
 import type { Peer } from "../../daemon/peers.ts";
 import { noteLatest } from "../../setup/upgrade/hint.ts";
 import { type Installation, ownInstallation } from "../../setup/upgrade/installation.ts";
@@ -215,15 +214,7 @@ async function handOver(peers: readonly Peer[], { env }: Io): Promise<WaitingPro
 }
 
 async function waitingPrograms(env: Io["env"]): Promise<WaitingPrograms[]> {
-  if (!existsSync(storeFile(env))) return [];
-  const [{ openDatabase }, { ExecutionStore }] = await Promise.all([
-    import("../../store/sqlite/database.ts"),
-    import("../../store/sqlite/executions.ts"),
-  ]);
-  const database = await openDatabase(storeFile(env));
-  try {
-    return new ExecutionStore(database).waiting();
-  } finally {
-    database.close();
-  }
+  const { openStore } = await import("../../store/open.ts");
+  await using store = openStore(env);
+  return await store.executions.waiting();
 }

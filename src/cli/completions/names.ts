@@ -1,14 +1,12 @@
 /** Names for completions, from the config, the registry, the catalog and the environment. No server is started. */
 
-import { existsSync } from "node:fs";
 import { durationText } from "../../base/duration.ts";
 import { isObject } from "../../base/json-object.ts";
 import { openConfigFile } from "../../config/config-file.ts";
 import { loadConfig } from "../../config/load.ts";
-import { storeFile } from "../../config/locations.ts";
 import { configText, outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
-import { Store } from "../../store/sqlite/store.ts";
+import { openStore } from "../../store/open.ts";
 import { hasOtherEdits, visibleTools } from "../../tools/catalog/config-entry.ts";
 import { storedServers } from "../../tools/catalog/registries.ts";
 import { type RegistryServer, toolId } from "../../tools/model.ts";
@@ -74,7 +72,7 @@ export async function namesOf(
       return catalogServers().map(({ name, description }) => ({ value: name, about: description }));
     }
     case "execution": {
-      await using store = new Store(storeFile(surroundings.env));
+      await using store = openStore(surroundings.env);
       return [
         { value: "last", about: "The latest execution of this config" },
         ...(await readSummaries(store)).map((each) => ({
@@ -136,32 +134,23 @@ async function known(place: CompletionContext, surroundings: CompletionIo): Prom
 
 /** The stored executions of this config, or of the door. */
 async function keptExecutions({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
-  const file = storeFile(env);
-  if (!existsSync(file)) return [];
-  const [{ openDatabase }, { ExecutionStore }, { viewOf }] = await Promise.all([
-    import("../../store/sqlite/database.ts"),
-    import("../../store/sqlite/executions.ts"),
-    import("../../programs/stored-executions.ts"),
-  ]);
-  const owner = chosenOwner(flags.get("config"), { cwd, env });
-  const database = await openDatabase(file);
-  try {
-    const all = new ExecutionStore(database).list(owner);
-    const rows = all.filter((row) => viewOf(row).door === (flags.get("door") || undefined));
-    return rows.map(({ id, startedAt, state }) => ({
-      value: id,
-      about: `${ageText(Date.now() - startedAt)}, ${state}`,
-    }));
-  } finally {
-    database.close();
-  }
+  await using store = openStore(env);
+  if (!store.exists) return [];
+  const { viewOf } = await import("../../programs/stored-executions.ts");
+  const all = await store.executions.list(chosenOwner(flags.get("config"), { cwd, env }));
+  const rows = all.filter((row) => viewOf(row).door === (flags.get("door") || undefined));
+  return rows.map(({ id, startedAt, state }) => ({
+    value: id,
+    about: `${ageText(Date.now() - startedAt)}, ${state}`,
+  }));
 }
 
 /** The calls of all configs that wait for approval. */
 async function waitingCalls({ env }: CompletionIo): Promise<Candidate[]> {
-  if (!existsSync(storeFile(env))) return [];
+  await using store = openStore(env);
+  if (!store.exists) return [];
   const { Approvals } = await import("../../policy/approvals/approvals.ts");
-  await using approvals = new Approvals({ env });
+  await using approvals = new Approvals({ store });
   const rows = await approvals.open();
   return rows.map(({ id, server, tool, askedAt }) => ({
     value: id,
@@ -171,20 +160,11 @@ async function waitingCalls({ env }: CompletionIo): Promise<Candidate[]> {
 
 /** The people who have signed in with this config. */
 async function peopleNames({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
-  if (!existsSync(storeFile(env))) return [];
-  const [{ openDatabase }, { PeopleStore }] = await Promise.all([
-    import("../../store/sqlite/database.ts"),
-    import("../../store/sqlite/people.ts"),
-  ]);
+  await using store = openStore(env);
   const owner = chosenOwner(flags.get("config"), { cwd, env });
-  const database = await openDatabase(storeFile(env));
-  try {
-    const people = new PeopleStore(database).list().filter(({ config }) => config === owner);
-    const aboutOf = (revokedAt: number | null) => (revokedAt === null ? "may sign in" : "revoked");
-    return people.map(({ id, name, revokedAt }) => ({ value: id, about: `${name}, ${aboutOf(revokedAt)}` }));
-  } finally {
-    database.close();
-  }
+  const people = (await store.people.list()).filter(({ config }) => config === owner);
+  const aboutOf = (revokedAt: number | null) => (revokedAt === null ? "may sign in" : "revoked");
+  return people.map(({ id, name, revokedAt }) => ({ value: id, about: `${name}, ${aboutOf(revokedAt)}` }));
 }
 
 /** The secrets that are set, and those that the config or the user's own config names. */

@@ -2,12 +2,12 @@
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
-import { credentialsFile, storeFile } from "../../config/locations.ts";
+import { credentialsFile } from "../../config/locations.ts";
 import { readTrust } from "../../config/trust/store.ts";
 import { readTokens } from "../../serve/tokens/token-file.ts";
 import { CredentialStore } from "../../servers/auth/credentials.ts";
 import { Journal } from "../../setup/agents/journal.ts";
-import { isNewerDatabase } from "../../store/sqlite/database.ts";
+import { openStore } from "../../store/open.ts";
 
 /** Nouns with their articles, such as "the sign-ins". Changes nothing. */
 export async function unreadableStores(env: Environment): Promise<string[]> {
@@ -21,7 +21,8 @@ export async function unreadableStores(env: Environment): Promise<string[]> {
     ["the list of changed files", () => new Journal(env).changes],
   ];
   const newer = checks.filter(([, read]) => isTooOld(read)).map(([what]) => what);
-  return (await isNewerDatabase(storeFile(env))) ? ["the database", ...newer] : newer;
+  await using store = openStore(env);
+  return (await store.isTooNew()) ? ["the database", ...newer] : newer;
 }
 
 /** Whether reading fails because this version is too old. Other failures have nothing to do with versions. */

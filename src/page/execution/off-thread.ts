@@ -1,16 +1,13 @@
 /** Makes the page of an execution in a worker thread. */
 import { OffThread } from "../../base/off-thread.ts";
+import type { StoredRecord } from "../../store/records.ts";
+import type { Store } from "../../store/store.ts";
 import { executionPageMs } from "../limits.ts";
 
-/** The file of the database, and the id of the execution. */
-export interface PageJob {
-  file: string;
-  id: string;
-}
-
-const workers = new OffThread<PageJob, { html: string | undefined }>("./page/execution/worker.ts", { maxWorkers: 1 });
+const workers = new OffThread<StoredRecord, { html: string }>("./page/execution/worker.ts", { maxWorkers: 1 });
 
 /** Undefined if the execution is not recorded, or no longer. Throws TookTooLong, and what reading the record throws. */
-export async function tracePageOf(file: string, id: string): Promise<string | undefined> {
-  return (await workers.run({ file, id }, { limitMs: executionPageMs })).html;
+export async function tracePageOf({ records }: Pick<Store, "records">, id: string): Promise<string | undefined> {
+  const record = await records.get(id);
+  return record && (await workers.run(record, { limitMs: executionPageMs })).html;
 }

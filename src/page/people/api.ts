@@ -7,7 +7,6 @@ import type { LivePeople } from "../../policy/people/live-people.ts";
 import { isId } from "../../programs/trace/id.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import type { StoredPerson } from "../../store/people.ts";
-import { PeopleStore } from "../../store/sqlite/people.ts";
 import { type Continued, PageApprovals } from "../approvals.ts";
 import type { PageApproval, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
@@ -35,7 +34,7 @@ export class PeopleApi {
   constructor(options: PeopleApiOptions) {
     const { app, approvals, continued } = options;
     this.#options = options;
-    this.#approvals = new PageApprovals(approvals, app.store.file, continued);
+    this.#approvals = new PageApprovals(approvals, app.store, continued);
     this.#executions = new ExecutionsReader(app);
   }
 
@@ -71,7 +70,7 @@ export class PeopleApi {
   async tracePage(id: string, viewer: PersonClaims): Promise<string> {
     const { app } = this.#options;
     const isOwn = isId(id) && (await this.#isOwn(id, viewer));
-    const page = isOwn ? await tracePageOf(app.store.file, id) : undefined;
+    const page = isOwn ? await tracePageOf(app.store, id) : undefined;
     if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
     return page;
   }
@@ -130,7 +129,7 @@ export class PeopleApi {
   async #people(): Promise<StoredPerson[]> {
     const { app } = this.#options;
     const config = configOwner(app.config.origin) ?? "";
-    return (await app.store.read((database) => new PeopleStore(database).list(config))) ?? [];
+    return app.store.people.list(config);
   }
 }
 

@@ -5,32 +5,26 @@
 
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import type { Environment } from "../../config/environment.ts";
-import { ownersFolder, storeFile } from "../../config/locations.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { Approval, ApprovalFilter, Asking, Decision } from "../../store/approval.ts";
-import type { ApprovalChange as Change } from "../../store/approvals.ts";
+import type { ApprovalChange, ApprovalRows } from "../../store/approvals.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
-import { changed } from "../../store/sqlite/approval-changes.ts";
-import { ApprovalStore } from "../../store/sqlite/approvals.ts";
-import { isOwnerAlive, Owner } from "../../store/sqlite/owner.ts";
-import { Store } from "../../store/sqlite/store.ts";
+import { openStore } from "../../store/open.ts";
+import type { Owner, Store } from "../../store/store.ts";
 import { decisionLookMs } from "../limits.ts";
 
-interface ApprovalsOptions {
-  env: Environment;
-  /** Default: one of its own, which is closed with it. */
-  store?: Store;
+/** With an environment, the store is opened for the approvals alone, and closed with them. */
+type ApprovalsOptions = ({ env: Environment } | { store: Store }) & {
   /** Milliseconds since 1970. */
   now?: () => number;
-}
+};
 
 export class Approvals implements AsyncDisposable {
-  readonly #env: Environment;
   readonly #now: () => number;
   readonly #store: Store;
   readonly #ownStore: Store | undefined;
-  #opening: Promise<ApprovalStore> | undefined;
+  #opening: Promise<ApprovalRows> | undefined;
   #owning: Promise<Owner> | undefined;
   /** Changes that are being recorded. */
   readonly #changing = new Set<Promise<unknown>>();
@@ -50,10 +44,9 @@ export class Approvals implements AsyncDisposable {
   /** Whether others have changed the database since the last look. */
   #isChanged = false;
 
-  constructor({ env, store, now = Date.now }: ApprovalsOptions) {
-    this.#env = env;
-    this.#ownStore = store ? undefined : new Store(storeFile(env));
-    this.#store = store ?? this.#ownStore!;
+  constructor({ now = Date.now, ...options }: ApprovalsOptions) {
+    this.#store = "store" in options ? options.store : openStore(options.env);
+    this.#ownStore = "store" in options ? undefined : this.#store;
     this.#now = now;
   }
 
@@ -64,19 +57,19 @@ export class Approvals implements AsyncDisposable {
 
   /** All approvals of the last weeks, oldest first. */
   async list(filter: ApprovalFilter = {}): Promise<Approval[]> {
-    const store = await this.#opened();
-    await this.#expire(store);
-    await this.#withdrawLost(store.unsaved(filter));
-    return store.list(filter);
+    const rows = await this.#opened();
+    await this.#expire(rows);
+    await this.#withdrawLost(await rows.unsaved(filter));
+    return rows.list(filter);
   }
 
   async get(id: string): Promise<Approval | undefined> {
-    const store = await this.#opened();
-    await this.#expire(store);
-    const row = store.get(id);
+    const rows = await this.#opened();
+    await this.#expire(rows);
+    const row = await rows.get(id);
     if (row?.state !== "open") return row;
-    await this.#withdrawLost(store.unsaved({ execution: row.execution }));
-    return store.get(id);
+    await this.#withdrawLost(await rows.unsaved({ execution: row.execution }));
+    return rows.get(id);
   }
 
   /** All arguments of an open approval, as JSON. Undefined if it is not open: what is left of them is its excerpt. */
@@ -86,9 +79,9 @@ export class Approvals implements AsyncDisposable {
 
   /** Whether a call of the execution waits. This is cheap enough to be asked often. */
   async isWaiting(execution: string): Promise<boolean> {
-    const store = await this.#opened();
-    await this.#expire(store);
-    return store.isWaiting(execution);
+    const rows = await this.#opened();
+    await this.#expire(rows);
+    return rows.isWaiting(execution);
   }
 
   /**
@@ -105,7 +98,7 @@ export class Approvals implements AsyncDisposable {
 
   /** Whether a process runs that waits for the row. */
   isWaitedFor({ owner }: Approval): Promise<boolean> {
-    return isOwnerAlive(ownersFolder(this.#env), owner);
+    return this.#store.isAlive(owner);
   }
 
   /** Withdraws an open or approved row, because what was asked about has changed or nobody needs it any more. */
@@ -136,9 +129,9 @@ export class Approvals implements AsyncDisposable {
 
   /** The last row of a call. If it is open, this process waits for it from now on. */
   async ofCall(execution: string, call: number): Promise<Approval | undefined> {
-    const store = await this.#opened();
-    await this.#expire(store);
-    const row = store.ofCall(execution, call);
+    const rows = await this.#opened();
+    await this.#expire(rows);
+    const row = await rows.ofCall(execution, call);
     if (row?.state === "open") await this.#change({ type: "adopt", id: row.id, owner: (await this.#owner()).name });
     return row;
   }
@@ -188,20 +181,20 @@ export class Approvals implements AsyncDisposable {
     const owner = await this.#owning?.catch(() => undefined);
     this.#opening = undefined;
     this.#owning = undefined;
-    owner?.[Symbol.dispose]();
+    await owner?.[Symbol.asyncDispose]();
     await this.#ownStore?.[Symbol.asyncDispose]();
   }
 
   #owner(): Promise<Owner> {
-    this.#owning ??= Owner.take(ownersFolder(this.#env)).catch((error: unknown) => {
+    this.#owning ??= this.#store.takeOwner().catch((error: unknown) => {
       this.#owning = undefined;
       throw error;
     });
     return this.#owning;
   }
 
-  /** The database for reading. It never waits for those who write. */
-  #opened(): Promise<ApprovalStore> {
+  /** The rows, without those that were decided long ago. */
+  #opened(): Promise<ApprovalRows> {
     this.#opening ??= this.#openNow().catch((error: unknown) => {
       // The next caller tries again.
       this.#opening = undefined;
@@ -210,23 +203,23 @@ export class Approvals implements AsyncDisposable {
     return this.#opening;
   }
 
-  async #openNow(): Promise<ApprovalStore> {
-    const store = new ApprovalStore(await this.#store.open());
-    if (store.hasOld(this.#now())) await this.#make({ type: "prune" });
-    return store;
+  async #openNow(): Promise<ApprovalRows> {
+    const { approvals } = this.#store;
+    if (await approvals.hasOld(this.#now())) await this.#make({ type: "prune" });
+    return approvals;
   }
 
   /** Changes rows, and tells those who wait for them. */
-  async #change(change: Change, by?: Decider): Promise<Approval[]> {
+  async #change(change: ApprovalChange, by?: Decider): Promise<Approval[]> {
     await this.#opened();
-    const rows = await this.#make(change, by);
-    for (const row of rows) if (row.state !== "open") this.#close(row);
-    if (rows.length > 0) this.#changed();
-    return rows;
+    const changed = await this.#make(change, by);
+    for (const row of changed) if (row.state !== "open") this.#close(row);
+    if (changed.length > 0) this.#changed();
+    return changed;
   }
 
-  #make(change: Change, by = thisProcess()): Promise<Approval[]> {
-    return this.#pending(changed({ change, file: storeFile(this.#env), by, now: this.#now() }));
+  #make(change: ApprovalChange, by = thisProcess()): Promise<Approval[]> {
+    return this.#pending(this.#store.approvals.change(change, by, this.#now()));
   }
 
   /** The end of this process waits for the work. */
@@ -237,8 +230,8 @@ export class Approvals implements AsyncDisposable {
   }
 
   /** Marks rows whose time is over. */
-  async #expire(store: ApprovalStore): Promise<void> {
-    if (!this.#expiring && !store.isDue(this.#now())) return;
+  async #expire(rows: ApprovalRows): Promise<void> {
+    if (!this.#expiring && !(await rows.isDue(this.#now()))) return;
     this.#expiring ??= this.#change({ type: "expire" }).finally(() => {
       this.#expiring = undefined;
     });
@@ -248,9 +241,8 @@ export class Approvals implements AsyncDisposable {
   /** Withdraws the rows of processes that have died. `unsaved` are rows whose executions no other process can continue. */
   async #withdrawLost(unsaved: readonly Approval[]): Promise<void> {
     const owners = [...new Set(unsaved.map(({ owner }) => owner))];
-    const folder = ownersFolder(this.#env);
     const isAlive = new Map(
-      await Promise.all(owners.map(async (name) => [name, await isOwnerAlive(folder, name)] as const)),
+      await Promise.all(owners.map(async (name) => [name, await this.#store.isAlive(name)] as const)),
     );
     const ids = unsaved.flatMap(({ id, owner }) => (isAlive.get(owner) ? [] : [id]));
     if (ids.length > 0) await this.#change({ type: "withdraw", ids });
@@ -281,15 +273,15 @@ export class Approvals implements AsyncDisposable {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      const store = await this.#opened();
-      await this.#expire(store);
+      const rows = await this.#opened();
+      await this.#expire(rows);
       if (!this.#isNew) return;
       const isChanged = this.#isChanged;
       this.#isNew = false;
       this.#isChanged = false;
-      const open = store.openAmong([...this.#watched.keys()]);
+      const open = await rows.openAmong([...this.#watched.keys()]);
       for (const { row } of [...this.#watched.values()]) {
-        if (!open.has(row.id)) this.#close(store.get(row.id) ?? { ...row, state: "withdrawn" });
+        if (!open.has(row.id)) this.#close((await rows.get(row.id)) ?? { ...row, state: "withdrawn" });
       }
       if (isChanged) this.#changed();
     } catch {

@@ -1,7 +1,7 @@
 /** Checks the chain of the audit log. */
 import { sha256 } from "../../base/sha256.ts";
 import { lineOf, noLine } from "../../store/audit/chain.ts";
-import type { AuditTable } from "../../store/sqlite/audit-table.ts";
+import type { AuditLog } from "../../store/audit/log.ts";
 
 interface Verified {
   /** The number of entries up to the first problem. */
@@ -16,8 +16,10 @@ interface Verified {
   contains?: boolean | undefined;
 }
 
-/** Reads the whole log. `wanted` is the hash of a line that must be part of it. Without a table, the log is empty. */
-export function verify(table: AuditTable | undefined, wanted?: string): Verified {
+/** Reads the whole log. `wanted` is the hash of a line that must be part of it. */
+export async function verify(log: Pick<AuditLog, "lines" | "lastPlace">, wanted?: string): Promise<Verified> {
+  // Lines that others add from here on do not matter.
+  const written = await log.lastPlace();
   const notes: string[] = [];
   let entries = 0;
   let hash = noLine;
@@ -33,7 +35,7 @@ export function verify(table: AuditTable | undefined, wanted?: string): Verified
   let lastPlace = 0;
   /** The hash of a line that is not an entry. A process of an earlier version may have ended while it wrote it. */
   let torn: string | undefined;
-  for (const { place, line: text, sha256: stored } of table?.lines() ?? []) {
+  for await (const { place, line: text, sha256: stored } of log.lines()) {
     const line = lineOf(text);
     lastPlace = place;
     if (torn !== undefined) {
@@ -60,7 +62,7 @@ export function verify(table: AuditTable | undefined, wanted?: string): Verified
     if (hash === wanted) contains = true;
   }
   if (torn !== undefined) return notAnEntry();
-  const missing = (table?.lastPlace ?? 0) - lastPlace;
+  const missing = written - lastPlace;
   if (missing > 0) return ended(`entries ${entries + 1} to ${entries + missing} are missing`);
   return ended();
 }

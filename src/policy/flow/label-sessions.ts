@@ -4,17 +4,17 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { dayMs } from "../../base/units.ts";
-import type { StoredLabel } from "../../store/labels.ts";
-import { LabelTable } from "../../store/sqlite/labels.ts";
-import type { Store } from "../../store/sqlite/store.ts";
+import { executionHolder, type LabelChange } from "../../store/labels.ts";
+import type { Store } from "../../store/store.ts";
 import { labelKeptDays, labelLookMs, maxKnownSessions } from "../limits.ts";
 import { type Read, type ReadKeeper, SessionReads } from "./session-reads.ts";
 
-/** Names of what labels are kept for. */
+const clientPrefix = "client ";
+
+/** Names of what labels are kept for, besides executions. */
 const holders = {
-  execution: (id: string) => `execution ${id}`,
   file: (path: string) => `file ${path}`,
-  client: (key: string) => `client ${sha256(key)}`,
+  client: (key: string) => `${clientPrefix}${sha256(key)}`,
 };
 
 export class LabelSessions {
@@ -41,7 +41,7 @@ export class LabelSessions {
     const [oldest] = this.#clients.keys();
     if (oldest !== undefined && this.#clients.size >= maxKnownSessions) this.#clients.delete(oldest);
     const holder = holders.client(key);
-    const opened = this.#read((table) => table.of(holder)).then((reads) => {
+    const opened = this.#of([holder]).then((reads) => {
       const session = new SessionReads(this.#keeper(holder));
       session.restore(reads);
       return session;
@@ -54,31 +54,28 @@ export class LabelSessions {
 
   /** The data that an execution had read when it was stored. */
   ofExecution(id: string): Promise<Read[]> {
-    return this.#read((table) => table.of(holders.execution(id)));
+    return this.#of([executionHolder(id)]);
   }
 
   /** Forgets an execution that was not stored. */
   async forgetExecution(id: string): Promise<void> {
-    await this.#write((table) => table.remove(holders.execution(id)));
+    await this.#change({ remove: [executionHolder(id)] });
   }
 
   /** The labels of a file, of everything in it if it is a folder, and of the folders that it is in, up to `top`. */
   async ofFile(path: string, top = path): Promise<Read[]> {
     if (!(await this.#hasFiles())) return [];
-    return this.#read((table) => {
-      const found = [...table.of(holders.file(path)), ...table.below(holders.file(path + sep))];
-      for (let folder = path; folder.length > top.length; folder = dirname(folder))
-        found.push(...table.of(holders.file(dirname(folder))));
-      return found;
-    });
+    const wanted = [holders.file(path)];
+    for (let folder = path; folder.length > top.length; folder = dirname(folder))
+      wanted.push(holders.file(dirname(folder)));
+    return this.#of(wanted, holders.file(path + sep));
   }
 
   /** Whether any file has labels. */
   async #hasFiles(): Promise<boolean> {
     const now = performance.now();
     if (!this.#files.any && now - this.#files.lookedAt > labelLookMs) {
-      const found = await this.#store.read((database) => new LabelTable(database).hasBelow("file "));
-      this.#files = { any: found === true, lookedAt: now };
+      this.#files = { any: await this.#store.labels.hasBelow(holders.file("")), lookedAt: now };
     }
     return this.#files.any;
   }
@@ -88,32 +85,33 @@ export class LabelSessions {
     const reads = session.all;
     if (reads.length === 0 && !(replaces && (await this.ofFile(path)).length > 0)) return;
     this.#files.any = true;
-    await this.#write((table) => {
-      if (replaces) table.remove(holders.file(path));
-      table.add(holders.file(path), reads, Date.now());
+    const holder = holders.file(path);
+    await this.#change({
+      ...(replaces ? { remove: [holder] } : {}),
+      add: { holders: [holder], labels: reads, at: Date.now() },
     });
   }
 
   #keeper(own?: string): ReadKeeper {
     return {
-      keep: (reads, executions) =>
-        this.#write((table) => {
-          const now = Date.now();
-          if (own !== undefined) table.prune("client ", now - labelKeptDays * dayMs);
-          const names = [...executions.map(holders.execution), ...(own === undefined ? [] : [own])];
-          for (const name of names) table.add(name, reads, now);
-        }),
+      keep: (reads, executions) => {
+        const at = Date.now();
+        const ofClient = own === undefined ? [] : [own];
+        const add = { holders: [...executions.map(executionHolder), ...ofClient], labels: reads, at };
+        const prune = { prefix: clientPrefix, before: at - labelKeptDays * dayMs };
+        return this.#change(own === undefined ? { add } : { prune, add });
+      },
     };
   }
 
-  async #read(work: (table: LabelTable) => StoredLabel[]): Promise<Read[]> {
-    return ((await this.#store.read((database) => work(new LabelTable(database)))) ?? []) as Read[];
+  async #of(names: readonly string[], prefix?: string): Promise<Read[]> {
+    return (await this.#store.labels.of({ holders: names, ...(prefix === undefined ? {} : { prefix }) })) as Read[];
   }
 
   /** If the database cannot be written, only this process knows the labels. */
-  async #write(work: (table: LabelTable) => void): Promise<void> {
+  async #change(change: LabelChange): Promise<void> {
     try {
-      await this.#store.write((database) => work(new LabelTable(database)));
+      await this.#store.labels.change(change);
     } catch (error) {
       this.#log.warn(`Cannot store what a session has read: ${messageOf(error)}`);
     }

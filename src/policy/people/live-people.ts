@@ -5,8 +5,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { groupsOfDoor, isIn, type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
-import { PeopleStore } from "../../store/sqlite/people.ts";
-import type { Store } from "../../store/sqlite/store.ts";
+import type { Store } from "../../store/store.ts";
 import { peopleLookMs, personSeenGapMs } from "../limits.ts";
 import { accessClaims, type PersonClaims } from "./claims.ts";
 import { Provider } from "./provider.ts";
@@ -161,8 +160,8 @@ export class LivePeople implements AsyncDisposable {
     this.#notedAt.set(key, now);
     const { config, store, log } = this.#options;
     const row = { config, id, issuer, subject, name, email, doors: [used], firstAt: now, lastAt: now, revokedAt: null };
-    const writing = store
-      .write((database) => new PeopleStore(database).seen(row))
+    const writing = store.people
+      .seen(row)
       .catch((error) => log.warn(`Cannot write who has signed in: ${messageOf(error)}`));
     this.#pending(writing);
   }
@@ -195,7 +194,7 @@ export class LivePeople implements AsyncDisposable {
 
   async #revoked(): Promise<Set<string>> {
     const { store, config } = this.#options;
-    return (await store.read((database) => new PeopleStore(database).revoked(config))) ?? new Set();
+    return store.people.revoked(config);
   }
 
   #pending(work: Promise<unknown>): void {

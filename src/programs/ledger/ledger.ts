@@ -1,7 +1,7 @@
 /** Counts in this process and writes the counts from time to time. It never fails. */
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { Store } from "../../store/sqlite/store.ts";
+import type { Store } from "../../store/store.ts";
 import { countsAfterMs } from "../limits.ts";
 import { type CountedUse, Counts, type Sums } from "./counts.ts";
 import { addCounts, readCounts, utcDayOf } from "./store.ts";

@@ -3,8 +3,7 @@ import { counted } from "../../base/counted.ts";
 import { parsedJson } from "../../base/json-object.ts";
 import { dayMs } from "../../base/units.ts";
 import type { CountRow } from "../../store/counts.ts";
-import { CountTable } from "../../store/sqlite/counts.ts";
-import type { Store } from "../../store/sqlite/store.ts";
+import type { Store } from "../../store/store.ts";
 import { ledgerKeptDays, ledgerKeptMonths, maxCountedTools, maxUnsummedWrites } from "../limits.ts";
 import { Counts, type CountsJson } from "./counts.ts";
 
@@ -32,36 +31,29 @@ export function utcDayOf(date: Date): string {
 export async function addCounts(store: Store, counts: Counts, now: Date): Promise<void> {
   const at = Math.floor(now.getTime() / 1_000);
   const json = JSON.stringify(counts.toJson());
-  await store.write((database) => {
-    const table = new CountTable(database);
-    table.add({ at, period: null, json });
-    if (table.writes > maxUnsummedWrites) sumUp(table, now);
-  });
+  const sumUp = (rows: CountRow[]) => summedUp(rows, now);
+  await store.counts.add({ at, period: null, json }, { above: maxUnsummedWrites, sumUp });
 }
 
 /** Reads all counts. `day` is the day of recent ones. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
 export async function readCounts(store: Store, day: (date: Date) => string = dayOf): Promise<LedgerContent> {
-  const rows = (await store.read((database) => new CountTable(database).all())) ?? [];
-  const { periods, unread } = periodsOf(rows, day);
+  const { periods, unread } = periodsOf(await store.counts.all(), day);
   const problems = unread.length === 0 ? [] : [`${counted(unread.length, "row")} of the ledger could not be read`];
   return { periods, problems };
 }
 
 /** Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
 export async function resetLedger(store: Store): Promise<void> {
-  // Nothing is created only to be empty.
-  const rows = await store.read((database) => new CountTable(database).all());
-  if (rows?.length) await store.write((database) => new CountTable(database).removeAll());
+  await store.counts.removeAll();
 }
 
 /** Rows that cannot be read stay as they are. */
-function sumUp(table: CountTable, now: Date): void {
-  const { periods, unread } = periodsOf(table.all(), dayOf);
-  table.removeAll();
-  for (const row of unread) table.add(row);
-  for (const [period, counts] of bounded(periods, now)) {
-    table.add({ at: null, period, json: JSON.stringify(counts.toJson()) });
-  }
+function summedUp(rows: CountRow[], now: Date): CountRow[] {
+  const { periods, unread } = periodsOf(rows, dayOf);
+  const sums = [...bounded(periods, now)].map(([period, counts]): CountRow => {
+    return { at: null, period, json: JSON.stringify(counts.toJson()) };
+  });
+  return [...unread, ...sums];
 }
 
 function periodsOf(rows: readonly CountRow[], day: (date: Date) => string): { periods: Periods; unread: CountRow[] } {

@@ -1,8 +1,7 @@
 /** The records of executions in the user's database. Only recent executions are kept. */
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import type { StoredRecord } from "../../store/records.ts";
-import { RecordTable } from "../../store/sqlite/records.ts";
-import type { Store } from "../../store/sqlite/store.ts";
+import type { Store } from "../../store/store.ts";
 import { recordsKept } from "../limits.ts";
 import type { ExecutionRecord, StartedBy, Summary } from "./record.ts";
 
@@ -15,12 +14,7 @@ export async function writeRecords(
   records: readonly ExecutionRecord[],
   kept = recordsKept,
 ): Promise<void> {
-  const rows = records.map(rowOf);
-  await store.write((database) => {
-    const table = new RecordTable(database);
-    for (const row of rows) table.add(row);
-    table.prune(Date.now(), kept);
-  });
+  await store.records.add(records.map(rowOf), kept, Date.now());
 }
 
 function rowOf(record: ExecutionRecord): StoredRecord {
@@ -31,8 +25,7 @@ function rowOf(record: ExecutionRecord): StoredRecord {
 
 /** All readable summaries, newest first. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
 export async function readSummaries(store: Store): Promise<Summary[]> {
-  const rows = (await store.read((database) => new RecordTable(database).summaries())) ?? [];
-  return rows.flatMap(({ summary }) => summaryIn(summary) ?? []);
+  return (await store.records.summaries()).flatMap(({ summary }) => summaryIn(summary) ?? []);
 }
 
 /** Undefined for a summary of another version. */
@@ -50,8 +43,12 @@ function withStartedBy(summary: Omit<Summary, "startedBy"> & { startedBy?: Start
 
 /** Undefined if there is no such record. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
 export async function readRecord(store: Store, id: string): Promise<ExecutionRecord | undefined> {
-  const row = await store.read((database) => new RecordTable(database).get(id));
-  if (!row) return undefined;
+  const row = await store.records.get(id);
+  return row && recordOf(row);
+}
+
+/** Throws VERSION_TOO_OLD. */
+export function recordOf(row: StoredRecord): ExecutionRecord {
   const summary = withStartedBy(JSON.parse(row.summary));
   if (isNewer(summary, 1)) throw writtenByNewer("this record");
   return { ...summary, ...JSON.parse(row.rest) };
@@ -59,9 +56,5 @@ export async function readRecord(store: Store, id: string): Promise<ExecutionRec
 
 /** Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
 export async function removeRecords(store: Store, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await store.write((database) => {
-    const table = new RecordTable(database);
-    for (const id of ids) table.remove(id);
-  });
+  if (ids.length > 0) await store.records.remove(ids);
 }

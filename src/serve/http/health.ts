@@ -36,7 +36,7 @@ type Status = "ok" | "leaving" | "locked" | "no store";
 async function readiness({ app, signal, log }: HealthState): Promise<Status> {
   try {
     const { store } = await app.unlock(signal);
-    await store.write(() => {});
+    await store.checkWritable();
     return "ok";
   } catch (error) {
     log.warn(`not ready: ${messageOf(error)}`);

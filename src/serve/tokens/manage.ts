@@ -3,11 +3,10 @@ import { randomBytes } from "node:crypto";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Environment } from "../../config/environment.ts";
-import { storeFile } from "../../config/locations.ts";
+import { record } from "../../policy/audit/record.ts";
 import { cancelStartedBy } from "../../programs/cancel-started-by.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent } from "../../store/audit/event.ts";
-import { record } from "../../store/sqlite/audit.ts";
 import { maxTokens } from "../limits.ts";
 import { clientsOf, tokenOwner } from "../owner.ts";
 import { changeTokens, type StoredToken, tokenId, tokenPrefix } from "./token-file.ts";
@@ -86,18 +85,15 @@ async function recordedChange<T>(
   try {
     return await changeTokens(env, async (tokens) => {
       const changed = change(tokens, (...events) => void planned.push(...events));
-      if (planned.length > 0) await record(storeFile(env), planned, by);
+      if (planned.length > 0) await record(env, planned, by);
       isRecorded = planned.length > 0;
       return changed;
     });
   } catch (error) {
     const why = `not made: ${messageOf(error)}`;
     if (isRecorded) {
-      await record(
-        storeFile(env),
-        planned.map((event) => ({ ...event, why })),
-        by,
-      );
+      const undone = planned.map((event) => ({ ...event, why }));
+      await record(env, undone, by);
     }
     throw error;
   }

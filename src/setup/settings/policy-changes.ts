@@ -4,12 +4,11 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors
 import { isObject, type JsonObject, objectAt, valueAt } from "../../base/json-object.ts";
 import { parseJson } from "../../config/edit/json.ts";
 import type { Environment } from "../../config/environment.ts";
-import { storeFile } from "../../config/locations.ts";
 import { commonKeys, pathText, policyKeys } from "../../config/policy.ts";
 import { digestOf } from "../../config/trust/marks.ts";
+import { record } from "../../policy/audit/record.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
-import { record } from "../../store/sqlite/audit.ts";
 
 type AuditedChange = NonNullable<AuditEvent["changes"]>[number];
 
@@ -74,7 +73,7 @@ export async function recordedChange(
   if (!event) return make();
   const by = thisProcess(place);
   try {
-    await record(storeFile(env), event, by);
+    await record(env, [event], by);
   } catch (thrown) {
     const { code, message, hint } = toClaudikinsError(thrown);
     const what = `${change.file} was not changed, because the change cannot be recorded: ${message}`;
@@ -84,7 +83,7 @@ export async function recordedChange(
     make();
   } catch (error) {
     const why = `not made: ${messageOf(error)}`;
-    await record(storeFile(env), { ...event, changes: event.changes.map(undone), why }, by);
+    await record(env, [{ ...event, changes: event.changes.map(undone), why }], by);
     throw error;
   }
 }
@@ -94,7 +93,7 @@ export async function recordMadeChange(change: TextChange, env: Environment): Pr
   const event = eventOf(change);
   if (!event) return;
   try {
-    await record(storeFile(env), event, thisProcess("command"));
+    await record(env, [event], thisProcess("command"));
   } catch (thrown) {
     const { code, message, hint } = toClaudikinsError(thrown);
     const what = `${change.file} was changed, but the change is not in the audit log: ${message}`;

@@ -4,15 +4,14 @@ import { sha256 } from "../../base/sha256.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { type ConfigText, writeConfigFile } from "../../config/config-file.ts";
 import type { Environment } from "../../config/environment.ts";
-import { storeFile } from "../../config/locations.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import { enabledServers, isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { knowsMarks, recordTrust, revokeTrust, trustedStates } from "../../config/trust/store.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
+import { record as recordEvent } from "../../policy/audit/record.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
-import { record as recordEvent } from "../../store/sqlite/audit.ts";
 import { recordedChange } from "../settings/policy-changes.ts";
 import { linesOf } from "./lines.ts";
 
@@ -71,14 +70,14 @@ export async function trustConfig(trusting: Trusting, env: Environment, place: D
     config: file,
     servers: enabledServers(config).map(([name]) => name),
   };
-  await recordEvent(storeFile(env), event, thisProcess(place));
+  await recordEvent(env, [event], thisProcess(place));
   await record(trusting, env);
 }
 
 /** Ends the trust in a file, and records that first. Returns whether it was trusted. Throws FILE_NOT_WRITABLE. */
 export async function endTrust(file: string, env: Environment): Promise<boolean> {
   if (trustedStates(file, env).length === 0) return false;
-  await recordEvent(storeFile(env), { decision: "untrusted", config: file }, thisProcess("command"));
+  await recordEvent(env, [{ decision: "untrusted", config: file }], thisProcess("command"));
   return (await revokeTrust([file], env)).length > 0;
 }
 

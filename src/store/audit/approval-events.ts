@@ -1,5 +1,6 @@
 /** What the audit log says about approvals. */
-import { type Approval, argumentsDigest } from "../approval.ts";
+import type { Approval } from "../approval.ts";
+import { argumentsDigest } from "../bound.ts";
 import type { AuditEvent } from "./event.ts";
 
 /** An event for each row that is not open. */

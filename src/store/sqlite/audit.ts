@@ -4,10 +4,11 @@ import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { logNotWritable } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
+import type { StoredLine } from "../audit/log.ts";
 import { AuditTable, addEvents } from "./audit-table.ts";
+import { writeTo } from "./connection.ts";
 import { openDatabase } from "./database.ts";
 import { hasEarlierLog, takeOverEarlierLogs } from "./earlier-audit.ts";
-import { writeTo } from "./store.ts";
 
 /** Opens the database for writing to the log. Throws what `openDatabase` throws. */
 export async function openLog(file: string): Promise<Database> {
@@ -22,16 +23,11 @@ export async function openLog(file: string): Promise<Database> {
 }
 
 /** Adds events to the log. They are on the disk when it resolves. Throws FILE_NOT_WRITABLE. */
-export async function record(
-  file: string,
-  events: AuditEvent | readonly AuditEvent[],
-  by: Decider,
-  at?: number,
-): Promise<void> {
-  await changing(file, (database) => addEvents(database, [events].flat(), by, at));
+export async function record(file: string, events: readonly AuditEvent[], by: Decider, at?: number): Promise<void> {
+  await changing(file, (database) => addEvents(database, events, by, at));
 }
 
-/** Throws FILE_NOT_WRITABLE if nothing could be recorded. For work that other programs do, and that is recorded when they have ended. */
+/** Throws FILE_NOT_WRITABLE if nothing could be recorded. */
 export async function requireLog(file: string): Promise<void> {
   await changing(file, () => {});
 }
@@ -48,13 +44,25 @@ async function changing(file: string, work: (database: Database) => void): Promi
   }
 }
 
-/** Reads the log with `read`. Undefined if nothing was ever recorded. Throws FILE_NOT_WRITABLE if it cannot be opened. */
-export async function reading<T>(file: string, read: (table: AuditTable) => T): Promise<T | undefined> {
-  if (!existsSync(file) && !hasEarlierLog(file)) return undefined;
+/** All lines. The database is open until the last one is read. */
+export async function* linesOf(file: string, order?: "oldest first" | "newest first"): AsyncGenerator<StoredLine> {
+  if (!hasLog(file)) return;
   const database = await openLog(file);
   try {
-    return read(new AuditTable(database));
+    yield* new AuditTable(database).lines(order);
   } finally {
     database.close();
   }
+}
+
+/** The place of the last line that was ever written. Zero if none was. */
+export async function lastPlaceOf(file: string): Promise<number> {
+  if (!hasLog(file)) return 0;
+  using database = await openLog(file);
+  return new AuditTable(database).lastPlace;
+}
+
+/** Nothing is created for a question. */
+function hasLog(file: string): boolean {
+  return existsSync(file) || hasEarlierLog(file);
 }

@@ -1,6 +1,7 @@
 /** The counts of the ledger, as rows: one for each write, and sums of older ones by day, month or year. */
 import type { Database } from "bun:sqlite";
-import type { CountRow } from "../counts.ts";
+import type { CountRow, CountRows } from "../counts.ts";
+import type { Access } from "./access.ts";
 
 export class CountTable {
   readonly #database: Database;
@@ -28,4 +29,23 @@ export class CountTable {
   removeAll(): void {
     this.#database.run("DELETE FROM counts");
   }
+}
+
+export function countRows(access: Access): CountRows {
+  const all = () => access.read([], (database) => new CountTable(database).all());
+  return {
+    all,
+    add: (row, summingUp) =>
+      access.write((database) => {
+        const table = new CountTable(database);
+        table.add(row);
+        if (!summingUp || table.writes <= summingUp.above) return;
+        const rows = summingUp.sumUp(table.all());
+        table.removeAll();
+        for (const each of rows) table.add(each);
+      }),
+    async removeAll() {
+      if ((await all()).length > 0) await access.write((database) => new CountTable(database).removeAll());
+    },
+  };
 }

@@ -1,6 +1,7 @@
 /** The labels of what was read, as rows: for stored executions, for files, and for the clients of `serve --http`. */
 import type { Database } from "bun:sqlite";
-import type { StoredLabel } from "../labels.ts";
+import type { LabelRows, StoredLabel } from "../labels.ts";
+import type { Access } from "./access.ts";
 
 export class LabelTable {
   readonly #database: Database;
@@ -46,4 +47,23 @@ export class LabelTable {
       .query("DELETE FROM labels WHERE substr(holder, 1, ?) = ? AND at < ?")
       .run(prefix.length, prefix, before);
   }
+}
+
+export function labelRows(access: Access): LabelRows {
+  return {
+    of: ({ holders, prefix }) =>
+      access.read([], (database) => {
+        const table = new LabelTable(database);
+        const found = holders.flatMap((holder) => table.of(holder));
+        return prefix === undefined ? found : [...found, ...table.below(prefix)];
+      }),
+    hasBelow: (prefix) => access.read(false, (database) => new LabelTable(database).hasBelow(prefix)),
+    change: ({ remove = [], prune, add }) =>
+      access.write((database) => {
+        const table = new LabelTable(database);
+        for (const holder of remove) table.remove(holder);
+        if (prune) table.prune(prune.prefix, prune.before);
+        if (add) for (const holder of add.holders) table.add(holder, add.labels, add.at);
+      }),
+  };
 }

@@ -3,12 +3,13 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { systemCodeOf } from "../../base/errors.ts";
 import { isHeld, type Lock, takeLock } from "../../base/lock.ts";
+import type { Owner } from "../store.ts";
 
 const guarded = "the executions of this process";
 
 const fileOf = (folder: string, name: string) => join(folder, `${name}.lock`);
 
-export class Owner implements Disposable {
+export class LockOwner implements Owner {
   readonly name: string;
   readonly #folder: string;
   readonly #lock: Lock;
@@ -20,14 +21,14 @@ export class Owner implements Disposable {
   }
 
   /** Throws FILE_NOT_WRITABLE. */
-  static async take(folder: string): Promise<Owner> {
+  static async take(folder: string): Promise<LockOwner> {
     const name = crypto.randomUUID();
     const lock = await takeLock(fileOf(folder, name), guarded);
     if (!lock) throw new Error("a random name was taken");
-    return new Owner(name, folder, lock);
+    return new LockOwner(name, folder, lock);
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#lock.release();
     remove(fileOf(this.#folder, this.name));
   }

@@ -1,6 +1,7 @@
 /** The people who have signed in to `serve --http`, and who of them may no longer. */
 import type { Database } from "bun:sqlite";
-import type { StoredPerson } from "../people.ts";
+import type { PeopleRows, StoredPerson } from "../people.ts";
+import type { Access } from "./access.ts";
 
 type Row = Omit<StoredPerson, "doors"> & { doors: string };
 
@@ -64,4 +65,17 @@ export class PeopleStore {
 
 function personOf({ doors, ...row }: Row): StoredPerson {
   return { ...row, doors: JSON.parse(doors) as string[] };
+}
+
+export function peopleRows(access: Access): PeopleRows {
+  return {
+    list: (config) => access.read([], (database) => new PeopleStore(database).list(config)),
+    revoked: (config) => access.read(new Set(), (database) => new PeopleStore(database).revoked(config)),
+    seen: (person) => access.write((database) => new PeopleStore(database).seen(person)),
+    setRevoked: (people, revokedAt) =>
+      access.write((database) => {
+        const table = new PeopleStore(database);
+        return people.filter(({ config, id }) => table.setRevoked(config, id, revokedAt));
+      }),
+  };
 }

@@ -1,6 +1,7 @@
 /** How much of each quota was used, by all processes together. Only the present time spans are kept. */
 import type { Database } from "bun:sqlite";
-import type { QuotaUse } from "../quotas.ts";
+import type { QuotaRows, QuotaUse } from "../quotas.ts";
+import type { Access } from "./access.ts";
 
 export class QuotaTable {
   readonly #database: Database;
@@ -31,4 +32,21 @@ export class QuotaTable {
       amount,
     ]);
   }
+}
+
+export function quotaRows(access: Access): QuotaRows {
+  return {
+    take: (uses) =>
+      access.write((database) => {
+        const table = new QuotaTable(database);
+        const full = uses.find((use) => table.used(use) >= use.limit);
+        if (!full) for (const use of uses) if (use.amount > 0) table.add(use);
+        return full;
+      }),
+    add: (uses) =>
+      access.write((database) => {
+        const table = new QuotaTable(database);
+        for (const use of uses) table.add(use);
+      }),
+  };
 }

@@ -1,6 +1,7 @@
 /** The records of executions that have ended, as rows: a summary for lists, and the rest. */
 import type { Database } from "bun:sqlite";
-import type { Keeping, StoredRecord } from "../records.ts";
+import type { Keeping, RecordRows, StoredRecord } from "../records.ts";
+import type { Access } from "./access.ts";
 
 export class RecordTable {
   readonly #database: Database;
@@ -47,4 +48,22 @@ export class RecordTable {
   remove(id: string): void {
     this.#database.query("DELETE FROM records WHERE id = ?").run(id);
   }
+}
+
+export function recordRows(access: Access): RecordRows {
+  return {
+    add: (records, kept, now) =>
+      access.write((database) => {
+        const table = new RecordTable(database);
+        for (const record of records) table.add(record);
+        table.prune(now, kept);
+      }),
+    summaries: () => access.read([], (database) => new RecordTable(database).summaries()),
+    get: (id) => access.read(undefined, (database) => new RecordTable(database).get(id)),
+    remove: (ids) =>
+      access.write((database) => {
+        const table = new RecordTable(database);
+        for (const id of ids) table.remove(id);
+      }),
+  };
 }

@@ -1,108 +1,80 @@
-/**
- * The user's database as a process uses it on its main thread: one connection for reads and for small writes, which waits neither for other
- * processes nor, except for a moment, for the disk. What must be on the disk before something else happens is written by a worker.
- */
-import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
-import { systemCodeOf } from "../../base/errors.ts";
-import { databaseBusyMs, storeLookMs } from "../limits.ts";
-import { openDatabase } from "./database.ts";
-import { hasEarlierFiles, takeOverEarlierFiles } from "./earlier-files.ts";
+/** The store in one SQLite file of the user, which several processes use at once. */
+import { dirname, join } from "node:path";
+import { stampOf } from "../../base/files.ts";
+import type { Owner, Store } from "../store.ts";
+import { approvalRows } from "./approval-rows.ts";
+import { auditLog } from "./audit-log.ts";
+import { Connection } from "./connection.ts";
+import { countRows } from "./counts.ts";
+import { isNewerDatabase } from "./database.ts";
+import { executionRows } from "./execution-rows.ts";
+import { labelRows } from "./labels.ts";
+import { peopleRows } from "./people.ts";
+import { quotaRows } from "./quota-uses.ts";
+import { recordRows } from "./records.ts";
 
-/** Runs `work` as one transaction, once no other process writes. Other work of the thread goes on meanwhile. */
-export async function writeTo<T>(database: Database, work: (database: Database) => T): Promise<T> {
-  const transaction = database.transaction(work);
-  for (const deadline = performance.now() + databaseBusyMs; ; await Bun.sleep(5 + Math.random() * 20)) {
-    database.run("PRAGMA busy_timeout = 0");
-    try {
-      return transaction.immediate(database);
-    } catch (error) {
-      if (!systemCodeOf(error)?.startsWith("SQLITE_BUSY") || performance.now() > deadline) throw error;
-    } finally {
-      database.run(`PRAGMA busy_timeout = ${databaseBusyMs}`);
-    }
-  }
-}
-
-export class Store implements AsyncDisposable {
+export class SqliteStore implements Store {
   readonly file: string;
-  readonly #listeners = new Set<() => void>();
-  #opening: Promise<Database> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** The version of the data that the listeners know. */
-  #known: number | undefined;
+  readonly #connection: Connection;
+  readonly records;
+  readonly counts;
+  readonly people;
+  readonly labels;
+  readonly quotas;
+  readonly approvals;
+  readonly audit;
+  readonly executions;
 
   constructor(file: string) {
+    const connection = new Connection(file);
     this.file = file;
+    this.#connection = connection;
+    this.records = recordRows(connection);
+    this.counts = countRows(connection);
+    this.people = peopleRows(connection);
+    this.labels = labelRows(connection);
+    this.quotas = quotaRows(connection);
+    this.approvals = approvalRows(connection);
+    this.audit = auditLog(connection);
+    this.executions = executionRows(connection);
   }
 
-  /** Whether anything was ever stored. */
   get exists(): boolean {
-    return this.#opening !== undefined || existsSync(this.file) || hasEarlierFiles(this.file);
+    return this.#connection.exists;
   }
 
-  /** The database, for reading until the store is closed. Throws FILE_NOT_WRITABLE and VERSION_TOO_OLD, as all methods. */
-  open(): Promise<Database> {
-    this.#opening ??= this.#open().catch((error: unknown) => {
-      // The next caller tries again.
-      this.#opening = undefined;
-      throw error;
-    });
-    return this.#opening;
+  checkWritable(): Promise<void> {
+    return this.#connection.write(() => {});
   }
 
-  /** Runs `work`. Undefined if nothing was ever stored. */
-  async read<T>(work: (database: Database) => T): Promise<T | undefined> {
-    return this.exists ? work(await this.open()) : undefined;
+  isTooNew(): Promise<boolean> {
+    return isNewerDatabase(this.file);
   }
 
-  /** Runs `work` as one transaction, once no other process writes. After a loss of power, the last writes may be missing. */
-  async write<T>(work: (database: Database) => T): Promise<T> {
-    return writeTo(await this.open(), work);
+  async stamp(): Promise<string> {
+    return `${stampOf(this.file)}\n${stampOf(`${this.file}-wal`)}`;
   }
 
-  /**
-   * Calls the listener when another process, or another thread of this one, has changed the database. It does not keep the process alive.
-   * Returns a function that ends this.
-   */
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    this.#timer ??= setInterval(() => void this.#look(), storeLookMs).unref();
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#stopLooking();
-    };
+    return this.#connection.onChange(listener);
   }
 
-  /** A later call opens the database again. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopLooking();
-    const opening = this.#opening;
-    this.#opening = undefined;
-    (await opening?.catch(() => undefined))?.close();
+  async takeOwner(): Promise<Owner> {
+    const { LockOwner } = await import("./owner.ts");
+    return LockOwner.take(this.#owners);
   }
 
-  #stopLooking(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#known = undefined;
+  async isAlive(owner: string): Promise<boolean> {
+    const { isOwnerAlive } = await import("./owner.ts");
+    return isOwnerAlive(this.#owners, owner);
   }
 
-  async #look(): Promise<void> {
-    try {
-      const database = await this.open();
-      const version = database.query<{ data_version: number }, []>("PRAGMA data_version").get()?.data_version;
-      const hasChanged = version !== this.#known;
-      this.#known = version;
-      if (hasChanged) for (const listener of [...this.#listeners]) listener();
-    } catch {
-      // The file may be locked for long. The next look tries again.
-    }
+  /** The folder with the locks of processes that run stored executions. */
+  get #owners(): string {
+    return join(dirname(this.file), "owners");
   }
 
-  async #open(): Promise<Database> {
-    const database = await openDatabase(this.file, { isDurable: false });
-    await takeOverEarlierFiles(database, this.file);
-    return database;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#connection[Symbol.asyncDispose]();
   }
 }

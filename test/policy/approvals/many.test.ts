@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 import { storeFile } from "../../../src/config/locations.ts";
 import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
-import { reading, record } from "../../../src/store/sqlite/audit.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { asking } from "../../store/approvals.ts";
 import { blockAudit, unblockAudit } from "../../support/audit.ts";
 import { LongestTurn } from "../../support/longest-turn.ts";
+import { inStore } from "../../support/stored.ts";
 import { no, Waiting, yes } from "./waiting.ts";
 
 setDefaultTimeout(60_000);
@@ -25,7 +25,7 @@ const file = () => storeFile(waiting.env);
 async function longLog(): Promise<void> {
   const by = { user: "ada", pid: 1, terminal: false };
   const why = "x".repeat(400);
-  await record(file(), Array(6_000).fill({ decision: "denied", why }), by);
+  await inStore(waiting.env, (store) => store.audit.add(Array(6_000).fill({ decision: "denied", why }), by));
 }
 
 /** Rows of other executions, which another process can continue. */
@@ -52,7 +52,7 @@ describe("five hundred approvals that expire together", () => {
     const lines = waiting.audit().filter(({ decision }) => decision === "expired");
     expect(lines).toHaveLength(500);
     expect(new Set(lines.map(({ at }) => at)).size).toBe(1);
-    const verified = await reading(file(), verify);
+    const verified = await inStore(waiting.env, (store) => verify(store.audit));
     expect(verified).toMatchObject({ entries: 6_500, notes: [] });
     expect(verified).not.toHaveProperty("problem");
   });

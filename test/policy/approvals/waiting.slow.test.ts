@@ -169,7 +169,7 @@ describe("a call that nobody can be asked about", () => {
   test("is not made if the decision cannot be recorded", async () => {
     await waiting.open(always);
     await waiting.elsewhere.open();
-    await inStore(waiting.env, (store) => store.open());
+    await inStore(waiting.env, (store) => store.checkWritable());
     blockAudit(storeFile(waiting.env));
     await person("once");
     expect(await waiting.call({})).toBe("Cannot write to the audit log: blocked");

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import { LabelSessions } from "../../../src/policy/flow/label-sessions.ts";
-import { Store } from "../../../src/store/sqlite/store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
 const folder = temporaryFolder();
@@ -13,7 +13,7 @@ const secret = { label: "private", source: "crm.get" } as const;
 const stranger = { label: "untrusted", source: "forum.get" } as const;
 
 async function withSessions<T>(work: (sessions: LabelSessions) => Promise<T>): Promise<T> {
-  await using store = new Store(join(folder.path, "store.sqlite"));
+  await using store = new SqliteStore(join(folder.path, "store.sqlite"));
   return await work(new LabelSessions({ store, log: silentLog }));
 }
 
@@ -49,7 +49,7 @@ test("an execution keeps what its session had read before and reads meanwhile, u
 
 test("a comparison finds parts of the data whatever their punctuation, and says nothing if data is missing", () => {
   const session = new LabelSessions({
-    store: new Store(join(folder.path, "other.sqlite")),
+    store: new SqliteStore(join(folder.path, "other.sqlite")),
     log: silentLog,
   }).ofConnection();
   const text = JSON.stringify({

@@ -7,8 +7,7 @@ import { Counts } from "../../../src/programs/ledger/counts.ts";
 import { Ledger } from "../../../src/programs/ledger/ledger.ts";
 import { addCounts, readCounts, resetLedger } from "../../../src/programs/ledger/store.ts";
 import { maxUnsummedWrites } from "../../../src/programs/limits.ts";
-import { CountTable } from "../../../src/store/sqlite/counts.ts";
-import { Store } from "../../../src/store/sqlite/store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 import { root } from "../../support/claudikins.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 
@@ -16,9 +15,9 @@ setDefaultTimeout(60_000);
 
 const folder = ownFolder();
 const file = () => join(folder.path, "data", "executions.sqlite");
-let store: Store;
+let store: SqliteStore;
 beforeEach(() => {
-  store = new Store(file());
+  store = new SqliteStore(file());
 });
 
 /** In the local time zone, as the days of the ledger are. */
@@ -35,14 +34,14 @@ function calls(count: number, tool = "list"): Counts {
 }
 
 async function found(): Promise<Record<string, number>> {
-  await using reader = new Store(file());
+  await using reader = new SqliteStore(file());
   const { periods } = await readCounts(reader);
   return Object.fromEntries(
     [...periods].map(([name, counts]) => [name, counts.uses().reduce((sum, [, , use]) => sum + use.calls, 0)]),
   );
 }
 
-const rows = async () => (await store.read((database) => new CountTable(database).all())) ?? [];
+const rows = () => store.counts.all();
 
 /** Writes until everything before is summed up. */
 async function sumUp(at = now): Promise<void> {
@@ -105,7 +104,7 @@ describe("a ledger", () => {
   test("loses only the row that is damaged, and keeps it", async () => {
     await addCounts(store, calls(3), now);
     const damaged = { at: null, period: "2026-11-20", json: '{"tools":[["shop"' };
-    await store.write((database) => new CountTable(database).add(damaged));
+    await store.counts.add(damaged);
     await addCounts(store, calls(4), now);
     await sumUp();
     expect(await found()).toEqual({ "2026-11-21": 7 });
@@ -153,9 +152,9 @@ describe("concurrent processes", () => {
       path,
       `import { Counts } from ${source("programs/ledger/counts.ts")};
        import { addCounts } from ${source("programs/ledger/store.ts")};
-       import { Store } from ${source("store/store.ts")};
+       import { SqliteStore } from ${source("store/sqlite/store.ts")};
        const use = { calls: 1, failures: 0, durationMs: 1, resultChars: 1, takenChars: 1, argumentChars: 1 };
-       const store = new Store(${JSON.stringify(file())});
+       const store = new SqliteStore(${JSON.stringify(file())});
        for (let round = 0; round < 500; round++) {
          const counts = new Counts();
          counts.addUse("shop", "list", use);

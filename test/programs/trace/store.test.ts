@@ -5,15 +5,14 @@ import { join } from "node:path";
 import { recordsKept } from "../../../src/programs/limits.ts";
 import { isId, newId, timeOf } from "../../../src/programs/trace/id.ts";
 import { readRecord, readSummaries, removeRecords, writeRecords } from "../../../src/programs/trace/store.ts";
-import { RecordTable } from "../../../src/store/sqlite/records.ts";
-import { Store } from "../../../src/store/sqlite/store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { recordOf } from "./records.ts";
 
 const folder = ownFolder();
-let store: Store;
+let store: SqliteStore;
 beforeEach(() => {
-  store = new Store(join(folder.path, "data", "executions.sqlite"));
+  store = new SqliteStore(join(folder.path, "data", "executions.sqlite"));
 });
 
 const ids = async () => (await readSummaries(store)).map(({ id }) => id);
@@ -65,14 +64,13 @@ test("old records are removed by number, age and size", async () => {
   const records = [5, 4, 3, 2, 1].map((days) => recordOf({ at: now - days * 86_400_000 }));
   for (const record of records) await writeRecords(store, [record]);
   const youngest = records.map(({ id }) => id).reverse();
-  const prune = (kept: Partial<typeof recordsKept>) =>
-    store.write((database) => new RecordTable(database).prune(now, { ...recordsKept, ...kept }));
+  const prune = (kept: Partial<typeof recordsKept>) => store.records.add([], { ...recordsKept, ...kept }, now);
   expect(await ids()).toEqual(youngest);
   await prune({ count: 4 });
   expect(await ids()).toEqual(youngest.slice(0, 4));
   await prune({ ageMs: 3.5 * 86_400_000 });
   expect(await ids()).toEqual(youngest.slice(0, 3));
-  const { summary, rest } = (await store.read((database) => new RecordTable(database).get(youngest[0]!)))!;
+  const { summary, rest } = (await store.records.get(youngest[0]!))!;
   await prune({ bytes: 2.5 * (summary.length + rest.length) });
   expect(await ids()).toEqual(youngest.slice(0, 2));
   await prune({ bytes: 1 });
@@ -88,7 +86,7 @@ test("each write removes excess records", async () => {
 
 test("records can be written concurrently", async () => {
   const records = Array.from({ length: 30 }, () => recordOf({}));
-  const other = new Store(store.file);
+  const other = new SqliteStore(store.file);
   const kept = { ...recordsKept, count: 20 };
   await Promise.all(records.map((record, place) => writeRecords(place % 2 === 0 ? store : other, [record], kept)));
   expect(await ids()).toHaveLength(20);
@@ -98,7 +96,7 @@ test("records of a newer version are not listed, and refused when they are asked
   const [good, other] = [recordOf({}), recordOf({})];
   await writeRecords(store, [good]);
   const row = { id: other.id, at: other.at, summary: JSON.stringify({ ...other, version: 2 }), rest: "{}" };
-  await store.write((database) => new RecordTable(database).add(row));
+  await store.records.add([row], recordsKept, Date.now());
   expect(await ids()).toEqual([good.id]);
   expect(await readRecord(store, newId(0))).toBeUndefined();
   await expect(readRecord(store, other.id)).rejects.toThrow("too old for this record");

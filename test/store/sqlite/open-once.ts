@@ -1,5 +1,5 @@
 /** Opens the database and prints whether that worked. Arguments: its file. */
-import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
 
 // All processes of the test begin at the same moment.
 while (Date.now() < Number(process.argv[3])) await Bun.sleep(1);

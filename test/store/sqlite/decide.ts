@@ -1,6 +1,6 @@
 /** A program that decides each approval of a database as fast as it can, and prints the ids that it decided. */
-import { ApprovalStore } from "../../src/store/sqlite/approvals.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { ApprovalStore } from "../../../src/store/sqlite/approvals.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
 
 const [file = "", by = ""] = process.argv.slice(2);
 const store = new ApprovalStore(await openDatabase(file));

@@ -5,5 +5,5 @@ import { record } from "../../../src/store/sqlite/audit.ts";
 
 const [file = "", server = "", count = "1"] = process.argv.slice(2);
 for (let call = 1; call <= Number(count); call++) {
-  await record(file, { decision: "approved", server, tool: "merge", call }, thisProcess("command"));
+  await record(file, [{ decision: "approved", server, tool: "merge", call }], thisProcess("command"));
 }

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { sha256 } from "../../../src/base/sha256.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
-import { reading, record } from "../../../src/store/sqlite/audit.ts";
+import { record } from "../../../src/store/sqlite/audit.ts";
+import { auditLog } from "../../../src/store/sqlite/audit-log.ts";
 import { auditTexts } from "../../support/audit.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 
@@ -14,7 +15,7 @@ setDefaultTimeout(60_000);
 const folder = ownFolder();
 const file = () => join(folder.path, "executions.sqlite");
 const texts = () => auditTexts(file());
-const verified = async (wanted?: string) => (await reading(file(), (log) => verify(log, wanted)))!;
+const verified = (wanted?: string) => verify(auditLog({ file: file() }), wanted);
 const moved = () => readdirSync(folder.path).filter((name) => name.startsWith("audit"));
 
 const by: Decider = { place: "command", user: "ada", pid: 7, terminal: true };
@@ -50,7 +51,7 @@ function earlier(lines: readonly string[], { head = headOf(lines), torn = "" }: 
 
 test("lines keep their hashes, new lines continue the chain, and the files stay under another name", async () => {
   earlier(three);
-  await record(file(), { decision: "denied" }, by);
+  await record(file(), [{ decision: "denied" }], by);
   expect(texts().slice(0, 3)).toEqual(three);
   expect(JSON.parse(texts()[3]!)).toMatchObject({ entry: 4, previous: sha256(three[2]!), decision: "denied" });
   expect(await verified(sha256(three[1]!))).toEqual({
@@ -89,7 +90,7 @@ test("processes that look at the same moment take it over once", async () => {
 
 test("entries that a running process of the earlier version adds later are recorded again, at the end of the chain", async () => {
   earlier(three);
-  await record(file(), { decision: "denied" }, by);
+  await record(file(), [{ decision: "denied" }], by);
   earlier(chain("later"));
   expect(await verified()).toMatchObject({ entries: 5, notes: [] });
   expect(JSON.parse(texts()[4]!)).toMatchObject({ entry: 5, tool: "later", at: 1_000, by });
@@ -106,14 +107,14 @@ test("an empty log leaves nothing", async () => {
 test("other files beside the database whose names begin with audit are left alone", async () => {
   folder.write("audit-2026.jsonl", three.join("\n"));
   folder.write("audit-copies/000001.jsonl", three.join("\n"));
-  await record(file(), { decision: "denied" }, by);
+  await record(file(), [{ decision: "denied" }], by);
   expect(await verified()).toMatchObject({ entries: 1 });
   expect(moved()).toEqual(["audit-2026.jsonl", "audit-copies"]);
 });
 
 test("a file with the name of the folder is left alone", async () => {
   folder.write("audit", "not a folder");
-  await record(file(), { decision: "denied" }, by);
+  await record(file(), [{ decision: "denied" }], by);
   expect(await verified()).toMatchObject({ entries: 1 });
   expect(existsSync(join(folder.path, "audit"))).toBe(true);
 });
@@ -165,7 +166,7 @@ describe("a problem of the files stays one:", () => {
   ])("%s", async (_, lines, options, expected) => {
     earlier(lines, options);
     expect((await verified()).problem).toStartWith(expected);
-    await record(file(), { decision: "denied" }, by);
+    await record(file(), [{ decision: "denied" }], by);
     expect((await verified()).problem).toStartWith(expected);
   });
 

@@ -2,13 +2,13 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Counts } from "../../src/programs/ledger/counts.ts";
-import { readCounts } from "../../src/programs/ledger/store.ts";
-import { readRecord, readSummaries } from "../../src/programs/trace/store.ts";
-import { Store } from "../../src/store/sqlite/store.ts";
-import { recordOf } from "../programs/trace/records.ts";
-import { root } from "../support/claudikins.ts";
-import { ownFolder } from "../support/own-folder.ts";
+import type { Counts } from "../../../src/programs/ledger/counts.ts";
+import { readCounts } from "../../../src/programs/ledger/store.ts";
+import { readRecord, readSummaries } from "../../../src/programs/trace/store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/store.ts";
+import { recordOf } from "../../programs/trace/records.ts";
+import { root } from "../../support/claudikins.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 
 setDefaultTimeout(60_000);
 
@@ -33,7 +33,7 @@ const sum = (periods: Iterable<Counts>) =>
 
 /** The calls in the ledger, and the ids of the records, as a new process finds them. */
 async function found(): Promise<{ calls: number; ids: string[] }> {
-  await using store = new Store(file());
+  await using store = new SqliteStore(file());
   const { periods } = await readCounts(store);
   return { calls: sum(periods.values()), ids: (await readSummaries(store)).map(({ id }) => id) };
 }
@@ -52,7 +52,7 @@ test("the ledger and the records are taken over once, and the files are gone", a
   expect(await found()).toEqual(all);
   expect(await found()).toEqual(all);
   expect(readdirSync(folder.path)).toEqual(["executions.sqlite"]);
-  await using store = new Store(file());
+  await using store = new SqliteStore(file());
   expect(await readRecord(store, one.id)).toEqual(one);
 });
 
@@ -94,9 +94,9 @@ test("several processes that open the database at the same moment take over ever
   const source = (name: string) => JSON.stringify(join(root, "src", name));
   const program = folder.write(
     "open.ts",
-    `import { Store } from ${source("store/store.ts")};
+    `import { SqliteStore } from ${source("store/sqlite/store.ts")};
      import { readSummaries } from ${source("programs/trace/store.ts")};
-     await using store = new Store(${JSON.stringify(file())});
+     await using store = new SqliteStore(${JSON.stringify(file())});
      console.log((await readSummaries(store)).length);`,
   );
   const all = Array.from({ length: 4 }, () => Bun.spawn([process.execPath, program], { stderr: "inherit" }));

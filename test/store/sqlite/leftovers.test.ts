@@ -3,12 +3,12 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { storeFile } from "../../src/config/locations.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { StoreWriter } from "../../src/store/sqlite/writer.ts";
-import { eventually } from "../support/eventually.ts";
-import { fixture } from "../support/servers.ts";
-import { type Project, project } from "../tools/generation/project.ts";
+import { storeFile } from "../../../src/config/locations.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { StoreWriter } from "../../../src/store/sqlite/writer.ts";
+import { eventually } from "../../support/eventually.ts";
+import { fixture } from "../../support/servers.ts";
+import { type Project, project } from "../../tools/generation/project.ts";
 
 setDefaultTimeout(120_000);
 

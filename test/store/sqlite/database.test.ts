@@ -1,9 +1,9 @@
 /** The database of what outlives a process. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { isNewerDatabase } from "../../src/store/sqlite/database.ts";
-import { runProgram } from "../support/process.ts";
-import { temporaryFolder } from "../support/temporary.ts";
+import { isNewerDatabase } from "../../../src/store/sqlite/database.ts";
+import { runProgram } from "../../support/process.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,30 +2,31 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { storeLookMs } from "../../src/store/limits.ts";
-import { CountTable } from "../../src/store/sqlite/counts.ts";
-import { Store } from "../../src/store/sqlite/store.ts";
-import { eventually } from "../support/eventually.ts";
-import { ownFolder } from "../support/own-folder.ts";
+import { storeLookMs } from "../../../src/store/limits.ts";
+import { Connection } from "../../../src/store/sqlite/connection.ts";
+import { CountTable } from "../../../src/store/sqlite/counts.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ownFolder } from "../../support/own-folder.ts";
 
 const folder = ownFolder();
-let store: Store;
-let other: Store;
+let store: Connection;
+let other: Connection;
 beforeEach(() => {
   const file = join(folder.path, "data", "executions.sqlite");
-  store = new Store(file);
-  other = new Store(file);
+  store = new Connection(file);
+  other = new Connection(file);
 });
 afterEach(async () => {
   await store[Symbol.asyncDispose]();
   await other[Symbol.asyncDispose]();
 });
 
-const add = (to: Store) => to.write((database) => new CountTable(database).add({ at: 1, period: null, json: "{}" }));
-const count = (from: Store) => from.read((database) => new CountTable(database).writes);
+const add = (to: Connection) =>
+  to.write((database) => new CountTable(database).add({ at: 1, period: null, json: "{}" }));
+const count = (from: Connection) => from.read(0, (database) => new CountTable(database).writes);
 
 test("a question creates no database", async () => {
-  expect([store.exists, await count(store), existsSync(join(folder.path, "data"))]).toEqual([false, undefined, false]);
+  expect([store.exists, await count(store), existsSync(join(folder.path, "data"))]).toEqual([false, 0, false]);
   await add(other);
   expect([store.exists, await count(store)]).toEqual([true, 1]);
 });

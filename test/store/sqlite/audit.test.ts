@@ -1,12 +1,13 @@
 /** The audit log: its chain of hashes, several writers, and what a change of its lines looks like. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../../../src/base/sha256.ts";
 import { verify } from "../../../src/policy/audit/verify.ts";
 import { thisProcess } from "../../../src/store/audit/decider.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
-import { openLog, reading, record, requireLog } from "../../../src/store/sqlite/audit.ts";
+import { openLog, record, requireLog } from "../../../src/store/sqlite/audit.ts";
+import { auditLog } from "../../../src/store/sqlite/audit-log.ts";
 import { addEvents } from "../../../src/store/sqlite/audit-table.ts";
 import { auditTexts, blockAudit, tamper, unblockAudit } from "../../support/audit.ts";
 import { ownFolder } from "../../support/own-folder.ts";
@@ -18,14 +19,14 @@ const file = () => join(folder.path, "executions.sqlite");
 
 const by: Decider = { place: "command", user: "ada", pid: 7, terminal: true, parent: "bash" };
 const write = (tool: string, more: object = {}) =>
-  record(file(), { decision: "approved", server: "github", tool, ...more }, by, 1_000);
+  record(file(), [{ decision: "approved", server: "github", tool, ...more }], by, 1_000);
 async function three(): Promise<void> {
   for (const tool of ["one", "two", "three"]) await write(tool);
 }
 
 const texts = () => auditTexts(file());
 const lines = () => texts().map((text) => JSON.parse(text) as AuditLine);
-const verified = async (wanted?: string) => (await reading(file(), (log) => verify(log, wanted)))!;
+const verified = (wanted?: string) => verify(auditLog({ file: file() }), wanted);
 const problem = async () => (await verified()).problem;
 
 /** Replaces a text of an entry, as somebody would who hides something. */
@@ -54,8 +55,8 @@ test("each line has its number and the hash of the line before it, in a file for
 });
 
 test("an empty log holds, and is not made by reading it", async () => {
-  expect(await reading(file(), verify)).toBeUndefined();
-  expect(verify(undefined)).toEqual({ entries: 0, sha256: "0".repeat(64), notes: [] });
+  expect(await verified()).toEqual({ entries: 0, sha256: "0".repeat(64), notes: [] });
+  expect(existsSync(file())).toBe(false);
   await requireLog(file());
   expect(await verified()).toEqual({ entries: 0, sha256: "0".repeat(64), notes: [] });
 });

@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isOwnerAlive, Owner } from "../../src/store/sqlite/owner.ts";
-import { temporaryFolder } from "../support/temporary.ts";
+import { isOwnerAlive, LockOwner } from "../../../src/store/sqlite/owner.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 test("a process that holds its lock is alive, and one that has left its lock behind is not", async () => {
   using folder = temporaryFolder();
-  using owner = await Owner.take(folder.path);
+  await using owner = await LockOwner.take(folder.path);
   expect(await isOwnerAlive(folder.path, owner.name)).toBe(true);
   expect(await isOwnerAlive(folder.path, "unknown")).toBe(false);
 });

@@ -1,0 +1,30 @@
+/** The approvals of the store: the main thread reads, and a worker changes. The SQL is loaded with the first use. */
+import type { ApprovalRows } from "../approvals.ts";
+import type { Access } from "./access.ts";
+import type { ApprovalStore } from "./approvals.ts";
+
+export function approvalRows(access: Access): ApprovalRows {
+  let loading: Promise<{ ApprovalStore: typeof ApprovalStore }> | undefined;
+  const read = async <T>(empty: T, work: (table: ApprovalStore) => T): Promise<T> => {
+    loading ??= import("./approvals.ts");
+    const { ApprovalStore } = await loading;
+    return access.read(empty, (database) => work(new ApprovalStore(database)));
+  };
+  return {
+    get: (id) => read(undefined, (table) => table.get(id)),
+    argumentsOf: (id) => read(undefined, (table) => table.argumentsOf(id)),
+    list: (filter) => read([], (table) => table.list(filter)),
+    isWaiting: (execution) => read(false, (table) => table.isWaiting(execution)),
+    openAmong: (ids) => read(new Set(), (table) => table.openAmong(ids)),
+    ofCall: (execution, call) => read(undefined, (table) => table.ofCall(execution, call)),
+    sessionApproval: (execution, server, tool) =>
+      read(undefined, (table) => table.sessionApproval(execution, server, tool)),
+    unsaved: (filter) => read([], (table) => table.unsaved(filter)),
+    isDue: (now) => read(false, (table) => table.isDue(now)),
+    hasOld: (now) => read(false, (table) => table.hasOld(now)),
+    async change(change, by, now) {
+      const { changed } = await import("./approval-changes.ts");
+      return changed({ change, file: access.file, by, now });
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * The user's database as a process uses it on its main thread: one connection for reads and for small writes, which waits neither for other
+ * processes nor, except for a moment, for the disk. What must be on the disk before something else happens is written by a worker.
+ */
+import type { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { systemCodeOf } from "../../base/errors.ts";
+import { databaseBusyMs, storeLookMs } from "../limits.ts";
+import type { Access } from "./access.ts";
+import { openDatabase } from "./database.ts";
+import { hasEarlierFiles, takeOverEarlierFiles } from "./earlier-files.ts";
+
+/** Runs `work` as one transaction, once no other process writes. Other work of the thread goes on meanwhile. */
+export async function writeTo<T>(database: Database, work: (database: Database) => T): Promise<T> {
+  const transaction = database.transaction(work);
+  for (const deadline = performance.now() + databaseBusyMs; ; await Bun.sleep(5 + Math.random() * 20)) {
+    database.run("PRAGMA busy_timeout = 0");
+    try {
+      return transaction.immediate(database);
+    } catch (error) {
+      if (!systemCodeOf(error)?.startsWith("SQLITE_BUSY") || performance.now() > deadline) throw error;
+    } finally {
+      database.run(`PRAGMA busy_timeout = ${databaseBusyMs}`);
+    }
+  }
+}
+
+export class Connection implements Access, AsyncDisposable {
+  readonly file: string;
+  readonly #listeners = new Set<() => void>();
+  #opening: Promise<Database> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** The version of the data that the listeners know. */
+  #known: number | undefined;
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  /** Whether anything was ever stored. */
+  get exists(): boolean {
+    return this.#opening !== undefined || existsSync(this.file) || hasEarlierFiles(this.file);
+  }
+
+  #opened(): Promise<Database> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      // The next caller tries again.
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async read<T>(empty: T, work: (database: Database) => T): Promise<T> {
+    return this.exists ? work(await this.#opened()) : empty;
+  }
+
+  async write<T>(work: (database: Database) => T): Promise<T> {
+    return writeTo(await this.#opened(), work);
+  }
+
+  /**
+   * Calls the listener when another process, or another thread of this one, has changed the database. It does not keep the process alive.
+   * Returns a function that ends this.
+   */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#timer ??= setInterval(() => void this.#look(), storeLookMs).unref();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#stopLooking();
+    };
+  }
+
+  /** A later call opens the database again. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopLooking();
+    const opening = this.#opening;
+    this.#opening = undefined;
+    (await opening?.catch(() => undefined))?.close();
+  }
+
+  #stopLooking(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#known = undefined;
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const database = await this.#opened();
+      const version = database.query<{ data_version: number }, []>("PRAGMA data_version").get()?.data_version;
+      const hasChanged = version !== this.#known;
+      this.#known = version;
+      if (hasChanged) for (const listener of [...this.#listeners]) listener();
+    } catch {
+      // The file may be locked for long. The next look tries again.
+    }
+  }
+
+  async #open(): Promise<Database> {
+    const database = await openDatabase(this.file, { isDurable: false });
+    await takeOverEarlierFiles(database, this.file);
+    return database;
+  }
+}
