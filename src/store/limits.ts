@@ -73,7 +73,7 @@ export const databaseAnswerMs = 20_000;
 export const databaseConnectSeconds = 5;
 
 /** Time in which work is begun again after its connection was lost. */
-export const databaseRetryMs = 8_000;
+export const databaseRetryMs = 6_000;
 
 /** Connections of one process, besides the one that waits for changes. */
 export const maxConnections = 6;

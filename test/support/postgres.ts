@@ -34,6 +34,8 @@ export interface PostgresFixture extends AsyncDisposable {
   port: number;
   /** Makes an empty database. Returns its address. */
   database(): Promise<string>;
+  /** Runs a statement, as an administrator. */
+  run(url: string, statement: string): Promise<Record<string, unknown>[]>;
   /** The connections to a database end, as an administrator ends them. Returns how many there were. */
   cut(url: string): Promise<number>;
   /** Ends the server and starts it again. */
@@ -77,6 +79,10 @@ export async function postgresFixture(): Promise<PostgresFixture> {
       const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
       await asAdministrator((sql) => sql.unsafe(`CREATE DATABASE ${name}`));
       return urlOf(name);
+    },
+    run: async (url, statement) => {
+      await using sql = new SQL(url, { max: 1 });
+      return [...(await sql.unsafe(statement))];
     },
     cut: (url) =>
       asAdministrator(async (sql) => {

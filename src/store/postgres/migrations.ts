@@ -53,10 +53,12 @@ async function requireFit(querying: Querying): Promise<void> {
 }
 
 async function schemaOf(querying: Querying): Promise<Schema | undefined> {
-  const found = await querying.get<{ isThere: boolean }>(
-    "SELECT to_regclass('claudikins.schema_version') IS NOT NULL AS is_there",
+  // to_regclass does not see what another transaction has just committed.
+  const found = await querying.get(
+    `SELECT 1 AS one FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = 'claudikins' AND relname = 'schema_version'`,
   );
-  return found?.isThere ? querying.get<Schema>("SELECT version, oldest FROM claudikins.schema_version") : undefined;
+  return found ? querying.get<Schema>("SELECT version, oldest FROM claudikins.schema_version") : undefined;
 }
 
 function isUsable(schema: Schema | undefined): boolean {
