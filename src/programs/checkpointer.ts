@@ -231,7 +231,7 @@ export class ExecutionCheckpointer implements Checkpointer {
       return undefined;
     } catch (error) {
       await Promise.allSettled(jobs);
-      if (error instanceof ClaudikinsError) return noRoom;
+      if (error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE") return noRoom;
       throw error;
     }
   }

@@ -84,7 +84,7 @@ export class PostgresApprovals implements ApprovalRows {
       const rows = await changedRows(change, querying, now);
       const events = change.type === "note" ? [change.event] : eventsOf(rows);
       await addEvents(querying, events, by, Date.now());
-      if (rows.length > 0 || change.type === "adopt") await tellOnCommit(querying);
+      if (change.type !== "prune") await tellOnCommit(querying);
       return rows;
     });
   }

@@ -1,5 +1,5 @@
 /** What an error of the database means, told without its address and its password: code in the sandbox may read the text. */
-import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 
 /** The codes of Postgres, see "PostgreSQL Error Codes" in its documentation. */
 const refused = ["28000", "28P01"];
@@ -12,9 +12,11 @@ const conflicts = ["40001", "40P01"];
 /** The server ends, starts, has too many connections, or was a standby until now. */
 const passing = ["53300", "57P01", "57P02", "57P03", "57P05", ...readOnly];
 
-/** The code of a server's answer, or Bun's code of an error of the connection. */
+const ofTls = /TLS|SSL|CERT|ALTNAME/;
+
+/** The code of a server's answer, Bun's code of an error of the connection, or OpenSSL's of a certificate that is not accepted. */
 function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Bun.SQL.PostgresError)) return undefined;
+  if (!(error instanceof Bun.SQL.PostgresError)) return ofTls.exec(systemCodeOf(error) ?? "")?.input;
   return error.code === "ERR_POSTGRES_SERVER_ERROR" ? String(error.errno) : error.code;
 }
 
@@ -27,11 +29,6 @@ export function isLost(error: unknown): boolean {
 /** Whether another transaction was in the way. Nothing was done. */
 export function isConflict(error: unknown): boolean {
   return conflicts.includes(codeOf(error) ?? "");
-}
-
-/** A table that does not exist. */
-export function isMissing(error: unknown): boolean {
-  return ["42P01", "3F000"].includes(codeOf(error) ?? "");
 }
 
 export function noAnswer(): Error {
@@ -69,7 +66,10 @@ function explained(code: string, error: unknown): [message: string, hint: string
   if (readOnly.includes(code)) {
     return ["The database can only be read", "CLAUDIKINS_DATABASE must name the primary server."];
   }
-  if (/TLS|SSL|CERT/.test(code)) return ["The database cannot be reached with TLS", check];
+  if (ofTls.test(code)) {
+    const certificate = "Check sslmode and sslrootcert in CLAUDIKINS_DATABASE, and the certificate of the server.";
+    return ["The database cannot be reached with TLS", certificate];
+  }
   if (isLost(error)) return ["The database cannot be reached", check];
   return [`The database has failed: ${messageOf(error)}`, check];
 }

@@ -20,7 +20,7 @@ describe.skipIf(postgresNote !== "")(`replicas on one Postgres${postgresNote}`, 
   const endLeases = (url: string, but: string) =>
     server.run(url, `DELETE FROM claudikins.owners WHERE name <> '${but}'`);
 
-  test("of two that claim 50 executions at once, each gets those that the other one does not get", async () => {
+  test("claim 50 executions at once, and each execution gets one owner", async () => {
     const url = await server.database();
     await using first = new PostgresStore(url);
     await using second = new PostgresStore(url);
@@ -38,7 +38,7 @@ describe.skipIf(postgresNote !== "")(`replicas on one Postgres${postgresNote}`, 
     expect([...ofFirst, ...ofSecond].sort()).toEqual(executions.sort());
   });
 
-  test("one that was stopped, and whose execution another one has claimed, can neither make its call nor write", async () => {
+  test("can neither call nor write for an execution that another one has claimed while they were stopped", async () => {
     const url = await server.database();
     await using slow = await replica(url);
     const withoutProgram = { ...saved(slow.name), program: undefined, unsaved: "it is too large" };
@@ -82,7 +82,7 @@ describe.skipIf(postgresNote !== "")(`replicas on one Postgres${postgresNote}`, 
     expect((await store.executions.get("e"))?.state).toBe("ended");
   });
 
-  test("a first save whose pages were deleted as those of a dead process is not made", async () => {
+  test("do not save a program whose pages were deleted because they seemed dead", async () => {
     const url = await server.database();
     await using store = new PostgresStore(url);
     await using other = new PostgresStore(url);
@@ -104,7 +104,7 @@ describe.skipIf(postgresNote !== "")(`replicas on one Postgres${postgresNote}`, 
     expect(await store.executions.list()).toEqual([]);
   });
 
-  test("one whose process has ended properly is not alive, and one whose process was killed is alive until its lease ends", async () => {
+  test("are alive until they end, or until their lease ends if they were killed", async () => {
     const url = await server.database();
     await using store = new PostgresStore(url);
     const [ended, killed] = [await replica(url), await replica(url)];
@@ -117,7 +117,7 @@ describe.skipIf(postgresNote !== "")(`replicas on one Postgres${postgresNote}`, 
     expect(await store.isAlive(killed.name)).toBe(false);
   });
 
-  test("each is told of changes of the others, also after its connections were cut", async () => {
+  test("notice changes by the others, also after their connections were cut", async () => {
     const url = await server.database();
     await using store = new PostgresStore(url);
     await using other = new PostgresStore(url);

@@ -98,7 +98,7 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
     },
   );
 
-  test("of five processes to a new database make one schema", async () => {
+  test("from five processes to a new database make one schema", async () => {
     const url = await server.database();
     const program = `import { PostgresStore } from ${JSON.stringify(require.resolve("../../../src/store/postgres/store.ts"))};
       await using store = new PostgresStore(${JSON.stringify(url)});
@@ -130,7 +130,7 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
     ]);
   });
 
-  test("that are refused are explained without the password", async () => {
+  test("are refused with an explanation that has no password", async () => {
     const { pathname } = new URL(await server.database());
     await server.run(await server.database(), "CREATE ROLE guest LOGIN PASSWORD 'guest of tests'");
     const to = (user: string, secret: string, port = server.port, name = pathname) =>
@@ -140,6 +140,7 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
       [to("nobody", "a wrong password"), "The database refuses the user or the password of CLAUDIKINS_DATABASE"],
       [to("postgres", password, server.port, "/missing"), "The database that CLAUDIKINS_DATABASE names does not exist"],
       [to("guest", "guest of tests"), "The user of CLAUDIKINS_DATABASE has no right to use the schema claudikins"],
+      [`${to("postgres", password)}?sslmode=require`, "The database cannot be reached with TLS"],
       [to("postgres", password, 9), "The database cannot be reached"],
     ] as const;
     for (const [url, message] of cases) {
