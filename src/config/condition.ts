@@ -61,8 +61,10 @@ export function conditionProblem(text: string): string | undefined {
   }
 }
 
-/** Reads a condition that has no problem. */
+/** Throws if the condition has a problem. */
 export function conditionOf(text: string): Condition {
+  const problem = conditionProblem(text);
+  if (problem !== undefined) throw new Error(problem);
   const parsed: ParseResult = shared().parse(text);
   const code = withoutTexts(text);
   const args = namesAfter(/(?<![\w.])args\.([A-Za-z_]\w*)/g, code);

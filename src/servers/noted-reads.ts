@@ -13,14 +13,14 @@ export async function noteReads<T extends JsonObject | undefined>(
 ): Promise<T> {
   const reads = [...labels].flatMap((label): Read[] => (label === "public" ? [] : [{ label, source }]));
   if (reads.length === 0) return answer;
-  const note = (text: string | undefined) => caller.reads.add(reads, labels.has("private") ? text : undefined);
+  const note = (text: () => string | undefined) => caller.reads.add(reads, text);
   try {
     const result = await answer;
-    const noted = result && note(objectJson(result));
+    const noted = result && note(() => objectJson(result));
     if (noted) await noted;
     return result;
   } catch (error) {
-    await note(messageOf(error));
+    await note(() => messageOf(error));
     throw error;
   }
 }
