@@ -162,7 +162,7 @@ export class Gate {
       reads: [...reads.labels],
       agent: { ...agent, ...this.#options.place },
     };
-    return this.#rules.applied(rules, facts, this.#options.argumentNames(server, tool));
+    return this.#rules.applied(rules, facts, () => this.#options.argumentNames(server, tool));
   }
 
   /**

@@ -20,6 +20,8 @@ export interface ReadKeeper {
 
 export class SessionReads {
   readonly #reads = new Map<string, Read>();
+  /** The lists that were added, so that a tool that is called again costs nothing. */
+  readonly #added = new WeakSet<readonly Read[]>();
   #labels: ReadonlySet<Label> = new Set();
   /** Texts of private data, to look for in arguments. */
   #texts: { source: string; text: string }[] = [];
@@ -69,6 +71,8 @@ export class SessionReads {
   add(reads: readonly Read[], text?: () => string | undefined): Promise<void> | undefined {
     const isPrivate = reads.find(({ label }) => label === "private");
     if (isPrivate) this.#addText(isPrivate.source, text);
+    if (this.#added.has(reads)) return undefined;
+    this.#added.add(reads);
     const added = reads.filter(({ label, source }) => !this.#reads.has(keyOf(label, source)));
     if (added.length === 0) return undefined;
     this.#have(added);
