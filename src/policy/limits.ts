@@ -43,7 +43,7 @@ export const approvalPagesGivenBack = 4_000;
 export const maxQuestionNameChars = 120;
 
 /** Characters of the reason why the user is asked. */
-export const maxWhyChars = 300;
+export const maxWhyChars = 700;
 
 /** Characters of one line of the arguments. */
 export const maxArgumentLineChars = 200;
