@@ -34,7 +34,7 @@ export const questionLookMs = 250;
 export const maxQuestionNameChars = 120;
 
 /** Characters of the reason why the user is asked. */
-export const maxWhyChars = 300;
+export const maxWhyChars = 700;
 
 /** Characters of one line of the arguments. */
 export const maxArgumentLineChars = 200;

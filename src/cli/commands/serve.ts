@@ -65,16 +65,20 @@ export default command({
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
-      const opened = await openApp(io, args, {
-        sharing: "host",
-        asks,
-        isForMany: choice !== undefined,
-        waitsForApprovals: true,
-        recording: args,
-        observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
-        whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
-        reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
-      });
+      const opened = await openApp(
+        io,
+        { ...args, skipsConditions: choice === undefined },
+        {
+          sharing: "host",
+          asks,
+          isForMany: choice !== undefined,
+          waitsForApprovals: true,
+          recording: args,
+          observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
+          whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
+          reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
+        },
+      );
       applyFlags(opened.config, args);
       return opened;
     };
