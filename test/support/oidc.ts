@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK, jwtVerify, SignJWT } from "jose";
 import Provider, { type Configuration, errors } from "oidc-provider";
+import { type AssertionPolicy, assertion, assertionPolicy, assertionType, exchangeGrant } from "./id-jag.ts";
 
 export interface Account {
   groups?: string[];
@@ -15,6 +16,8 @@ export interface OidcFixture extends AsyncDisposable {
   accounts: Record<string, Account>;
   /** Life of access tokens in seconds. */
   tokenSeconds: number;
+  /** Life of ID tokens in seconds. */
+  idTokenSeconds: number;
   /** An access token of the person, by the authorization code flow. */
   token(subject: string, options?: { audience?: string; scope?: string }): Promise<string>;
   /** A token with any header and any claims, signed with the provider's key. */
@@ -31,9 +34,9 @@ export interface OidcFixture extends AsyncDisposable {
   exchanges: string[];
   /** Why no token is exchanged. Undefined: tokens are. */
   exchangeProblem: string | undefined;
+  /** What assertions (ID-JAG) the provider gives. */
+  assertions: AssertionPolicy;
 }
-
-const exchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 export const agentRedirect = "http://127.0.0.1:9/agent";
 
@@ -58,7 +61,15 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     provider.registerGrantType(
       exchangeGrant,
       async (context) => {
-        const { subject_token: given, audience } = context.oidc.params as Record<string, string>;
+        const {
+          subject_token: given,
+          audience,
+          requested_token_type: type,
+        } = context.oidc.params as Record<string, string>;
+        if (type === assertionType) {
+          context.body = await assertion(context.oidc, fixture);
+          return;
+        }
         const keys = createLocalJWKSet({ keys: await fixture.keys() });
         const { payload } = await jwtVerify(given!, keys, { issuer, audience: "https://tools.example.com" });
         if (fixture.exchangeProblem !== undefined) throw new errors.InvalidTarget(fixture.exchangeProblem);
@@ -98,10 +109,12 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     issuer,
     accounts,
     tokenSeconds: 300,
+    idTokenSeconds: 3_600,
     keyRequests: 0,
     isDown: false,
     exchanges: [],
     exchangeProblem: undefined,
+    assertions: assertionPolicy(),
     async token(subject, { audience = "https://tools.example.com", scope = "openid tools" } = {}) {
       const code = await authorized(issuer, { subject, audience, scope });
       const answer = await fetch(`${issuer}/token`, {
@@ -151,7 +164,7 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
         client_id: "page",
         client_secret: "page-secret",
         redirect_uris: redirects,
-        grant_types: ["authorization_code"],
+        grant_types: ["authorization_code", exchangeGrant],
       },
       {
         client_id: "exchanger",
@@ -166,6 +179,7 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
     scopes: ["openid"],
     claims: { openid: ["sub", "groups", "email"] },
     conformIdTokenClaims: false,
+    ttl: { IdToken: () => fixture.idTokenSeconds },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     features: {
       devInteractions: { enabled: false },

@@ -200,7 +200,7 @@ async function ownCredentialsOf(
   if (!people) return undefined;
   const { ownCredentials } = await import("../../app/own-credentials.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  return ownCredentials(config, { env, log, origin, accessToken: () => people.accessToken(person.id) });
+  return ownCredentials(config, { env, log, origin, tokenOf: (subject) => people.tokenOf(person.id, subject) });
 }
 
 interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {}

@@ -75,10 +75,12 @@ export class PeoplePage {
       const own = hasReference(oidc.clientSecret)
         ? await (await import("../../servers/read-values.ts")).withReadValues(oidc, "auth.oidc", { env })
         : oidc;
-      const { claims, to } = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), own, provider);
+      const signIn = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), own, provider);
+      const { claims, idToken, to } = signIn;
       await people.refuseRevoked(claims);
       people.noteClaims(claims, "ui");
-      const { cookie } = this.#sessions.begin(claims);
+      people.keepIdToken(claims, idToken);
+      const { cookie } = this.#sessions.begin(claims, idToken);
       this.#options.log.info(`person ${claims.id} has signed in to the page`);
       return redirected(
         `${pagePath}${to}`,
@@ -96,7 +98,8 @@ export class PeoplePage {
     }
     // A person comes from an agent, or back from the authorization server.
     if ((isRead || request.method === "POST") && this.#connect.has(path)) {
-      if (session) return this.#connect.answer(request, path, session.claims, base);
+      const answer = session && (await this.#connect.answer(request, path, session, base));
+      if (answer) return answer;
       if (isRead && path !== connectedPath) return toSignIn(`${path}${new URL(request.url).search}`);
       throw new RefusedRequest(401, "Your session has ended", "Open the link in your agent again.");
     }

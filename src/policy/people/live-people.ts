@@ -4,11 +4,13 @@
  */
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { SubjectToken } from "../../config/credentials.ts";
 import { groupsOfDoor, isIn, type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
 import { PeopleStore } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
 import { peopleLookMs, personSeenGapMs } from "../limits.ts";
 import { accessClaims, type PersonClaims } from "./claims.ts";
+import { IdTokens } from "./id-tokens.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
 
@@ -82,6 +84,7 @@ export interface LivePeopleOptions {
 export class LivePeople implements AsyncDisposable {
   readonly #options: LivePeopleOptions;
   readonly #people = new Map<string, Live>();
+  readonly #idTokens = new IdTokens();
   readonly #working = new Set<Promise<unknown>>();
   /** When it was last written that a person has used something. */
   readonly #notedAt = new Map<string, number>();
@@ -111,9 +114,20 @@ export class LivePeople implements AsyncDisposable {
     return this.enter(await accessClaims(token, this.provider(oidc), oidc, audience), token);
   }
 
-  /** The newest access token of the person. Undefined while the person is not here. */
-  accessToken(id: string): string | undefined {
-    return this.#people.get(id)?.accessToken;
+  /** The newest token of the person. Undefined while the person is not here, or for an ID token not signed in to the page. */
+  tokenOf(id: string, subject: SubjectToken): string | undefined {
+    return subject === "id-token" ? this.#idTokens.of(id) : this.#people.get(id)?.accessToken;
+  }
+
+  /** Keeps the ID token of a sign-in to the page, with its claims, until it expires or the person is revoked. */
+  keepIdToken(claims: PersonClaims, token: string): void {
+    this.#idTokens.keep(claims, token);
+    this.#watch();
+  }
+
+  /** Forgets the ID token of a person who signs out of the page. */
+  endIdToken(claims: PersonClaims, token: string): void {
+    this.#idTokens.end(claims, token);
   }
 
   /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
@@ -122,7 +136,7 @@ export class LivePeople implements AsyncDisposable {
     const person = this.#people.get(claims.id) ?? new Live(claims);
     person.renew(claims, accessToken);
     this.#people.set(claims.id, person);
-    this.#timer ??= setInterval(() => void this.#look(), peopleLookMs).unref();
+    this.#watch();
     return person;
   }
 
@@ -167,6 +181,10 @@ export class LivePeople implements AsyncDisposable {
     this.#pending(writing);
   }
 
+  #watch(): void {
+    this.#timer ??= setInterval(() => void this.#look(), peopleLookMs).unref();
+  }
+
   async #look(): Promise<void> {
     const now = Date.now();
     const skewMs = (this.oidc?.clockSkewSeconds ?? 0) * 1_000;
@@ -175,7 +193,8 @@ export class LivePeople implements AsyncDisposable {
     for (const person of gone) this.#end(person, true);
     for (const person of this.#people.values()) if (person.expiresAt + skewMs <= now) this.#end(person, false);
     if (gone.length > 0) this.#endAll(gone.map(({ id }) => id));
-    if (this.#people.size > 0) return;
+    this.#idTokens.forget(revoked);
+    if (this.#people.size + this.#idTokens.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
