@@ -16,6 +16,8 @@ export interface OidcFixture extends AsyncDisposable {
   accounts: Record<string, Account>;
   /** Life of access tokens in seconds. */
   tokenSeconds: number;
+  /** Whether browsers can sign out. It counts after the next `rotate`. */
+  canSignOut: boolean;
   /** Life of ID tokens in seconds. */
   idTokenSeconds: number;
   /** An access token of the person, by the authorization code flow. */
@@ -109,6 +111,7 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     issuer,
     accounts,
     tokenSeconds: 300,
+    canSignOut: true,
     idTokenSeconds: 3_600,
     keyRequests: 0,
     isDown: false,
@@ -164,6 +167,7 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
         client_id: "page",
         client_secret: "page-secret",
         redirect_uris: redirects,
+        post_logout_redirect_uris: redirects.map((each) => each.replace("signed-in", "signed-out")),
         grant_types: ["authorization_code", exchangeGrant],
       },
       {
@@ -183,7 +187,7 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: true },
+      rpInitiatedLogout: { enabled: fixture.canSignOut },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => "https://tools.example.com",

@@ -13,6 +13,8 @@ interface ProviderMetadata {
   /** Undefined if the provider has none: then nobody can sign in to the page. */
   authorization_endpoint: URL | undefined;
   token_endpoint: URL | undefined;
+  /** Undefined if the provider cannot end the session of a browser. */
+  end_session_endpoint: URL | undefined;
 }
 
 interface Known {
@@ -83,6 +85,7 @@ export class Provider {
       jwks_uri: keysAt,
       authorization_endpoint: safeUrl(found["authorization_endpoint"]),
       token_endpoint: safeUrl(found["token_endpoint"]),
+      end_session_endpoint: safeUrl(found["end_session_endpoint"]),
     };
     const known = this.#known?.metadata.jwks_uri.href === keysAt.href ? this.#known.keys : await this.#keysAt(keysAt);
     return { metadata, keys: known, until: performance.now() + providerKeysMs };
