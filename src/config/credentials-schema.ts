@@ -1,14 +1,13 @@
 /** The schemas of `credentials` and `exchange` of a server, and of the keys that seal credentials of people. */
 import { z } from "zod";
-import { isSafe } from "../base/loopback.ts";
 import { credentialKinds, type ExchangeEntry, exchangeKinds, subjectTokens } from "./credentials.ts";
+import { endpointProblem } from "./oidc.ts";
 
 const text = z.string().min(1);
 
 const tokenUrl = z.string().superRefine((value, context) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (value.includes("${") || (url && isSafe(url) && url.username === "" && url.hash === "")) return;
-  context.addIssue({ code: "custom", message: "expected an address that starts with https://" });
+  const message = endpointProblem(value);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
 });
 
 const exchangeFields = {

@@ -18,6 +18,12 @@ export interface OidcFixture extends AsyncDisposable {
   tokenSeconds: number;
   /** Whether browsers can sign out. It counts after the next `rotate`. */
   canSignOut: boolean;
+  /** Whether access tokens are opaque instead of JWTs. */
+  isOpaque: boolean;
+  /** Questions about tokens so far. */
+  introspections: number;
+  /** Claims that replace those in the answers to such questions. */
+  introspected: Record<string, unknown>;
   /** Life of ID tokens in seconds. */
   idTokenSeconds: number;
   /** An access token of the person, by the authorization code flow. */
@@ -46,6 +52,7 @@ export const agentRedirect = "http://127.0.0.1:9/agent";
 export async function oidcFixture(accounts: Record<string, Account>, redirects: string[] = []): Promise<OidcFixture> {
   let handler: ((request: IncomingMessage, response: ServerResponse) => unknown) | undefined;
   const server = createServer((request, response) => {
+    if (request.url === "/token/introspection") fixture.introspections += 1;
     if (request.url?.endsWith("/jwks")) fixture.keyRequests += 1;
     if (fixture.isDown) return void request.socket.destroy();
     return void handler?.(request, response);
@@ -89,6 +96,11 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
       ["subject_token", "subject_token_type", "requested_token_type", "audience", "resource", "scope"],
     );
     provider.use(async (context, next) => {
+      if (context.path === "/token/introspection") {
+        await next();
+        Object.assign(context.body as object, fixture.introspected);
+        return;
+      }
       if (!context.path.startsWith("/interaction/")) return next();
       // Everybody is who the request or the form says.
       const { params } = await provider.interactionDetails(context.req, context.res);
@@ -112,6 +124,9 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     accounts,
     tokenSeconds: 300,
     canSignOut: true,
+    isOpaque: false,
+    introspections: 0,
+    introspected: {},
     idTokenSeconds: 3_600,
     keyRequests: 0,
     isDown: false,
@@ -171,6 +186,13 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
         grant_types: ["authorization_code", exchangeGrant],
       },
       {
+        client_id: "api",
+        client_secret: "api-secret",
+        redirect_uris: [],
+        response_types: [],
+        grant_types: [],
+      },
+      {
         client_id: "exchanger",
         client_secret: "exchanger-secret",
         redirect_uris: [],
@@ -187,6 +209,8 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     features: {
       devInteractions: { enabled: false },
+      introspection: { enabled: true, allowedPolicy: (_, { clientId }) => clientId === "api" },
+      revocation: { enabled: true },
       rpInitiatedLogout: { enabled: fixture.canSignOut },
       resourceIndicators: {
         enabled: true,
@@ -196,7 +220,7 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
           scope: "tools other",
           audience,
           accessTokenTTL: fixture.tokenSeconds,
-          accessTokenFormat: "jwt",
+          accessTokenFormat: fixture.isOpaque ? "opaque" : "jwt",
           jwt: { sign: { alg: "RS256" } },
         }),
       },

@@ -186,6 +186,8 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
     config: origin.file,
     store: app.store,
     log: app.log,
+    withValues: async (part) =>
+      (await import("../../servers/read-values.ts")).withReadValues(part, "auth.oidc", { env }),
     endPeople: (ids) => endPeople(ids, origin.file, env),
   });
 }

@@ -9,8 +9,9 @@ import { groupsOfDoor, isIn, type Oidc, type Person, wholeConfig } from "../../c
 import { PeopleStore } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
 import { peopleLookMs, personSeenGapMs } from "../limits.ts";
-import { accessClaims, type PersonClaims } from "./claims.ts";
+import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
 import { IdTokens } from "./id-tokens.ts";
+import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
 
@@ -77,6 +78,8 @@ export interface LivePeopleOptions {
   config: string;
   store: Store;
   log: Log;
+  /** Reads the secrets in a part of the settings. Throws NEEDS_SECRET. */
+  withValues<T>(part: T): Promise<T>;
   /** Ends what people who were revoked have left: stored programs, in whatever process they run, and credentials for servers. */
   endPeople: (ids: readonly string[]) => Promise<void>;
 }
@@ -85,6 +88,7 @@ export class LivePeople implements AsyncDisposable {
   readonly #options: LivePeopleOptions;
   readonly #people = new Map<string, Live>();
   readonly #idTokens = new IdTokens();
+  readonly #introspection = new Introspection();
   readonly #working = new Set<Promise<unknown>>();
   /** When it was last written that a person has used something. */
   readonly #notedAt = new Map<string, number>();
@@ -111,7 +115,18 @@ export class LivePeople implements AsyncDisposable {
     const { oidc } = this;
     if (!oidc) throw new PersonRefused("invalid", "The config no longer says how people sign in");
     const audience = oidc.address === undefined ? oidc.audience : [...oidc.audience, resource];
-    return this.enter(await accessClaims(token, this.provider(oidc), oidc, audience), token);
+    return this.enter(await this.#claimsOf(token, oidc, audience), token);
+  }
+
+  async #claimsOf(token: string, oidc: Oidc, audience: string[]): Promise<PersonClaims> {
+    const { introspection } = oidc;
+    const provider = this.provider(oidc);
+    if (looksLikeJwt(token)) return accessClaims(token, provider, oidc, audience);
+    if (!introspection) {
+      throw new PersonRefused("invalid", "The token is wrong. An access token of the sign-in provider must be a JWT");
+    }
+    const client = () => this.#options.withValues(introspection);
+    return this.#introspection.claims(token, { provider, oidc, client }, audience);
   }
 
   /** The newest token of the person. Undefined while the person is not here, or for an ID token not signed in to the page. */

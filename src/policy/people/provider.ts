@@ -13,6 +13,8 @@ interface ProviderMetadata {
   /** Undefined if the provider has none: then nobody can sign in to the page. */
   authorization_endpoint: URL | undefined;
   token_endpoint: URL | undefined;
+  /** Undefined if nobody can ask about tokens. */
+  introspection_endpoint: URL | undefined;
   /** Undefined if the provider cannot end the session of a browser. */
   end_session_endpoint: URL | undefined;
 }
@@ -56,6 +58,11 @@ export class Provider {
     }
   }
 
+  /** Like `fetch`, for requests that anybody can cause: a provider that has just failed is not asked. */
+  ask(url: URL, init: RequestInit): Promise<{ status: number; text: string }> {
+    return this.#bounded(() => this.fetch(url, init));
+  }
+
   async #current(): Promise<Known> {
     if (this.#known && this.#known.until > performance.now()) return this.#known;
     this.#reading ??= this.#bounded(() => this.#read()).finally(() => {
@@ -85,6 +92,7 @@ export class Provider {
       jwks_uri: keysAt,
       authorization_endpoint: safeUrl(found["authorization_endpoint"]),
       token_endpoint: safeUrl(found["token_endpoint"]),
+      introspection_endpoint: safeUrl(found["introspection_endpoint"]),
       end_session_endpoint: safeUrl(found["end_session_endpoint"]),
     };
     const known = this.#known?.metadata.jwks_uri.href === keysAt.href ? this.#known.keys : await this.#keysAt(keysAt);
