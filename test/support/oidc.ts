@@ -36,6 +36,8 @@ export interface OidcFixture extends AsyncDisposable {
   rotate(): Promise<void>;
   /** Requests for the keys so far. */
   keyRequests: number;
+  /** How far the clock of the provider is ahead, as its answers say. */
+  aheadMs: number;
   /** With `true`, connections are closed without an answer. */
   isDown: boolean;
   /** Tokens that were exchanged so far, by subject and audience. */
@@ -55,6 +57,7 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     if (request.url === "/token/introspection") fixture.introspections += 1;
     if (request.url?.endsWith("/jwks")) fixture.keyRequests += 1;
     if (fixture.isDown) return void request.socket.destroy();
+    response.setHeader("date", new Date(Date.now() + fixture.aheadMs).toUTCString());
     return void handler?.(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -129,6 +132,7 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     introspected: {},
     idTokenSeconds: 3_600,
     keyRequests: 0,
+    aheadMs: 0,
     isDown: false,
     exchanges: [],
     exchangeProblem: undefined,

@@ -35,7 +35,8 @@ export class Introspection {
 
   /** What the provider says of an access token, which must be for one of `audience`. Throws PersonRefused, and what `client` throws. */
   async claims(token: string, asked: Asked, audience: readonly string[]): Promise<PersonClaims> {
-    if (token.length > maxPersonTokenChars || !/^[\x21-\x7e]+$/.test(token)) throw invalid("it cannot be an access token");
+    if (token.length > maxPersonTokenChars || !/^[\x21-\x7e]+$/.test(token))
+      throw invalid("it cannot be an access token");
     const { oidc, provider } = asked;
     return claimsIn(await this.#answer(token, asked), { oidc, provider, audience });
   }
