@@ -127,7 +127,7 @@ function exchangeProblem(exchange: ExchangeEntry, oauth: Entry["oauth"], page: s
       return say('starts from ID tokens: it needs "clientId" in "auth.oidc", with which people sign in to the page');
     // Values of variables are not known here. The provider checks them.
     const isKnown = ![page, clientId].some((each) => each.includes("${"));
-    if (isKnown && clientId !== page) {
+    if (kind === "id-jag" && isKnown && clientId !== page) {
       return say(
         '"clientId" must be that of "auth.oidc": a provider exchanges an ID token only for the client that got it',
       );

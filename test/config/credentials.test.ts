@@ -92,7 +92,7 @@ test("an exchange starts from tokens that its client can have, and an assertion 
     { scopes: ["use"] },
     { clientId: "${CLIENT}" },
     { subject: "access-token", clientId: "exchanger" },
-    { kind: "token", subject: "id-token", audience: "orders", clientSecret: undefined },
+    { kind: "token", subject: "id-token", audience: "orders", clientId: "other", clientSecret: undefined },
   ]) {
     expect(problem(fine)).toBe("");
   }

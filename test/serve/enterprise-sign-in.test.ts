@@ -122,6 +122,7 @@ test("people who have signed in to the page use the server as themselves, with o
   const [claims] = provider.assertions.given.map((each) => decodeJwt(each));
   expect(claims).toMatchObject({ aud: accounts.issuer, resource: accounts.url, scope: "use" });
   expect(accounts.assertions).toHaveLength(2);
+  expect(accounts.extensions).toEqual(["io.modelcontextprotocol/enterprise-managed-authorization"]);
   expectNoSecrets();
   await stop();
   // The tokens are kept, so the people need not be at the page again.

@@ -26,6 +26,8 @@ export interface OwnAccounts extends AsyncDisposable {
   forget(): void;
   /** Sessions that were begun so far, with whose token. */
   sessions: string[];
+  /** The extensions of the protocol that the client has announced. */
+  extensions: string[];
 }
 
 type Verify = (token: string) => Promise<JWTPayload>;
@@ -82,6 +84,7 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
     refreshes: 0,
     tokens: new Set(),
     sessions: [],
+    extensions: [],
     forget() {
       for (const each of fixture.tokens) forgotten.add(each);
     },
@@ -148,7 +151,12 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
 interface Message {
   id?: number;
   method: string;
-  params?: { name?: string; arguments?: { ms?: number; tag?: string }; protocolVersion?: string };
+  params?: {
+    name?: string;
+    arguments?: { ms?: number; tag?: string };
+    protocolVersion?: string;
+    capabilities?: { extensions?: object };
+  };
 }
 
 /** Answers as a server without sessions does. */
@@ -158,6 +166,7 @@ async function answer({ id, method, params = {} }: Message, who: string, fixture
   switch (method) {
     case "initialize":
       fixture.sessions.push(who);
+      fixture.extensions = Object.keys(params.capabilities?.extensions ?? {});
       return result({
         protocolVersion: params.protocolVersion === "2025-06-18" ? "2025-06-18" : "2025-11-25",
         capabilities: { tools: {}, resources: {} },

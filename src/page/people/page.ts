@@ -82,8 +82,8 @@ export class PeoplePage {
       const { claims, idToken, to } = signIn;
       await people.refuseRevoked(claims);
       people.noteClaims(claims, "ui");
-      people.keepIdToken(claims, idToken);
-      const { cookie } = this.#sessions.begin(claims, idToken);
+      const { cookie, session } = this.#sessions.begin(claims, idToken);
+      people.keepIdToken(session);
       this.#options.log.info(`person ${claims.id} has signed in to the page`);
       return redirected(
         `${pagePath}${to}`,
@@ -129,12 +129,12 @@ export class PeoplePage {
   }
 
   /** Ends the session. The answer has the address at which the browser ends that of the provider, if there is one. */
-  async #signOut({ claims, idToken }: PersonSession, request: Request, oidc: Oidc): Promise<Response> {
+  async #signOut(session: PersonSession, request: Request, oidc: Oidc): Promise<Response> {
     const { people } = this.#options;
     this.#sessions.end(cookieIn(request, sessionCookie));
-    people.endIdToken(claims, idToken);
+    people.endIdToken(session);
     const redirect = `${originOf(request, oidc)}${pagePath}${signedOutPath}`;
-    const to = await providerSignOut(oidc, people.provider(oidc), { idToken, redirect });
+    const to = await providerSignOut(oidc, people.provider(oidc), { idToken: session.idToken, redirect });
     const headers = { "set-cookie": cookieText(sessionCookie, "", request, oidc) };
     return to
       ? Response.json({ to: to.href } satisfies SignedOut, { headers })

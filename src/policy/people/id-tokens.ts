@@ -1,37 +1,39 @@
 /** The ID tokens of people who have signed in to the page, for servers that get a token in exchange. They are never stored. */
 import type { PersonClaims } from "./claims.ts";
 
-interface IdToken {
-  token: string;
-  expiresAt: number;
+/** The sign-in of a person to the page. */
+export interface SignIn {
+  readonly claims: Pick<PersonClaims, "id">;
+  readonly idToken: string;
+  /** In milliseconds since 1970. */
+  readonly endsAt: number;
 }
 
 export class IdTokens {
   /** The newest one of each person, by the person's id. */
-  readonly #tokens = new Map<string, IdToken>();
+  readonly #newest = new Map<string, SignIn>();
 
   get size(): number {
-    return this.#tokens.size;
+    return this.#newest.size;
   }
 
-  /** `claims` are those of the token. */
-  keep({ id, expiresAt }: PersonClaims, token: string): void {
-    this.#tokens.set(id, { token, expiresAt });
+  keep(signIn: SignIn): void {
+    this.#newest.set(signIn.claims.id, signIn);
   }
 
-  /** Undefined if the person has none, or if it has expired. */
+  /** Undefined if the person has none, or if the sign-in has ended. */
   of(id: string): string | undefined {
-    const kept = this.#tokens.get(id);
-    return kept && kept.expiresAt > Date.now() ? kept.token : undefined;
+    const kept = this.#newest.get(id);
+    return kept && kept.endsAt > Date.now() ? kept.idToken : undefined;
   }
 
-  /** Forgets the token at the end of its sign-in. A newer one of the same person stays. */
-  end({ id }: Pick<PersonClaims, "id">, token: string): void {
-    if (this.#tokens.get(id)?.token === token) this.#tokens.delete(id);
+  /** Forgets the token of a sign-in that a person has ended. A newer one of the same person stays. */
+  end({ claims: { id }, idToken }: SignIn): void {
+    if (this.#newest.get(id)?.idToken === idToken) this.#newest.delete(id);
   }
 
-  /** Forgets those of people who were revoked, and those that have expired. */
+  /** Forgets those of people who were revoked, and those of sign-ins that have ended. */
   forget(revoked: ReadonlySet<string>): void {
-    for (const id of this.#tokens.keys()) if (revoked.has(id) || this.of(id) === undefined) this.#tokens.delete(id);
+    for (const id of this.#newest.keys()) if (revoked.has(id) || this.of(id) === undefined) this.#newest.delete(id);
   }
 }

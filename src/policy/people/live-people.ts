@@ -10,7 +10,7 @@ import { PeopleStore } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
 import { peopleLookMs, personSeenGapMs } from "../limits.ts";
 import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
-import { IdTokens } from "./id-tokens.ts";
+import { IdTokens, type SignIn } from "./id-tokens.ts";
 import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
@@ -129,20 +129,20 @@ export class LivePeople implements AsyncDisposable {
     return this.#introspection.claims(token, { provider, oidc, client }, audience);
   }
 
-  /** The newest token of the person. Undefined while the person is not here, or for an ID token not signed in to the page. */
+  /** The newest token of the person. Undefined for an access token while the person is not here, and for an ID token after the sign-in to the page. */
   tokenOf(id: string, subject: SubjectToken): string | undefined {
     return subject === "id-token" ? this.#idTokens.of(id) : this.#people.get(id)?.accessToken;
   }
 
-  /** Keeps the ID token of a sign-in to the page, with its claims, until it expires or the person is revoked. */
-  keepIdToken(claims: PersonClaims, token: string): void {
-    this.#idTokens.keep(claims, token);
+  /** Keeps the ID token of a sign-in to the page until that ends or the person is revoked. */
+  keepIdToken(signIn: SignIn): void {
+    this.#idTokens.keep(signIn);
     this.#watch();
   }
 
   /** Forgets the ID token of a person who signs out of the page. */
-  endIdToken(claims: PersonClaims, token: string): void {
-    this.#idTokens.end(claims, token);
+  endIdToken(signIn: SignIn): void {
+    this.#idTokens.end(signIn);
   }
 
   /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
