@@ -4,9 +4,13 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
+import { loadConfig } from "../../src/config/load.ts";
 import { storeFile } from "../../src/config/locations.ts";
-import { personId } from "../../src/policy/people/claims.ts";
+import { PersonConnect } from "../../src/page/people/connect.ts";
+import { type PersonClaims, personId } from "../../src/policy/people/claims.ts";
+import type { LivePeople } from "../../src/policy/people/live-people.ts";
 import { changePeople } from "../../src/serve/people.ts";
+import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { Store } from "../../src/store/store.ts";
 import { type HttpServe, httpServe } from "../support/http-serve.ts";
@@ -186,6 +190,39 @@ test("a person whom the provider refuses gets no token, and learns why", async (
   expectNoSecrets(text);
   const page = await hosts.browse(link("bob"), new Map(), "bob");
   expect([page.status, page.text]).toEqual([422, expect.stringContaining("the policy does not allow this")]);
+});
+
+test("a person whose sign-in the provider does not accept any more is told to sign in again", async () => {
+  provider.assertions.error = "insufficient_user_authentication";
+  await start();
+  await signedIn("ann");
+  await using ann = await hosts.plainHost("ann");
+  const text = await ann.execute(who);
+  expect(text).toContain("the token of ann@example.com: insufficient_user_authentication: sign in again");
+  expect(text).toContain(`ann@example.com must open ${link("ann")} in a browser and sign in, then call again.`);
+  // Another sign-in is tried at once.
+  provider.assertions.error = undefined;
+  await signedIn("ann");
+  expect(await ann.execute(who)).toBe("ann");
+});
+
+test("the link of a server signs a person in again whose sign-in to the page is not new", async () => {
+  await start();
+  const { servers } = await loadConfig({ cwd: folder.path, env: { HOME: folder.path, ...env }, trust: true });
+  const claims = { id: "0123456789abcdef", name: "ann" } as PersonClaims;
+  const connect = new PersonConnect({
+    app: { env: {} },
+    people: { mayUse: () => true } as unknown as LivePeople,
+    serversOf: async () => ({ servers, own: new CredentialStore(join(folder.path, "credentials.json")) }),
+  });
+  const open = (begunAt: number) => {
+    const session = { claims, begunAt, idToken: "", endsAt: Number.POSITIVE_INFINITY };
+    const request = new Request(`${origin}/ui/connect/qa/desk`);
+    return connect.answer(request, "connect/qa/desk", session, `${origin}/ui/`);
+  };
+  expect(await open(Date.now() - 61_000)).toBeUndefined();
+  // Here nobody has an ID token.
+  await expect(open(Date.now())).rejects.toThrow("so there is no ID token to exchange");
 });
 
 test("an assertion that the authorization server does not accept is an error that names the person", async () => {

@@ -26,6 +26,8 @@ export interface AssertionPolicy {
   servers: { audience: string; resource: string }[];
   /** The people who may not. */
   refused: Set<string>;
+  /** An error for everybody, such as that a person must sign in again. */
+  error: string | undefined;
   /** Claims and header that replace those of an assertion. */
   claims: Record<string, unknown>;
   header: Record<string, unknown>;
@@ -40,7 +42,7 @@ export interface AssertionPolicy {
 
 export function assertionPolicy(): AssertionPolicy {
   const none = { refused: new Set<string>(), claims: {}, header: {}, given: [], subjects: [] };
-  return { servers: [], repeats: false, issuedType: undefined, ...none };
+  return { servers: [], repeats: false, error: undefined, issuedType: undefined, ...none };
 }
 
 /** The answer to a token exchange that asks for an assertion. */
@@ -58,6 +60,7 @@ export async function assertion({ params, client }: KoaContextWithOIDC["oidc"], 
   if (isIdToken !== (payload["at_hash"] !== undefined || payload["nonce"] !== undefined)) {
     throw new errors.InvalidRequest("subject_token is not what subject_token_type says");
   }
+  if (assertions.error !== undefined) throw new errors.CustomOIDCProviderError(assertions.error, "sign in again");
   const isKnown = assertions.servers.some((each) => each.audience === audience && each.resource === resource);
   if (!isKnown || assertions.refused.has(payload.sub!))
     throw new errors.InvalidTarget("the policy does not allow this");
