@@ -56,8 +56,8 @@ export class PersonConnect {
   }
 
   /**
-   * Answers a request of a person's browser. `base` is our public address with the path of the page. Undefined if the person must sign in to
-   * the page anew. Throws RefusedRequest.
+   * Answers a request of a person's browser. `base` is our public address with the path of the page. Undefined if the person must first
+   * sign in to the page again. Throws RefusedRequest.
    */
   async answer(
     request: Request,

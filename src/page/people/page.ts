@@ -75,9 +75,10 @@ export class PeoplePage {
     if (isRead && path === signedOutPath) return signedOutPage(base);
     if (isRead && path === backPath) {
       const { env } = this.#options.app;
-      const own = hasReference(oidc.clientSecret)
-        ? await (await import("../../servers/read-values.ts")).withReadValues(oidc, "auth.oidc", { env })
-        : oidc;
+      const clientSecret = hasReference(oidc.clientSecret)
+        ? await (await import("../../servers/read-values.ts")).withReadValues(oidc.clientSecret, "auth.oidc", { env })
+        : oidc.clientSecret;
+      const own = { ...oidc, clientSecret };
       const signIn = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), own, provider);
       const { claims, idToken, to } = signIn;
       await people.refuseRevoked(claims);

@@ -79,7 +79,11 @@ export class Introspection {
 
   #forgetOld(): void {
     const now = performance.now();
-    for (const [key, { until }] of this.#kept) if (until <= now) this.#kept.delete(key);
+    // The oldest come first.
+    for (const [key, { until }] of this.#kept) {
+      if (until > now) break;
+      this.#kept.delete(key);
+    }
     const [oldest] = this.#kept.keys();
     if (this.#kept.size >= maxIntrospections && oldest !== undefined) this.#kept.delete(oldest);
   }
