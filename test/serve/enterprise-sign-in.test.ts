@@ -14,7 +14,7 @@ import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { Store } from "../../src/store/store.ts";
 import { type HttpServe, httpServe } from "../support/http-serve.ts";
-import { assertionPolicy } from "../support/id-jag.ts";
+import { assertionPolicy, deskKey } from "../support/id-jag.ts";
 import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
 import { type OwnAccounts, ownAccounts } from "../support/own-accounts.ts";
 import { type Cookies, freePort, PersonHosts } from "../support/person-hosts.ts";
@@ -292,6 +292,23 @@ test("an access token of the provider is not taken for an assertion", async () =
   await using ann = await hosts.plainHost("ann");
   expect(await ann.execute(who)).toContain("the provider returned no assertion (ID-JAG) for it");
   expect(accounts.assertions).toEqual([]);
+});
+
+test("the client at the authorization server has a key or a document instead of a secret", async () => {
+  const clients: [string, object][] = [
+    ["desk-key", { clientId: "desk-key", privateKey: deskKey }],
+    ["https://tools.example.com/client.json", { clientMetadataUrl: "https://tools.example.com/client.json" }],
+  ];
+  for (const [id, oauth] of clients) {
+    provider.assertions.claims = { client_id: id };
+    await start({}, { clientId: undefined, clientSecret: undefined, ...oauth });
+    await signedIn("ann");
+    await using ann = await hosts.plainHost("ann");
+    expect(await ann.execute(who)).toBe("ann");
+    await stop();
+  }
+  // The tokens of one client are not used for another.
+  expect(accounts.assertions.map((each) => decodeJwt(each)["client_id"])).toEqual(clients.map(([id]) => id));
 });
 
 test("with access tokens as subjects, the tokens of agents are exchanged, and nobody needs the page", async () => {

@@ -2,7 +2,7 @@
  * Enterprise-managed authorization for tests (draft-ietf-oauth-identity-assertion-authz-grant): the company's provider gives assertions about
  * its people, and the authorization server of an MCP server gives tokens for them. Both check what the specification asks them to check.
  */
-import { createLocalJWKSet, type JWK, jwtVerify, SignJWT } from "jose";
+import { createLocalJWKSet, exportJWK, exportPKCS8, generateKeyPair, type JWK, jwtVerify, SignJWT } from "jose";
 import type Provider from "oidc-provider";
 import { type ClientMetadata, errors, type KoaContextWithOIDC } from "oidc-provider";
 import type { OidcFixture } from "./oidc.ts";
@@ -12,14 +12,24 @@ export const exchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange";
 export const assertionType = "urn:ietf:params:oauth:token-type:id-jag";
 const bearerGrant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/** The client of claudikins at the authorization server of the MCP server. */
-export const deskClient: ClientMetadata = {
-  client_id: "desk-client",
-  client_secret: "desk-secret",
-  redirect_uris: [],
-  response_types: [],
-  grant_types: [bearerGrant],
-};
+const ofGrant = { redirect_uris: [], response_types: [], grant_types: [bearerGrant] };
+const keyPair = await generateKeyPair("ES256", { extractable: true });
+
+/** The private key of the client `desk-key`, as PEM. */
+export const deskKey = await exportPKCS8(keyPair.privateKey);
+
+/** The clients of claudikins at the authorization server of the MCP server: with a secret, with a key, and with a document for all servers. */
+export const deskClients: ClientMetadata[] = [
+  { ...ofGrant, client_id: "desk-client", client_secret: "desk-secret" },
+  {
+    ...ofGrant,
+    client_id: "desk-key",
+    token_endpoint_auth_method: "private_key_jwt",
+    token_endpoint_auth_signing_alg: "ES256",
+    jwks: { keys: [await exportJWK(keyPair.publicKey)] },
+  },
+  { ...ofGrant, client_id: "https://tools.example.com/client.json", token_endpoint_auth_method: "none" },
+];
 
 export interface AssertionPolicy {
   /** The servers that people may use, as audience and resource. */
@@ -72,7 +82,7 @@ export async function assertion({ params, client }: KoaContextWithOIDC["oidc"], 
     sub: payload.sub,
     aud: audience,
     resource,
-    client_id: deskClient.client_id,
+    client_id: "desk-client",
     jti: crypto.randomUUID(),
     iat: now,
     exp: now + 60,

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, jwtVerify } from "jose";
 import Provider from "oidc-provider";
-import { acceptAssertions, deskClient, type TrustedProvider } from "./id-jag.ts";
+import { acceptAssertions, deskClients, type TrustedProvider } from "./id-jag.ts";
 
 export interface OwnAccounts extends AsyncDisposable {
   /** The address of the MCP server. */
@@ -34,7 +34,7 @@ type Verify = (token: string) => Promise<JWTPayload>;
 
 /**
  * `verify` checks tokens of another provider instead of the server's own. With `trusted`, the authorization server also gives tokens for
- * assertions (ID-JAG) of that provider, to its client `desk-client`.
+ * assertions (ID-JAG) of that provider, to the clients `deskClients`.
  */
 export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): Promise<OwnAccounts> {
   const pair = await generateKeyPair("RS256", { extractable: true });
@@ -95,7 +95,7 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
     },
   };
   const provider = new Provider(issuer, {
-    clients: trusted ? [deskClient] : [],
+    clients: trusted ? deskClients : [],
     jwks: { keys: [jwk] },
     cookies: { keys: ["cookies of tests"] },
     scopes: ["openid", "offline_access", "use"],

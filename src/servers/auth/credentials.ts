@@ -335,7 +335,8 @@ function isOfConfig({ client, exchanged }: SignInRecord, server: ServerConfig): 
 export function exchangeMark({ exchange, oauth }: Pick<NetworkServer, "exchange" | "oauth">): string | undefined {
   if (!exchange) return undefined;
   const { kind = "token", tokenUrl, audience = null, resource = null, scopes = [], clientId } = exchange;
-  const client = (oauth || undefined)?.clientId ?? null;
+  const { clientId: own, clientMetadataUrl: document } = oauth || {};
+  const client = own ?? document ?? null;
   return JSON.stringify([kind, subjectOf(exchange), tokenUrl, audience, resource, scopes, clientId, client]);
 }
 

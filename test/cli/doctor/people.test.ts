@@ -1,5 +1,6 @@
 /** doctor: the provider at which people sign in. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { chmodSync } from "node:fs";
 import { type OidcFixture, oidcFixture } from "../../support/oidc.ts";
 import { patient } from "./patient.ts";
 
@@ -93,4 +94,19 @@ test("settings that let nobody in are found without the provider", async () => {
     code: "NEEDS_VARIABLE",
     message: "auth.oidc needs PAGE_SECRET in the environment",
   });
+});
+
+test("the address of an exchange is not taken for a secret", async () => {
+  const exchange = { tokenUrl: "https://login.example.com/token", audience: "orders", clientId: "c" };
+  const entry = { url: "https://orders.example.com/mcp", credentials: "exchange" };
+  const oidc = { issuer: provider.issuer, audience: "a" };
+  const rightsWith = async (clientSecret: string) => {
+    chmodSync(
+      home.configure({ orders: { ...entry, exchange: { ...exchange, clientSecret } } }, { auth: { oidc } }),
+      0o644,
+    );
+    return (await home.doctor(undefined, { env: { SECRET: "s", CLAUDIKINS_SEALING_KEY: "k" } })).of("config.rights");
+  };
+  expect(await rightsWith("${SECRET}")).toBeUndefined();
+  expect((await rightsWith("a-plain-secret"))?.state).toBe("warning");
 });
