@@ -277,7 +277,7 @@ describe("imports", () => {
     expect(between.map(shown)).toEqual([]);
   });
 
-  test("of the store are its interfaces: only open.ts knows where the data is", () => {
+  test("by other rooms of the store are its interfaces: only open.ts knows where the data is", () => {
     const implementation = /^store\/sqlite\//;
     const outside = imports.filter(({ from, to }) => implementation.test(to) && !implementation.test(from));
     expect(outside.map(shown)).toEqual(["store/open.ts → store/sqlite/store.ts"]);
