@@ -181,7 +181,7 @@ describe.skipIf(postgresNote !== "")(`executions that no process runs${postgresN
     await eventually(async () => taken.given.length > 0 || !(await server.run(url, hurry)), { everyMs: 100 });
     expect(taken.given).toEqual([["e", { attempts: 7, problem: "failure 7" }]]);
     expect(attempts).toBe(7);
-    // What is stored of a failure has no stack.
+    // The stored failure has no stack.
     const [job] = await server.run(url, "SELECT output FROM claudikins_jobs.job WHERE state = 'failed'");
     expect(job).toEqual({ output: { name: "Error", message: "failure 7", stack: "" } });
   });
