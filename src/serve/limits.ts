@@ -255,3 +255,6 @@ export const continuedLookMs = 50;
 
 /** Pause until the store is opened again. */
 export const storeRetryMs = 3_000;
+
+/** How often a replica looks for scheduled programs that are due. */
+export const scheduleLookMs = 3_000;

@@ -3,10 +3,14 @@
  * rounds: REPLICAS_ROUNDS=20 REPLICAS_SEED=7 bun test ./test/serve/replicas.slow.test.ts
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { PostgresStore } from "../../src/store/postgres/store.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
+import { sdkHost } from "../support/http-serve.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../support/postgres.ts";
+import { runProgram } from "../support/process.ts";
 import { type Replica, type Replicas, replicasIn } from "../support/replicas.ts";
 
 const rounds = Number(process.env["REPLICAS_ROUNDS"] ?? 1);
@@ -179,6 +183,64 @@ describe.skipIf(postgresNote !== "")(`replicas of serve --http${postgresNote}`, 
       await eventually(async () => (await server.run(url, openJobs)).length === 0, { withinMs: 20_000 });
     },
   );
+
+  test("answer an agent that waits for a program with its id when one of them ends, and another one continues it", async () => {
+    const url = await server.database();
+    await using replicas = replicasIn(folder, url);
+    const [first, second] = [await replicas.start(), await replicas.start()];
+    const [id = ""] = await first.begin([`await guarded.act({ name: "a" }); return "done";`]);
+    await using host = await sdkHost(first.url);
+    const resume = (client: Client) => client.callTool({ name: "execute_code", arguments: { resume: id } });
+    const waiting = resume(host.client);
+    await using store = new PostgresStore(url);
+    const [open] = await eventually(async () => {
+      const found = await store.approvals.list({ state: "open" });
+      return found.length > 0 && found;
+    });
+    first.signal("SIGTERM");
+    expect(JSON.stringify(await waiting)).toContain(id);
+    await eventually(() => second.stderr().includes(`continues ${id}`), { withinMs: 5_000 });
+    const decision = { state: "approved", scope: "once", by: "command" } as const;
+    await store.approvals.change({ type: "decide", id: open!.id, decision }, { pid: 1 } as never, Date.now());
+    await using other = await sdkHost(second.url);
+    expect(JSON.stringify(await resume(other.client))).toContain("done");
+    expect(replicas.calls()).toEqual(["a"]);
+    expect(await first.exited).toBe(0);
+  });
+
+  test("run a scheduled program once, whichever of them has its schedule", async () => {
+    const url = await server.database();
+    await using replicas = replicasIn(folder, url);
+    folder.write("act.ts", `return counting.act({ name: "scheduled" });`);
+    const files = await Promise.all(
+      [0, 1, 2].map(async (index) => {
+        const data = replicas.dataOf(index);
+        const command = async (...args: string[]) => {
+          const { exitCode, stderr } = await runProgram([...claudikinsCommand, ...args], {
+            cwd: folder.path,
+            env: { XDG_DATA_HOME: data },
+          });
+          expect([exitCode, stderr]).toEqual([0, expect.anything()]);
+        };
+        await command("programs", "save", "act.ts", "--name", "act");
+        await command("programs", "schedule", "act", "--cron", "0 8 * * *", "--as", "daily");
+        const [file] = new Bun.Glob("claudikins/programs/*/schedules/daily.json").scanSync({
+          cwd: data,
+          absolute: true,
+        });
+        // It was due while no replica ran.
+        await Bun.write(
+          file!,
+          JSON.stringify({ ...(await Bun.file(file!).json()), createdAt: Date.now() - 172_800_000 }),
+        );
+        return file!;
+      }),
+    );
+    for (const _ of files) await replicas.start();
+    const isNoted = async (file: string) => (await Bun.file(file).json()).lastRun?.end?.ok === true;
+    for (const file of files) await eventually(() => isNoted(file), { everyMs: 100 });
+    expect(replicas.calls()).toEqual(["scheduled"]);
+  });
 });
 
 interface Result {

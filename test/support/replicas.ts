@@ -15,6 +15,8 @@ export interface Replica extends AsyncDisposable {
 }
 
 export interface Replicas extends AsyncDisposable {
+  /** The data folder of the replica that is started as the first, second or third one. */
+  dataOf(index: number): string;
   start(flags?: string[]): Promise<Replica>;
   /** The names of the calls that the servers of all replicas have got. */
   calls(): string[];
@@ -34,11 +36,14 @@ export function replicasIn(folder: TemporaryFolder, database: string, more: obje
     ...more,
   });
   const started: Replica[] = [];
+  let count = 0;
+  const dataOf = (index: number) => join(folder.path, `data-${index}`);
   const until = (name: string) => join(folder.path, `go-${name}`);
   return {
+    dataOf,
     start: async (flags = []) => {
-      const data = join(folder.path, `data-${started.length}`);
-      const env = { CLAUDIKINS_DATABASE: database, XDG_DATA_HOME: data, CLAUDIKINS_LOG: "info" };
+      const env = { CLAUDIKINS_DATABASE: database, XDG_DATA_HOME: dataOf(count), CLAUDIKINS_LOG: "info" };
+      count += 1;
       const serve = await httpServe(folder, flags, { env });
       const replica: Replica = {
         url: serve.url,

@@ -26,6 +26,7 @@ import { healthAnswer } from "./health.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { PersonPlaces, type PlaceInUse } from "./person-places.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
+import { ScheduledPrograms } from "./scheduled-programs.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
 
 export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, ModernLimits {
@@ -80,6 +81,7 @@ export class FrontDoor {
   readonly #people: PersonPlaces<OpenDoor>;
   readonly #server: Bun.Server<undefined>;
   readonly #continuing: ContinueLeft;
+  readonly #scheduled: ScheduledPrograms;
   #isLeaving = false;
 
   /** Starts to listen. Throws USAGE if that is not possible. */
@@ -96,7 +98,9 @@ export class FrontDoor {
     this.#server = listen(options, (request, server) => this.#answer(request, server));
     this.#whole = placeFor(app, options);
     const { log, door } = options;
-    this.#continuing = new ContinueLeft(app, { door, partOf: (view) => this.#partOf(view), log });
+    const ofReplicas = { door, partOf: (view: ExecutionView) => this.#partOf(view), log };
+    this.#continuing = new ContinueLeft(app, ofReplicas);
+    this.#scheduled = new ScheduledPrograms(app, ofReplicas);
   }
 
   /** With the address itself: another user may listen on another address of the same name. */
@@ -138,7 +142,7 @@ export class FrontDoor {
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     this.#options.page?.close();
-    await this.#continuing[Symbol.asyncDispose]();
+    await Promise.all([this.#continuing[Symbol.asyncDispose](), this.#scheduled[Symbol.asyncDispose]()]);
     await Promise.all([this.#untilDone(graceMs), this.#drain(graceMs)]);
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
