@@ -10,6 +10,7 @@ export class ScheduledPrograms implements AsyncDisposable {
   readonly #options: ContinueOptions;
   readonly #timer: NodeJS.Timeout | undefined;
   #scheduler: Scheduler | undefined;
+  #doors = "";
 
   /** Without replicas, the daemon of the user runs the programs. */
   constructor(app: App, options: ContinueOptions) {
@@ -22,8 +23,17 @@ export class ScheduledPrograms implements AsyncDisposable {
     // Nothing of a config runs before it is trusted. The one that is then opened knows the doors.
     const app = await this.#app.unlock(AbortSignal.timeout(scheduleLookMs)).catch(() => undefined);
     if (!app) return;
-    this.#scheduler ??= new Scheduler(this.#placesOf(app), this.#options.log);
-    await this.#scheduler.look();
+    await this.#schedulerOf(app).look();
+  }
+
+  /** The config may get other doors. */
+  #schedulerOf(app: App): Scheduler {
+    const doors = app.config.doors.join("\n");
+    if (this.#scheduler && doors === this.#doors) return this.#scheduler;
+    void this.#scheduler?.close();
+    this.#doors = doors;
+    this.#scheduler = new Scheduler(this.#placesOf(app), this.#options.log);
+    return this.#scheduler;
   }
 
   /** With a door, only what is behind it. */
