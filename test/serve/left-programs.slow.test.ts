@@ -156,18 +156,6 @@ describe.skipIf(postgresNote !== "")(`replicas of serve --http${postgresNote}`, 
       for (const { id, key } of programs) {
         const { outcome = "", value } = await writer.do("outcome", id, {});
         const parsed = JSON.parse(outcome) as { ok: boolean; value?: Result; error?: object };
-        if (!parsed.ok) {
-          console.log(
-            key,
-            id,
-            await server.run(
-              url,
-              `SELECT claims, started_at, changed_at, request FROM claudikins.executions WHERE id = '${id}'`,
-            ),
-            replicas.calls(),
-          );
-          for (const each of replicas.all) console.log("-----", each.stderr());
-        }
         expect(parsed).toMatchObject({ ok: true });
         const result = value === undefined ? parsed.value! : (JSON.parse(value) as Result);
         const [name = "", kind] = key.split(" ") as [string, keyof typeof namesOf];
@@ -206,6 +194,36 @@ describe.skipIf(postgresNote !== "")(`replicas of serve --http${postgresNote}`, 
     expect(JSON.stringify(await resume(other.client))).toContain("done");
     expect(replicas.calls()).toEqual(["a"]);
     expect(await first.exited).toBe(0);
+  });
+
+  test("continue a program behind its door, and say what was tried when the door is gone", async () => {
+    const url = await server.database();
+    const doors = { qa: { servers: ["guarded"] } };
+    await using replicas = replicasIn(folder, url, { doors });
+    const first = await replicas.start();
+    const [id = ""] = await first.begin([`await guarded.act({ name: "a" }); return "done";`], "qa");
+    first.signal("SIGTERM");
+    expect(await first.exited).toBe(0);
+    const second = await replicas.start();
+    await eventually(() => second.stderr().includes(`continues ${id}`));
+    second.signal("SIGTERM");
+    expect(await second.exited).toBe(0);
+
+    replicasIn(folder, url, { doors: { ops: doors.qa } });
+    const third = await replicas.start();
+    await eventually(() => third.stderr().includes(`cannot continue ${id} now`));
+    // Nobody waits for the pauses.
+    const hurry = "UPDATE claudikins_jobs.job SET start_after = now() WHERE state = 'retry'";
+    await eventually(async () => (await ended(url)) || !(await server.run(url, hurry)), { everyMs: 100 });
+    await using store = new PostgresStore(url);
+    const { outcome = "" } = await store.executions.writer().do("outcome", id, {});
+    const { error } = JSON.parse(outcome) as { error: { code: string; message: string } };
+    expect(error.code).toBe("EXECUTION_LOST");
+    expect(error.message).toStartWith(
+      "The execution could not be continued: 7 attempts have failed, the last one with: ",
+    );
+    expect(error.message).toContain('"qa"');
+    expect(replicas.calls()).toEqual([]);
   });
 
   test("run a scheduled program once, whichever of them has its schedule", async () => {

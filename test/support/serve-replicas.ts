@@ -10,8 +10,8 @@ export interface Replica extends AsyncDisposable {
   stderr(): string;
   signal(name: NodeJS.Signals): void;
   exited: Promise<number>;
-  /** Starts programs in the background. Returns the ids of their executions. */
-  begin(programs: readonly string[]): Promise<string[]>;
+  /** Starts programs in the background, behind the door if one is named. Returns the ids of their executions. */
+  begin(programs: readonly string[], door?: string): Promise<string[]>;
 }
 
 export interface Replicas extends AsyncDisposable {
@@ -24,7 +24,6 @@ export interface Replicas extends AsyncDisposable {
   answer(name: string): Promise<void>;
   /** The path for `until` of such a call. */
   until(name: string): string;
-  all: Replica[];
 }
 
 /** `more` are further keys of the config. The server `guarded` is the same as `counting`, and needs approvals. */
@@ -50,8 +49,8 @@ export function replicasIn(folder: TemporaryFolder, database: string, more: obje
         stderr: serve.stderr,
         exited: serve.exited,
         signal: (name) => process.kill(serve.pid, name),
-        begin: async (programs) => {
-          await using host = await sdkHost(serve.url);
+        begin: async (programs, door = "mcp") => {
+          await using host = await sdkHost(new URL(`/${door}`, serve.url).href);
           return await Promise.all(programs.map((code) => began(host, code)));
         },
         [Symbol.asyncDispose]: () => serve[Symbol.asyncDispose](),
@@ -66,7 +65,6 @@ export function replicasIn(folder: TemporaryFolder, database: string, more: obje
     },
     answer: async (name) => void (await Bun.write(until(name), "")),
     until,
-    all: started,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(started.map((each) => each[Symbol.asyncDispose]()));
     },
@@ -74,7 +72,10 @@ export function replicasIn(folder: TemporaryFolder, database: string, more: obje
 }
 
 async function began({ client }: Awaited<ReturnType<typeof sdkHost>>, code: string): Promise<string> {
-  const { content } = await client.callTool({ name: "execute_code", arguments: { code, background: true } });
+  const { content } = await client.callTool({
+    name: "execute_code",
+    arguments: { code, background: true, timeout_ms: 300_000 },
+  });
   const { text } = (content as { text: string }[])[0]!;
   const [, id] = /\{"resume": "(\w+)"\}/.exec(text) ?? [];
   if (id === undefined) throw new Error(`no id: ${text}`);

@@ -16,7 +16,7 @@ import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { LivePerson } from "../../policy/people/live-people.ts";
 import type { ExecutionView } from "../../programs/stored-executions.ts";
-import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes } from "../limits.ts";
+import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes, unlockMs } from "../limits.ts";
 import { bodyOf, lean } from "./body.ts";
 import type { Caller } from "./clients.ts";
 import { ContinueLeft, type OpenPart } from "./continue-left.ts";
@@ -126,8 +126,9 @@ export class FrontDoor {
       const place = await this.#people.of(person, door);
       return { app: place.opened.app, [Symbol.dispose]: () => place[Symbol.dispose]() };
     }
+    const isWhole = door === undefined || door === this.#options.door;
+    const app = isWhole ? await this.#app.unlock(AbortSignal.timeout(unlockMs)) : (await this.#doorNamed(door)).app;
     // Doors stay open until the end, or until the config has them no longer.
-    const app = door === undefined || door === this.#options.door ? this.#app : (await this.#doorNamed(door)).app;
     return { app, [Symbol.dispose]() {} };
   }
 
@@ -158,8 +159,9 @@ export class FrontDoor {
 
   /** Without replicas, nobody would continue the executions before this process has ended. */
   async #drain(withinMs: number): Promise<void> {
-    if (this.#app.isLocked || !this.#app.store.continuations) return;
-    const apps = [this.#app, ...[...this.#opened].map(({ app }) => app)];
+    if (!this.#app.store.continuations) return;
+    const whole = await this.#unlocked(AbortSignal.timeout(unlockMs));
+    const apps = [...(whole ? [whole] : []), ...[...this.#opened].map(({ app }) => app)];
     await Promise.all(apps.map(async (app) => (await app.executions()).drain(withinMs)));
   }
 

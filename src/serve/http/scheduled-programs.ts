@@ -2,7 +2,7 @@
 import type { App } from "../../app/app.ts";
 import { savedProgramsOf } from "../../config/locations.ts";
 import { type ScheduledPlace, Scheduler } from "../../programs/saved/scheduler.ts";
-import { scheduleLookMs } from "../limits.ts";
+import { scheduleLookMs, unlockMs } from "../limits.ts";
 import type { ContinueOptions } from "./continue-left.ts";
 
 export class ScheduledPrograms implements AsyncDisposable {
@@ -21,7 +21,7 @@ export class ScheduledPrograms implements AsyncDisposable {
 
   async #look(): Promise<void> {
     // Nothing of a config runs before it is trusted. The one that is then opened knows the doors.
-    const app = await this.#app.unlock(AbortSignal.timeout(scheduleLookMs)).catch(() => undefined);
+    const app = await this.#app.unlock(AbortSignal.timeout(unlockMs)).catch(() => undefined);
     if (!app) return;
     await this.#schedulerOf(app).look();
   }
