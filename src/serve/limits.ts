@@ -244,3 +244,20 @@ export const listChangesMs = 50;
 
 /** Notifications of one kind that wait to be written. */
 export const maxUnsentNotices = 100;
+
+// Replicas
+
+/** Time for which an execution is watched that was just continued. If it ends its process, this counts as a failed attempt. */
+export const continuedWatchMs = 8_000;
+
+/** How often it is looked at. */
+export const continuedLookMs = 50;
+
+/** Pause until the store is opened again. */
+export const storeRetryMs = 3_000;
+
+/** Time for a config that was not trusted at the start to be opened. */
+export const unlockMs = 2_000;
+
+/** How often a replica looks for scheduled programs that are due. */
+export const scheduleLookMs = 3_000;
