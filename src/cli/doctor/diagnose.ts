@@ -8,6 +8,7 @@ import { doorFindings } from "./doors.ts";
 import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 import { folderFindings } from "./folders.ts";
+import { peopleFindings } from "./people.ts";
 import { registryFindings } from "./registry.ts";
 import { ruleFindings } from "./rules.ts";
 import { failedServers, serverFindings } from "./servers.ts";
@@ -36,6 +37,7 @@ const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResu
   ["servers", definitionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
+  ["sign-ins", peopleFindings],
   ["folders", folderFindings],
 ];
 
