@@ -37,7 +37,7 @@ interface AgentOptions {
 }
 
 /** Longer than any answer takes: agents that resume are answered after 50 s. */
-const patienceMs = 75_000;
+const patienceMs = 60_000;
 
 const capabilities = { elicitation: { form: {}, url: {} } };
 
