@@ -3,6 +3,7 @@ import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
 import { configFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
+import { databaseFindings } from "./database.ts";
 import { definitionFindings } from "./definitions.ts";
 import { doorFindings } from "./doors.ts";
 import { executableFindings } from "./executable.ts";
@@ -23,6 +24,7 @@ type CheckResult = Finding[] | Promise<Finding[]>;
 const checks: [Area, (scene: CheckContext) => CheckResult][] = [
   ["executable", executableFindings],
   ["config", configFindings],
+  ["config", databaseFindings],
   ["hosts", agentFindings],
   ["skills", skillFindings],
   ["daemon", daemonFindings],
