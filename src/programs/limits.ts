@@ -16,6 +16,9 @@ export const lastAnswersMs = 1_000;
 /** Time for a program that waits to be saved. */
 export const programSavingMs = 2_000;
 
+/** How often a process that ends looks which executions it can give up. */
+export const drainLookMs = 50;
+
 /** How often the store is looked at for what other processes want of executions. */
 export const executionLookMs = 500;
 

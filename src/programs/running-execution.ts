@@ -77,6 +77,12 @@ export class RunningExecution implements FollowedExecution {
     return this.#checkpointer.isCalling;
   }
 
+  /** Whether it runs no code now: it waits for a timer or an answer. */
+  get isWaiting(): boolean {
+    const running = this.parts.sandbox.running(this.id);
+    return running !== undefined && (running.isParked || running.sleepsUntil !== undefined);
+  }
+
   /** Whether it was given up, so that another process can continue it. */
   get isReleased(): boolean {
     return this.#checkpointer.isReleased;

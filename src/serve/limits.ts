@@ -244,3 +244,14 @@ export const listChangesMs = 50;
 
 /** Notifications of one kind that wait to be written. */
 export const maxUnsentNotices = 100;
+
+// Replicas
+
+/** Time for which an execution is watched that was just continued. If it ends its process, this counts as a failed attempt. */
+export const continuedWatchMs = 8_000;
+
+/** How often it is looked at. */
+export const continuedLookMs = 50;
+
+/** Pause until the store is opened again. */
+export const storeRetryMs = 3_000;

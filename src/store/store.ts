@@ -8,6 +8,7 @@
  */
 import type { ApprovalRows } from "./approvals.ts";
 import type { AuditLog } from "./audit/log.ts";
+import type { Continuations } from "./continuations.ts";
 import type { CountRows } from "./counts.ts";
 import type { ExecutionRows } from "./executions.ts";
 import type { LabelRows } from "./labels.ts";
@@ -33,6 +34,8 @@ export interface Store extends AsyncDisposable {
   readonly audit: AuditLog;
   /** The executions that outlive their process, with their programs and calls. */
   readonly executions: ExecutionRows;
+  /** Undefined if all processes are of one user: there, the daemon continues what they leave. */
+  readonly continuations: Continuations | undefined;
   /** Throws if nothing can be written now. It creates a store that is missing. */
   checkWritable(): Promise<void>;
   /** Whether a newer claudikins has changed the store in a way that this one does not understand. Changes nothing. */

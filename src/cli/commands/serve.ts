@@ -6,6 +6,7 @@ import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
 import { openLog } from "../../base/log.ts";
+import { databaseOf } from "../../config/database.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
 import type { Config } from "../../config/load.ts";
@@ -62,6 +63,7 @@ export default command({
   async run(args, io) {
     const choice = httpChoice(args, io);
     if (choice) takeMoreSockets(io);
+    const isReplica = choice !== undefined && databaseOf(io.env) !== undefined;
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
@@ -75,7 +77,8 @@ export default command({
           waitsForApprovals: true,
           recording: args,
           observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
-          whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
+          // Replicas continue what one of them leaves.
+          whenLeft: async (ids, file) => (isReplica ? [] : continuedInDaemon(ids, file, args, io)),
           reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
         },
       );

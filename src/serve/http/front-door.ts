@@ -15,9 +15,11 @@ import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { LivePerson } from "../../policy/people/live-people.ts";
+import type { ExecutionView } from "../../programs/stored-executions.ts";
 import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes } from "../limits.ts";
 import { bodyOf, lean } from "./body.ts";
 import type { Caller } from "./clients.ts";
+import { ContinueLeft, type OpenPart } from "./continue-left.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { healthAnswer } from "./health.ts";
@@ -77,6 +79,7 @@ export class FrontDoor {
   /** What people have of the config, each for one person. */
   readonly #people: PersonPlaces<OpenDoor>;
   readonly #server: Bun.Server<undefined>;
+  readonly #continuing: ContinueLeft;
   #isLeaving = false;
 
   /** Starts to listen. Throws USAGE if that is not possible. */
@@ -92,6 +95,8 @@ export class FrontDoor {
     });
     this.#server = listen(options, (request, server) => this.#answer(request, server));
     this.#whole = placeFor(app, options);
+    const { log, door } = options;
+    this.#continuing = new ContinueLeft(app, { door, partOf: (view) => this.#partOf(view), log });
   }
 
   /** With the address itself: another user may listen on another address of the same name. */
@@ -111,15 +116,30 @@ export class FrontDoor {
     return this.#places.reduce((sum, { sessions, modern }) => sum + sessions.running + modern.running, 0);
   }
 
+  /** The part of the config in which executions of this door and person run. It stays open until it is disposed of. Throws what opening throws. */
+  async #partOf({ door, person }: ExecutionView): Promise<OpenPart> {
+    if (person) {
+      const place = await this.#people.of(person, door);
+      return { app: place.opened.app, [Symbol.dispose]: () => place[Symbol.dispose]() };
+    }
+    // Doors stay open until the end, or until the config has them no longer.
+    const app = door === undefined || door === this.#options.door ? this.#app : (await this.#doorNamed(door)).app;
+    return { app, [Symbol.dispose]() {} };
+  }
+
   get #places(): Place[] {
     return [this.#whole, ...this.#opened];
   }
 
-  /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
+  /**
+   * Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. Executions that other
+   * replicas can continue are given up meanwhile, each when no call of it is running.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     this.#options.page?.close();
-    await this.#untilDone(graceMs);
+    await this.#continuing[Symbol.asyncDispose]();
+    await Promise.all([this.#untilDone(graceMs), this.#drain(graceMs)]);
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
       modern.cancel();
@@ -130,6 +150,13 @@ export class FrontDoor {
     const deadline = performance.now() + lastAnswersMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
+  }
+
+  /** Without replicas, nobody would continue the executions before this process has ended. */
+  async #drain(withinMs: number): Promise<void> {
+    if (this.#app.isLocked || !this.#app.store.continuations) return;
+    const apps = [this.#app, ...[...this.#opened].map(({ app }) => app)];
+    await Promise.all(apps.map(async (app) => (await app.executions()).drain(withinMs)));
   }
 
   async #untilDone(withinMs: number): Promise<void> {
@@ -263,6 +290,10 @@ export class FrontDoor {
       await this.#closeDoor(name);
       throw nothingHere(address);
     }
+    return this.#doorNamed(name);
+  }
+
+  #doorNamed(name: string): Promise<OpenDoor> {
     const opening = this.#doors.get(name) ?? this.#openDoor(name);
     this.#doors.set(name, opening);
     return opening;

@@ -181,4 +181,11 @@ CREATE TABLE claudikins.quota_uses (
   PRIMARY KEY (key, from_at)
 );`,
   },
+  {
+    oldest: 1,
+    statements: `
+-- Finds the executions that are due and that no process runs, among many that wait.
+CREATE INDEX due_executions ON claudikins.executions (coalesce(config, ''), coalesce(owner, ''), wake_at)
+  WHERE state = 'open' AND unsaved IS NULL;`,
+  },
 ];

@@ -4,6 +4,7 @@ import { PostgresApprovals } from "./approvals.ts";
 import { PostgresAudit } from "./audit.ts";
 import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
+import { PostgresContinuations } from "./continuations.ts";
 import { PostgresCounts } from "./counts.ts";
 import { PostgresExecutions } from "./executions.ts";
 import { PostgresLabels } from "./labels.ts";
@@ -25,6 +26,7 @@ export class PostgresStore implements Store {
   readonly approvals: PostgresApprovals;
   readonly audit: PostgresAudit;
   readonly executions: PostgresExecutions;
+  readonly continuations: PostgresContinuations;
   readonly #connections: Connections;
   readonly #owners: Owners;
   readonly #changes: Changes;
@@ -46,6 +48,7 @@ export class PostgresStore implements Store {
     this.approvals = new PostgresApprovals(connections);
     this.audit = new PostgresAudit(connections);
     this.executions = new PostgresExecutions(connections, () => new PostgresWriter(parts));
+    this.continuations = new PostgresContinuations(connections, changes);
   }
 
   async checkWritable(): Promise<void> {

@@ -24,6 +24,7 @@ export class SqliteStore implements Store {
   readonly approvals;
   readonly audit;
   readonly executions;
+  readonly continuations = undefined;
 
   constructor(file: string) {
     const connection = new Connection(file);
