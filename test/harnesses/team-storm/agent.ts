@@ -36,8 +36,8 @@ interface AgentOptions {
   answer(question: { message: string; url?: string | undefined }): Promise<string>;
 }
 
-/** Longer than any answer takes: agents that resume are answered after 50 s. */
-const patienceMs = 60_000;
+/** Longer than any answer takes. Agents that ask again are answered after 50 s. */
+const patienceMs = { usual: 40_000, resume: 60_000 };
 
 const capabilities = { elicitation: { form: {}, url: {} } };
 
@@ -74,7 +74,7 @@ async function connected(era: Era, client: AnyClient, transport: AnyTransport): 
   return {
     era,
     async execute(args, more = {}) {
-      const options = { timeout: patienceMs, ...more };
+      const options = { timeout: "resume" in args ? patienceMs.resume : patienceMs.usual, ...more };
       const params = { name: "execute_code", arguments: args };
       const called = era === "older" ? client.callTool(params, undefined, options) : client.callTool(params, options);
       const { content, isError } = (await called) as { content: { text: string }[]; isError?: boolean };

@@ -1,7 +1,7 @@
 /** Knows what every person of the storm may get, and what must have happened to every call. Everything that is wrong is written down. */
 import { hasToken, peopleIn } from "./marks.ts";
 
-/** What is certain about a call when its program is over. */
+/** Knowledge about a call at the end of its program. */
 export type Certainty =
   /** It was made, and its answer arrived. */
   | "answered"
@@ -71,7 +71,7 @@ export class Oracle {
     if (hasToken(text)) this.fail(`${where} got a token`, around(text, "eyJ").replaceAll(/eyJ[\w.-]+/g, "eyJ…"));
   }
 
-  /** Before a call leaves. Until more is said, nobody knows what happens to it. */
+  /** Registers a call that is about to leave. */
   calls(person: number, key: string, { isRepeatable = false } = {}): void {
     this.#calls.set(key, { person, isRepeatable, certainty: "unknown" });
   }

@@ -67,7 +67,7 @@ export async function follow(person: Person, parked: Parked): Promise<boolean> {
   await person.attempt(`followed: ${parked.kind}`, async () => {
     const { text, isError } = await person.ask({ resume: parked.id });
     if (text.includes(`{"resume": "${parked.id}"}`)) return;
-    // The session that began it may still be open elsewhere, as it was left without a word.
+    // The session that began it may still be open, if only its connection has ended.
     if (isError && /EXECUTION_NOT_FOUND|no execution/i.test(text)) {
       person.oracle.did("not found while another session is open");
       await person.leave(false);

@@ -52,7 +52,7 @@ export class Replicas implements AsyncDisposable {
     }
   }
 
-  /** Those that answer. */
+  /** The replicas that answer. */
   get serving(): Replica[] {
     return this.#running.filter(({ state, serve }) => state === "serving" && serve !== undefined);
   }
