@@ -14,9 +14,11 @@ export interface Parked {
   calls: Call[];
 }
 
-/** Text of a program: the key that the call returns, or the code of its error. */
+/** Code that returns the key that a call returns, or its error. */
 const ended = (call: string, value: string) =>
-  `await ${call}.then((r) => String(r.${value}), (e) => e.code ?? String(e))`;
+  `await ${call}.then((r) => String(r.${value}), (e) => ({ code: e.code, message: String(e.message) }))`;
+
+type End = string | { code?: string; message: string };
 
 /** Begins a program with calls and sleeps between them. */
 export async function beginTimer(person: Person): Promise<Parked | undefined> {
@@ -36,7 +38,7 @@ export async function beginTimer(person: Person): Promise<Parked | undefined> {
     }
   }
   const steps = lines.map((line) => `ends.push(${line}); await sleep(${200 + random.below(4_000)});`);
-  return begin(person, "timer", calls, `const ends: string[] = []; ${steps.join("\n")}\nreturn ends.join(" ")`);
+  return begin(person, "timer", calls, `const ends: unknown[] = []; ${steps.join("\n")}\nreturn JSON.stringify(ends)`);
 }
 
 /** Begins a program with a call that an approver must allow. */
@@ -44,7 +46,7 @@ export async function beginApproval(person: Person): Promise<Parked | undefined>
   const [before, key, after] = [person.key(), person.key(), person.key()];
   const calls = [before, key, after].map((each) => ({ key: each, server: "far" as const }));
   const lines = [`far.act({ key: "${before}" })`, `far.guarded({ key: "${key}" })`, `far.act({ key: "${after}" })`];
-  const code = `return [${lines.map((line) => ended(line, "key")).join(", ")}].join(" ")`;
+  const code = `return JSON.stringify([${lines.map((line) => ended(line, "key")).join(", ")}])`;
   return begin(person, "approval", calls, code);
 }
 
@@ -88,8 +90,8 @@ export async function follow(person: Person, parked: Parked): Promise<boolean> {
 
 function judge(person: Person, { id, kind, calls }: Parked, text: string): void {
   const { oracle } = person;
-  const ends = text.split(" ");
-  if (ends.length !== calls.length) {
+  const ends = endsIn(text);
+  if (ends?.length !== calls.length) {
     oracle.fail(
       `a program (${kind}) has ended with another value`,
       `${id} of p${person.number}: ${text.slice(0, 400)}`,
@@ -98,11 +100,22 @@ function judge(person: Person, { id, kind, calls }: Parked, text: string): void 
   }
   for (const [place, { key }] of calls.entries()) {
     const end = ends[place]!;
-    const isGuarded = kind === "approval" && place === 1;
     if (end === key) oracle.isCertain(key, "answered");
-    else if (isGuarded && end === "POLICY_DENIED") {
+    else if (typeof end === "string") oracle.fail("a call got the answer of another one", `${key}: ${end}`);
+    else if (end.code === "POLICY_DENIED" && kind === "approval" && place === 1) {
       oracle.isCertain(key, "refused");
       if (oracle.verdictOf(key) !== "denied") oracle.fail("a call was denied that nobody has denied", key);
-    } else oracle.saw(kindOfText(end), `p${person.number} (a call of a program, ${kind})`, `${key}: ${end}`);
+    } else {
+      const error = `${end.code}: ${end.message}`;
+      oracle.saw(kindOfText(error), `p${person.number} (a call of a program, ${kind})`, `${key}: ${error}`);
+    }
+  }
+}
+
+function endsIn(text: string): End[] | undefined {
+  try {
+    return JSON.parse(text) as End[];
+  } catch {
+    return undefined;
   }
 }
