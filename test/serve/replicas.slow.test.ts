@@ -68,7 +68,7 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     return stdout;
   }
 
-  test("a program whose replica is killed goes on in the other one, and each of its calls is made once", async () => {
+  test("a program whose replica is killed continues in the other one, and each of its calls is made once", async () => {
     configure();
     const url = await server.database();
     await using first = await replica("first", url);

@@ -1,5 +1,6 @@
 /** The store in a Postgres, which the replicas of a team share. */
-import type { Owner, Store } from "../store.ts";
+import type { Owner } from "../owner.ts";
+import type { Store } from "../store.ts";
 import { PostgresApprovals } from "./approvals.ts";
 import { PostgresAudit } from "./audit.ts";
 import { Changes } from "./changes.ts";
@@ -12,6 +13,7 @@ import { Owners } from "./owners.ts";
 import { PostgresPeople } from "./people.ts";
 import { PostgresQuotas } from "./quotas.ts";
 import { PostgresRecords } from "./records.ts";
+import { PostgresReplicas } from "./replicas.ts";
 import { Room } from "./room.ts";
 import { PostgresWriter } from "./writer.ts";
 
@@ -25,6 +27,7 @@ export class PostgresStore implements Store {
   readonly approvals: PostgresApprovals;
   readonly audit: PostgresAudit;
   readonly executions: PostgresExecutions;
+  readonly replicas: PostgresReplicas;
   readonly #connections: Connections;
   readonly #owners: Owners;
   readonly #changes: Changes;
@@ -46,6 +49,7 @@ export class PostgresStore implements Store {
     this.approvals = new PostgresApprovals(connections);
     this.audit = new PostgresAudit(connections);
     this.executions = new PostgresExecutions(connections, () => new PostgresWriter(parts));
+    this.replicas = new PostgresReplicas(connections, owners);
   }
 
   async checkWritable(): Promise<void> {
