@@ -45,8 +45,8 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
   return { value, messages, isBatch };
 }
 
-/** Reads no more than the limit, whatever length was announced. */
-async function textOf(request: Request, maxBytes: number): Promise<string> {
+/** Reads no more than the limit, whatever length was announced. Throws an HttpRefusal with status 413 or 400. */
+export async function textOf(request: Request, maxBytes: number): Promise<string> {
   const body = await readRequestBody(request, maxBytes).catch(() => undefined);
   if (!body) throw new HttpRefusal(400, "The body ended early");
   if (body.tooLarge) throw new HttpRefusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });

@@ -1,0 +1,156 @@
+/**
+ * The replicas of a team, which share a database. Any of them takes any request: what lives in the memory of another one is passed on to it, and
+ * what a dead one had is taken over.
+ */
+import { createHmac } from "node:crypto";
+import type { Log } from "../../../base/log.ts";
+import { sha256 } from "../../../base/sha256.ts";
+import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
+import { deadReplicaMs, passAgainMs, retryAfterSeconds } from "../../limits.ts";
+import type { StayOpen } from "../event-stream.ts";
+import { HttpRefusal } from "../refusal.ts";
+import { misdirected, passOn } from "./pass.ts";
+import { type Forwarded, forwardedOf, forwardHeader, forwardProof } from "./proof.ts";
+import { SharedSessions, type SharedSessionsOptions } from "./shared-sessions.ts";
+
+export interface ReplicasOptions {
+  rows: ReplicaRows;
+  log: Log;
+}
+
+/** This replica, since the others know it. */
+interface Here {
+  replica: Replica;
+  /** Proves that a request was passed on by a replica. */
+  proofKey: Uint8Array;
+}
+
+/** A request that may belong elsewhere. */
+export interface Arrived {
+  request: Request;
+  /** The remote address of the client. */
+  address: string;
+  stayOpen: StayOpen;
+  /** Reads the body. Throws an HttpRefusal. */
+  body: () => Promise<string>;
+}
+
+export class Replicas implements AsyncDisposable {
+  readonly #options: ReplicasOptions;
+  readonly #joining = Promise.withResolvers<void>();
+  /** The sessions of this process, by the digests of their ids. */
+  readonly #sessions = new Set<string>();
+  /** Requests that other replicas answer, without streams that clients only listen to. */
+  readonly #open = new Set<Request>();
+  #here: Here | undefined;
+
+  constructor(options: ReplicasOptions) {
+    this.#options = options;
+    this.#joining.promise.catch(() => {});
+  }
+
+  /** Tells the others that this process answers at `url`. Throws DATABASE_UNAVAILABLE. */
+  async join(url: string): Promise<void> {
+    const { rows, log } = this.#options;
+    try {
+      const key = await rows.key();
+      this.#here = { replica: await rows.join(url), proofKey: derived(key, "passed requests") };
+      log.info(`replica ${this.#here.replica.name} answers at ${url}`);
+      this.#joining.resolve();
+    } catch (error) {
+      this.#joining.reject(error);
+      throw error;
+    }
+  }
+
+  /** Resolves when this process has joined. No request is answered before. */
+  get joined(): Promise<void> {
+    return this.#joining.promise;
+  }
+
+  /** Requests that other replicas answer. */
+  get passing(): number {
+    return this.#open.size;
+  }
+
+  get #joined(): Here {
+    if (!this.#here) throw new Error("the replica has not joined the others");
+    return this.#here;
+  }
+
+  /** What another replica says about a request that it has passed on. Throws an HttpRefusal with status 403 or 421. */
+  forwarded(request: Request): Forwarded | undefined {
+    const { replica, proofKey } = this.#joined;
+    const forwarded = forwardedOf(request, proofKey);
+    if (forwarded && forwarded.to !== replica.name) {
+      throw new HttpRefusal(misdirected, "The request was meant for another replica");
+    }
+    return forwarded;
+  }
+
+  sessionsOf(options: Pick<SharedSessionsOptions, "place" | "idleMs">): SharedSessions {
+    const { rows, log } = this.#options;
+    return new SharedSessions({
+      ...options,
+      rows: rows.sessions,
+      replica: () => this.#joined.replica,
+      log,
+      here: this.#sessions,
+    });
+  }
+
+  /**
+   * Passes a request on to the replica that has its session. Otherwise returns the request, which may be a copy, to be answered here: the session
+   * is here, or has ended, or its replica is dead. Throws an HttpRefusal.
+   */
+  async passSession(arrived: Arrived): Promise<Response | Request> {
+    const { request } = arrived;
+    const id = request.headers.get("mcp-session-id");
+    const digest = id === null ? undefined : sha256(id);
+    if (digest === undefined || this.#sessions.has(digest)) return request;
+    return this.#pass(arrived, async () => {
+      const found = await this.#options.rows.sessions.find(digest);
+      return found?.url ? { owner: found.replica, url: found.url } : undefined;
+    });
+  }
+
+  /**
+   * Passes a request on to where it belongs. A replica that cannot be reached is asked again until the others count it as dead. Returns the
+   * request if it belongs here, or nowhere.
+   */
+  async #pass(arrived: Arrived, locate: () => Promise<Reached | undefined>): Promise<Response | Request> {
+    const { request, address, stayOpen } = arrived;
+    const { replica, proofKey } = this.#joined;
+    const deadline = performance.now() + deadReplicaMs;
+    let body: string | undefined;
+    for (;;) {
+      const place = await locate();
+      if (!place || place.owner === replica.name) return body !== undefined ? copyOf(request, body) : request;
+      if (request.method === "POST") body ??= await arrived.body();
+      const headers = { [forwardHeader]: forwardProof(request, { to: place.owner, address }, proofKey) };
+      const answer = await passOn({ request, body, url: place.url, headers, stayOpen, open: this.#open });
+      if (answer) return answer;
+      if (performance.now() > deadline) throw busy("The replica that has the session does not answer");
+      stayOpen();
+      await Bun.sleep(passAgainMs);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#here?.replica[Symbol.asyncDispose]();
+  }
+}
+
+function busy(message: string): HttpRefusal {
+  return new HttpRefusal(503, message, { "retry-after": String(retryAfterSeconds) });
+}
+
+/** A request whose body was read. */
+function copyOf(request: Request, body: string): Request {
+  const { url, method, headers, signal } = request;
+  return new Request(url, { method, headers, signal, body });
+}
+
+function derived(key: Uint8Array, purpose: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHmac("sha256", key).update(purpose).digest());
+}

@@ -1,0 +1,249 @@
+/** Sessions of the revisions up to 2025-11-25 behind a balancer without affinity: every replica takes every request of every session. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { balancer } from "../../support/balancer.ts";
+import { eventually } from "../../support/eventually.ts";
+import {
+  eventsOf,
+  executeRequest,
+  type HttpServe,
+  httpServe,
+  json,
+  rawSession,
+  resultText,
+  sdkHost,
+} from "../../support/http-serve.ts";
+import { ownFolder } from "../../support/own-folder.ts";
+import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
+import { fixture } from "../../support/servers.ts";
+
+setDefaultTimeout(120_000);
+
+const folder = ownFolder();
+const form = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
+const ask = (method: string, params: object) => `(await asker.ask(${JSON.stringify({ method, params })})).result`;
+const askName = `return ${ask("elicitation/create", form)}.content.name`;
+const question = { messages: [{ role: "user", content: { type: "text", text: "2 + 2?" } }], maxTokens: 10 };
+
+describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () => {
+  let server: PostgresFixture;
+  beforeAll(async () => {
+    server = await postgresFixture();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const configure = (more: object = {}) =>
+    folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) }, ...more });
+
+  async function replicas(count: number, flags: string[] = [], more: Record<string, string> = {}, port?: string[]) {
+    const url = await server.database();
+    const start = (index: number, ownPort = port?.[index] ?? "0"): Promise<HttpServe> =>
+      httpServe(folder, flags, {
+        port: ownPort,
+        env: {
+          XDG_DATA_HOME: join(folder.path, `data-${index}`),
+          CLAUDIKINS_DATABASE: url,
+          CLAUDIKINS_LOG: "debug",
+          ...more,
+        },
+      });
+    const started = await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
+    return {
+      all: started,
+      database: url,
+      start,
+      [Symbol.asyncDispose]: async () => {
+        await Promise.all(started.map((each) => each[Symbol.asyncDispose]()));
+      },
+    };
+  }
+
+  test("calls, questions in the middle of programs, notifications and the end, at any replica", async () => {
+    configure();
+    await using set = await replicas(3);
+    await using door = balancer(set.all.map(({ url }) => url));
+    const hosts = await Promise.all(
+      ["Ada", "Bob"].map((name) =>
+        sdkHost(
+          door.url,
+          { elicitation: {}, sampling: {} },
+          {
+            prepare: (client: Client) => {
+              client.setRequestHandler(ElicitRequestSchema, async () => {
+                await Bun.sleep(50);
+                return { action: "accept", content: { name } };
+              });
+              client.setRequestHandler(CreateMessageRequestSchema, () => ({
+                role: "assistant",
+                content: { type: "text", text: `four, says ${name}` },
+                model: "m",
+              }));
+            },
+          },
+        ),
+      ),
+    );
+    const [ada, bob] = hosts;
+    for (let round = 0; round < 6; round++) {
+      expect(await Promise.all(hosts.map((host) => host.execute(askName)))).toEqual(["Ada", "Bob"]);
+    }
+    expect(await ada!.execute(`return ${ask("sampling/createMessage", question)}.content.text`)).toBe("four, says Ada");
+    expect((await bob!.client.listTools()).tools.map(({ name }) => name)).toEqual(["search_tools", "execute_code"]);
+    const cancel = new AbortController();
+    const cancelled = bob!.execute("await sleep(60_000)", { signal: cancel.signal }).catch(String);
+    await Bun.sleep(300);
+    cancel.abort();
+    expect(await cancelled).toContain("abort");
+    expect(door.sent.every((count) => count > 3)).toBe(true);
+    await ada!.transport.terminateSession();
+    expect(await server.run(set.database, "SELECT count(*)::int AS open FROM claudikins.sessions")).toEqual([
+      { open: 1 },
+    ]);
+    for (const host of hosts) await host.client.close();
+  });
+
+  test("a stream is resumed at another replica, and a session that was ended there is ended everywhere", async () => {
+    configure();
+    await using set = await replicas(2);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    const session = await rawSession(a.url);
+    const there = { ...json, "mcp-session-id": session.id, "mcp-protocol-version": "2025-11-25" };
+    const leaving = new AbortController();
+    const response = await session.post(executeRequest(7, `await sleep(1_500); return "resumed"`), {
+      signal: leaving.signal,
+    });
+    const { value: first } = await eventsOf(response).next();
+    leaving.abort();
+    const resumed = await fetch(b.url, { headers: { ...there, "last-event-id": first!.id! } });
+    expect(await resultText(resumed)).toBe("resumed");
+    expect((await fetch(b.url, { method: "DELETE", headers: there })).status).toBe(200);
+    for (const { url } of set.all) {
+      const gone = await fetch(url, { method: "POST", headers: there, body: JSON.stringify(executeRequest(8, "1")) });
+      expect([gone.status, await gone.text()]).toEqual([404, expect.stringContaining("has ended")]);
+    }
+  });
+
+  test("a replica is killed: the other one continues its session, and says which answer is lost", async () => {
+    configure();
+    await using set = await replicas(2);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    const toFirst = { first: true };
+    await using door = balancer([a.url, b.url], () => (toFirst.first ? 0 : 1));
+    await using host = await sdkHost(
+      door.url,
+      { elicitation: {} },
+      {
+        prepare: (client: Client) =>
+          client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { name: "Ada" } })),
+      },
+    );
+    expect(await host.execute(askName)).toBe("Ada");
+    const { sessionId } = host.transport;
+    const running = host.execute("await sleep(60_000)").catch(String);
+    await Bun.sleep(500);
+    a.signal("SIGKILL" as "SIGTERM");
+    toFirst.first = false;
+    expect(await running).toContain("The replica that ran this request has ended, and the answer is lost");
+    expect(await host.execute(askName)).toBe("Ada");
+    expect(host.transport.sessionId).toBe(sessionId);
+    expect(b.stderr()).toContain("started: 1 open");
+  });
+
+  test("a replica that ends in an orderly way leaves its sessions to the others at once", async () => {
+    configure();
+    await using set = await replicas(2);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    const session = await rawSession(a.url);
+    a.signal("SIGTERM");
+    expect(await a.exited).toBe(0);
+    const headers = { ...json, "mcp-session-id": session.id, "mcp-protocol-version": "2025-11-25" };
+    const startedAt = performance.now();
+    const post = (id: number) =>
+      fetch(b.url, { method: "POST", headers, body: JSON.stringify(executeRequest(id, `return "here"`)) });
+    const answers = await Promise.all([post(5), post(6)]);
+    expect(await Promise.all(answers.map(resultText))).toEqual(["here", "here"]);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  test("a replica that was stopped for long loses its sessions, and answers for none of them", async () => {
+    configure();
+    await using set = await replicas(2);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    const session = await rawSession(a.url);
+    process.kill(a.pid, "SIGSTOP");
+    await Bun.sleep(17_000);
+    const headers = { ...json, "mcp-session-id": session.id, "mcp-protocol-version": "2025-11-25" };
+    const post = (url: string, id: number, code: string) =>
+      fetch(url, { method: "POST", headers, body: JSON.stringify(executeRequest(id, code)) });
+    expect(await resultText(await post(b.url, 1, `return "b"`))).toBe("b");
+    const late = post(a.url, 2, `return "from b"`);
+    process.kill(a.pid, "SIGCONT");
+    const answer = await late;
+    expect(answer.status === 404 || (await resultText(answer)) === "from b").toBe(true);
+    await eventually(() => /ended: 0 open/.test(a.stderr()));
+    expect(await resultText(await post(a.url, 3, `return "still b"`))).toBe("still b");
+  });
+
+  test("in direct mode, subscriptions are renewed, and the client is told to look at everything again", async () => {
+    configure({ mode: "direct" });
+    await using set = await replicas(2);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    let at = 0;
+    await using door = balancer([a.url, b.url], () => at);
+    let changes = 0;
+    await using host = await sdkHost(
+      door.url,
+      {},
+      {
+        prepare: (client: Client) =>
+          client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+            changes += 1;
+          }),
+      },
+    );
+    await host.client.setLoggingLevel("warning");
+    await Bun.sleep(200);
+    at = 1;
+    a.signal("SIGTERM");
+    await a.exited;
+    expect((await host.client.listTools()).tools.length).toBeGreaterThan(2);
+    await eventually(() => changes > 0);
+    const kept = await server.run(set.database, "SELECT kept, adoptions FROM claudikins.sessions");
+    expect(kept).toEqual([{ kept: JSON.stringify({ resources: [], level: "warning" }), adoptions: 1 }]);
+  });
+
+  test("a header of a forwarded request that is not a replica's is refused, and tokens do not see each other's sessions", async () => {
+    configure();
+    await using set = await replicas(2);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    const session = await rawSession(a.url);
+    const headers = { ...json, "mcp-session-id": session.id, "mcp-protocol-version": "2025-11-25" };
+    const proven = Buffer.from(
+      JSON.stringify({
+        to: "x",
+        address: "10.0.0.1",
+        at: Date.now(),
+        method: "POST",
+        path: "/mcp",
+        host: new URL(b.url).host,
+      }),
+    ).toString("base64url");
+    for (const forged of ["", "x", `${proven}.`, `${proven}.${"A".repeat(43)}`]) {
+      const answer = await fetch(b.url, {
+        method: "POST",
+        headers: { ...headers, "claudikins-forwarded": forged || "." },
+        body: JSON.stringify(executeRequest(3, "return 1")),
+      });
+      expect([answer.status, await answer.text()]).toEqual([
+        403,
+        expect.stringContaining("Only a replica of the same database"),
+      ]);
+    }
+  });
+});
