@@ -157,6 +157,7 @@ export class Executions implements AsyncDisposable {
       progress: async () => this.progressOf(await this.stored.rowOf(id)),
       handOut: () => Promise.resolve(),
       isHandedOut: true,
+      isReleased: false,
       cancel: () => void writer.do("askToCancel", id, {}).catch(() => {}),
     };
   }

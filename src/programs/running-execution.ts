@@ -32,6 +32,8 @@ export interface FollowedExecution {
   handOut(): Promise<void>;
   /** Whether a caller has its id. */
   readonly isHandedOut: boolean;
+  /** Whether another process runs it or can continue it, so that its outcome here says nothing. */
+  readonly isReleased: boolean;
   cancel(): void;
 }
 
@@ -60,6 +62,7 @@ export class RunningExecution implements FollowedExecution {
     this.parts = parts;
     this.starter = starter;
     this.#checkpointer = checkpointer;
+    void checkpointer.lost.then(() => this.#cancelled.abort(continuesElsewhere));
     this.outcome = this.#run(work);
     // The promise may have no listener.
     this.outcome.catch(() => {});
@@ -83,7 +86,6 @@ export class RunningExecution implements FollowedExecution {
     return running !== undefined && (running.isParked || running.sleepsUntil !== undefined);
   }
 
-  /** Whether it was given up, so that another process can continue it. */
   get isReleased(): boolean {
     return this.#checkpointer.isReleased;
   }

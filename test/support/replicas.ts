@@ -22,6 +22,7 @@ export interface Replicas extends AsyncDisposable {
   answer(name: string): Promise<void>;
   /** The path for `until` of such a call. */
   until(name: string): string;
+  all: Replica[];
 }
 
 /** `more` are further keys of the config. The server `guarded` is the same as `counting`, and needs approvals. */
@@ -60,6 +61,7 @@ export function replicasIn(folder: TemporaryFolder, database: string, more: obje
     },
     answer: async (name) => void (await Bun.write(until(name), "")),
     until,
+    all: started,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(started.map((each) => each[Symbol.asyncDispose]()));
     },

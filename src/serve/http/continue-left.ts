@@ -37,13 +37,14 @@ export class ContinueLeft implements AsyncDisposable {
   async #begin(): Promise<Continuing | undefined> {
     const { signal } = this.#stopping;
     if (!this.#app.store.continuations) return undefined;
-    while (!signal.aborted) {
+    for (let told = ""; !signal.aborted; await Bun.sleep(storeRetryMs)) {
       try {
         const app = await this.#app.unlock(signal);
         return await app.store.continuations?.take(this.#handlersFor(app));
       } catch (error) {
-        this.#options.log.debug(`cannot continue what other replicas leave: ${messageOf(error)}`);
-        await Bun.sleep(storeRetryMs);
+        const problem = messageOf(error);
+        if (problem !== told) this.#options.log.warn(`cannot continue what other replicas leave: ${problem}`);
+        told = problem;
       }
     }
     return undefined;

@@ -159,7 +159,7 @@ async function outcomeInTime(
   try {
     const outcome = await Promise.race([followed.outcome, late.promise]);
     if (!outcome) await followed.handOut();
-    return outcome;
+    return followed.isReleased ? undefined : outcome;
   } finally {
     clearTimeout(timer);
     ended.abort();

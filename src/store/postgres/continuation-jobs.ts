@@ -24,6 +24,9 @@ import { type DueFilter, dueExecutions } from "./due-executions.ts";
 import { databaseError } from "./errors.ts";
 import { tryLock } from "./migrations.ts";
 
+/** The schema of pg-boss. It brings it up to date itself. */
+const schema = "claudikins_jobs";
+
 interface JobData {
   execution: string;
 }
@@ -41,7 +44,7 @@ export class ContinuationJobs implements Continuing {
   #looking: Promise<void> | undefined;
   #isAsked = false;
 
-  private constructor(handlers: ContinuationHandlers, connections: Connections) {
+  private constructor(handlers: ContinuationHandlers, connections: Connections, createSchema: boolean) {
     const { config, door, format } = handlers;
     const mark = sha256(JSON.stringify([config, door ?? null, format])).slice(0, 32);
     this.#handlers = handlers;
@@ -50,7 +53,8 @@ export class ContinuationJobs implements Continuing {
     this.#sql = connections.foreign(maxJobConnections);
     this.#boss = new PgBoss({
       db: fromBunSql(this.#sql),
-      schema: "claudikins_jobs",
+      schema,
+      createSchema,
       schedule: false,
       registerInstance: false,
       superviseIntervalSeconds: jobTendSeconds,
@@ -68,7 +72,10 @@ export class ContinuationJobs implements Continuing {
     connections: Connections,
     changes: Changes,
   ): Promise<ContinuationJobs> {
-    const jobs = new ContinuationJobs(handlers, connections);
+    // An administrator may have made it for a user who may not.
+    const named = "SELECT 1 AS one FROM pg_namespace WHERE nspname = $schema";
+    const isMade = await connections.each((querying) => querying.get(named, { schema }));
+    const jobs = new ContinuationJobs(handlers, connections, !isMade);
     try {
       await jobs.#start();
     } catch (error) {

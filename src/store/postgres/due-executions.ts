@@ -9,15 +9,14 @@ const ofConfig = "coalesce(config, '') = $config AND state = 'open' AND unsaved 
 /** A process has it only if its name is the owner; without an owner, the name is empty. */
 const owner = "coalesce(owner, '')";
 
-/** The calls of saved programs that an execution runs have its id and a dash before theirs, and a dot follows the dash. */
-const approvals =
-  "claudikins.approvals WHERE (execution = id OR (execution >= id || '-' AND execution < id || '.')) AND state IN ('approved', 'denied')";
-
 /**
  * Nobody waits for an execution whose caller has not got its id before its process died. If a person has decided about one of its calls since
- * it was saved, the person waits.
+ * it was saved, the person waits. The ids of saved programs that it runs are its own, a dash and more; a dot follows the dash.
  */
-const isWaitedFor = `(is_wanted OR EXISTS (SELECT FROM ${approvals} AND decided_at >= changed_at))`;
+const isWaitedFor = `(is_wanted OR EXISTS (SELECT FROM claudikins.approvals AS decided
+  WHERE (decided.execution = executions.id
+      OR decided.execution >= executions.id || '-' AND decided.execution < executions.id || '.')
+    AND decided.state IN ('approved', 'denied') AND decided.decided_at >= executions.changed_at))`;
 
 /** A build continues what was saved in its format, and what has not begun. */
 const isFit = "(program IS NULL OR substring(engine FROM '[0-9a-f]+$') = $format)";
@@ -31,7 +30,8 @@ const due = (when: string) =>
   `(SELECT id FROM claudikins.executions WHERE ${ofConfig} AND ${owner} = gone.name AND ${when}
      AND ${isWaitedFor} AND ${isFit} AND ${isBehindDoor} AND ${hasNoJob} LIMIT ${maxDueAtOnce})`;
 
-const now = "extract(epoch FROM clock_timestamp()) * 1000";
+/** The same throughout the statement, so that the index can be used. */
+const now = "(extract(epoch FROM statement_timestamp()) * 1000)::double precision";
 
 /** Takes the owners one after the other from the index: there are few, and very many executions may have the same one. */
 const statement = `
