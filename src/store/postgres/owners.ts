@@ -1,7 +1,7 @@
 /** The processes that run executions or wait for approvals. Each is alive for the others as long as it renews its lease. */
 import { leaseMs, leaseRenewedMs } from "../limits.ts";
 import type { Owner } from "../owner.ts";
-import type { Replica } from "../replicas.ts";
+import type { Reached, Replica } from "../replicas.ts";
 import type { Connections } from "./connections.ts";
 
 const expiry = `clock_timestamp() + interval '${leaseMs} milliseconds'`;
@@ -20,8 +20,8 @@ export function isAliveIn(column: string): string {
 export class Owners {
   readonly #connections: Connections;
   readonly #leases = new Map<string, Lease>();
-  /** Where other processes reach this one. It stands in the row of each lease. */
-  #url: string | null = null;
+  /** How other processes find and reach this one. It stands in the row of each lease. */
+  #reached: Reached | undefined;
 
   constructor(connections: Connections) {
     this.#connections = connections;
@@ -29,9 +29,9 @@ export class Owners {
 
   /** Says where other processes reach this one, and returns a lease for it. Throws DATABASE_UNAVAILABLE. */
   async join(url: string): Promise<Replica> {
-    this.#url = url;
-    await Promise.all([...this.#leases.values()].map((lease) => lease.renew()));
     const { lease, end } = await this.#take();
+    this.#reached = { replica: lease.name, url };
+    await Promise.all([...this.#leases.values()].map((each) => each.renew()));
     return {
       name: lease.name,
       get holds() {
@@ -54,7 +54,7 @@ export class Owners {
   }
 
   async #take(): Promise<{ lease: Lease; end: () => Promise<void> }> {
-    const lease = new Lease(this.#connections, () => this.#url);
+    const lease = new Lease(this.#connections, () => this.#reached);
     await lease.renew();
     await this.#forgetDead();
     this.#leases.set(lease.name, lease);
@@ -89,7 +89,7 @@ export class Owners {
 class Lease {
   readonly name = crypto.randomUUID();
   readonly #connections: Connections;
-  readonly #url: () => string | null;
+  readonly #reached: () => Reached | undefined;
   readonly #timer: NodeJS.Timeout;
   /** How often it was renewed after it may have run out. */
   lapses = 0;
@@ -98,9 +98,9 @@ class Lease {
   #renewing: Promise<void> | undefined;
   #hasEnded = false;
 
-  constructor(connections: Connections, url: () => string | null) {
+  constructor(connections: Connections, reached: () => Reached | undefined) {
     this.#connections = connections;
-    this.#url = url;
+    this.#reached = reached;
     // A renewal that fails is made up for by the next one.
     this.#timer = setInterval(() => void this.renew().catch(() => {}), leaseRenewedMs).unref();
   }
@@ -122,9 +122,9 @@ class Lease {
     await this.#connections.each(async (querying) => {
       const before = performance.now();
       await querying.run(
-        `INSERT INTO claudikins.owners (name, expires_at, url) VALUES ($name, ${expiry}, $url)
-         ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at, url = excluded.url`,
-        { name: this.name, url: this.#url() },
+        `INSERT INTO claudikins.owners (name, expires_at, replica, url) VALUES ($name, ${expiry}, $replica, $url)
+         ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at, replica = excluded.replica, url = excluded.url`,
+        { name: this.name, replica: null, url: null, ...this.#reached() },
       );
       if (!this.holds && this.#renewedAt > Number.NEGATIVE_INFINITY) this.lapses += 1;
       this.#renewedAt = before;
