@@ -78,7 +78,7 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
       `await counting.act({ name: "one" }); await sleep(4_000); await counting.act({ name: "two" }); return "done"`,
     );
     await eventually(
-      async () => (await server.run(url, "SELECT 1 FROM claudikins.executions WHERE wake_at IS NOT NULL")).length,
+      async () => (await server.run(url, "SELECT 1 FROM claudikins.calls WHERE state = 'answered'")).length,
     );
     first.signal("SIGKILL" as "SIGTERM");
     await first.exited;

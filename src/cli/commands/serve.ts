@@ -191,6 +191,8 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
     config: origin.file,
     store: app.store,
     log: app.log,
+    withValues: async (part) =>
+      (await import("../../servers/read-values.ts")).withReadValues(part, "auth.oidc", { env }),
     endPeople: (ids) => endPeople(ids, origin.file, env),
   });
 }
@@ -205,7 +207,7 @@ async function ownCredentialsOf(
   if (!people) return undefined;
   const { ownCredentials } = await import("../../app/own-credentials.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  return ownCredentials(config, { env, log, origin, accessToken: () => people.accessToken(person.id) });
+  return ownCredentials(config, { env, log, origin, tokenOf: (subject) => people.tokenOf(person.id, subject) });
 }
 
 interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {}

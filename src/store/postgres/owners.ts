@@ -54,9 +54,9 @@ export class Owners {
   }
 
   async #take(): Promise<{ lease: Lease; end: () => Promise<void> }> {
-    const lease = new Lease(this.#connections, () => this.#reached);
-    await lease.renew();
     await this.#forgetDead();
+    const lease = new Lease(this.#connections, () => this.#reached);
+    await lease.begin();
     this.#leases.set(lease.name, lease);
     const end = async () => {
       this.#leases.delete(lease.name);
@@ -90,7 +90,7 @@ class Lease {
   readonly name = crypto.randomUUID();
   readonly #connections: Connections;
   readonly #reached: () => Reached | undefined;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   /** How often it was renewed after it may have run out. */
   lapses = 0;
   /** A time before the last renewal, on a clock that nobody sets. */
@@ -101,6 +101,10 @@ class Lease {
   constructor(connections: Connections, reached: () => Reached | undefined) {
     this.#connections = connections;
     this.#reached = reached;
+  }
+
+  async begin(): Promise<void> {
+    await this.renew();
     // A renewal that fails is made up for by the next one.
     this.#timer = setInterval(() => void this.renew().catch(() => {}), leaseRenewedMs).unref();
   }
