@@ -2,14 +2,11 @@
 import type { Owner } from "./owner.ts";
 
 export interface ReplicaRows {
-  /**
-   * Tells the others that this process answers at `url` as long as it is alive. Everything that it runs can be found by this address from now
-   * on.
-   */
+  /** Tells the others that this process, with everything that it runs, answers at `url` as long as it is alive. */
   join(url: string): Promise<Replica>;
-  /** The address of a living process, by the name of any of its owners. */
-  addressOf(owner: string): Promise<string | undefined>;
-  /** The living process that runs an execution. */
+  /** A living replica. */
+  find(replica: string): Promise<Reached | undefined>;
+  /** The living replica that runs an execution. */
   runnerOf(execution: string): Promise<Reached | undefined>;
   /** 32 random bytes, which are made once and are the same for everybody. */
   key(): Promise<Uint8Array<ArrayBuffer>>;
@@ -17,10 +14,9 @@ export interface ReplicaRows {
   readonly values: ValueRows;
 }
 
-/** A process that can be reached. */
+/** A replica that can be reached. */
 export interface Reached {
-  /** The name of one of its owners. */
-  owner: string;
+  replica: string;
   url: string;
 }
 
@@ -50,13 +46,6 @@ export interface StoredSession {
   kept: string;
 }
 
-/** A session and the replica that has it. */
-export interface PlacedSession {
-  replica: string;
-  /** The address of the replica. Null if the replica is dead. */
-  url: string | null;
-}
-
 /** A session that a replica has taken over. */
 export interface AdoptedSession extends StoredSession {
   /** How often it was taken over: 1 for the first time. */
@@ -71,8 +60,10 @@ export interface SessionTime {
 
 export interface SessionRows {
   begin(session: StoredSession, replica: string, ms: number): Promise<void>;
-  /** Undefined if the session has ended. */
-  find(id: string): Promise<PlacedSession | undefined>;
+  /** The living replica that has the session. Undefined if the session has ended, or its replica is dead. */
+  find(id: string): Promise<Reached | undefined>;
+  /** Whether a session has not ended. Its replica may be dead. */
+  isOpen(id: string): Promise<boolean>;
   /** Takes a session from its dead replica. Undefined if another replica has it, or it is of another place or owner. */
   adopt(
     session: Pick<StoredSession, "id" | "place" | "owner">,

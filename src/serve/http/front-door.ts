@@ -272,7 +272,7 @@ export class FrontDoor {
     // Outside a session, only requests with this header may be longer than `initialize`.
     const isLong = session !== undefined || request.headers.has("mcp-method");
     const body = await bodyOf(request, isLong ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
-    const { messages, value } = body;
+    const { messages, value, text } = body;
     if (this.#isLeaving && !isForwarded && messages.some(isJSONRPCRequest)) {
       throw new HttpRefusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
     }
@@ -283,7 +283,10 @@ export class FrontDoor {
     }
     if (!(await isLegacyRequest(request, value))) {
       stayOpen();
-      return modern.answer(request, value, caller);
+      const { replicas } = isForwarded ? {} : this.#options;
+      const { address } = caller;
+      const passed = await replicas?.passRequest({ request, address, stayOpen, body: async () => text }, value);
+      return passed ?? modern.answer(request, value, caller);
     }
     if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
       throw new HttpRefusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");
@@ -392,7 +395,7 @@ function placeFor(app: App, options: FrontDoorOptions, door: string | undefined)
   const { idleMs, log, replicas } = options;
   const place = JSON.stringify([configOwner(app.config.origin), door ?? options.door ?? null]);
   const sessions = new HttpSessions(app, options, log, replicas?.sessionsOf({ place, idleMs }));
-  return { sessions, modern: new ModernRequests(app, options, log, sessions.isOpen) };
+  return { sessions, modern: new ModernRequests(app, options, log, { isOpen: sessions.isOpen, replicas }) };
 }
 
 /** `handsOver`: other replicas may continue the sessions. */

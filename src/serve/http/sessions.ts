@@ -114,7 +114,8 @@ export class HttpSessions {
   }
 
   /** Whether a session is open, by the digest of its id. */
-  readonly isOpen = (digest: string): boolean => this.#sessions.has(digest);
+  readonly isOpen: RequestingAgent["isOpen"] = (digest) =>
+    this.#sessions.has(digest) || (this.#shared?.isOpen(digest) ?? false);
 
   /**
    * Finds a session, or takes it over from a replica that is dead. Throws an HttpRefusal if the session does not exist, or another token or

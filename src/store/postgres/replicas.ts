@@ -23,14 +23,13 @@ export class PostgresReplicas implements ReplicaRows {
     return this.#owners.join(url);
   }
 
-  async addressOf(owner: string): Promise<string | undefined> {
-    const statement = `SELECT url FROM claudikins.owners WHERE name = $owner AND ${isAliveIn("$owner")}`;
-    const row = await this.#connections.each((querying) => querying.get<{ url: string | null }>(statement, { owner }));
-    return row?.url ?? undefined;
+  async find(replica: string): Promise<Reached | undefined> {
+    const statement = `SELECT replica, url FROM claudikins.owners WHERE name = $replica AND url IS NOT NULL AND ${isAliveIn("$replica")}`;
+    return this.#connections.each((querying) => querying.get<Reached>(statement, { replica }));
   }
 
   async runnerOf(execution: string): Promise<Reached | undefined> {
-    const statement = `SELECT owner, url FROM claudikins.executions JOIN claudikins.owners ON name = owner
+    const statement = `SELECT replica, url FROM claudikins.executions JOIN claudikins.owners ON name = owner
        WHERE id = $execution AND state = 'open' AND url IS NOT NULL AND ${isAliveIn("owner")}`;
     return this.#connections.each((querying) => querying.get<Reached>(statement, { execution }));
   }

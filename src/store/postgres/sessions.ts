@@ -1,5 +1,5 @@
 /** The sessions of all replicas, as rows. Only the clock of the database counts. */
-import type { AdoptedSession, PlacedSession, SessionRows, SessionTime, StoredSession } from "../replicas.ts";
+import type { AdoptedSession, Reached, SessionRows, SessionTime, StoredSession } from "../replicas.ts";
 import type { Connections } from "./connections.ts";
 import { isAliveIn } from "./owners.ts";
 import { jsonOf } from "./querying.ts";
@@ -26,14 +26,19 @@ export class PostgresSessions implements SessionRows {
     );
   }
 
-  async find(id: string): Promise<PlacedSession | undefined> {
+  async find(id: string): Promise<Reached | undefined> {
     return this.#connections.each((querying) =>
-      querying.get<PlacedSession>(
-        `SELECT replica, (SELECT url FROM claudikins.owners WHERE name = replica AND ${isAliveIn("replica")}) AS url
-         FROM claudikins.sessions WHERE id = $id AND ${isOpen}`,
+      querying.get<Reached>(
+        `SELECT sessions.replica, url FROM claudikins.sessions JOIN claudikins.owners ON name = sessions.replica
+         WHERE id = $id AND sessions.${isOpen} AND url IS NOT NULL AND ${isAliveIn("sessions.replica")}`,
         { id },
       ),
     );
+  }
+
+  async isOpen(id: string): Promise<boolean> {
+    const statement = `SELECT 1 AS one FROM claudikins.sessions WHERE id = $id AND ${isOpen}`;
+    return (await this.#connections.each((querying) => querying.get(statement, { id }))) !== undefined;
   }
 
   /** Of several replicas, one changes the row. The others wait for it, and find that its replica is alive. */
@@ -46,7 +51,7 @@ export class PostgresSessions implements SessionRows {
     return this.#connections.transaction((querying) =>
       querying.get<AdoptedSession>(
         `UPDATE claudikins.sessions SET replica = $to, adoptions = adoptions + 1, expires_at = ${after("$ms")}
-         WHERE id = $id AND place = $place AND owner IS NOT DISTINCT FROM $owner::text AND ${isOpen} AND NOT ${isAliveIn("replica")}
+         WHERE id = $id AND place = $place AND owner IS NOT DISTINCT FROM $owner::text AND ${isOpen} AND NOT ${isAliveIn("sessions.replica")}
          RETURNING id, place, owner, client, parameters, kept, adoptions`,
         { id, place, owner, to, ms },
       ),

@@ -191,7 +191,8 @@ CREATE INDEX due_executions ON claudikins.executions (coalesce(config, ''), coal
   {
     oldest: 1,
     statements: `
--- Where the other replicas reach the process of a lease.
+-- The replica that has the lease, and its address.
+ALTER TABLE claudikins.owners ADD COLUMN replica TEXT;
 ALTER TABLE claudikins.owners ADD COLUMN url TEXT;
 
 -- The key that replicas share: 32 bytes in hexadecimal.

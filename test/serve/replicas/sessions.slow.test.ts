@@ -1,6 +1,5 @@
 /** Sessions of the revisions up to 2025-11-25 behind a balancer without affinity: every replica takes every request of every session. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
   CreateMessageRequestSchema,
@@ -13,12 +12,12 @@ import {
   eventsOf,
   executeRequest,
   type HttpServe,
-  httpServe,
   json,
   rawSession,
   resultText,
   sdkHost,
 } from "../../support/http-serve.ts";
+import { openReplicas } from "../../support/joined-replicas.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { fixture } from "../../support/servers.ts";
@@ -41,28 +40,7 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
   const configure = (more: object = {}) =>
     folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) }, ...more });
 
-  async function replicas(count: number, flags: string[] = [], more: Record<string, string> = {}, port?: string[]) {
-    const url = await server.database();
-    const start = (index: number, ownPort = port?.[index] ?? "0"): Promise<HttpServe> =>
-      httpServe(folder, flags, {
-        port: ownPort,
-        env: {
-          XDG_DATA_HOME: join(folder.path, `data-${index}`),
-          CLAUDIKINS_DATABASE: url,
-          CLAUDIKINS_LOG: "debug",
-          ...more,
-        },
-      });
-    const started = await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
-    return {
-      all: started,
-      database: url,
-      start,
-      [Symbol.asyncDispose]: async () => {
-        await Promise.all(started.map((each) => each[Symbol.asyncDispose]()));
-      },
-    };
-  }
+  const replicas = (count: number) => openReplicas(folder, server, count);
 
   test("calls, questions in the middle of programs, notifications and the end, at any replica", async () => {
     configure();

@@ -3,10 +3,14 @@
  * what a dead one had is taken over.
  */
 import { createHmac } from "node:crypto";
+import { isObject, type JsonObject } from "../../../base/json-object.ts";
+import { personMs } from "../../../base/limits.ts";
 import type { Log } from "../../../base/log.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
 import { deadReplicaMs, passAgainMs, retryAfterSeconds } from "../../limits.ts";
+import { readState, type SharedStates, stateCodec } from "../../modern/parked-requests.ts";
+import { partsOfTask } from "../../modern/tasks.ts";
 import type { StayOpen } from "../event-stream.ts";
 import { HttpRefusal } from "../refusal.ts";
 import { misdirected, passOn } from "./pass.ts";
@@ -23,6 +27,7 @@ interface Here {
   replica: Replica;
   /** Proves that a request was passed on by a replica. */
   proofKey: Uint8Array;
+  states: SharedStates;
 }
 
 /** A request that may belong elsewhere. */
@@ -54,8 +59,10 @@ export class Replicas implements AsyncDisposable {
     const { rows, log } = this.#options;
     try {
       const key = await rows.key();
-      this.#here = { replica: await rows.join(url), proofKey: derived(key, "passed requests") };
-      log.info(`replica ${this.#here.replica.name} answers at ${url}`);
+      const replica = await rows.join(url);
+      const states = { replica: replica.name, codec: stateCodec(derived(key, "request states"), personMs) };
+      this.#here = { replica, proofKey: derived(key, "passed requests"), states };
+      log.info(`replica ${replica.name} answers at ${url}`);
       this.#joining.resolve();
     } catch (error) {
       this.#joining.reject(error);
@@ -71,6 +78,11 @@ export class Replicas implements AsyncDisposable {
   /** Requests that other replicas answer. */
   get passing(): number {
     return this.#open.size;
+  }
+
+  /** What requests of this replica have that wait for answers. */
+  get states(): SharedStates {
+    return this.#joined.states;
   }
 
   get #joined(): Here {
@@ -108,10 +120,29 @@ export class Replicas implements AsyncDisposable {
     const id = request.headers.get("mcp-session-id");
     const digest = id === null ? undefined : sha256(id);
     if (digest === undefined || this.#sessions.has(digest)) return request;
-    return this.#pass(arrived, async () => {
-      const found = await this.#options.rows.sessions.find(digest);
-      return found?.url ? { owner: found.replica, url: found.url } : undefined;
-    });
+    return this.#pass(arrived, () => this.#options.rows.sessions.find(digest));
+  }
+
+  /**
+   * Passes a request of revision 2026-07-28 on to the replica that has what it continues: a request that waits for answers, or a task. Undefined
+   * if it is answered here. Throws an HttpRefusal.
+   */
+  async passRequest(arrived: Arrived, body: unknown): Promise<Response | undefined> {
+    const locate = await this.#placeOf(body);
+    const passed = locate && (await this.#pass(arrived, locate));
+    return passed instanceof Response ? passed : undefined;
+  }
+
+  async #placeOf(body: unknown): Promise<(() => Promise<Reached | undefined>) | undefined> {
+    const { rows } = this.#options;
+    const { requestState, taskId } = paramsIn(body);
+    if (typeof requestState === "string") {
+      const { replica } = (await readState(requestState, this.states)) ?? {};
+      return replica === undefined ? undefined : () => rows.find(replica);
+    }
+    const { execution, replica } = partsOfTask(taskId);
+    if (execution !== undefined) return () => rows.runnerOf(execution);
+    return replica === undefined ? undefined : () => rows.find(replica);
   }
 
   /**
@@ -125,9 +156,9 @@ export class Replicas implements AsyncDisposable {
     let body: string | undefined;
     for (;;) {
       const place = await locate();
-      if (!place || place.owner === replica.name) return body !== undefined ? copyOf(request, body) : request;
+      if (!place || place.replica === replica.name) return body !== undefined ? copyOf(request, body) : request;
       if (request.method === "POST") body ??= await arrived.body();
-      const headers = { [forwardHeader]: forwardProof(request, { to: place.owner, address }, proofKey) };
+      const headers = { [forwardHeader]: forwardProof(request, { to: place.replica, address }, proofKey) };
       const answer = await passOn({ request, body, url: place.url, headers, stayOpen, open: this.#open });
       if (answer) return answer;
       if (performance.now() > deadline) throw busy("The replica that has the session does not answer");
@@ -153,4 +184,9 @@ function copyOf(request: Request, body: string): Request {
 
 function derived(key: Uint8Array, purpose: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHmac("sha256", key).update(purpose).digest());
+}
+
+function paramsIn(body: unknown): JsonObject {
+  const { params } = Object(body) as { params?: unknown };
+  return isObject(params) ? params : {};
 }

@@ -58,6 +58,11 @@ export class SharedSessions {
     this.#isHere(id);
   }
 
+  /** Whether a session has not ended. Its replica may be dead. */
+  isOpen(id: string): Promise<boolean> {
+    return this.#options.rows.isOpen(id);
+  }
+
   /** Takes a session over whose replica is dead. Undefined if there is none of this owner here. */
   adopt(id: string, owner: string | undefined): Promise<AdoptedSession | undefined> {
     const { rows, place, idleMs } = this.#options;
