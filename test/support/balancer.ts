@@ -7,7 +7,7 @@ export interface Balancer extends AsyncDisposable {
   sent: number[];
 }
 
-/** `targets` are the addresses of the servers, with a path. `choose` returns the index of one; by default a random one. */
+/** `targets` are the addresses of the servers; more may be added later. `choose` returns the index of one; by default a random one. */
 export function balancer(targets: string[], choose = () => Math.floor(Math.random() * targets.length)): Balancer {
   const sent = targets.map(() => 0);
   const server = Bun.serve({
@@ -25,7 +25,7 @@ export function balancer(targets: string[], choose = () => Math.floor(Math.rando
           const to = new URL(`${pathname}${search}`, targets[index]);
           const options = { method, headers, body, signal, redirect: "manual", keepalive: false, decompress: false };
           const answer = await fetch(to, options as RequestInit);
-          sent[index]! += 1;
+          sent[index] = (sent[index] ?? 0) + 1;
           return new Response(answer.body, answer);
         } catch (error) {
           // Another server gets what this one surely has not got.
@@ -36,7 +36,7 @@ export function balancer(targets: string[], choose = () => Math.floor(Math.rando
     error: () => new Response(null, { status: 502 }),
   });
   return {
-    url: new URL(new URL(targets[0]!).pathname, server.url).href,
+    url: new URL("/mcp", server.url).href,
     sent,
     [Symbol.asyncDispose]: () => server.stop(true),
   };

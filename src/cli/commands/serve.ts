@@ -213,10 +213,10 @@ async function ownCredentialsOf(
   return ownCredentials(config, { env, log, origin, tokenOf: (subject) => people.tokenOf(person.id, subject) });
 }
 
-interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {}
+interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf" | "signIns"> {}
 
 /** The page for people, if the config has a client for it. */
-async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf }: PageParts, io: Io) {
+async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, signIns }: PageParts, io: Io) {
   if (people.oidc?.clientId === undefined) return undefined;
   const [{ PeoplePage }, { changePeople }] = await Promise.all([
     import("../../page/people/page.ts"),
@@ -229,6 +229,7 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf }:
     log: app.log,
     openDoor: (door) => openDoor(door),
     serversOf,
+    signIns,
     continued: async (execution, config) =>
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
@@ -250,9 +251,9 @@ async function serveHttp(
   const kept =
     choice.token === undefined && !choice.isOpen && !people ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;
-  const page = people && (await peoplePage(app, people, choice, io));
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   await using replicas = await replicasOf(app, log);
+  const page = people && (await peoplePage(app, people, { ...choice, signIns: replicas?.signIns }, io));
   const door = new FrontDoor(app, { ...choice, token, people: gate, page, replicas, log });
   const { url } = door;
   try {

@@ -1,6 +1,7 @@
 /** Short texts for some time, as rows. */
 import type { KeptValue, ValueRows } from "../replicas.ts";
 import type { Connections } from "./connections.ts";
+import { jsonOf } from "./querying.ts";
 
 const columns = "kind, id, value, ends_at";
 
@@ -29,6 +30,15 @@ export class PostgresValues implements ValueRows {
   async get(kind: string, id: string): Promise<KeptValue | undefined> {
     const statement = `SELECT ${columns} FROM claudikins.kept_values WHERE kind = $kind AND id = $id AND ends_at > $now`;
     return this.#connections.each((querying) => querying.get<KeptValue>(statement, { kind, id, now: Date.now() }));
+  }
+
+  async missing(ids: readonly string[]): Promise<string[]> {
+    const statement =
+      "SELECT id FROM claudikins.kept_values WHERE id IN (SELECT json_array_elements_text($ids::text::json))";
+    const values = { ids: jsonOf(ids) };
+    const rows = await this.#connections.each((querying) => querying.all<{ id: string }>(statement, values));
+    const kept = new Set(rows.map(({ id }) => id));
+    return ids.filter((id) => !kept.has(id));
   }
 
   async take(kind: string, id: string): Promise<KeptValue | undefined> {

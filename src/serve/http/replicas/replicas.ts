@@ -8,7 +8,7 @@ import { personMs } from "../../../base/limits.ts";
 import type { Log } from "../../../base/log.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
-import { deadReplicaMs, passAgainMs, retryAfterSeconds } from "../../limits.ts";
+import { deadReplicaMs, maxBegunSignIns, passAgainMs, retryAfterSeconds } from "../../limits.ts";
 import { readState, type SharedStates, stateCodec } from "../../modern/parked-requests.ts";
 import { partsOfTask } from "../../modern/tasks.ts";
 import type { StayOpen } from "../event-stream.ts";
@@ -145,6 +145,23 @@ export class Replicas implements AsyncDisposable {
     return replica === undefined ? undefined : () => rows.find(replica);
   }
 
+  /** Sign-ins to servers, each of which only the replica can end that has begun it. */
+  readonly signIns = {
+    begun: async (state: string, endsAt: number): Promise<void> => {
+      const { replica } = this.#joined;
+      const begun = { kind: signInKind, id: sha256(state), value: replica.name, endsAt };
+      await this.#options.rows.values.add(begun, maxBegunSignIns);
+    },
+    pass: async (state: string, request: Request): Promise<Response | undefined> => {
+      const { rows } = this.#options;
+      const { value } = (await rows.values.get(signInKind, sha256(state))) ?? {};
+      if (value === undefined || request.headers.has(forwardHeader)) return undefined;
+      const arrived = { request, address: "", stayOpen: () => {}, body: () => request.text() };
+      const passed = await this.#pass(arrived, () => rows.find(value));
+      return passed instanceof Response ? passed : undefined;
+    },
+  };
+
   /**
    * Passes a request on to where it belongs. A replica that cannot be reached is asked again until the others count it as dead. Returns the
    * request if it belongs here, or nowhere.
@@ -171,6 +188,8 @@ export class Replicas implements AsyncDisposable {
     await this.#here?.replica[Symbol.asyncDispose]();
   }
 }
+
+const signInKind = "server sign-in";
 
 function busy(message: string): HttpRefusal {
   return new HttpRefusal(503, message, { "retry-after": String(retryAfterSeconds) });
