@@ -64,10 +64,11 @@ export class Approver {
     // The answer to an earlier decision may have been lost, or another approver decides at this moment.
     const verdict = this.#oracle.verdictOf(key) ?? (this.#random.chance(approvedShare) ? "approved" : "denied");
     this.#oracle.decides(key, person?.id ?? "", verdict);
-    await this.#ask(`api/approvals/${id}`, { decision: verdict === "approved" ? "once" : "deny" });
-    this.#oracle.did(verdict);
+    const decided = await this.#ask(`api/approvals/${id}`, { decision: verdict === "approved" ? "once" : "deny" });
+    if (decided) this.#oracle.did(verdict);
   }
 
+  /** Undefined if it was decided already. */
   async #ask(path: string, body?: object): Promise<unknown> {
     const { origin } = this.#site.balancer;
     const own = { origin, "claudikins-ui": "1", "content-type": "application/json" };
