@@ -37,6 +37,7 @@ export function kindOfText(text: string): string | undefined {
   if (code) return code;
   if (/The database .*(?:cannot be reached|does not answer)/i.test(text)) return "DATABASE_UNAVAILABLE";
   if (/Another process has taken|cannot be continued/.test(text)) return "EXECUTION_LOST";
+  if (text.includes("The replica that ran this request has ended")) return "the answer is lost";
   if (/claudikins (?:ends|was interrupted|is shutting down)|was cancelled/i.test(text)) return "CANCELLED";
   return undefined;
 }

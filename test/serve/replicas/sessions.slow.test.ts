@@ -1,5 +1,7 @@
 /** Sessions of the revisions up to 2025-11-25 behind a balancer without affinity: every replica takes every request of every session. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
   CreateMessageRequestSchema,
@@ -7,6 +9,7 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { balancer } from "../../support/balancer.ts";
+import { claudikinsCommand } from "../../support/command.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   eventsOf,
@@ -20,6 +23,7 @@ import {
 import { openReplicas } from "../../support/joined-replicas.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
+import { runProgram, testEnvironment } from "../../support/process.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);
@@ -29,6 +33,13 @@ const form = { message: "Who?", requestedSchema: { type: "object", properties: {
 const ask = (method: string, params: object) => `(await asker.ask(${JSON.stringify({ method, params })})).result`;
 const askName = `return ${ask("elicitation/create", form)}.content.name`;
 const question = { messages: [{ role: "user", content: { type: "text", text: "2 + 2?" } }], maxTokens: 10 };
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop();
+  return port;
+}
 
 describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () => {
   let server: PostgresFixture;
@@ -196,7 +207,91 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     expect(kept).toEqual([{ kept: JSON.stringify({ resources: [], level: "warning" }), adoptions: 1 }]);
   });
 
-  test("a header of a forwarded request that is not a replica's is refused, and tokens do not see each other's sessions", async () => {
+  test("a token finds its own sessions at every replica, and no other token's", async () => {
+    configure();
+    const add = async (name: string) => {
+      const env = testEnvironment({ XDG_DATA_HOME: join(folder.path, "data-0") });
+      const { stdout } = await runProgram([...claudikinsCommand, "tokens", "add", "--name", name], {
+        cwd: folder.path,
+        env,
+      });
+      return stdout.trim();
+    };
+    const [ann, bob] = [await add("ann"), await add("bob")];
+    for (const name of ["data-1", "data-2"])
+      cpSync(join(folder.path, "data-0"), join(folder.path, name), { recursive: true });
+    await using set = await openReplicas(folder, server, 3, { token: "kept" });
+    const [a, b, c] = set.all as [HttpServe, HttpServe, HttpServe];
+    const session = await rawSession(a.url, "2025-11-25", {}, "raw", { authorization: `Bearer ${ann}` });
+    const post = (url: string, token: string) =>
+      fetch(url, {
+        method: "POST",
+        headers: { ...json, authorization: `Bearer ${token}`, "mcp-session-id": session.id },
+        body: JSON.stringify(executeRequest(5, `return "mine"`)),
+      });
+    const both = async (url: string) => {
+      const [own, other] = [await post(url, ann), await post(url, bob)];
+      return [await resultText(own), other.status];
+    };
+    expect([await both(a.url), await both(b.url)]).toEqual([
+      ["mine", 404],
+      ["mine", 404],
+    ]);
+    a.signal("SIGTERM");
+    await a.exited;
+    // Another token cannot take the session over either.
+    expect((await post(b.url, bob)).status).toBe(404);
+    expect([await both(c.url), await both(b.url)]).toEqual([
+      ["mine", 404],
+      ["mine", 404],
+    ]);
+  });
+
+  test.skipIf(Bun.which("haproxy") === null)(
+    `HAProxy may send requests to any replica${Bun.which("haproxy") === null ? " (skipped: needs haproxy)" : ""}`,
+    async () => {
+      configure();
+      await using set = await replicas(2);
+      const port = freePort();
+      const servers = set.all.map(({ url }, index) => `  server s${index} ${new URL(url).host}`);
+      const lines = [
+        "defaults",
+        "  mode http",
+        "  timeout connect 5s",
+        "  timeout client 60s",
+        "  timeout server 60s",
+        "listen door",
+        `  bind 127.0.0.1:${port}`,
+        "  balance roundrobin",
+        ...servers,
+      ];
+      const config = folder.write("haproxy.cfg", `${lines.join("\n")}\n`);
+      const haproxy = Bun.spawn(["haproxy", "-q", "-db", "-f", config], { stdout: "ignore", stderr: "ignore" });
+      try {
+        const url = `http://127.0.0.1:${port}/mcp`;
+        await eventually(() =>
+          fetch(url).then(
+            () => true,
+            () => false,
+          ),
+        );
+        await using host = await sdkHost(
+          url,
+          { elicitation: {} },
+          {
+            prepare: (client: Client) =>
+              client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { name: "Ada" } })),
+          },
+        );
+        for (let round = 0; round < 6; round++) expect(await host.execute(askName)).toBe("Ada");
+      } finally {
+        haproxy.kill("SIGKILL");
+        await haproxy.exited;
+      }
+    },
+  );
+
+  test("a request that claims to be passed on by a replica is refused without a proof", async () => {
     configure();
     await using set = await replicas(2);
     const [a, b] = set.all as [HttpServe, HttpServe];
