@@ -1,194 +1,113 @@
-/**
- * Three replicas on one Postgres with 30 programs, while replicas are killed, stand still and end, and the database restarts. For more
- * rounds: REPLICAS_ROUNDS=20 REPLICAS_SEED=7 bun test ./test/serve/replicas.slow.test.ts
- */
+/** Two replicas of `serve --http` with one Postgres: what one of them begins, the other one continues, decides and counts. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { PostgresStore } from "../../src/store/postgres/store.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
+import { type HttpServe, httpServe, rawSession, resultText } from "../support/http-serve.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../support/postgres.ts";
-import { type Replica, type Replicas, replicasIn } from "../support/replicas.ts";
+import { runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
 
-const rounds = Number(process.env["REPLICAS_ROUNDS"] ?? 1);
-const seed = Number(process.env["REPLICAS_SEED"] ?? 1);
-setDefaultTimeout(180_000);
+setDefaultTimeout(120_000);
 
 const folder = ownFolder();
 
-/** Numbers from 0 to 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed * 2_654_435_761;
-  return () => {
-    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 3_266_489_917) | 0;
-    return (state >>> 0) / 2 ** 32;
-  };
-}
-
-interface Started {
-  id: string;
-  key: string;
-}
-
-/** A call whose effect is unknown is not made again. */
-const helper = (key: string) => `
-  const unknown: string[] = [];
-  const once = async (name: string, call: (name: string) => Promise<unknown>) => {
-    try { await call(${JSON.stringify(key)} + " " + name); }
-    catch (error) { if (error.code !== "CALL_OUTCOME_UNKNOWN") throw error; unknown.push(name); }
-  };
-  const act = (name: string) => once(name, (name) => counting.act({ name }));`;
-
-/** Programs that wait for timers, for approvals, and for a server. */
-function programsFor(key: string, replicas: Replicas, random: () => number): string[] {
-  const pause = () => Math.round(500 + 6_000 * random());
-  return [
-    `${helper(`${key} timer`)}
-     let sum = 0;
-     for (let turn = 1; turn <= 4; turn += 1) { await act("turn " + turn); await sleep([${pause()}, ${pause()}, ${pause()}, ${pause()}][turn - 1]); sum += turn; }
-     return { value: "${key} timer " + sum, unknown };`,
-    `${helper(`${key} approval`)}
-     await act("before");
-     await once("approved", (name) => guarded.act({ name }));
-     await act("after");
-     return { value: "${key} approval", unknown };`,
-    `${helper(`${key} wait`)}
-     await once("wait", (name) => counting.wait({ name, until: ${JSON.stringify(replicas.until(key))} }));
-     await act("after");
-     return { value: "${key} wait", unknown };`,
-  ];
-}
-
-const namesOf = {
-  timer: ["turn 1", "turn 2", "turn 3", "turn 4"],
-  approval: ["before", "approved", "after"],
-  wait: ["wait", "after"],
-} as const;
-
-const endOf = { timer: "timer 10", approval: "approval", wait: "wait" } as const;
-
-describe.skipIf(postgresNote !== "")(`replicas of serve --http${postgresNote}`, () => {
+describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
   let server: PostgresFixture;
   beforeAll(async () => {
     server = await postgresFixture();
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const started = async (replica: Replica, replicas: Replicas, keys: string[], random: () => number) => {
-    const programs = keys.flatMap((key) => programsFor(key, replicas, random));
-    const ids = await replica.begin(programs);
-    return ids.map((id, index): Started => {
-      const kind = (["timer", "approval", "wait"] as const)[index % 3]!;
-      return { id, key: `${keys[Math.floor(index / 3)]} ${kind}` };
+  const counts = () => join(folder.path, "counts");
+  const configure = (more: object = {}) =>
+    folder.write("claudikins.json", { mcpServers: { counting: fixture("counting", counts()) }, ...more });
+
+  /** Each has a data folder of its own. */
+  const variables = (name: string, url: string) => ({
+    XDG_DATA_HOME: join(folder.path, name),
+    CLAUDIKINS_DATABASE: url,
+  });
+
+  const replica = (name: string, url: string): Promise<HttpServe> =>
+    httpServe(folder, [], { env: variables(name, url) });
+
+  /** An agent in a session of its own, to which its programs belong as long as the session is open. */
+  async function agent(url: string): Promise<(args: object) => Promise<string>> {
+    const session = await rawSession(url, "2025-11-25", {}, "agent");
+    let lastId = 0;
+    return async (args) => {
+      lastId += 1;
+      const params = { name: "execute_code", arguments: args };
+      return resultText(await session.post({ jsonrpc: "2.0", id: lastId, method: "tools/call", params }));
+    };
+  }
+
+  async function begin(execute: (args: object) => Promise<string>, code: string): Promise<string> {
+    const text = await execute({ code, background: true });
+    const [, id] = /\{"resume": "(\w+)"\}/.exec(text) ?? [];
+    if (id === undefined) throw new Error(text);
+    return id;
+  }
+
+  const calls = () =>
+    existsSync(counts())
+      ? readFileSync(counts(), "utf8")
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line))
+      : [];
+
+  async function command(name: string, url: string, ...args: string[]): Promise<string> {
+    const env = testEnvironment(variables(name, url));
+    const { exitCode, stdout, stderr } = await runProgram([...claudikinsCommand, ...args], { cwd: folder.path, env });
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    return stdout;
+  }
+
+  test("a program whose replica is killed continues in the other one, and each of its calls is made once", async () => {
+    configure();
+    const url = await server.database();
+    await using first = await replica("first", url);
+    await using second = await replica("second", url);
+    const id = await begin(
+      await agent(first.url),
+      `await counting.act({ name: "one" }); await sleep(4_000); await counting.act({ name: "two" }); return "done"`,
+    );
+    await eventually(
+      async () => (await server.run(url, "SELECT 1 FROM claudikins.calls WHERE state = 'answered'")).length,
+    );
+    first.signal("SIGKILL" as "SIGTERM");
+    await first.exited;
+    const resume = await agent(second.url);
+    expect(await resume({ resume: id })).toBe("done");
+    expect(calls()).toEqual([
+      ["act", "one"],
+      ["act", "two"],
+    ]);
+    // Nobody has closed this session in an orderly way.
+    second.signal("SIGTERM");
+    expect(await second.exited).toBe(0);
+    expect(await command("third", url, "trace", "--json")).toContain(id);
+  });
+
+  test("a call that a person must allow is decided by somebody with another data folder", async () => {
+    configure({ policy: { confirm: { "counting.act": "always" } } });
+    const url = await server.database();
+    await using first = await replica("first", url);
+    const execute = await agent(first.url);
+    const id = await begin(execute, `return await counting.act({ name: "allowed" })`);
+    const open = await eventually(async () => {
+      const listed = JSON.parse(await command("third", url, "approvals", "--json")) as { approvals: { id: string }[] };
+      return listed.approvals[0];
     });
-  };
-
-  const ended = async (url: string) =>
-    (await server.run(url, "SELECT id FROM claudikins.executions WHERE state <> 'ended'")).length === 0;
-
-  /** Approves calls and answers others, at any time. Returns a function that ends this. */
-  const deciding = (store: PostgresStore, replicas: Replicas, keys: readonly string[], random: () => number) => {
-    let isOver = false;
-    const approve = async () => {
-      for (const { id } of await store.approvals.list({ state: "open" })) {
-        if (random() < 0.6) continue;
-        const decision = { state: "approved", scope: "once", by: "command" } as const;
-        await store.approvals.change({ type: "decide", id, decision }, { pid: 1 } as never, Date.now());
-      }
-    };
-    const done = (async () => {
-      while (!isOver) {
-        await Bun.sleep(1_000);
-        // The database may be away at this moment.
-        await approve().catch(() => {});
-        for (const key of keys) if (random() < 0.1) await replicas.answer(key);
-      }
-    })();
-    return async () => {
-      isOver = true;
-      await done;
-    };
-  };
-
-  test.each(Array.from({ length: rounds }, (_, round) => seed + round))(
-    "lose no program and make no call twice while they are killed, stand still and end (seed %i)",
-    async (seed) => {
-      const random = randomOf(seed);
-      const url = await server.database();
-      await using replicas = replicasIn(folder, url);
-      await using store = new PostgresStore(url);
-      const [frozen, killed, drained] = [
-        await replicas.start(),
-        await replicas.start(),
-        await replicas.start(["--grace", "4s"]),
-      ];
-      const keys = Array.from({ length: 10 }, (_, index) => `p${index}`);
-      const programs = [
-        ...(await started(frozen, replicas, keys.slice(0, 3), random)),
-        ...(await started(killed, replicas, keys.slice(3, 7), random)),
-        ...(await started(drained, replicas, keys.slice(7), random)),
-      ];
-      const decided = deciding(store, replicas, keys, random);
-
-      await Bun.sleep(1_000 + 2_000 * random());
-      frozen.signal("SIGSTOP");
-      await Bun.sleep(2_000 * random());
-      await server.restart();
-      await Bun.sleep(2_000 * random());
-      killed.signal("SIGKILL");
-      await replicas.start();
-      await Bun.sleep(2_000 * random());
-      drained.signal("SIGTERM");
-      expect(await drained.exited).toBe(0);
-      await replicas.start();
-      // The lease of the one that stands still has ended, and others have its programs.
-      await eventually(() => server.run(url, isTaken(programs.slice(0, 9))).then(([row]) => row!["taken"]));
-      await Bun.sleep(500);
-      frozen.signal("SIGCONT");
-
-      await eventually(() => ended(url), { withinMs: 60_000, everyMs: 250 });
-      await decided();
-      const writer = store.executions.writer();
-      const made = replicas.calls();
-      for (const { id, key } of programs) {
-        const { outcome = "", value } = await writer.do("outcome", id, {});
-        const parsed = JSON.parse(outcome) as { ok: boolean; value?: Result; error?: object };
-        if (!parsed.ok) {
-          console.log(
-            key,
-            id,
-            await server.run(
-              url,
-              `SELECT claims, started_at, changed_at, request FROM claudikins.executions WHERE id = '${id}'`,
-            ),
-            replicas.calls(),
-          );
-          for (const each of replicas.all) console.log("-----", each.stderr());
-        }
-        expect(parsed).toMatchObject({ ok: true });
-        const result = value === undefined ? parsed.value! : (JSON.parse(value) as Result);
-        const [name = "", kind] = key.split(" ") as [string, keyof typeof namesOf];
-        expect(result.value).toBe(`${name} ${endOf[kind]}`);
-        for (const each of namesOf[kind]) {
-          const count = made.filter((call) => call === `${key} ${each}`).length;
-          if (result.unknown.includes(each)) expect([each, 0, 1]).toContain(count);
-          else expect([key, each, count]).toEqual([key, each, 1]);
-        }
-      }
-      expect(new Set(made).size).toBe(made.length);
-      const openJobs = "SELECT name, singleton_key FROM claudikins_jobs.job WHERE state < 'completed'";
-      await eventually(async () => (await server.run(url, openJobs)).length === 0, { withinMs: 20_000 });
-    },
-  );
+    // The command itself needs a terminal.
+    await using approvals = new Approvals({ env: testEnvironment(variables("third", url)) });
+    await approvals.decide(open.id, { state: "approved", scope: "once", by: "command" });
+    expect(await execute({ resume: id })).toContain("count");
+    expect(await command("third", url, "audit", "verify")).toContain("1 ");
+  });
 });
-
-interface Result {
-  value: string;
-  /** The calls whose effect is unknown. */
-  unknown: string[];
-}
-
-/** Whether all of them have ended or were claimed again. */
-function isTaken(programs: readonly Started[]): string {
-  const ids = programs.map(({ id }) => `'${id}'`).join(", ");
-  return `SELECT bool_and(claims > 1 OR state = 'ended' OR wake_at IS NOT NULL) AS taken FROM claudikins.executions WHERE id IN (${ids})`;
-}

@@ -1,10 +1,10 @@
 /** The page for people behind a balancer without affinity: a sign-in begins at one replica, ends at another one, and is known to all. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { balancer } from "../../support/balancer.ts";
-import { openReplicas } from "../../support/joined-replicas.ts";
 import { followed, oidcFixture } from "../../support/oidc.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
+import { openReplicas } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { balancer } from "../../support/balancer.ts";
 import type { HttpServe } from "../../support/http-serve.ts";
-import { openReplicas } from "../../support/joined-replicas.ts";
 import { modernAnswer, openModernHost } from "../../support/modern-host.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
+import { openReplicas } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);
