@@ -281,3 +281,9 @@ export const continuedLookMs = 50;
 
 /** Pause until the store is opened again. */
 export const storeRetryMs = 3_000;
+
+/** Time for a config that was not trusted at the start to be opened. */
+export const unlockMs = 2_000;
+
+/** How often a replica looks for scheduled programs that are due. */
+export const scheduleLookMs = 3_000;

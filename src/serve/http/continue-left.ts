@@ -1,6 +1,6 @@
 /** Continues the executions that other replicas have left: those that died, and those that ended. */
 import type { App } from "../../app/app.ts";
-import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { buildMark, formatOf } from "../../base/program-format.ts";
 import { type ExecutionView, viewOf } from "../../programs/stored-executions.ts";
@@ -90,7 +90,7 @@ export class ContinueLeft implements AsyncDisposable {
     } catch (error) {
       // It is released again.
       if (stopping.aborted) return;
-      log.warn(`cannot continue ${id} now: ${messageOf(toClaudikinsError(error))}`);
+      log.warn(`cannot continue ${id} now: ${messageOf(error)}`);
       throw error;
     }
   }

@@ -17,7 +17,7 @@ import type { Person } from "../../config/oidc.ts";
 import type { LivePerson } from "../../policy/people/live-people.ts";
 import type { ExecutionView } from "../../programs/stored-executions.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes } from "../limits.ts";
+import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes, unlockMs } from "../limits.ts";
 import { bodyOf, lean, textOf } from "./body.ts";
 import type { Caller } from "./clients.ts";
 import { ContinueLeft, type OpenPart } from "./continue-left.ts";
@@ -28,6 +28,7 @@ import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { PersonPlaces, type PlaceInUse } from "./person-places.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
 import type { Replicas } from "./replicas/replicas.ts";
+import { ScheduledPrograms } from "./scheduled-programs.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
 import type { SessionTransport } from "./transport.ts";
 
@@ -85,6 +86,7 @@ export class FrontDoor {
   readonly #people: PersonPlaces<OpenDoor>;
   readonly #server: Bun.Server<undefined>;
   readonly #continuing: ContinueLeft;
+  readonly #scheduled: ScheduledPrograms;
   #isLeaving = false;
 
   /** Starts to listen. Throws USAGE if that is not possible. */
@@ -100,7 +102,9 @@ export class FrontDoor {
     });
     this.#server = listen(options, (request, server) => this.#answer(request, server));
     const { log, door } = options;
-    this.#continuing = new ContinueLeft(app, { door, partOf: (view) => this.#partOf(view), log });
+    const ofReplicas = { door, partOf: (view: ExecutionView) => this.#partOf(view), log };
+    this.#continuing = new ContinueLeft(app, ofReplicas);
+    this.#scheduled = new ScheduledPrograms(app, ofReplicas);
     this.#whole = placeFor(app, options, undefined);
   }
 
@@ -128,8 +132,9 @@ export class FrontDoor {
       const place = await this.#people.of(person, door);
       return { app: place.opened.app, [Symbol.dispose]: () => place[Symbol.dispose]() };
     }
+    const isWhole = door === undefined || door === this.#options.door;
+    const app = isWhole ? await this.#app.unlock(AbortSignal.timeout(unlockMs)) : (await this.#doorNamed(door)).app;
     // Doors stay open until the end, or until the config has them no longer.
-    const app = door === undefined || door === this.#options.door ? this.#app : (await this.#doorNamed(door)).app;
     return { app, [Symbol.dispose]() {} };
   }
 
@@ -144,7 +149,7 @@ export class FrontDoor {
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     this.#options.page?.close();
-    await this.#continuing[Symbol.asyncDispose]();
+    await Promise.all([this.#continuing[Symbol.asyncDispose](), this.#scheduled[Symbol.asyncDispose]()]);
     await Promise.all([this.#untilDone(graceMs), this.#drain(graceMs)]);
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
@@ -160,8 +165,9 @@ export class FrontDoor {
 
   /** Without replicas, nobody would continue the executions before this process has ended. */
   async #drain(withinMs: number): Promise<void> {
-    if (this.#app.isLocked || !this.#app.store.continuations) return;
-    const apps = [this.#app, ...[...this.#opened].map(({ app }) => app)];
+    if (!this.#app.store.continuations) return;
+    const whole = await this.#unlocked(AbortSignal.timeout(unlockMs));
+    const apps = [...(whole ? [whole] : []), ...[...this.#opened].map(({ app }) => app)];
     await Promise.all(apps.map(async (app) => (await app.executions()).drain(withinMs)));
   }
 
