@@ -6,6 +6,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
+  ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { balancer } from "../../support/balancer.ts";
@@ -120,6 +121,24 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     }
   });
 
+  test("a request that was passed on to a replica that is killed ends with an error on the resumed stream", async () => {
+    configure();
+    await using set = await replicas(2);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    const session = await rawSession(a.url);
+    const headers = { ...json, "mcp-session-id": session.id, "mcp-protocol-version": "2025-11-25" };
+    const body = JSON.stringify(executeRequest(7, "await sleep(60_000)"));
+    const events = eventsOf(await fetch(b.url, { method: "POST", headers, body }));
+    const { value: first } = await events.next();
+    a.signal("SIGKILL" as "SIGTERM");
+    expect(await events.next().catch(String)).toContain("closed");
+    const resumed = await fetch(b.url, { headers: { ...headers, "last-event-id": first!.id! } });
+    expect(JSON.parse(await resultText(resumed)).message).toContain("the answer is lost");
+    // Events of the dead replica are never taken for those of the new streams.
+    const next = await fetch(b.url, { method: "POST", headers, body: JSON.stringify(executeRequest(8, "return 8")) });
+    expect(await resultText(next)).toBe("8");
+  });
+
   test("a replica is killed: the other one continues its session, and says which answer is lost", async () => {
     configure();
     await using set = await replicas(2);
@@ -193,25 +212,29 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     let at = 0;
     await using door = balancer([a.url, b.url], () => at);
     let changes = 0;
-    await using host = await sdkHost(
-      door.url,
-      {},
-      {
-        prepare: (client: Client) =>
-          client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-            changes += 1;
-          }),
-      },
-    );
+    const updated: string[] = [];
+    const prepare = (client: Client) => {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+        changes += 1;
+      });
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void updated.push(params.uri));
+    };
+    await using host = await sdkHost(door.url, {}, { prepare });
+    const [resource] = (await host.client.listResources()).resources;
+    await host.client.subscribeResource({ uri: resource!.uri });
     await host.client.setLoggingLevel("warning");
     await Bun.sleep(200);
     at = 1;
     a.signal("SIGTERM");
     await a.exited;
     expect((await host.client.listTools()).tools.length).toBeGreaterThan(2);
-    await eventually(() => changes > 0);
+    await eventually(() => changes > 0 && updated.length > 0);
+    expect(updated).toEqual([resource!.uri]);
     const kept = await server.run(set.database, "SELECT kept, adoptions FROM claudikins.sessions");
-    expect(kept).toEqual([{ kept: JSON.stringify({ resources: [], level: "warning" }), adoptions: 1 }]);
+    expect(kept).toEqual([{ kept: JSON.stringify({ resources: [resource!.uri], level: "warning" }), adoptions: 1 }]);
+    const touch = (await host.client.listTools()).tools.find(({ name }) => name.includes("touch-resource"))!.name;
+    await host.client.callTool({ name: touch, arguments: { uri: "file:///a" } });
+    await eventually(() => updated.length > 1);
   });
 
   test("a token finds its own sessions at every replica, and no other token's", async () => {
