@@ -178,6 +178,9 @@ export const maxForwardSkewMs = 60_000;
 /** Time between two attempts to reach a replica that does not answer. */
 export const passAgainMs = 500;
 
+/** How often it is looked whether a replica that has not answered yet is alive. */
+export const replicaLookMs = 2_000;
+
 /** Time for the others to notice that a replica is dead: longer than its lease in store/limits.ts. */
 export const deadReplicaMs = 25_000;
 

@@ -29,6 +29,8 @@ export interface Passed {
   /** Further headers. */
   headers: Record<string, string>;
   stayOpen: StayOpen;
+  /** Aborted when the replica counts as dead before it has answered. */
+  isGone: AbortSignal;
   /** Has the request until its answer has ended, unless its client only listens. */
   open: Set<Request>;
 }
@@ -59,7 +61,7 @@ export async function passOn(passed: Passed): Promise<Response | undefined> {
 }
 
 /** Undefined if nothing listens at the address. */
-async function sent({ request, body, url, headers: more }: Passed): Promise<Response | undefined> {
+async function sent({ request, body, url, headers: more, isGone }: Passed): Promise<Response | undefined> {
   const { pathname, search } = new URL(request.url);
   const headers = new Headers(request.headers);
   for (const name of ofConnection) headers.delete(name);
@@ -70,16 +72,19 @@ async function sent({ request, body, url, headers: more }: Passed): Promise<Resp
       method,
       headers,
       body: body ?? null,
-      signal,
+      signal: AbortSignal.any([signal, isGone]),
       redirect: "manual",
       decompress: false,
       // A connection of an earlier request may be closed just now, and then nobody knows whether the request has arrived.
       keepalive: false,
       timeout: false,
+      // The proxy of the environment is for the internet, and must not see the tokens of clients.
+      proxy: false,
     } as RequestInit);
   } catch (error) {
     if (signal.aborted) throw error;
-    if (notArrived.has(systemCodeOf(error) ?? "")) return undefined;
+    // What only reads, and the end of a session, may be sent twice.
+    if (method !== "POST" || notArrived.has(systemCodeOf(error) ?? "")) return undefined;
     throw new HttpRefusal(502, lostText);
   }
 }

@@ -8,7 +8,7 @@ import { personMs } from "../../../base/limits.ts";
 import type { Log } from "../../../base/log.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
-import { deadReplicaMs, maxBegunSignIns, passAgainMs, retryAfterSeconds } from "../../limits.ts";
+import { deadReplicaMs, maxBegunSignIns, passAgainMs, replicaLookMs, retryAfterSeconds } from "../../limits.ts";
 import { readState, type SharedStates, stateCodec } from "../../modern/parked-requests.ts";
 import { partsOfTask } from "../../modern/tasks.ts";
 import type { StayOpen } from "../event-stream.ts";
@@ -43,8 +43,8 @@ export interface Arrived {
 export class Replicas implements AsyncDisposable {
   readonly #options: ReplicasOptions;
   readonly #joining = Promise.withResolvers<void>();
-  /** The sessions of this process, by the digests of their ids. */
-  readonly #sessions = new Set<string>();
+  /** The sessions of this process, by the digests of their ids, with the lapses of this replica when it was sure to have them. */
+  readonly #sessions = new Map<string, number>();
   /** Requests that other replicas answer, without streams that clients only listen to. */
   readonly #open = new Set<Request>();
   #here: Here | undefined;
@@ -119,8 +119,14 @@ export class Replicas implements AsyncDisposable {
     const { request } = arrived;
     const id = request.headers.get("mcp-session-id");
     const digest = id === null ? undefined : sha256(id);
-    if (digest === undefined || this.#sessions.has(digest)) return request;
+    if (digest === undefined || this.#isHere(digest)) return request;
     return this.#pass(arrived, () => this.#options.rows.sessions.find(digest));
+  }
+
+  /** Not after a lapse: another replica may have the session now. */
+  #isHere(digest: string): boolean {
+    const { replica } = this.#joined;
+    return replica.holds && this.#sessions.get(digest) === replica.lapses;
   }
 
   /**
@@ -176,11 +182,33 @@ export class Replicas implements AsyncDisposable {
       if (!place || place.replica === replica.name) return body !== undefined ? copyOf(request, body) : request;
       if (request.method === "POST") body ??= await arrived.body();
       const headers = { [forwardHeader]: forwardProof(request, { to: place.replica, address }, proofKey) };
-      const answer = await passOn({ request, body, url: place.url, headers, stayOpen, open: this.#open });
+      const isThere = async () => (await locate())?.replica === place.replica;
+      const answer = await this.#watched(isThere, stayOpen, (isGone) =>
+        passOn({ request, body, url: place.url, headers, stayOpen, isGone, open: this.#open }),
+      );
       if (answer) return answer;
       if (performance.now() > deadline) throw busy("The replica that has the session does not answer");
       stayOpen();
       await Bun.sleep(passAgainMs);
+    }
+  }
+
+  /** A replica that stands still takes connections and says nothing. Once it counts as dead, nobody waits for it. */
+  async #watched<T>(
+    isThere: () => Promise<boolean>,
+    stayOpen: StayOpen,
+    work: (isGone: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const gone = new AbortController();
+    const look = async () => {
+      stayOpen();
+      if (!(await isThere().catch(() => true))) gone.abort();
+    };
+    const timer = setInterval(() => void look(), replicaLookMs).unref();
+    try {
+      return await work(gone.signal);
+    } finally {
+      clearInterval(timer);
     }
   }
 

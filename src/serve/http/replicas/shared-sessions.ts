@@ -21,8 +21,8 @@ export interface SharedSessionsOptions {
   /** A session without requests and connections ends after this time. */
   idleMs: number;
   log: Log;
-  /** The digests of the ids of all sessions of this process. */
-  here: Set<string>;
+  /** The sessions of this process, by the digests of their ids, with the lapses of this replica when it was sure to have them. */
+  here: Map<string, number>;
 }
 
 export interface NewSession {
@@ -118,8 +118,9 @@ export class SharedSessions {
   async #renew(sessions: readonly OwnSession[]): Promise<string[]> {
     const { rows, idleMs } = this.#options;
     const times = sessions.map(({ id, unusedMs }) => ({ id, ms: Math.max(idleMs - unusedMs, 1) }));
-    const kept = await rows.renew(times, this.#replica.name);
-    for (const id of kept) this.#renewedAt.set(id, performance.now());
+    const { name, lapses } = this.#replica;
+    const kept = await rows.renew(times, name);
+    for (const id of kept) this.#isHere(id, lapses);
     return sessions.flatMap(({ id }) => (kept.has(id) ? [] : [id]));
   }
 
@@ -143,8 +144,9 @@ export class SharedSessions {
     this.#ended.delete(id);
   }
 
-  #isHere(id: string): void {
-    this.#options.here.add(id);
+  /** `lapses` are those before it was asked whether the session is here. */
+  #isHere(id: string, lapses = this.#replica.lapses): void {
+    this.#options.here.set(id, lapses);
     this.#renewedAt.set(id, performance.now());
   }
 
