@@ -18,7 +18,7 @@ export async function execute(person: Person): Promise<void> {
   const onprogress = random.chance(0.3) ? { onprogress: () => oracle.did("notification of progress") } : {};
   const begun = performance.now();
   await person.attempt("execution", async () => {
-    const text = await person.execute({ code }, onprogress);
+    const text = await person.execute(code, onprogress);
     oracle.times.push(performance.now() - begun);
     const expected = [act, look, near, ...(isQa ? [person.subject, tag] : ["", ""])].join(" ");
     if (text.trim() !== expected.trim()) throw new WrongAnswer(`${expected} was expected, and there came ${text}`);
@@ -39,7 +39,7 @@ export async function useFiles(person: Person): Promise<void> {
   files.set(name, new Set([...before, text]));
   const code = `const old = ${old}; await fs.writeFile("./workspace/${name}", "${text}"); return old`;
   await person.attempt("files", async () => {
-    const { text: found, isError } = await person.ask({ code });
+    const { text: found, isError } = await person.run(code);
     // Nobody knows whether the file was written before.
     if (isError && known.has("") && found.includes("ENOENT")) return;
     if (isError) throw new WrongAnswer(found);
@@ -60,7 +60,7 @@ export async function beAsked(person: Person): Promise<void> {
     const key = person.key();
     const code = `const { key } = await far.act({ key: "${key}" });
       const answer = await asker.ask(${JSON.stringify(form)}); return [key, answer.result.content.mark].join(" ")`;
-    const text = await person.execute({ code });
+    const text = await person.execute(code);
     if (text !== `${key} ${mark}`) throw new WrongAnswer(`${key} ${mark} was expected, and there came ${text}`);
     person.oracle.isCertain(key, "answered");
   });
@@ -69,7 +69,7 @@ export async function beAsked(person: Person): Promise<void> {
 /** Uses the server at which each person has tokens of the person's own. The first time, it asks for a sign-in. */
 export async function useOwn(person: Person): Promise<void> {
   await person.attempt("own credentials", async () => {
-    const text = await person.execute({ code: "return (await own.who({})).who" });
+    const text = await person.execute("return (await own.who({})).who");
     if (text !== person.subject) throw new WrongAnswer(`p${person.number} is ${text} at the server own`);
   });
 }
@@ -79,10 +79,8 @@ export async function cancel(person: Person, drops: boolean): Promise<void> {
   const key = person.key();
   const cancelling = new AbortController();
   await person.attempt(drops ? "disconnected" : "cancelled", async () => {
-    const running = person.execute(
-      { code: `return (await far.wait({ key: "${key}", ms: 60_000 })).key` },
-      { signal: cancelling.signal },
-    );
+    const code = `return (await far.wait({ key: "${key}", ms: 60_000 })).key`;
+    const running = person.execute(code, { signal: cancelling.signal });
     const end = running.then(
       (text) => text,
       (error: unknown) => error,

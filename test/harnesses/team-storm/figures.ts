@@ -16,6 +16,8 @@ export interface StormResult extends StormOptions {
   done: Record<string, number>;
   /** Errors of allowed kinds that people saw. */
   errors: Record<string, number>;
+  /** The first errors of each kind. */
+  examples: Record<string, string[]>;
   calls: { far: number; near: number };
   tokens: { refreshed: number; exchanged: number };
   disturbances: Made[];

@@ -21,10 +21,14 @@ export type Verdict = "approved" | "denied";
 /** The most that is kept of one kind of mistake. */
 const maxKept = 20;
 
+const maxExamples = 3;
+
 export class Oracle {
   readonly wrong: string[] = [];
   /** Errors of allowed kinds, and how often they were seen. */
   readonly errors: Record<string, number> = {};
+  /** The first errors of each kind. */
+  readonly examples: Record<string, string[]> = {};
   /** What people did, and how often. */
   readonly done: Record<string, number> = {};
   /** Milliseconds of executions. */
@@ -56,7 +60,10 @@ export class Oracle {
   /** An error that somebody saw. Without a kind, it is not allowed. */
   saw(kind: string | undefined, where: string, text: string): void {
     if (kind === undefined || this.#isCalm) this.fail(`${where} got an error`, text.slice(0, 600));
-    if (kind !== undefined) this.errors[kind] = (this.errors[kind] ?? 0) + 1;
+    if (kind === undefined) return;
+    this.errors[kind] = (this.errors[kind] ?? 0) + 1;
+    this.examples[kind] ??= [];
+    if (this.examples[kind].length < maxExamples) this.examples[kind].push(`${where}: ${text.slice(0, 300)}`);
   }
 
   /** Searches a text that a person got for what belongs to others, and for tokens. */

@@ -1,6 +1,6 @@
 /** Programs of people that run in the background: they sleep, or wait until somebody approves a call. Each must end with the right value. */
 import { kindOfText } from "./errors.ts";
-import { type Person, WrongAnswer } from "./person.ts";
+import { executionIn, type Person, WrongAnswer } from "./person.ts";
 
 interface Call {
   key: string;
@@ -53,8 +53,9 @@ export async function beginApproval(person: Person): Promise<Parked | undefined>
 async function begin(person: Person, kind: Parked["kind"], calls: Call[], code: string): Promise<Parked | undefined> {
   let parked: Parked | undefined;
   await person.attempt(`begun: ${kind}`, async () => {
-    const text = await person.execute({ code, background: true });
-    const [, id] = /"resume": "([\w-]+)"/.exec(text) ?? [];
+    const { text, isError } = await person.ask({ code, background: true });
+    if (isError) throw new WrongAnswer(text);
+    const id = executionIn(text);
     // It may have ended at once.
     if (id === undefined) return judge(person, { id: "", kind, calls }, text);
     parked = { id, kind, calls };
@@ -68,7 +69,7 @@ export async function follow(person: Person, parked: Parked): Promise<boolean> {
   let isOver = false;
   await person.attempt(`followed: ${parked.kind}`, async () => {
     const { text, isError } = await person.ask({ resume: parked.id });
-    if (text.includes(`{"resume": "${parked.id}"}`)) return;
+    if (executionIn(text) !== undefined) return;
     // The session that began it may still be open, if only its connection has ended.
     if (isError && /EXECUTION_NOT_FOUND|no execution/i.test(text)) {
       person.oracle.did("not found while another session is open");

@@ -10,6 +10,9 @@ import { doorOf, type Site, subjectOf } from "./site.ts";
 /** Access tokens are used for this time, so that they outlive the longest request by far. */
 const tokenUsedMs = 60_000;
 
+/** How often an agent asks for the outcome of one program. */
+const maxResumed = 5;
+
 export class Person {
   readonly number: number;
   readonly random: Random;
@@ -74,13 +77,26 @@ export class Person {
     }
   }
 
-  /** Calls execute_code. Throws WrongAnswer for an answer that says that the call has failed. */
-  async execute(args: object, options: CallOptions = {}): Promise<string> {
-    const answer = await this.ask(args, options);
-    if (answer.isError) throw new WrongAnswer(answer.text);
-    return answer.text;
+  /** Runs a program and returns its value. Throws WrongAnswer if it has failed. */
+  async execute(code: string, options: CallOptions = {}): Promise<string> {
+    const { text, isError } = await this.run(code, options);
+    if (isError) throw new WrongAnswer(text);
+    return text;
   }
 
+  /** Runs a program until it is over. A replica that ends answers with the id of a program that is not, and so does a slow one. */
+  async run(code: string, options: CallOptions = {}): Promise<Answer> {
+    let answer = await this.ask({ code }, options);
+    for (let times = 0; times < maxResumed; times++) {
+      const resume = executionIn(answer.text);
+      if (resume === undefined) break;
+      this.oracle.did("asked again for an outcome");
+      answer = await this.ask({ resume }, options);
+    }
+    return answer;
+  }
+
+  /** Calls execute_code. */
   async ask(args: object, options: CallOptions = {}): Promise<Answer> {
     const agent = await this.#connected();
     return agent.execute(args, options);
@@ -132,6 +148,11 @@ export class Person {
     }
     return this.#token.text;
   }
+}
+
+/** The id of the execution whose outcome the agent shall ask for later. */
+export function executionIn(text: string): string | undefined {
+  return /\{"resume": "([\w-]+)"\}/.exec(text)?.[1];
 }
 
 /** An answer that is not what the program returns. */

@@ -86,6 +86,7 @@ export async function teamStorm({ report = () => {}, plan, ...options }: Storm):
     },
     done: oracle.done,
     errors: oracle.errors,
+    examples: oracle.examples,
     calls: { far: site.far.calls.length, near: nearCalls(site).length },
     tokens: { refreshed: site.accounts.refreshed.length, exchanged: site.provider.exchanges.length },
     disturbances: disturber.made,
