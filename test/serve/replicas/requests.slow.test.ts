@@ -91,7 +91,7 @@ describe.skipIf(postgresNote !== "")(`requests at replicas${postgresNote}`, () =
     expect((await foreign).error?.message).toContain("the replica that asked has ended");
   });
 
-  test("in direct mode, a question of a replica that has ended is lost, and the host is told so", async () => {
+  test("in direct mode, a question of a replica that has ended is lost, and the error says that", async () => {
     await using set = await openReplicas(folder, server, 2, { flags: ["--mode", "direct"] });
     const [a, b] = set.all as [HttpServe, HttpServe];
     const params = { name: "newer__greet", arguments: {} };
