@@ -181,6 +181,7 @@ export class FrontDoor {
     if (metadata) return metadata;
     const peer = server.requestIP(request);
     const caller = await this.#gate.callerOf(request, forwarded?.address ?? peer?.address ?? "");
+    await this.#checkPeer(peer);
     const stayOpen = () => server.timeout(request, httpIdleSeconds);
     const body = () => textOf(request, this.#options.maxBodyBytes);
     const { address: client } = caller;
@@ -196,7 +197,6 @@ export class FrontDoor {
     const address = this.#addressOf(caller);
     // Before any door is looked up: the token says nothing about other addresses.
     if (address !== undefined && pathname !== address) throw nothingHere(address);
-    await this.#checkPeer(peer);
     const metrics = pathname === metricsPath ? await this.#metrics(request) : undefined;
     if (metrics) return metrics;
     const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal, address);
