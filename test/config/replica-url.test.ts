@@ -17,7 +17,7 @@ test("an address that stands for all addresses of the machine is replaced by one
 });
 
 test.each(["10.0.0.7:4600", "http://me:secret@10.0.0.7", "http://10.0.0.7/mcp", "postgres://10.0.0.7", "x"])(
-  "%s is no address of a replica, and the error does not repeat it",
+  "%s is refused as the address of a replica, and the error does not repeat it",
   (given) => {
     const thrown = (() => {
       try {

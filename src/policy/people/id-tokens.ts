@@ -8,7 +8,7 @@ export interface SignIn {
   /** In milliseconds since 1970, as `endsAt`. */
   readonly begunAt: number;
   readonly endsAt: number;
-  /** The name of the sign-in in the database of several replicas, any of which may end it. */
+  /** The name of the sign-in in the database of several replicas. Any of them may end it. */
   readonly sharedAs?: string | undefined;
 }
 

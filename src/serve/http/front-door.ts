@@ -9,7 +9,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
-import { ClaudikinsError, messageOf, systemCodeOf, toClaudikinsError } from "../../base/errors.ts";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
@@ -24,6 +24,7 @@ import { ContinueLeft, type OpenPart } from "./continue-left.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { healthAnswer } from "./health.ts";
+import { bracketed, listen } from "./listen.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { PersonPlaces, type PlaceInUse } from "./person-places.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
@@ -213,6 +214,7 @@ export class FrontDoor {
     if (metadata) return metadata;
     const peer = server.requestIP(request);
     const caller = await this.#gate.callerOf(request, forwarded?.address ?? peer?.address ?? "");
+    await this.#checkPeer(peer);
     const stayOpen = () => server.timeout(request, httpIdleSeconds);
     const body = () => textOf(request, this.#options.maxBodyBytes);
     const { address: client } = caller;
@@ -228,7 +230,6 @@ export class FrontDoor {
     const address = this.#addressOf(caller);
     // Before any door is looked up: the token says nothing about other addresses.
     if (address !== undefined && pathname !== address) throw nothingHere(address);
-    await this.#checkPeer(peer);
     const metrics = pathname === metricsPath ? await this.#metrics(request) : undefined;
     if (metrics) return metrics;
     const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal, address);
@@ -443,38 +444,3 @@ function accepts(request: Request, ...types: string[]): void {
   });
   if (missing !== undefined) throw new HttpRefusal(406, `The Accept header must include ${types.join(" and ")}`);
 }
-
-function bracketed(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
-}
-
-type HttpHandler = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
-
-function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: HttpHandler): Bun.Server<undefined> {
-  const at = `${bracketed(host)}:${port}`;
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      idleTimeout: httpIdleSeconds,
-      // Our own limit answers with JSON. Bun's limit is for bodies far beyond it.
-      maxRequestBodySize: 4 * maxBodyBytes,
-      development: false,
-      // Otherwise Bun would share the port with another process that listens there.
-      reusePort: false,
-      fetch,
-    });
-  } catch (cause) {
-    const why = whyNot[systemCodeOf(cause) ?? ""] ?? messageOf(cause);
-    throw new ClaudikinsError("USAGE", `Cannot listen on ${at}: ${why}`, {
-      hint: "Choose another port, or 0 for any free port.",
-      cause,
-    });
-  }
-}
-
-const whyNot: Record<string, string> = {
-  EADDRINUSE: "the port is in use by another program",
-  EADDRNOTAVAIL: "this machine has no such address",
-  EACCES: "the port needs administrator rights",
-};

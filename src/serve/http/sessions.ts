@@ -2,7 +2,6 @@
 import {
   type InitializeRequest,
   LATEST_PROTOCOL_VERSION,
-  type Notification,
   type Server,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
@@ -15,7 +14,6 @@ import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
 import { maxSessionTendMs, retryAfterSeconds, streamsOfReplica } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
-import { listenerWith } from "../proxy/notices.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
 import {
@@ -29,6 +27,7 @@ import {
   requireValid,
 } from "./clients.ts";
 import { HttpRefusal, noSession } from "./refusal.ts";
+import { continueSession } from "./replicas/continue-session.ts";
 import { SessionMemory } from "./replicas/session-memory.ts";
 import type { SharedSessions } from "./replicas/shared-sessions.ts";
 import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
@@ -162,7 +161,8 @@ export class HttpSessions {
       const asker = { starter: { client, session: digest }, isOpen: this.isOpen, ended: caller.revoked };
       const server = await this.#connect(transport, asker, caller, Boolean(sampling ?? elicitation ?? roots));
       const parameters = { ...initialize, protocolVersion: version };
-      if (earlier) await this.#continue(session, server, { initialize: parameters, earlier });
+      const begun = { transport, server, initialize: parameters, memory, isDirect: this.#isDirect };
+      if (earlier) await continueSession(begun);
       else await this.#shared?.begin({ id: digest, owner: caller.owner, client, parameters });
     } catch (error) {
       this.#sessions.delete(digest);
@@ -212,23 +212,6 @@ export class HttpSessions {
     }
   }
 
-  /** Brings a session to where its client has left it. What the client has not heard meanwhile, it is told to look at again. */
-  async #continue(
-    { transport }: HttpSession,
-    server: Server,
-    { initialize, earlier: { memory } }: { initialize: InitializeRequest["params"]; earlier: Earlier },
-  ): Promise<void> {
-    await transport.replay({ method: "initialize", params: initialize });
-    transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/initialized" });
-    // Servers may have to start first.
-    const again = Promise.all(memory.requests().map((request) => transport.replay(request)));
-    if (sessionMode(this.#app) !== "direct") return;
-    const send = (notification: Notification) => void server.notification(notification).catch(() => {});
-    const { listChanged, resourceUpdated } = listenerWith(send);
-    for (const what of ["tools", "prompts", "resources"] as const) listChanged(what);
-    void again.then(() => memory.resources.forEach(resourceUpdated));
-  }
-
   /** Whether the others may have counted this replica as dead: then some sessions may be elsewhere. */
   async #confirm(shared: SharedSessions): Promise<void> {
     this.#lose(await shared.confirm(this.#own()));
@@ -263,6 +246,10 @@ export class HttpSessions {
     await Promise.all([...this.#ending, this.settled()]);
   }
 
+  get #isDirect(): boolean {
+    return sessionMode(this.#app) === "direct";
+  }
+
   async #connect(
     transport: SessionTransport,
     asker: RequestingAgent & { starter: Starter & { session: string } },
@@ -270,10 +257,10 @@ export class HttpSessions {
     canBeAsked: boolean,
   ): Promise<Server> {
     await this.#app.reload?.refresh();
-    const mode = sessionMode(this.#app);
-    const needs = { canBeAsked, isDirect: mode === "direct", hasPrivate: await hasPrivateServers(this.#app) };
+    const isDirect = this.#isDirect;
+    const needs = { canBeAsked, isDirect, hasPrivate: await hasPrivateServers(this.#app) };
     const app = appFor(this.#app, needs, transport.sessionId);
-    const surface = mode === "code" ? await surfaceOf(app) : undefined;
+    const surface = isDirect ? undefined : await surfaceOf(app);
     const server = createSession(app, this.#closing.signal, surface, { asker });
     if (canBeAsked) app.pool.setHost({ responder: hostOf(server), mayApprove });
     let stopListening = () => {};

@@ -1,8 +1,8 @@
 /** Requests of 2026-07-28 behind a balancer without affinity: answers, tasks and their questions find the replica that waits for them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { balancer } from "../../support/balancer.ts";
-import type { HttpServe } from "../../support/http-serve.ts";
-import { modernAnswer, openModernHost } from "../../support/modern-host.ts";
+import { eventsOf, type HttpServe } from "../../support/http-serve.ts";
+import { modernAnswer, modernRequest, openModernHost } from "../../support/modern-host.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { openReplicas } from "../../support/replicas.ts";
@@ -64,8 +64,20 @@ describe.skipIf(postgresNote !== "")(`requests at replicas${postgresNote}`, () =
     const { result } = await ask(a.url, "tools/call", greeting);
     const { taskId } = Object(result);
     const { inputRequests } = await stateAt(b.url, taskId, "input_required");
+    const notifications = { taskIds: [taskId] };
+    const listening = await modernRequest(
+      b.url,
+      "subscriptions/listen",
+      { notifications },
+      { capabilities: knowsTasks },
+    );
+    const heard = eventsOf(listening);
     await ask(b.url, "tasks/update", { taskId, inputResponses: accepted(inputRequests, "Bob") });
     expect(textOf((await stateAt(b.url, taskId, "completed")).result)).toBe("hello Bob");
+
+    for await (const { message } of heard) {
+      if (message?.method === "notifications/tasks" && message.params?.["status"] === "completed") break;
+    }
 
     const other = Object((await ask(a.url, "tools/call", greeting)).result).taskId;
     await stateAt(b.url, other, "input_required");
@@ -91,7 +103,7 @@ describe.skipIf(postgresNote !== "")(`requests at replicas${postgresNote}`, () =
     expect((await foreign).error?.message).toContain("the replica that asked has ended");
   });
 
-  test("in direct mode, a question of a replica that has ended is lost, and the host is told so", async () => {
+  test("in direct mode, a question of a replica that has ended is lost, and the error says that", async () => {
     await using set = await openReplicas(folder, server, 2, { flags: ["--mode", "direct"] });
     const [a, b] = set.all as [HttpServe, HttpServe];
     const params = { name: "newer__greet", arguments: {} };

@@ -33,7 +33,7 @@ describe.skipIf(postgresNote !== "")(`replicas of one Postgres${postgresNote}`, 
     expect(await other.replicas.find(replica.name)).toBe(undefined);
   });
 
-  test("have one key, whoever asks first", async () => {
+  test("have one key, also if several ask at once", async () => {
     const url = await server.database();
     await using one = new PostgresStore(url);
     await using other = new PostgresStore(url);

@@ -31,8 +31,8 @@ export interface Passed {
   stayOpen: StayOpen;
   /** Aborted when the replica counts as dead before it has answered. */
   isGone: AbortSignal;
-  /** Has the request until its answer has ended, unless its client only listens. */
-  open: Set<Request>;
+  /** Has the request until its answer has ended. */
+  open: Set<Request> | undefined;
 }
 
 /**
@@ -41,8 +41,8 @@ export interface Passed {
  */
 export async function passOn(passed: Passed): Promise<Response | undefined> {
   const { request, open, stayOpen } = passed;
-  if (request.method === "POST") open.add(request);
-  const end = () => void open.delete(request);
+  open?.add(request);
+  const end = () => void open?.delete(request);
   try {
     const response = await sent(passed);
     if (!response || response.status === misdirected) {

@@ -9,6 +9,7 @@ import type { Log } from "../../../base/log.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
 import { deadReplicaMs, maxBegunSignIns, passAgainMs, replicaLookMs, retryAfterSeconds } from "../../limits.ts";
+import { listenedTo } from "../../modern/envelope.ts";
 import { readState, type SharedStates, stateCodec } from "../../modern/parked-requests.ts";
 import { partsOfTask } from "../../modern/tasks.ts";
 import type { StayOpen } from "../event-stream.ts";
@@ -38,6 +39,8 @@ export interface Arrived {
   stayOpen: StayOpen;
   /** Reads the body. Throws an HttpRefusal. */
   body: () => Promise<string>;
+  /** Whether it only listens, so that nobody waits for its end. */
+  isListening?: boolean | undefined;
 }
 
 export class Replicas implements AsyncDisposable {
@@ -130,18 +133,22 @@ export class Replicas implements AsyncDisposable {
   }
 
   /**
-   * Passes a request of revision 2026-07-28 on to the replica that has what it continues: a request that waits for answers, or a task. Undefined
-   * if it is answered here. Throws an HttpRefusal.
+   * Passes a request of revision 2026-07-28 on to the replica that has what it is about: a request that waits for answers, or a task. One that
+   * listens to several tasks hears of those that are where the first one is. Undefined if it is answered here. Throws an HttpRefusal.
    */
   async passRequest(arrived: Arrived, body: unknown): Promise<Response | undefined> {
-    const locate = await this.#placeOf(body);
-    const passed = locate && (await this.#pass(arrived, locate));
+    const { taskIds } = listenedTo(body) ?? {};
+    const locate = await this.#placeOf(body, taskIds?.[0]);
+    const passed = locate && (await this.#pass({ ...arrived, isListening: taskIds !== undefined }, locate));
     return passed instanceof Response ? passed : undefined;
   }
 
-  async #placeOf(body: unknown): Promise<(() => Promise<Reached | undefined>) | undefined> {
+  async #placeOf(
+    body: unknown,
+    listened: string | undefined,
+  ): Promise<(() => Promise<Reached | undefined>) | undefined> {
     const { rows } = this.#options;
-    const { requestState, taskId } = paramsIn(body);
+    const { requestState, taskId = listened } = paramsIn(body);
     if (typeof requestState === "string") {
       const { replica } = (await readState(requestState, this.states)) ?? {};
       return replica === undefined ? undefined : () => rows.find(replica);
@@ -176,6 +183,7 @@ export class Replicas implements AsyncDisposable {
     const { request, address, stayOpen } = arrived;
     const { replica, proofKey } = this.#joined;
     const deadline = performance.now() + deadReplicaMs;
+    const open = arrived.isListening || request.method !== "POST" ? undefined : this.#open;
     let body: string | undefined;
     for (;;) {
       const place = await locate();
@@ -184,7 +192,7 @@ export class Replicas implements AsyncDisposable {
       const headers = { [forwardHeader]: forwardProof(request, { to: place.replica, address }, proofKey) };
       const isThere = async () => (await locate())?.replica === place.replica;
       const answer = await this.#watched(isThere, stayOpen, (isGone) =>
-        passOn({ request, body, url: place.url, headers, stayOpen, isGone, open: this.#open }),
+        passOn({ request, body, url: place.url, headers, stayOpen, isGone, open }),
       );
       if (answer) return answer;
       if (performance.now() > deadline) throw busy("The replica that has the session does not answer");

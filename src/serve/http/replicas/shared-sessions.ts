@@ -120,7 +120,8 @@ export class SharedSessions {
     const times = sessions.map(({ id, unusedMs }) => ({ id, ms: Math.max(idleMs - unusedMs, 1) }));
     const { name, lapses } = this.#replica;
     const kept = await rows.renew(times, name);
-    for (const id of kept) this.#isHere(id, lapses);
+    // A session may have ended meanwhile.
+    for (const id of kept) if (this.#options.here.has(id)) this.#isHere(id, lapses);
     return sessions.flatMap(({ id }) => (kept.has(id) ? [] : [id]));
   }
 
