@@ -59,6 +59,7 @@ export class ContinuationJobs implements Continuing {
       registerInstance: false,
       superviseIntervalSeconds: jobTendSeconds,
       monitorIntervalSeconds: jobTendSeconds,
+      maintenanceIntervalSeconds: jobKeptSeconds,
       monitorVacuum: false,
       openTelemetry: { enabled: false },
     });

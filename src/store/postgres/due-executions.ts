@@ -23,8 +23,11 @@ const isFit = "(program IS NULL OR substring(engine FROM '[0-9a-f]+$') = $format
 
 const isBehindDoor = "($door::text IS NULL OR request::json ->> 'door' = $door)";
 
+/** The first condition is that of the index which pg-boss has for queues with one job for each key. The other queue is short. */
 const hasNoJob = `NOT EXISTS (SELECT FROM claudikins_jobs.job
-  WHERE name IN ($queue, $deadQueue) AND singleton_key = executions.id AND state < 'completed')`;
+    WHERE name = $queue AND coalesce(singleton_key, '') = executions.id AND state <= 'active' AND policy = 'exclusive')
+  AND NOT EXISTS (SELECT FROM claudikins_jobs.job
+    WHERE name = $deadQueue AND singleton_key = executions.id AND state <= 'active')`;
 
 const due = (when: string) =>
   `(SELECT id FROM claudikins.executions WHERE ${ofConfig} AND ${owner} = gone.name AND ${when}
