@@ -114,7 +114,7 @@ export class Executions implements AsyncDisposable {
    */
   async follow(id: string, parts: ExecutionParts, asker?: RequestingAgent): Promise<FollowedExecution> {
     const running = this.#running.get(id);
-    if (running && asker && !mayAsk(asker, running.starter)) throw notFound(id);
+    if (running && asker && !(await mayAsk(asker, running.starter))) throw notFound(id);
     if (running) return running;
     const access = await this.stored.open(parts);
     const row = await this.stored.rowOf(id, asker);

@@ -1,5 +1,6 @@
 /** The store in a Postgres, which the replicas of a team share. */
-import type { Owner, Store } from "../store.ts";
+import type { Owner } from "../owner.ts";
+import type { Store } from "../store.ts";
 import { PostgresApprovals } from "./approvals.ts";
 import { PostgresAudit } from "./audit.ts";
 import { Changes } from "./changes.ts";
@@ -13,6 +14,7 @@ import { Owners } from "./owners.ts";
 import { PostgresPeople } from "./people.ts";
 import { PostgresQuotas } from "./quotas.ts";
 import { PostgresRecords } from "./records.ts";
+import { PostgresReplicas } from "./replicas.ts";
 import { Room } from "./room.ts";
 import { PostgresWriter } from "./writer.ts";
 
@@ -27,6 +29,7 @@ export class PostgresStore implements Store {
   readonly audit: PostgresAudit;
   readonly executions: PostgresExecutions;
   readonly continuations: PostgresContinuations;
+  readonly replicas: PostgresReplicas;
   readonly #connections: Connections;
   readonly #owners: Owners;
   readonly #changes: Changes;
@@ -49,6 +52,7 @@ export class PostgresStore implements Store {
     this.audit = new PostgresAudit(connections);
     this.executions = new PostgresExecutions(connections, () => new PostgresWriter(parts));
     this.continuations = new PostgresContinuations(connections, changes);
+    this.replicas = new PostgresReplicas(connections, owners);
   }
 
   async checkWritable(): Promise<void> {
