@@ -77,7 +77,6 @@ export const keptExecutablesFolder = inDataFolder("executables");
 /** The folder with what `claudikins upgrade` remembers. */
 export const upgradeFolder = inDataFolder("upgrade");
 
-
 /** The folder with the accepted definitions of tools: a file for each server of each config. */
 export const definitionsFolder = inDataFolder("definitions");
 

@@ -244,3 +244,14 @@ export const listChangesMs = 50;
 
 /** Notifications of one kind that wait to be written. */
 export const maxUnsentNotices = 100;
+
+// People
+
+/** Time after which every process has ended what a revoked person began, and has written what it records of it. */
+export const revokedEverywhereMs = 3_000;
+
+/** Time for the executions of a person to end before the person's data is deleted. */
+export const personEndMs = 30_000;
+
+/** Time between looks whether they have. */
+export const personEndLookMs = 200;

@@ -72,6 +72,30 @@ function problemsAtEnd(last: StoredLine | undefined, lastPlace: number): AuditEv
   return problems;
 }
 
+/** The end of a part that is cut from the log. */
+export interface CutEnd {
+  /** The last line of the part. */
+  place: number;
+  /** The number of lines. */
+  lines: number;
+  event: AuditEvent;
+}
+
+/** The part of the oldest lines, given oldest first, that was written before a time. Undefined if no entry was. */
+export function cutEndOf(oldest: Iterable<StoredLine>, before: number, why?: string): CutEnd | undefined {
+  let end: CutEnd | undefined;
+  let lines = 0;
+  for (const { place, line, sha256: hash } of oldest) {
+    lines += 1;
+    const entry = lineOf(line);
+    if (entry && entry.at >= before) break;
+    if (!entry) continue;
+    const event: AuditEvent = { decision: "cut", cut: { entry: entry.entry, sha256: hash }, ...(why ? { why } : {}) };
+    end = { place, lines, event };
+  }
+  return end;
+}
+
 /** The error of a change that needs a line in the log. */
 export function logNotWritable(cause: unknown): ClaudikinsError {
   if (cause instanceof ClaudikinsError) return cause;

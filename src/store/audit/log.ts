@@ -15,6 +15,11 @@ export interface AuditLog {
   add(events: readonly AuditEvent[], by: Decider, at?: number): Promise<void>;
   /** Throws FILE_NOT_WRITABLE if no event could be added now. */
   requireWritable(): Promise<void>;
+  /**
+   * Removes the oldest lines until one whose entry was written at `before` or later, at most `maxCutLines`, and adds a line that says so. `why`
+   * is what else this line says. Returns how many were removed. Throws FILE_NOT_WRITABLE.
+   */
+  cut(before: number, by: Decider, why?: string): Promise<number>;
   /** All lines, read while they are asked for. */
   lines(order?: "oldest first" | "newest first"): AsyncIterable<StoredLine>;
   /** The place of the last line that was ever written, also if that line is missing. Zero if none was. */

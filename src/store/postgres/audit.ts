@@ -1,8 +1,8 @@
 /** The lines of the audit log, as rows that are only added: triggers refuse every other change. */
-import { chained, lineOf, logNotWritable } from "../audit/chain.ts";
+import { chained, cutEndOf, lineOf, logNotWritable } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
 import type { AuditLog, StoredLine } from "../audit/log.ts";
-import { rowsReadAtOnce } from "../limits.ts";
+import { maxCutLines, rowsReadAtOnce } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import { jsonOf, type Querying } from "./querying.ts";
 
@@ -21,9 +21,13 @@ export class PostgresAudit implements AuditLog {
     return this.#writing(async (querying) => void (await lockedEnd(querying)));
   }
 
-  async #writing(work: (querying: Querying) => Promise<void>): Promise<void> {
+  cut(before: number, by: Decider, why?: string): Promise<number> {
+    return this.#writing((querying) => cutLog(querying, before, by, why));
+  }
+
+  async #writing<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
     try {
-      await this.#connections.transaction(work);
+      return await this.#connections.transaction(work);
     } catch (error) {
       throw logNotWritable(error);
     }
@@ -73,6 +77,22 @@ export async function addEvents(
     { lastPlace, lines: jsonOf(lines) },
   );
   await querying.run("UPDATE claudikins.audit_end SET place = $place", { place: lastPlace + lines.length });
+}
+
+/** Removes the oldest lines, as a part of the caller's transaction. Returns how many. */
+async function cutLog(querying: Querying, before: number, by: Decider, why?: string): Promise<number> {
+  await lockedEnd(querying);
+  const oldest = await querying.all<StoredLine>(
+    "SELECT place, line, sha256 FROM claudikins.audit ORDER BY place LIMIT $count::int",
+    { count: maxCutLines },
+  );
+  const end = cutEndOf(oldest, before, why);
+  if (!end) return 0;
+  await addEvents(querying, [end.event], by, Date.now());
+  await querying.run("ALTER TABLE claudikins.audit DISABLE TRIGGER audit_is_not_changed");
+  await querying.run("DELETE FROM claudikins.audit WHERE place <= $place", { place: end.place });
+  await querying.run("ALTER TABLE claudikins.audit ENABLE TRIGGER audit_is_not_changed");
+  return end.lines;
 }
 
 /** The place of the last line. The transactions of all writers get it one after the other. */

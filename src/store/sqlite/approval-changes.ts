@@ -55,7 +55,7 @@ async function rowsOf({ change, file, by, now }: ChangeJob): Promise<Approval[]>
 }
 
 /** Changes after which arguments are no longer kept. */
-const closing: ReadonlySet<ApprovalChange["type"]> = new Set(["decide", "withdraw", "expire", "prune"]);
+const closing: ReadonlySet<ApprovalChange["type"]> = new Set(["decide", "withdraw", "expire", "prune", "remove"]);
 
 /** Makes the files smaller, and removes from the log what was deleted. */
 function leaveNothing(database: Database): void {
@@ -97,6 +97,9 @@ function changedRows(
       return [];
     case "prune":
       store.prune(now);
+      return [];
+    case "remove":
+      store.atomically(() => store.remove(change.ids));
       return [];
     case "note":
       store.atomically(() => add([change.event]));

@@ -12,6 +12,10 @@ export function auditLog({ file }: Pick<Access, "file">): AuditLog {
       const { requireLog } = await import("./audit.ts");
       await requireLog(file);
     },
+    async cut(before, by, why) {
+      const { cut } = await import("./audit.ts");
+      return cut(file, before, by, why);
+    },
     async *lines(order) {
       const { linesOf } = await import("./audit.ts");
       yield* linesOf(file, order);
