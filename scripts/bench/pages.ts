@@ -85,6 +85,7 @@ const subjects: Record<string, string> = {
   call: "Time for one tool call from a shell. The tool is `everything.echo`.",
   calls: "Time for many tool calls made by one program.",
   pool: "Time for concurrent calls over eight servers.",
+  protection: "Time of calls and of the start with locks, labels and rules, and without them.",
   "large-result": "Time and memory for one large result.",
   compute: "Time for plain computation. The sandbox interprets code; node:vm, deno and @utcp/code-mode compile it.",
   memory:

@@ -13,6 +13,7 @@ import { measureMemory } from "./memory.ts";
 import { measurePark } from "./park.ts";
 import { measurePool } from "./pool.ts";
 import { measureProbes } from "./probes.ts";
+import { measureProtection } from "./protection.ts";
 import { measureQuality } from "./quality.ts";
 import { measureSearch } from "./search.ts";
 import type { Measure } from "./section.ts";
@@ -32,6 +33,7 @@ export const measures: Record<string, Measure> = {
   call: measureCall,
   calls: measureCalls,
   pool: measurePool,
+  protection: measureProtection,
   "large-result": measureLargeResult,
   compute: measureCompute,
   memory: measureMemory,

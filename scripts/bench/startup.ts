@@ -33,7 +33,7 @@ export const measureStartup: Measure = async ({ binary, rounds, found: { deno, e
     "the executable alone": () => processMs([binary, "--version"], cwd),
     "node -e 0": node,
   });
-  const serve = await inTurn(rounds(), { ours: () => answeredMs(binary, cwd, [initialize]), "node -e 0": node });
+  const serve = await inTurn(rounds(), { ours: () => untilInitialized(binary, cwd), "node -e 0": node });
   const cold = await inTurn(rounds(), {
     ours: () => answeredMs(binary, cwd, [initialize, execute]),
     "node:vm": () => firstOf(() => startNodeVm()),
@@ -66,6 +66,11 @@ export const measureStartup: Measure = async ({ binary, rounds, found: { deno, e
     ],
   };
 };
+
+/** The time from the start of `serve` until it can be used. */
+export function untilInitialized(binary: string, cwd: string): Promise<number> {
+  return answeredMs(binary, cwd, [initialize]);
+}
 
 /** Puts the launcher and the executable where npm would put them. Returns the path of the launcher. */
 function installLauncher(folder: string, binary: string): string {

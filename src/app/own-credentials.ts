@@ -8,7 +8,7 @@ import { connectPath, pagePath } from "../config/oidc.ts";
 import { hasReference } from "../config/secrets/references.ts";
 import type { CredentialOwner, CredentialStore } from "../servers/auth/credentials.ts";
 
-interface OwnCredentialsOptions extends Pick<CredentialOwner, "accessToken"> {
+interface OwnCredentialsOptions extends Pick<CredentialOwner, "tokenOf"> {
   env: Environment;
   log: Log;
   /** Our address for the person's browser. Without it, the public address of the config. */
@@ -26,7 +26,7 @@ async function readKeys(sealing: Sealing, env: Environment): Promise<Sealing> {
  */
 export async function ownCredentials(
   { servers, sealing, person, door, oidc, origin: from }: Config,
-  { env, log, accessToken, origin = oidc?.address }: OwnCredentialsOptions,
+  { env, log, tokenOf, origin = oidc?.address }: OwnCredentialsOptions,
 ): Promise<CredentialStore | undefined> {
   const isUsed = sealing !== undefined && sealing.needs.length === 0 && [...servers.values()].some(usesOwn);
   if (!isUsed || !person || from.kind === "demo") return undefined;
@@ -40,6 +40,6 @@ export async function ownCredentials(
   const hasPage = origin !== undefined && oidc?.clientId !== undefined;
   const pageFor = (server: string) =>
     hasPage ? `${origin}${pagePath}${connectPath(door, server, person.id)}` : undefined;
-  const owner = { name: person.name, seal, accessToken, pageFor };
+  const owner = { name: person.name, seal, tokenOf, pageFor };
   return new CredentialStore(file, (message) => log.warn(message), { owner });
 }

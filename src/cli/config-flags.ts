@@ -40,6 +40,8 @@ export interface ConfigFlags {
   /** Set by `serve --http` for a person who has signed in. */
   person?: Person | undefined;
   trust?: boolean | undefined;
+  /** Set by `serve` on stdin, whose first answer does not wait for a check of the conditions of rules. */
+  skipsConditions?: boolean | undefined;
   json?: boolean | undefined;
 }
 
@@ -57,8 +59,8 @@ export function whichConfig(args: { config?: string | undefined; user?: boolean 
 export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Config> {
   const load = async () => {
     const { loadConfig } = await import("../config/load.ts");
-    const { config: flag, door, person, trust } = flags;
-    const config = await loadConfig({ flag, door, person, trust, cwd: io.cwd, env: io.env });
+    const { config: flag, door, person, trust, skipsConditions } = flags;
+    const config = await loadConfig({ flag, door, person, trust, skipsConditions, cwd: io.cwd, env: io.env });
     if (!flags.json) await tellSkipped(config.origin, io);
     return config;
   };

@@ -61,8 +61,10 @@ export function conditionProblem(text: string): string | undefined {
   }
 }
 
-/** Reads a condition that has no problem. */
+/** Throws if the condition has a problem. */
 export function conditionOf(text: string): Condition {
+  const problem = conditionProblem(text);
+  if (problem !== undefined) throw new Error(problem);
   const parsed: ParseResult = shared().parse(text);
   const code = withoutTexts(text);
   const args = namesAfter(/(?<![\w.])args\.([A-Za-z_]\w*)/g, code);
@@ -73,10 +75,13 @@ export function conditionOf(text: string): Condition {
     args,
     tools: toolsIn(text),
     isMet(facts) {
-      const given: Record<string, unknown> = { ...facts.args };
-      const names = readsAll ? [...new Set([...Object.keys(given), ...args])] : args;
-      const read = names.filter((name) => Object.hasOwn(given, name) || !asked.has(name));
-      const values = read.map((name) => [name, celValue(given[name])] as const);
+      const given = facts.args as Record<string, unknown>;
+      const names = readsAll ? new Set([...Object.keys(given), ...args]) : args;
+      const values: [name: string, value: unknown][] = [];
+      for (const name of names) {
+        if (Object.hasOwn(given, name)) values.push([name, celValue(given[name])]);
+        else if (!asked.has(name)) values.push([name, null]);
+      }
       return parsed({ ...facts, args: Object.fromEntries(values) }) === true;
     },
   };

@@ -1,20 +1,23 @@
 /** The schemas of `credentials` and `exchange` of a server, and of the keys that seal credentials of people. */
 import { z } from "zod";
-import { isSafe } from "../base/loopback.ts";
-import { credentialKinds, type ExchangeEntry } from "./credentials.ts";
+import { credentialKinds, type ExchangeEntry, exchangeKinds, subjectTokens } from "./credentials.ts";
+import { endpointProblem } from "./oidc.ts";
 
 const text = z.string().min(1);
 
 const tokenUrl = z.string().superRefine((value, context) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (value.includes("${") || (url && isSafe(url) && url.username === "" && url.hash === "")) return;
-  context.addIssue({ code: "custom", message: "expected an address that starts with https://" });
+  const message = endpointProblem(value);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
 });
 
 const exchangeFields = {
+  /** What the provider gives: a token for the server, or an assertion for the server's authorization server. */
+  kind: z.enum(exchangeKinds).optional(),
+  /** Which token of the person the provider gets. */
+  subject: z.enum(subjectTokens).optional(),
   /** The token endpoint of the company's provider. */
   tokenUrl,
-  /** The server, as the provider names it. */
+  /** The server, as the provider names it. For an assertion: the issuer that the server's authorization server must have. */
   audience: text.optional(),
   /** The server's address, for providers that know it by that. */
   resource: text.optional(),
@@ -26,8 +29,8 @@ const exchangeFields = {
 
 const exchangeSchema: z.ZodType<ExchangeEntry> = z
   .object(exchangeFields)
-  .superRefine(({ audience, resource }, context) => {
-    if (audience !== undefined || resource !== undefined) return;
+  .superRefine(({ kind, audience, resource }, context) => {
+    if (kind === "id-jag" || audience !== undefined || resource !== undefined) return;
     context.addIssue({ code: "custom", path: ["audience"], message: 'missing: needs "audience" or "resource"' });
   });
 

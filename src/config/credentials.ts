@@ -5,8 +5,21 @@ import { expand } from "./expand.ts";
 /** `shared`: one sign-in for all callers. `user`: each person's own. `exchange`: tokens that are exchanged for a person's token. */
 export const credentialKinds = ["shared", "user", "exchange"] as const;
 
+/**
+ * `token`: the provider of the company gives a token for the server. `id-jag`: it gives an assertion, for which the authorization server of
+ * the server gives a token (enterprise-managed authorization of MCP).
+ */
+export const exchangeKinds = ["token", "id-jag"] as const;
+
+/** The token of a person that an exchange starts from: of the agent, or of the person's sign-in to the page. */
+export const subjectTokens = ["access-token", "id-token"] as const;
+
+export type SubjectToken = (typeof subjectTokens)[number];
+
 /** How the token of a person is exchanged for one of the server (RFC 8693). `clientSecret` is a secret. */
 export interface ExchangeEntry {
+  kind?: (typeof exchangeKinds)[number] | undefined;
+  subject?: SubjectToken | undefined;
   tokenUrl: string;
   audience?: string | undefined;
   resource?: string | undefined;
@@ -23,6 +36,16 @@ export interface CredentialKeys {
 /** Whether each person has credentials of the person's own for the server. */
 export function usesOwn({ credentials = "shared" }: CredentialKeys): boolean {
   return credentials !== "shared";
+}
+
+/** Without a choice in the entry, assertions start from ID tokens, as their specification says. */
+export function subjectOf({ kind, subject }: ExchangeEntry): SubjectToken {
+  return subject ?? (kind === "id-jag" ? "id-token" : "access-token");
+}
+
+/** Whether each person opens a page of claudikins in a browser before the server can be used. */
+export function needsPage({ credentials, exchange }: CredentialKeys): boolean {
+  return credentials === "user" || (exchange !== undefined && subjectOf(exchange) === "id-token");
 }
 
 /** The keys of `auth` that seal the credentials of people: the first key seals, and each of them opens. */
@@ -53,7 +76,13 @@ interface Entry extends CredentialKeys {
   url?: string | undefined;
   headers?: Record<string, string> | undefined;
   headersHelper?: string | undefined;
-  oauth?: false | { grant: string } | undefined;
+  oauth?: false | OAuthClientKeys | undefined;
+}
+
+interface OAuthClientKeys {
+  grant: string;
+  clientId?: string | undefined;
+  clientMetadataUrl?: string | undefined;
 }
 
 interface Auth {
@@ -80,12 +109,39 @@ export function credentialsProblem(entry: Entry, auth: Auth | undefined): { key:
   if (token !== undefined && !(credentials === "user" && personKeysIn(token).length > 0)) {
     return say('cannot be used with an "Authorization" header that is the same for everybody: remove the header');
   }
-  if (isExchange || (url === undefined && keys.length === 0)) return undefined;
+  if (exchange) return exchangeProblem(exchange, oauth, auth.oidc.clientId);
+  if (url === undefined && keys.length === 0) return undefined;
   if (!auth.oidc.clientId) return say('needs "clientId" in "auth.oidc": people confirm in the browser who they are');
   if (keys.length > 0) return undefined;
   if (oauth && oauth.grant !== "authorization_code") return say('needs people, and "grant" signs in without them');
   if (oauth === false) return say('cannot be used with "oauth": false');
   return undefined;
+}
+
+/** `page` is the client of the page at the provider. */
+function exchangeProblem(exchange: ExchangeEntry, oauth: Entry["oauth"], page: string | undefined) {
+  const { kind, clientId, clientSecret, resource } = exchange;
+  const say = (text: string) => ({ key: "exchange", text });
+  if (subjectOf(exchange) === "id-token") {
+    if (!page)
+      return say('starts from ID tokens: it needs "clientId" in "auth.oidc", with which people sign in to the page');
+    // Values of variables are not known here. The provider checks them.
+    const isKnown = ![page, clientId].some((each) => each.includes("${"));
+    if (kind === "id-jag" && isKnown && clientId !== page) {
+      return say(
+        '"clientId" must be that of "auth.oidc": a provider exchanges an ID token only for the client that got it',
+      );
+    }
+  }
+  if (kind !== "id-jag") return undefined;
+  if (resource !== undefined) return say('"id-jag" takes "resource" from the metadata of the server: remove the key');
+  if (clientSecret === undefined)
+    return say('"id-jag" needs "clientSecret": a provider gives assertions only to clients that prove who they are');
+  if (oauth && oauth.grant === "client_credentials") return say('"id-jag" cannot be used with "grant" in "oauth"');
+  if (oauth && (oauth.clientId ?? oauth.clientMetadataUrl) !== undefined) return undefined;
+  return say(
+    '"id-jag" needs "oauth": { "clientId": … } in the same entry, the client at the authorization server of the server',
+  );
 }
 
 function keysProblem(name: string, { env, headers, ...entry }: Entry): { key: string; text: string } | undefined {

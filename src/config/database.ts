@@ -36,7 +36,11 @@ function contentOf(file: string): string {
 
 function isAddress(text: string): boolean {
   const { protocol, pathname = "" } = URL.parse(text) ?? {};
-  return (protocol === "postgres:" || protocol === "postgresql:") && pathname.length > 1;
+  try {
+    return (protocol === "postgres:" || protocol === "postgresql:") && decodeURIComponent(pathname).length > 1;
+  } catch {
+    return false;
+  }
 }
 
 function invalid(text: string): ClaudikinsError {

@@ -20,7 +20,7 @@ import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, user
 import { type Oidc, oidcOf, type Person } from "./oidc.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { personFolder } from "./person-folders.ts";
-import { parsedConfig } from "./plain-config.ts";
+import { type ParseOptions, parsedConfig } from "./plain-config.ts";
 import { type CommonPolicy, ofOwnServer, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { type Box, sandboxOf } from "./sandbox.ts";
@@ -138,7 +138,7 @@ export function ownServersOf({ servers }: Pick<Config, "servers">): string[] {
   return [...servers.values()].flatMap(({ name, own }) => (own ? [name] : []));
 }
 
-interface LoadOptions extends TrustOptions {
+interface LoadOptions extends TrustOptions, ParseOptions {
   /** Uses the demo's config even if there are config files. */
   demo?: boolean | undefined;
   /** Loads only what is behind this door. */
@@ -158,9 +158,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     return withSavedPrograms(demoConfig(origin, options));
   }
   const text = readConfigFile(origin.file);
-  const parsed = await parsedConfig(text, origin.file);
+  const parsed = await parsedConfig(text, origin.file, options);
   await requireTrust({ text, parsed }, origin, options);
-  const user = await userConfigFor(origin, options.env);
+  const user = await userConfigFor(origin, options.env, options);
   const config = expandedConfig(parsed, origin, options, user);
   const whole =
     origin.kind === "project" && parsed.extends === "user" ? withOwnServers(config, parsed, user, options) : config;
@@ -253,8 +253,12 @@ export async function configOf(text: string, origin: FileOrigin, env: Environmen
  * there is none, and for the user's config itself. Throws CONFIG_INVALID and FILE_NOT_FOUND: if the file cannot be read, its denials
  * must not be ignored.
  */
-async function userConfigFor(origin: FileOrigin, env: Environment): Promise<ParsedConfig | undefined> {
-  return origin.kind === "user" ? undefined : readUserConfig(env);
+async function userConfigFor(
+  origin: FileOrigin,
+  env: Environment,
+  options?: ParseOptions,
+): Promise<ParsedConfig | undefined> {
+  return origin.kind === "user" ? undefined : readUserConfig(env, options);
 }
 
 interface Where {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { sealingFields } from "./credentials-schema.ts";
 import { defaultOidc } from "./defaults.ts";
 import { maxClockSkewSeconds } from "./limits.ts";
-import { addressProblem, issuerProblem, type OidcEntry } from "./oidc.ts";
+import { addressProblem, endpointProblem, issuerProblem, type OidcEntry } from "./oidc.ts";
 
 const text = z.string().min(1);
 
@@ -14,6 +14,16 @@ const textWithout = (problemOf: (text: string) => string | undefined) =>
   });
 
 const groups = z.array(text);
+
+const introspectionFields = {
+  /** The endpoint, if it is not the one in the metadata of the provider. */
+  url: textWithout(endpointProblem).optional(),
+  /** The client that asks. Providers answer only to clients that they know. */
+  clientId: text,
+  clientSecret: text,
+};
+
+export const introspectionKeys = Object.keys(introspectionFields);
 
 const oidcFields = {
   issuer: textWithout(issuerProblem),
@@ -35,6 +45,8 @@ const oidcFields = {
   /** The client of the page at the provider. */
   clientId: text.optional(),
   clientSecret: text.optional(),
+  /** How access tokens that are not JWTs are checked. */
+  introspection: z.object(introspectionFields).optional(),
 };
 
 const oidcSchema = z.object(oidcFields).superRefine(({ clientId, clientSecret }, context) => {

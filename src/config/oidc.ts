@@ -24,9 +24,18 @@ export interface OidcEntry {
   /** The client at the provider for the page. */
   clientId?: string | undefined;
   clientSecret?: string | undefined;
+  introspection?: IntrospectionEntry | undefined;
 }
 
-/** The settings with the values of their variables. `clientSecret` is a secret. */
+/** The client that asks the provider about access tokens that are not JWTs (RFC 7662). `clientSecret` is a secret. */
+export interface IntrospectionEntry {
+  /** Undefined: the endpoint in the metadata of the provider. */
+  url?: string | undefined;
+  clientId: string;
+  clientSecret: string;
+}
+
+/** The settings with the values of their variables. Each `clientSecret` is a secret. */
 export interface Oidc extends OidcEntry {
   /** The variables that are referred to and not set. Nobody can sign in until they are. */
   needs: string[];
@@ -57,13 +66,16 @@ export function oidcOf(entry: OidcEntry, env: Environment): Oidc {
 }
 
 /** Throws NEEDS_VARIABLE if a variable of the settings is not set, and CONFIG_INVALID if an address is wrong after they are filled in. */
-export function requireUsable({ needs, issuer, address }: Oidc): void {
+export function requireUsable({ needs, issuer, address, introspection }: Oidc): void {
   if (needs.length > 0) {
     throw new ClaudikinsError("NEEDS_VARIABLE", `auth.oidc needs ${needs.join(", ")} in the environment`, {
       hint: `Set ${needs.join(", ")} before starting claudikins.`,
     });
   }
-  const problem = issuerProblem(issuer) ?? (address === undefined ? undefined : addressProblem(address));
+  const problem =
+    issuerProblem(issuer) ??
+    (address === undefined ? undefined : addressProblem(address)) ??
+    (introspection?.url === undefined ? undefined : endpointProblem(introspection.url));
   if (problem !== undefined) throw new ClaudikinsError("CONFIG_INVALID", `auth.oidc: ${problem}`);
 }
 
@@ -81,6 +93,14 @@ export function addressProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && isSafe(url) && url.origin === text.replace(/\/$/, "")) return undefined;
   return "expected an address without a path, such as https://tools.example.com";
+}
+
+/** Why the text cannot be an endpoint of a provider. Undefined if it can, or if it has variables. */
+export function endpointProblem(text: string): string | undefined {
+  if (text.includes("${")) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && isSafe(url) && url.username === "" && url.hash === "") return undefined;
+  return "expected an address that starts with https://";
 }
 
 /** Whether a person with these groups is in one of the allowed groups. */

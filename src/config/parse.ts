@@ -117,7 +117,8 @@ function isSecret(path: readonly (string | number)[]): boolean {
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
   if (key === "telemetry") return ["", "endpoint", "headers"].includes(String(inner));
   if (key === "registries") return true;
-  if (key === "auth" && inner === "oidc") return path.length === 2 || path[2] === "clientSecret";
+  if (key === "auth" && inner === "oidc")
+    return path.length === 2 || ["clientSecret", "introspection"].includes(String(path[2]));
   if (key === "oauth" || key === "auth" || key === "exchange") {
     return inner === "" || /secret|^privateKey$|^sealingKey/i.test(String(inner));
   }
@@ -190,6 +191,8 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   const oidc = auth && findNodeAtLocation(auth, ["oidc"]);
   look(oidc, ["auth", "oidc"], knownKeys.oidc, true);
   look(oidc && findNodeAtLocation(oidc, ["doors"]), ["auth", "oidc", "doors"]);
+  const introspection = oidc && findNodeAtLocation(oidc, ["introspection"]);
+  look(introspection, ["auth", "oidc", "introspection"], knownKeys.introspection, true);
   const servers = findNodeAtLocation(root, ["mcpServers"]);
   look(servers, ["mcpServers"]);
   for (const { name, node } of membersOf(servers)) {

@@ -4,7 +4,8 @@ import { isObject } from "../base/json-object.ts";
 import { didYouMean } from "../base/near-names.ts";
 import { variablesIn } from "./expand.ts";
 import { maxToolDescriptionChars } from "./limits.ts";
-import { type PolicyKeys, policyKeys, policyProblems, splitToolId } from "./policy.ts";
+import { type PolicyKeys, policyKeys, splitToolId } from "./policy.ts";
+import { policyProblems } from "./policy-problems.ts";
 import { issueText } from "./problems.ts";
 import { editsIn, sharedName, type ToolEntries } from "./tool-edits.ts";
 

@@ -3,14 +3,14 @@ import { readIfThere } from "../base/files.ts";
 import type { Environment } from "./environment.ts";
 import { userConfigFile } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
-import { parsedConfig } from "./plain-config.ts";
+import { type ParseOptions, parsedConfig } from "./plain-config.ts";
 import { enabledServers } from "./trust/marks.ts";
 
 /** Returns undefined if there is no file. Throws CONFIG_INVALID. */
-export async function readUserConfig(env: Environment): Promise<ParsedConfig | undefined> {
+export async function readUserConfig(env: Environment, options?: ParseOptions): Promise<ParsedConfig | undefined> {
   const file = userConfigFile(env);
   const text = readIfThere(file);
-  return text === undefined ? undefined : parsedConfig(text, file);
+  return text === undefined ? undefined : parsedConfig(text, file, options);
 }
 
 /** The user's own servers beside the config of a project, by name. */

@@ -1,4 +1,4 @@
-/** Keeps what was read until their stamp changes, because the page asks for it often. */
+/** Keeps what was read until the stamp changes, because the page asks for it often. */
 import type { Store } from "../store/store.ts";
 import { processesFreshMs } from "./limits.ts";
 

@@ -341,6 +341,11 @@ export interface ExecutionView {
   rules: string;
 }
 
+/** The answer to a person who signs out, if the provider has a session to end. The ID token is a part of the address. */
+export interface SignedOut {
+  to: string;
+}
+
 /** The answer to a request that was refused. */
 export interface PageRefusal {
   error: string;

@@ -39,6 +39,9 @@ export const maxPageBodyBytes = 262_144;
 /** Time for a person to sign in. */
 export const pageSignInMs = 5 * minuteMs;
 
+/** A sign-in to the page counts as new for this time. A person who opens the link of a server later signs in again, often without noticing. */
+export const freshSignInMs = minuteMs;
+
 /** Sign-ins to the page that have begun. Anybody can begin one. */
 export const maxPageSignIns = 1_000;
 

@@ -141,7 +141,7 @@ export class Gate {
 
   /** Whether strangers may have told the session what to do with private data, in results or in descriptions of tools. */
   #isRisky(reads: SessionReads): boolean {
-    if (reads.isRisky || !reads.labels.includes("private")) return reads.isRisky;
+    if (reads.isRisky || !reads.labels.has("private")) return reads.isRisky;
     const described = this.#options.suspiciousTool();
     if (described === undefined) return false;
     void reads.add([{ label: "untrusted", source: `the description of ${described}` }]);
@@ -159,10 +159,10 @@ export class Gate {
       tool: `${server}.${tool}`,
       args,
       labels,
-      reads: reads.labels,
+      reads: [...reads.labels],
       agent: { ...agent, ...this.#options.place },
     };
-    return this.#rules.applied(rules, facts, this.#options.argumentNames(server, tool));
+    return this.#rules.applied(rules, facts, () => this.#options.argumentNames(server, tool));
   }
 
   /**

@@ -34,7 +34,7 @@ export const questionLookMs = 250;
 export const maxQuestionNameChars = 120;
 
 /** Characters of the reason why the user is asked. */
-export const maxWhyChars = 300;
+export const maxWhyChars = 700;
 
 /** Characters of one line of the arguments. */
 export const maxArgumentLineChars = 200;
@@ -78,6 +78,15 @@ export const providerPauseMs = 2_000;
 
 /** Characters of a token. Servers accept headers of about 16 kB. */
 export const maxPersonTokenChars = 16_000;
+
+/** Time that an answer of the provider about an opaque token counts, unless the token expires earlier. */
+export const introspectionKeptMs = 30_000;
+
+/** Tokens that the provider is asked about at the same time. Others wait. */
+export const introspectionsAtOnce = 10;
+
+/** Answers that are remembered. */
+export const maxIntrospections = 10_000;
 
 /** Groups of one person. Further ones do not count. */
 export const maxGroups = 1_000;

@@ -28,12 +28,12 @@ export class Rules {
 
   /**
    * The first rule that denies the call, else the first one that requires a confirmation. A condition that fails applies, and so does one
-   * that names the tool and an argument that the tool does not have. `known` are the tool's arguments.
+   * that names the tool and an argument that the tool does not have. `known` returns the tool's arguments.
    */
   applied(
     rules: readonly RuleLine[],
     facts: ConditionFacts,
-    known: readonly string[] | undefined,
+    known: () => readonly string[] | undefined,
   ): AppliedRule | undefined {
     let first: AppliedRule | undefined;
     for (const rule of rules) {
@@ -45,7 +45,7 @@ export class Rules {
     return first;
   }
 
-  #apply(rule: RuleLine, facts: ConditionFacts, known: readonly string[] | undefined): AppliedRule | undefined {
+  #apply(rule: RuleLine, facts: ConditionFacts, known: () => readonly string[] | undefined): AppliedRule | undefined {
     try {
       const condition = this.#condition(rule.condition);
       const problem = unknownArgument(condition, facts.tool, known);
@@ -67,12 +67,13 @@ export class Rules {
 export function unknownArgument(
   { args, tools }: Condition,
   tool: string,
-  known: readonly string[] | undefined,
+  known: () => readonly string[] | undefined,
 ): string | undefined {
-  if (!known || !tools.includes(tool)) return undefined;
-  const unknown = args.find((name) => !known.includes(name));
+  if (args.length === 0 || !tools.includes(tool)) return undefined;
+  const names = known();
+  const unknown = names && args.find((name) => !names.includes(name));
   if (unknown === undefined) return undefined;
-  const near = didYouMean(unknown, known);
+  const near = didYouMean(unknown, names!);
   return `${tool} has no argument "${unknown}"${near === undefined ? "" : `. ${near}`}`;
 }
 

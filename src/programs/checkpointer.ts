@@ -283,7 +283,10 @@ export class ExecutionCheckpointer implements Checkpointer {
     return wholeImage(head, await access.writer.do("image", this.#options.id, { pages, versions }));
   }
 
-  /** Notes that a call is about to leave. Rejects with FILE_NOT_WRITABLE and CANCELLED; then the call must not leave. */
+  /**
+   * Notes that a call is about to leave. Rejects with FILE_NOT_WRITABLE, DATABASE_UNAVAILABLE, EXECUTION_LOST and CANCELLED; then the call must
+   * not leave.
+   */
   async sending(call: number, repeatable: boolean): Promise<void> {
     this.#refuseOver();
     this.#sent.set(call, repeatable);
@@ -293,10 +296,11 @@ export class ExecutionCheckpointer implements Checkpointer {
       if (this.#isBroken) throw new Error("an earlier write failed");
       await this.#access.writer.do("sent", this.#options.id, { call, repeatable });
     } catch (error) {
+      const { code, hint } = error instanceof ClaudikinsError ? error : notNoted;
       throw new ClaudikinsError(
-        "FILE_NOT_WRITABLE",
+        code,
         `The call was not made, because it could not be noted first: ${messageOf(error)}`,
-        { hint: "Check that claudikins can write to its data folder.", cause: error },
+        { hint, cause: error },
       );
     }
     this.#refuseOver();
@@ -415,5 +419,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     }
   }
 }
+
+const notNoted = { code: "FILE_NOT_WRITABLE", hint: "Check that claudikins can write to its data folder." } as const;
 
 const noRoom = "the programs that wait have filled the room that they may take together (executions.totalMb)";

@@ -11,6 +11,7 @@ import { unlessAborted } from "./abort.ts";
 import { Cancellation } from "./cancellation.ts";
 import { ChangeStream, withOlderRequests } from "./change-stream.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
+import { announcedTo } from "./enterprise-extension.ts";
 import { handshake } from "./handshake.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type ListName, listenTo, type Notice } from "./notices.ts";
@@ -84,7 +85,12 @@ interface ConnectOptions extends ChannelOptions {
  */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   if (server.needs.length > 0) throw needsVariable(server);
-  const requests = new ServerRequests(server.name, options.responder, options.log, options.extensions);
+  const requests = new ServerRequests(
+    server.name,
+    options.responder,
+    options.log,
+    announcedTo(server, options.extensions),
+  );
   const channel = await channelTo(server, options, requests, signal);
   const late = AbortSignal.timeout(server.startTimeoutMs);
   const opening = new Opening({ server, options, requests, channel, signal, late });

@@ -6,21 +6,32 @@ import type { Caller } from "../policy/flow/caller.ts";
 import type { Read } from "../policy/flow/session-reads.ts";
 import { objectJson } from "./decoding/large-json.ts";
 
+/** What tools return, by their labels. The labels of a tool stay the same object while nothing changes. */
+const known = new WeakMap<ReadonlySet<Label>, { source: string; reads: readonly Read[] }>();
+
+function readsOf(labels: ReadonlySet<Label>, source: string): readonly Read[] {
+  const found = known.get(labels);
+  if (found?.source === source) return found.reads;
+  const reads = [...labels].flatMap((label): Read[] => (label === "public" ? [] : [{ label, source }]));
+  known.set(labels, { source, reads });
+  return reads;
+}
+
 /** Notes what the caller reads, before it gets the answer or the error. */
 export async function noteReads<T extends JsonObject | undefined>(
   answer: Promise<T>,
   { labels, source, caller }: { labels: ReadonlySet<Label>; source: string; caller: Caller },
 ): Promise<T> {
-  const reads = [...labels].flatMap((label): Read[] => (label === "public" ? [] : [{ label, source }]));
+  const reads = readsOf(labels, source);
   if (reads.length === 0) return answer;
-  const note = (text: string | undefined) => caller.reads.add(reads, labels.has("private") ? text : undefined);
+  const note = (text: () => string | undefined) => caller.reads.add(reads, text);
   try {
     const result = await answer;
-    const noted = result && note(objectJson(result));
+    const noted = result && note(() => objectJson(result));
     if (noted) await noted;
     return result;
   } catch (error) {
-    await note(messageOf(error));
+    await note(() => messageOf(error));
     throw error;
   }
 }

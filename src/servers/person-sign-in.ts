@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ClaudikinsError } from "../base/errors.ts";
 import { personMs } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";
-import { usesOwn } from "../config/credentials.ts";
+import { needsPage } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { CredentialStore } from "./auth/credentials.ts";
 import { signInLookMs } from "./limits.ts";
@@ -36,7 +36,7 @@ export class PersonSignIns {
   /** Whether the person signs in to the server. */
   concerns(name: string): boolean {
     const server = this.#options.servers.get(name);
-    return server !== undefined && usesOwn(server) && server.credentials === "user";
+    return server !== undefined && needsPage(server);
   }
 
   /** Runs the work, and once more if the person signs in because it needs that. Throws what the work throws. */
@@ -60,6 +60,7 @@ export class PersonSignIns {
       for (;;) {
         if (call.signal?.aborted) throw new ClaudikinsError("CANCELLED", `${name}: the call was cancelled`);
         if (!failure.isSignInSame()) return true;
+        if (this.#isRefused(name)) return false;
         const asking = this.#asking.get(name);
         if (!asking) return await this.#ask(name, page, failure, call, responder);
         await asking.catch(() => {});
@@ -67,6 +68,13 @@ export class PersonSignIns {
     } finally {
       call.clock?.release();
     }
+  }
+
+  /** Whether the person has signed in to the page, and the provider or the server has refused to give a token for that. */
+  #isRefused(name: string): boolean {
+    const { servers, own } = this.#options;
+    const server = servers.get(name);
+    return server !== undefined && own.subjectToken(server) !== undefined;
   }
 
   #ask(name: string, page: string, failure: SignedOut, call: AskingCall, responder: Responder): Promise<boolean> {

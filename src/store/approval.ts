@@ -26,7 +26,7 @@ export interface Approval {
   execution: string;
   /** The number of the call in its execution. */
   call: number;
-  /** The process that waits for it, see owner.ts. */
+  /** The process that waits for it, see `Store.takeOwner`. */
   owner: string;
   /** The line of the code that makes the call: its number and its text. */
   line: number | null;

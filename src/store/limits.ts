@@ -72,6 +72,9 @@ export const maxRewrittenBytes = 64 * megabyte;
 /** Time for a statement or a transaction. After that, its connection counts as lost. */
 export const databaseAnswerMs = 20_000;
 
+/** Time in which a transaction waits for its process. */
+export const transactionIdleMs = 5_000;
+
 /** Time for a new connection. */
 export const databaseConnectSeconds = 5;
 

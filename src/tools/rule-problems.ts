@@ -19,7 +19,7 @@ export async function ruleProblems(config: Config, servers: readonly RegistrySer
     return servers.flatMap(({ name: server, tools }) =>
       tools.flatMap(({ name, inputSchema, edit }) => {
         const properties = inputSchema["properties"];
-        const known = isObject(properties) && edit === undefined ? Object.keys(properties) : undefined;
+        const known = () => (isObject(properties) && edit === undefined ? Object.keys(properties) : undefined);
         const problem = unknownArgument(read, toolId(server, name), known);
         return problem === undefined ? [] : [{ line, problem }];
       }),

@@ -1,12 +1,10 @@
 /** `claudikins approvals`: what waits, decisions of a person, and what is refused. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { storeFile } from "../../src/config/locations.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import type { Approval } from "../../src/store/approval.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
 import { type AskingChanges, asking } from "../store/approvals.ts";
+import { storeExecution } from "../support/stored.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
@@ -244,12 +242,7 @@ describe("approve", () => {
   test("says how to continue an execution that no process runs", async () => {
     const row = await ask();
     expect((await atTerminal(["approve", row.id], "y")).stderr).not.toContain("no process runs");
-    const database = await openDatabase(storeFile({ HOME: folder.path }));
-    const store = new ExecutionStore(database);
-    store.add({ id: "e9", config: null, startedAt: 1, request: "{}", owner: "none" });
-    const program = new Uint8Array([1]);
-    store.save("e9", { program, unsaved: undefined, wakeAt: undefined, engine: "", calls: [] });
-    database.close();
+    await storeExecution(folder.path, "e9", { isSaved: true });
     const { id } = await ask({ execution: "e9" });
     // Its process ends.
     await approvals[Symbol.asyncDispose]();

@@ -2,16 +2,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { namesOf } from "../../src/cli/completions/names.ts";
-import { storeFile } from "../../src/config/locations.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
+import { recordsKept } from "../../src/programs/limits.ts";
 import { newId } from "../../src/programs/trace/id.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
-import { RecordTable } from "../../src/store/sqlite/records.ts";
 import { recordOf } from "../programs/trace/records.ts";
 import { asking } from "../store/approvals.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
+import { inStore, storeExecution } from "../support/stored.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
@@ -53,12 +51,13 @@ describe("the door", () => {
       logs: ____,
       ...old
     } = recordOf({ config: join(folder.path, "claudikins.json") });
-    const database = await openDatabase(storeFile({ HOME: folder.path }));
     const row = (id: string, summary: object) => ({ id, at: old.at, summary: JSON.stringify(summary), rest: "{}" });
     const ids = [newId(old.at), newId(old.at + 1)];
-    new RecordTable(database).add(row(ids[0]!, { ...old, id: ids[0], door: "serve" }));
-    new RecordTable(database).add(row(ids[1]!, { ...old, id: ids[1], startedBy, door: "serve" }));
-    database.close();
+    const rows = [
+      row(ids[0]!, { ...old, id: ids[0], door: "serve" }),
+      row(ids[1]!, { ...old, id: ids[1], startedBy, door: "serve" }),
+    ];
+    await inStore(folder.path, (store) => store.records.add(rows, recordsKept, Date.now()));
     const { executions } = await jsonOf(["trace"]);
     expect(executions).toMatchObject([
       { id: ids[1], startedBy: "exec", door: "serve" },
@@ -69,23 +68,15 @@ describe("the door", () => {
 
   test("stored executions have it in the list, and completions offer only those of the config and the door", async () => {
     const file = config();
-    const database = await openDatabase(storeFile({ HOME: folder.path }));
-    const executions = new ExecutionStore(database);
     const [open, behind, foreign] = [newId(1), newId(2), newId(3)];
     const add = (id: string, owner: string, door?: string) => {
-      executions.add({
-        id,
-        config: owner,
-        startedAt: Date.now(),
-        owner: "nobody",
-        request: JSON.stringify({ source: "1", door }),
-      });
-      executions.ended(id, JSON.stringify({ ok: true }), true);
+      const about = { config: owner, startedAt: Date.now(), request: { source: "1", door } };
+      return storeExecution(folder.path, id, { ...about, outcome: { ok: true } });
     };
-    add(open, file);
+    await add(open, file);
     expect(await headOf(["executions", "list", "--trust"])).not.toContain("door");
-    add(behind, file, "qa");
-    add(foreign, "/other/claudikins.json");
+    await add(behind, file, "qa");
+    await add(foreign, "/other/claudikins.json");
     expect(await headOf(["executions", "list", "--trust"])).toContain("door");
     const listed = (await jsonOf(["executions", "list", "--trust"])).executions as { id: string; door?: string }[];
     expect(new Map(listed.map(({ id, door }) => [id, door]))).toEqual(
@@ -103,7 +94,6 @@ describe("the door", () => {
       return found.map(({ value }) => value);
     };
     expect([await offered([]), await offered([["door", "qa"]])]).toEqual([[open], [behind]]);
-    database.close();
   });
 
   test("approvals have it in the list, alone and in JSON, open and decided", async () => {

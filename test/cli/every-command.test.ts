@@ -7,11 +7,7 @@ import type { Command, Group } from "../../src/cli/command.ts";
 import { readCommandLine, valuesOf, withDefault } from "../../src/cli/command-line.ts";
 import { commands, sections, shownOf } from "../../src/cli/command-table.ts";
 import { readBashLine } from "../../src/cli/completions/bash-line.ts";
-import { storeFile } from "../../src/config/locations.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
-import { PeopleStore } from "../../src/store/sqlite/people.ts";
 import { asking } from "../store/approvals.ts";
 import { root } from "../support/claudikins.ts";
 import { claudikinsCommand } from "../support/command.ts";
@@ -22,6 +18,7 @@ import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { runProgram } from "../support/process.ts";
 import { fixturePrograms } from "../support/servers.ts";
 import { withName } from "../support/shown-paths.ts";
+import { inStore, storeExecution } from "../support/stored.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type Case, keptId, table } from "./every-command.ts";
 import { type CliResult, cli, page } from "./in-memory.ts";
@@ -96,23 +93,18 @@ async function run(
 
 /** Stores an execution of the demo that has ended. */
 async function keepExecution(home: string): Promise<void> {
-  const database = await openDatabase(storeFile({ HOME: home }));
-  const store = new ExecutionStore(database);
-  const request = JSON.stringify({ source: "return 6 * 7" });
-  store.add({ id: keptId, config: null, startedAt: Date.now(), request, owner: "none" });
   const receipt = { id: keptId, durationMs: 1, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 2 };
-  store.ended(keptId, JSON.stringify({ ok: true, value: 42, logs: [], display: [], receipt }), true);
-  database.close();
+  const outcome = { ok: true, value: 42, logs: [], display: [], receipt };
+  await storeExecution(home, keptId, { startedAt: Date.now(), request: { source: "return 6 * 7" }, outcome });
 }
 
 /** A person signs in with the config of the folder. */
 async function signIn(home: string): Promise<void> {
-  const database = await openDatabase(storeFile({ HOME: home }));
   const person = { id: "0123456789abcdef", issuer: "https://login.example.com", subject: "ann", doors: ["qa"] };
   const named = { name: "ann@example.com", email: "ann@example.com", config: join(home, "claudikins.json") };
   const now = Date.now();
-  new PeopleStore(database).seen({ ...person, ...named, firstAt: now, lastAt: now, revokedAt: null });
-  database.close();
+  const row = { ...person, ...named, firstAt: now, lastAt: now, revokedAt: null };
+  await inStore(home, (store) => store.people.seen(row));
 }
 
 /** A call of the demo that waits since this moment. */

@@ -72,13 +72,46 @@ test("entries with the credentials of people need people, and nothing that is th
     [
       { credentials: "exchange", exchange: { ...exchange, secret: "x" } },
       { oidc },
-      "unknown key: expected one of tokenUrl",
+      "unknown key: expected one of kind, subject, tokenUrl",
     ],
   ];
   for (const [entry, auth, problem] of cases) expect(problemOf(entry, auth)).toContain(problem);
   const wrong = { ...exchanged, exchange: { ...exchange, clientSecret: 7_654_321 } };
   expect(problemOf(wrong)).not.toContain("7654321");
   expect(problemOf({}, { oidc, sealingKey: 7_654_321 })).not.toContain("7654321");
+});
+
+test("an exchange starts from tokens that its client can have, and an assertion has a client at both servers", () => {
+  const jag = { kind: "id-jag", tokenUrl: exchange.tokenUrl, clientId: "page", clientSecret: "s" };
+  const oauth = { clientId: "desk" };
+  const problem = (change: object, { auth = oidc, ...entry }: { auth?: object; oauth?: object | false } = { oauth }) =>
+    problemOf({ credentials: "exchange", exchange: { ...jag, ...change }, ...entry }, { oidc: auth });
+  for (const fine of [
+    {},
+    { audience: "https://auth.example.com" },
+    { scopes: ["use"] },
+    { clientId: "${CLIENT}" },
+    { subject: "access-token", clientId: "exchanger" },
+    { kind: "token", subject: "id-token", audience: "orders", clientId: "other", clientSecret: undefined },
+  ]) {
+    expect(problem(fine)).toBe("");
+  }
+  expect(problem({}, { oauth: { clientMetadataUrl: "https://tools.example.com/client.json" } })).toBe("");
+  const cases: [string, string][] = [
+    [problem({ clientId: "other" }), '"clientId" must be that of "auth.oidc"'],
+    [problem({}, { oauth, auth: { ...oidc, clientId: undefined } }), 'it needs "clientId" in "auth.oidc"'],
+    [problem({ resource: "https://a.example.com" }), 'takes "resource" from the metadata of the server'],
+    [problem({ clientSecret: undefined }), '"id-jag" needs "clientSecret"'],
+    [problem({}, {}), '"id-jag" needs "oauth": { "clientId": … }'],
+    [problem({}, { oauth: false }), '"id-jag" needs "oauth": { "clientId": … }'],
+    [
+      problem({}, { oauth: { ...oauth, clientSecret: "s", grant: "client_credentials" } }),
+      '"id-jag" cannot be used with "grant" in "oauth"',
+    ],
+    [problem({ kind: "jag" }), "mcpServers.a.exchange.kind: "],
+    [problem({ subject: "refresh-token" }), "mcpServers.a.exchange.subject: "],
+  ];
+  for (const [text, expected] of cases) expect(text).toContain(expected);
 });
 
 test("a missing key of the seal is named by the servers that need it, and by no other", async () => {

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { groupsOfDoor, isIn, requireUsable } from "../../src/config/oidc.ts";
 import { parseConfig } from "../../src/config/parse.ts";
+import { linesOf } from "../../src/setup/trust/lines.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
+const asking = { clientId: "api", clientSecret: "${API_SECRET}" };
 const least = { issuer: "https://login.example.com", audience: "https://tools.example.com" };
 
 function parsed(oidc: object, doors: object = { qa: {} }) {
@@ -46,6 +48,15 @@ describe("the settings", () => {
     [{ zzz: 1 }, /^auth\.oidc\.zzz: unknown key: expected one of issuer, audience/],
     [{ clockSkewSeconds: 301 }, /^auth\.oidc\.clockSkewSeconds: /],
     [{ clientSecret: "s" }, /^auth\.oidc\.clientId: missing: a secret needs a client ID/],
+    [{ introspection: { clientId: "api" } }, /^auth\.oidc\.introspection\.clientSecret: /],
+    [
+      { introspection: { ...asking, url: "http://login.example.com/i" } },
+      /^auth\.oidc\.introspection\.url: expected an address/,
+    ],
+    [
+      { introspection: { ...asking, clientid: "x" } },
+      /^auth\.oidc\.introspection\.clientid: unknown key, did you mean "clientId"/,
+    ],
     [{ scopes: ["a b"] }, /use one scope for each string/],
   ])("are refused with %j", (more, problem) => {
     expect(problemsOf({ ...least, ...more }).join("\n")).toMatch(new RegExp(problem.source, "m"));
@@ -55,6 +66,21 @@ describe("the settings", () => {
     const problems = problemsOf({ ...least, clientId: "page", clientSecret: ["hush-hush"] });
     expect(problems.join()).toContain("auth.oidc.clientSecret");
     expect(problems.join()).not.toContain("hush");
+    const wrong = [{ ...asking, clientSecret: ["hush-hush"] }, "hush-hush"];
+    for (const introspection of wrong) expect(problemsOf({ ...least, introspection }).join()).not.toContain("hush");
+  });
+
+  test("keep the secrets out of what a person agrees to", () => {
+    const secrets = {
+      clientId: "page",
+      clientSecret: "hush-one",
+      introspection: { ...asking, clientSecret: "hush-two" },
+    };
+    const auth = { oidc: { ...least, ...secrets } };
+    const lines = linesOf(parseConfig(JSON.stringify({ mcpServers: {}, auth }), "claudikins.json"));
+    const text = lines.map((each) => each.text).join("\n");
+    expect(text).toContain('"introspection":{"clientId":"api","clientSecret":"***"}');
+    expect(text).not.toContain("hush");
   });
 
   test("may be addresses of this machine without TLS", () => {

@@ -52,6 +52,12 @@ describe("references", () => {
     const oidc = { issuer: "https://login.example.com", audience: "a", clientId: "c" };
     expect(await problemsOf({ ...server({}), auth: { oidc: { ...oidc, clientSecret: secret } } })).toBe("");
     expect(await problemsOf({ ...server({}), auth: { oidc: { ...oidc, clientId: secret } } })).toContain("auth: ");
+    const asking = (more: object) => ({
+      ...server({}),
+      auth: { oidc: { ...oidc, introspection: { clientId: "api", ...more } } },
+    });
+    expect(await problemsOf(asking({ clientSecret: secret }))).toBe("");
+    expect(await problemsOf(asking({ clientSecret: "s", url: secret }))).toContain("auth: ");
   });
 });
 

@@ -1,6 +1,7 @@
 /** The page of `serve --http`: people sign in at an OIDC provider, and see and do what their groups allow. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { decodeJwt } from "jose";
 import type { PageState } from "../../src/page/contract.ts";
 import { personId } from "../../src/policy/people/claims.ts";
 import { eventually } from "../support/eventually.ts";
@@ -84,18 +85,33 @@ function ask(cookies: Cookies, path: string, init: RequestInit = {}): Promise<Re
   return fetch(new URL(path, page), { redirect: "manual", ...init, headers });
 }
 
-/** Signs in as a browser does. Returns its cookies. */
-async function signedIn(subject: string): Promise<Cookies> {
+/** Signs in as a browser with these cookies of the provider does. Returns those of the page. Without a subject, the provider must know it. */
+async function signedIn(subject: string | undefined, atProvider: Cookies = new Map()): Promise<Cookies> {
   const cookies: Cookies = new Map();
   const begun = await ask(cookies, "sign-in");
   keep(cookies, begun);
   const to = new URL(begun.headers.get("location")!);
-  to.searchParams.set("login_hint", subject);
-  const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
+  if (subject !== undefined) to.searchParams.set("login_hint", subject);
+  const back = await followed(to, ({ href }) => href.startsWith(page), atProvider);
   const ended = await ask(cookies, back.href);
   expect([ended.status, ended.headers.get("location")]).toEqual([303, "/ui/"]);
   keep(cookies, ended);
   return cookies;
+}
+
+/** Says yes to the provider, which asks whether the person wants to sign out. Returns where it sends the browser. */
+async function confirmedSignOut(at: URL, cookies: Cookies): Promise<URL> {
+  const cookie = () => ({ cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") });
+  const asked = await fetch(at, { headers: cookie() });
+  for (const line of asked.headers.getSetCookie()) {
+    const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+    cookies.set(name, value);
+  }
+  const [, xsrf = ""] = /name="xsrf" value="(\w+)"/.exec(await asked.text()) ?? [];
+  const body = new URLSearchParams({ xsrf, logout: "yes" });
+  const confirm = new URL("/session/end/confirm", at);
+  const answer = await fetch(confirm, { method: "POST", body, headers: cookie(), redirect: "manual" });
+  return new URL(answer.headers.get("location")!);
 }
 
 function keep(cookies: Cookies, response: Response): void {
@@ -141,9 +157,51 @@ describe("the sign-in to the page", () => {
     const foreign = { method: "POST", headers: { origin: "https://evil.example.com" }, body: "{}" };
     expect((await ask(cookies, "api/sign-out", foreign)).status).toBe(403);
     expect((await ask(cookies, "api/state", { headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
-    expect((await ask(cookies, "api/sign-out", { method: "POST", body: "{}" })).status).toBe(204);
+    expect((await ask(cookies, "api/sign-out", { method: "POST", body: "{}" })).status).toBe(200);
     expect((await ask(cookies, "api/state")).status).toBe(401);
     expect(serving!.stderr()).not.toContain("page-secret");
+  });
+
+  test("ends at the provider too when the person signs out, and the browser comes back", async () => {
+    await start();
+    const atProvider: Cookies = new Map();
+    const cookies = await signedIn("ann", atProvider);
+    // The provider has a session: it does not ask again who the person is.
+    const other = await signedIn(undefined, atProvider);
+    expect((await stateOf(other)).viewer?.name).toBe("ann@example.com");
+    const ended = await ask(cookies, "api/sign-out", { method: "POST", body: "{}" });
+    expect(ended.headers.get("set-cookie")).toContain(
+      "claudikins-person=; Path=/ui/; HttpOnly; SameSite=Lax; Max-Age=0",
+    );
+    const to = new URL(((await ended.json()) as { to: string }).to);
+    expect(to.origin).toBe(provider.issuer);
+    const { id_token_hint: hint = "", ...query } = Object.fromEntries(to.searchParams);
+    expect(query).toEqual({ client_id: "page", post_logout_redirect_uri: `${page}signed-out` });
+    expect(decodeJwt(hint)).toMatchObject({ sub: "ann", aud: "page" });
+
+    const back = await confirmedSignOut(to, atProvider);
+    const last = await ask(cookies, back.href);
+    expect([last.status, await last.text()]).toEqual([200, expect.stringContaining(`To sign in again, open ${page}`)]);
+    expect(last.headers.get("content-security-policy")).toContain("default-src 'none'");
+    // Now it asks.
+    const begun = await ask(new Map(), "sign-in");
+    await expect(
+      followed(new URL(begun.headers.get("location")!), ({ href }) => href.startsWith(page), atProvider),
+    ).rejects.toThrow("Sign in");
+  });
+
+  test("ends here alone if the provider has no address for it", async () => {
+    provider.canSignOut = false;
+    await provider.rotate();
+    try {
+      await start();
+      const cookies = await signedIn("ann");
+      expect((await ask(cookies, "api/sign-out", { method: "POST", body: "{}" })).status).toBe(204);
+      expect((await ask(cookies, "api/state")).status).toBe(401);
+    } finally {
+      provider.canSignOut = true;
+      await provider.rotate();
+    }
   });
 
   test("counts only in the browser that began it, and once", async () => {

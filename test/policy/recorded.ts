@@ -25,6 +25,8 @@ export class Recorded implements AsyncDisposable {
   atTerminal: AppOptions["person"];
   /** Variables of the environment of the next app. */
   variables: Record<string, string> = {};
+  /** Opens the next app like `serve` on stdin: the conditions of rules are not checked before. */
+  skipsConditions = false;
   /** `tools` of the config of the next app. */
   edits: object | undefined;
   #app: App | undefined;
@@ -55,7 +57,7 @@ export class Recorded implements AsyncDisposable {
     await this.close();
     const { path } = this.project;
     const env = { PATH: process.env["PATH"], HOME: path, CI: "true", ...this.variables };
-    this.#app = new App(await loadConfig({ cwd: path, env }), new Sandbox(), {
+    this.#app = new App(await loadConfig({ cwd: path, env, skipsConditions: this.skipsConditions }), new Sandbox(), {
       env,
       cwd: path,
       log: silentLog,

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { conditionOf, conditionProblem } from "../../src/config/condition.ts";
-import { parseConfig } from "../../src/config/parse.ts";
+import { parsedConfig } from "../../src/config/plain-config.ts";
 import { cli } from "../cli/in-memory.ts";
 import { Person, Recorded } from "./recorded.ts";
 
@@ -88,20 +88,36 @@ describe("a rule", () => {
   });
 });
 
+test.each(["deny when tol == 'a'", 'deny when args.branch.matches("(a+)+$")', 'deny when args.branch == "x'])(
+  "a config that was not checked denies what the rule %j may be about",
+  async (rule) => {
+    recorded.skipsConditions = true;
+    try {
+      await opened([rule]);
+      expect(await message('await rec.push_files({ branch: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab" })')).toMatch(
+        /policy\.rules\[0\] applies, because its condition cannot be decided \(/,
+      );
+      expect(argsOf()).toEqual([]);
+    } finally {
+      recorded.skipsConditions = false;
+    }
+  },
+);
+
 describe("a config is refused", () => {
   test.each([
-    ["never when true", 'policy.rules[0]: expected "deny when CONDITION" or "confirm when CONDITION"'],
-    ["deny when", 'policy.rules[0]: expected "deny when CONDITION" or "confirm when CONDITION"'],
-    ["deny when tol == 'a'", "policy.rules[0]: Unknown variable: tol"],
-    ["deny when server + 1", "policy.rules[0]: no such overload: string + int"],
-    ["deny when args.size() + 1", "policy.rules[0]: it is a int, and must be true or false"],
-    ["deny when agent.nme == 'a'", "policy.rules[0]: No such key: nme"],
-    ["deny when ((", "policy.rules[0]: Unexpected token: EOF"],
-    ['deny when args.path.matches("(a+)+$")', 'policy.rules[0]: the pattern "(a+)+$" repeats a group'],
-    ["deny when args.path.matches(args.other)", "policy.rules[0]: matches() takes a pattern in quotes"],
-  ])("with the rule %j", (rule, text) => {
-    const config = { mcpServers: { rec: { command: "a" } }, policy: { rules: [rule] } };
-    expect(() => parseConfig(JSON.stringify(config), "c.json")).toThrow(text);
+    ["never when true", 'policy.rules[1]: expected "deny when CONDITION" or "confirm when CONDITION"'],
+    ["deny when", 'policy.rules[1]: expected "deny when CONDITION" or "confirm when CONDITION"'],
+    ["deny when tol == 'a'", "policy.rules[1]: Unknown variable: tol"],
+    ["deny when server + 1", "policy.rules[1]: no such overload: string + int"],
+    ["deny when args.size() + 1", "policy.rules[1]: it is a int, and must be true or false"],
+    ["deny when agent.nme == 'a'", "policy.rules[1]: No such key: nme"],
+    ["deny when ((", "policy.rules[1]: Unexpected token: EOF"],
+    ['deny when args.path.matches("(a+)+$")', 'policy.rules[1]: the pattern "(a+)+$" repeats a group'],
+    ["deny when args.path.matches(args.other)", "policy.rules[1]: matches() takes a pattern in quotes"],
+  ])("with the rule %j", async (rule, text) => {
+    const config = { mcpServers: { rec: { command: "a" } }, policy: { rules: ["deny when false", rule] } };
+    await expect(parsedConfig(`// Rules\n${JSON.stringify(config)}`, "c.json")).rejects.toThrow(`c.json:2:76  ${text}`);
   });
 
   test.each([
@@ -110,9 +126,9 @@ describe("a config is refused", () => {
     [{ labels: { a: ["private"] } }, "needs a server name first"],
     [{ flow: "of" }, 'expected "ask" or "off", did you mean "off"?'],
     [{ rules: "deny when true" }, "expected an array of rules"],
-  ])("with %j", (policy, text) => {
+  ])("with %j", async (policy, text) => {
     const config = { mcpServers: { rec: { command: "a" } }, policy };
-    expect(() => parseConfig(JSON.stringify(config), "c.json")).toThrow(text);
+    await expect(parsedConfig(JSON.stringify(config), "c.json")).rejects.toThrow(text);
   });
 });
 

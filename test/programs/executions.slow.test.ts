@@ -9,6 +9,7 @@ import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
 import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
+import { inStore } from "../support/stored.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 import { callsIn, killed as runKilled } from "./stored/killed.ts";
 
@@ -104,9 +105,11 @@ describe("in the same process", () => {
     const source = 'await sleep("3h")';
     const { id, outcome } = executions.start({ source }, app, { isBackground: true });
     await eventually(async () => (await stored(id)).row?.wakeAt != null);
-    const database = await openDatabase(storeFile(env()));
-    new ExecutionStore(database).askToCancel(id);
-    database.close();
+    await inStore(env(), async ({ executions }) => {
+      const writer = executions.writer();
+      await writer.do("askToCancel", id, {});
+      await writer.close();
+    });
     expect(await outcome).toMatchObject({ ok: false, reason: "cancelled" });
   });
 });
@@ -201,9 +204,7 @@ describe("after the process was killed", () => {
 
 async function untilStored(isReady: (row: { wakeAt: number | null }) => boolean): Promise<void> {
   for (;;) {
-    const database = await openDatabase(storeFile(env()));
-    const rows = new ExecutionStore(database).list();
-    database.close();
+    const rows = await inStore(env(), ({ executions }) => executions.list());
     if (rows.some(isReady)) return;
     await Bun.sleep(20);
   }

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { storeFile } from "../../src/config/locations.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
 import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
+import { inStore } from "../support/stored.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 
 setDefaultTimeout(240_000);
@@ -49,15 +49,6 @@ async function longestBlock(work: () => Promise<unknown>): Promise<number> {
   await work();
   clearInterval(timer);
   return Math.max(longest, performance.now() - last);
-}
-
-async function stored<T>(look: (store: ExecutionStore) => T): Promise<T> {
-  const database = await openDatabase(storeFile(env()));
-  try {
-    return look(new ExecutionStore(database));
-  } finally {
-    database.close();
-  }
 }
 
 /** Runs a program in another process, kills that process once `ready` resolves, and returns the id. */
@@ -198,8 +189,9 @@ describe("when the store has no room", () => {
     const executions = await app.executions();
     const first = executions.start({ source: code(until) }, app, { isBackground: true });
     await eventually(() => calls() >= 2);
-    expect(await stored((store) => store.get(first.id))).toMatchObject({ isSaved: false, state: "open" });
-    expect((await stored((store) => store.get(first.id)))?.unsaved).toContain("executions.totalMb");
+    const row = await inStore(env(), ({ executions }) => executions.get(first.id));
+    expect(row).toMatchObject({ isSaved: false, state: "open" });
+    expect(row?.unsaved).toContain("executions.totalMb");
     await Bun.write(until, "");
     expect(valueIn(await first.outcome)).toBe(480);
     const second = executions.start({ source: "return 1" }, app, { isBackground: true });

@@ -10,7 +10,7 @@ import type { Step, Stepped } from "./stored/steps.ts";
 setDefaultTimeout(300_000);
 
 const seed = 23;
-const programCount = 600;
+const programCount = 400;
 
 /** Depends on the time, or on chance. */
 const isFree =
@@ -73,6 +73,6 @@ test("random programs that two processes run in turn have the outcome of those t
     compared += 1;
   }
   console.error(`${compared} programs compared, in ${steps} steps`);
-  expect(compared).toBeGreaterThan(20);
-  expect(steps).toBeGreaterThan(100);
+  expect(compared).toBeGreaterThan(12);
+  expect(steps).toBeGreaterThan(80);
 });

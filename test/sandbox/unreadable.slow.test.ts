@@ -10,7 +10,7 @@ setDefaultTimeout(60_000);
 const harness = new Harness();
 afterAll(() => harness[Symbol.dispose]());
 
-const timeoutMs = 500;
+const timeoutMs = 250;
 
 /** Runs a program and, while it is parsed, another one; returns both results. */
 async function besides(source: string): Promise<{ outcome: Outcome; other: unknown; otherFirst: boolean }> {

@@ -4,17 +4,17 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import { personId } from "../../src/policy/people/claims.ts";
 import { changePeople } from "../../src/serve/people.ts";
 import { openStore } from "../../src/store/open.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
-import { type HttpServe, httpServe, initialize, json, sdkHost } from "../support/http-serve.ts";
+import { type HttpServe, httpServe, initialize, json } from "../support/http-serve.ts";
 import { modernAnswer } from "../support/modern-host.ts";
 import { followed, type OidcFixture, oidcFixture } from "../support/oidc.ts";
 import { type OwnAccounts, ownAccounts } from "../support/own-accounts.ts";
+import { bearer, type Cookies, freePort, PersonHosts } from "../support/person-hosts.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -29,13 +29,10 @@ let folder: TemporaryFolder;
 let serving: HttpServe | undefined;
 let env: Record<string, string>;
 
-/** The provider must know the address of the page before the server starts. */
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = server;
-  server.stop(true);
-  return port;
-}
+const hosts = new PersonHosts(origin, () => provider);
+const browse = hosts.browse.bind(hosts);
+const host = hosts.host.bind(hosts);
+const plainHost = hosts.plainHost.bind(hosts);
 
 beforeAll(async () => {
   const people = { ann: { groups: ["qa-team"], email: "ann@example.com" }, bob: { groups: ["qa-team"] } };
@@ -84,59 +81,6 @@ async function start(entry: object = {}, auth: object = {}, more: object = {}): 
   });
   return serving;
 }
-
-type Cookies = Map<string, string>;
-
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-
-/** Opens an address in the browser of a person, who signs in as `login` wherever that is asked for. Returns the last page. */
-async function browse(address: string, cookies: Cookies, login: string): Promise<{ status: number; text: string }> {
-  let at = new URL(address);
-  for (let steps = 0; steps < 12; steps += 1) {
-    const isOurs = at.origin === origin;
-    if (!isOurs) {
-      // The provider, or the authorization server of the server.
-      at.searchParams.set("login_hint", login);
-      at = await followed(at, (to) => to.origin === origin, new Map());
-      continue;
-    }
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const response = await fetch(at, { redirect: "manual", headers: { cookie, "sec-fetch-site": "cross-site" } });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      cookies.set(name, value);
-    }
-    const location = response.headers.get("location");
-    if (location === null) return { status: response.status, text: await response.text() };
-    at = new URL(location, at);
-  }
-  throw new Error("too many redirects");
-}
-
-interface PersonHost extends AsyncDisposable {
-  execute(code: string): Promise<string>;
-  client: Client;
-  asked: string[];
-}
-
-/** An agent of a person, whose browser opens the links that the agent shows. */
-async function host(subject: string, { opens = true }: { opens?: boolean } = {}): Promise<PersonHost> {
-  const asked: string[] = [];
-  const cookies: Cookies = new Map();
-  const prepare = (client: Client) =>
-    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
-      asked.push(`${params.message} ${"url" in params ? params.url : ""}`);
-      if (opens && "url" in params) void browse(String(params.url), cookies, subject);
-      return { action: opens ? ("accept" as const) : ("decline" as const) };
-    });
-  const headers = bearer(await provider.token(subject));
-  const made = await sdkHost(`${origin}/qa`, { elicitation: { form: {}, url: {} } }, { prepare, headers });
-  return { ...made, asked, [Symbol.asyncDispose]: () => made[Symbol.asyncDispose]() };
-}
-
-/** An agent without URL elicitation. */
-const plainHost = async (subject: string) =>
-  sdkHost(`${origin}/qa`, {}, { headers: bearer(await provider.token(subject)) });
 
 const link = (subject: string) => `${origin}/ui/connect/qa/desk?for=${personId(provider.issuer, subject)}`;
 

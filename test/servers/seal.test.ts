@@ -92,7 +92,7 @@ test("credentials that were moved to the file of another person count as missing
   const server = { name: "desk", url: "https://desk.example.com/mcp", credentials: "user" } as NetworkServer;
   const storeOf = (name: string) =>
     new CredentialStore(join(folder.path, name, "credentials.json"), undefined, {
-      owner: { name, seal: new Seal(keys, name), accessToken: () => undefined, pageFor: () => undefined },
+      owner: { name, seal: new Seal(keys, name), tokenOf: () => undefined, pageFor: () => undefined },
     });
   const tokens = { access: "of-ann", scopes: [], since: 1, obtainedAt: 1 };
   await storeOf("ann").update(server, () => ({ server: "desk", tokens }));
@@ -117,7 +117,7 @@ test("the servers of a person can be listed without a key, and removed with ever
   removeCredentials(person, env);
   const { personCredentialsFile } = await import("../../src/config/locations.ts");
   const file = personCredentialsFile({ config: person.config, person: person.id }, env);
-  const owner = { name: "ann", seal: new Seal(keysOf(text()), "ann"), accessToken: () => "", pageFor: () => "" };
+  const owner = { name: "ann", seal: new Seal(keysOf(text()), "ann"), tokenOf: () => "", pageFor: () => "" };
   const store = new CredentialStore(file, undefined, { owner });
   for (const name of ["desk", "a name with spaces", "desk 12ab"]) {
     const server = { name, url: "https://desk.example.com/mcp" } as NetworkServer;

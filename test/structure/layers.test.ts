@@ -277,6 +277,14 @@ describe("imports", () => {
     expect(between.map(shown)).toEqual([]);
   });
 
+  test("by other rooms of the store are its interfaces: only open.ts knows where the data is", () => {
+    const implementation = /^store\/sqlite\//;
+    const outside = imports.filter(({ from, to }) => implementation.test(to) && !implementation.test(from));
+    expect(outside.map(shown)).toEqual(["store/open.ts → store/sqlite/store.ts"]);
+    const withSqlite = imports.filter(({ from, to }) => to === "bun:sqlite" && !implementation.test(from));
+    expect([...new Set(withSqlite.map(({ from }) => from))]).toEqual(["base/lock.ts"]);
+  });
+
   test("load sign-in only with the first server on the network", () => {
     const statically = /^import (?!type\b)[^;]*from "\.\/auth\//m;
     const clients = files.filter((file) => /^servers\/[^/]+$/.test(file));

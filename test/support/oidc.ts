@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK, jwtVerify, SignJWT } from "jose";
 import Provider, { type Configuration, errors } from "oidc-provider";
+import { type AssertionPolicy, assertion, assertionPolicy, assertionType, exchangeGrant } from "./id-jag.ts";
 
 export interface Account {
   groups?: string[];
@@ -15,6 +16,16 @@ export interface OidcFixture extends AsyncDisposable {
   accounts: Record<string, Account>;
   /** Life of access tokens in seconds. */
   tokenSeconds: number;
+  /** Whether browsers can sign out. It counts after the next `rotate`. */
+  canSignOut: boolean;
+  /** Whether access tokens are opaque instead of JWTs. */
+  isOpaque: boolean;
+  /** Questions about tokens so far. */
+  introspections: number;
+  /** Claims that replace those in the answers to such questions. */
+  introspected: Record<string, unknown>;
+  /** Life of ID tokens in seconds. */
+  idTokenSeconds: number;
   /** An access token of the person, by the authorization code flow. */
   token(subject: string, options?: { audience?: string; scope?: string }): Promise<string>;
   /** A token with any header and any claims, signed with the provider's key. */
@@ -25,15 +36,17 @@ export interface OidcFixture extends AsyncDisposable {
   rotate(): Promise<void>;
   /** Requests for the keys so far. */
   keyRequests: number;
+  /** How far the clock of the provider is ahead, as its answers say. */
+  aheadMs: number;
   /** With `true`, connections are closed without an answer. */
   isDown: boolean;
   /** Tokens that were exchanged so far, by subject and audience. */
   exchanges: string[];
   /** Why no token is exchanged. Undefined: tokens are. */
   exchangeProblem: string | undefined;
+  /** What assertions (ID-JAG) the provider gives. */
+  assertions: AssertionPolicy;
 }
-
-const exchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 export const agentRedirect = "http://127.0.0.1:9/agent";
 
@@ -41,8 +54,10 @@ export const agentRedirect = "http://127.0.0.1:9/agent";
 export async function oidcFixture(accounts: Record<string, Account>, redirects: string[] = []): Promise<OidcFixture> {
   let handler: ((request: IncomingMessage, response: ServerResponse) => unknown) | undefined;
   const server = createServer((request, response) => {
+    if (request.url === "/token/introspection") fixture.introspections += 1;
     if (request.url?.endsWith("/jwks")) fixture.keyRequests += 1;
     if (fixture.isDown) return void request.socket.destroy();
+    response.setHeader("date", new Date(Date.now() + fixture.aheadMs).toUTCString());
     return void handler?.(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -58,7 +73,15 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     provider.registerGrantType(
       exchangeGrant,
       async (context) => {
-        const { subject_token: given, audience } = context.oidc.params as Record<string, string>;
+        const {
+          subject_token: given,
+          audience,
+          requested_token_type: type,
+        } = context.oidc.params as Record<string, string>;
+        if (type === assertionType) {
+          context.body = await assertion(context.oidc, fixture);
+          return;
+        }
         const keys = createLocalJWKSet({ keys: await fixture.keys() });
         const { payload } = await jwtVerify(given!, keys, { issuer, audience: "https://tools.example.com" });
         if (fixture.exchangeProblem !== undefined) throw new errors.InvalidTarget(fixture.exchangeProblem);
@@ -76,6 +99,11 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
       ["subject_token", "subject_token_type", "requested_token_type", "audience", "resource", "scope"],
     );
     provider.use(async (context, next) => {
+      if (context.path === "/token/introspection") {
+        await next();
+        Object.assign(context.body as object, fixture.introspected);
+        return;
+      }
       if (!context.path.startsWith("/interaction/")) return next();
       // Everybody is who the request or the form says.
       const { params } = await provider.interactionDetails(context.req, context.res);
@@ -98,10 +126,17 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     issuer,
     accounts,
     tokenSeconds: 300,
+    canSignOut: true,
+    isOpaque: false,
+    introspections: 0,
+    introspected: {},
+    idTokenSeconds: 3_600,
     keyRequests: 0,
+    aheadMs: 0,
     isDown: false,
     exchanges: [],
     exchangeProblem: undefined,
+    assertions: assertionPolicy(),
     async token(subject, { audience = "https://tools.example.com", scope = "openid tools" } = {}) {
       const code = await authorized(issuer, { subject, audience, scope });
       const answer = await fetch(`${issuer}/token`, {
@@ -151,7 +186,15 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
         client_id: "page",
         client_secret: "page-secret",
         redirect_uris: redirects,
-        grant_types: ["authorization_code"],
+        post_logout_redirect_uris: redirects.map((each) => each.replace("signed-in", "signed-out")),
+        grant_types: ["authorization_code", exchangeGrant],
+      },
+      {
+        client_id: "api",
+        client_secret: "api-secret",
+        redirect_uris: [],
+        response_types: [],
+        grant_types: [],
       },
       {
         client_id: "exchanger",
@@ -166,10 +209,13 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
     scopes: ["openid"],
     claims: { openid: ["sub", "groups", "email"] },
     conformIdTokenClaims: false,
+    ttl: { IdToken: () => fixture.idTokenSeconds },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: (_, { clientId }) => clientId === "api" },
+      revocation: { enabled: true },
+      rpInitiatedLogout: { enabled: fixture.canSignOut },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => "https://tools.example.com",
@@ -178,7 +224,7 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
           scope: "tools other",
           audience,
           accessTokenTTL: fixture.tokenSeconds,
-          accessTokenFormat: "jwt",
+          accessTokenFormat: fixture.isOpaque ? "opaque" : "jwt",
           jwt: { sign: { alg: "RS256" } },
         }),
       },

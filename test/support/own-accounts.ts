@@ -6,25 +6,37 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, jwtVerify } from "jose";
 import Provider from "oidc-provider";
+import { acceptAssertions, deskClients, type TrustedProvider } from "./id-jag.ts";
 
 export interface OwnAccounts extends AsyncDisposable {
   /** The address of the MCP server. */
   url: string;
   issuer: string;
+  /** The name of the server in its metadata, if that is not its address. */
+  resource: string | undefined;
   /** Life of access tokens in seconds. */
   tokenSeconds: number;
   /** Token requests with a refresh token so far. */
   refreshes: number;
   /** Tokens of calls so far. */
   tokens: Set<string>;
+  /** Assertions that the authorization server has accepted so far. */
+  assertions: string[];
+  /** Refuses all tokens of before. */
+  forget(): void;
   /** Sessions that were begun so far, with whose token. */
   sessions: string[];
+  /** The extensions of the protocol that the client has announced. */
+  extensions: string[];
 }
 
 type Verify = (token: string) => Promise<JWTPayload>;
 
-/** `verify` checks tokens of another provider instead of the server's own. */
-export async function ownAccounts(verify?: Verify): Promise<OwnAccounts> {
+/**
+ * `verify` checks tokens of another provider instead of the server's own. With `trusted`, the authorization server also gives tokens for
+ * assertions (ID-JAG) of that provider, to the clients `deskClients`.
+ */
+export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): Promise<OwnAccounts> {
   const pair = await generateKeyPair("RS256", { extractable: true });
   const jwk = { ...(await exportJWK(pair.privateKey)), kid: "k", use: "sig", alg: "RS256" };
   let handle: ReturnType<Provider["callback"]> | undefined;
@@ -34,13 +46,18 @@ export async function ownAccounts(verify?: Verify): Promise<OwnAccounts> {
   const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: "k", alg: "RS256" }] });
   const own: Verify = async (token) => (await jwtVerify(token, keys, { issuer, audience: fixture.url })).payload;
 
+  const forgotten = new Set<string>();
   const mcp = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
       if (pathname.startsWith("/.well-known/oauth-protected-resource")) {
-        return Response.json({ resource: fixture.url, authorization_servers: [issuer], scopes_supported: ["use"] });
+        return Response.json({
+          resource: fixture.resource ?? fixture.url,
+          authorization_servers: [issuer],
+          scopes_supported: ["use"],
+        });
       }
       if (request.method !== "POST") return new Response(null, { status: 405 });
       const token = request.headers.get("authorization")?.replace("Bearer ", "") ?? "";
@@ -52,6 +69,7 @@ export async function ownAccounts(verify?: Verify): Promise<OwnAccounts> {
           headers: { "www-authenticate": `Bearer resource_metadata="${metadata}"` },
         });
       }
+      if (forgotten.has(token)) return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
       fixture.tokens.add(token);
       return answer((await request.json()) as Message, String(payload.sub), fixture);
     },
@@ -60,10 +78,16 @@ export async function ownAccounts(verify?: Verify): Promise<OwnAccounts> {
   const fixture: OwnAccounts = {
     url: `http://127.0.0.1:${mcp.port}/mcp`,
     issuer,
+    resource: undefined,
+    assertions: [],
     tokenSeconds: 300,
     refreshes: 0,
     tokens: new Set(),
     sessions: [],
+    extensions: [],
+    forget() {
+      for (const each of fixture.tokens) forgotten.add(each);
+    },
     async [Symbol.asyncDispose]() {
       await mcp.stop(true);
       server.closeAllConnections();
@@ -71,6 +95,7 @@ export async function ownAccounts(verify?: Verify): Promise<OwnAccounts> {
     },
   };
   const provider = new Provider(issuer, {
+    clients: trusted ? deskClients : [],
     jwks: { keys: [jwk] },
     cookies: { keys: ["cookies of tests"] },
     scopes: ["openid", "offline_access", "use"],
@@ -105,6 +130,7 @@ export async function ownAccounts(verify?: Verify): Promise<OwnAccounts> {
       return grant;
     },
   });
+  if (trusted) acceptAssertions(provider, { trusted, accounts: fixture, key: pair.privateKey });
   provider.use(async (context, next) => {
     if (context.path === "/token") {
       await next();
@@ -125,7 +151,12 @@ export async function ownAccounts(verify?: Verify): Promise<OwnAccounts> {
 interface Message {
   id?: number;
   method: string;
-  params?: { name?: string; arguments?: { ms?: number; tag?: string }; protocolVersion?: string };
+  params?: {
+    name?: string;
+    arguments?: { ms?: number; tag?: string };
+    protocolVersion?: string;
+    capabilities?: { extensions?: object };
+  };
 }
 
 /** Answers as a server without sessions does. */
@@ -135,6 +166,7 @@ async function answer({ id, method, params = {} }: Message, who: string, fixture
   switch (method) {
     case "initialize":
       fixture.sessions.push(who);
+      fixture.extensions = Object.keys(params.capabilities?.extensions ?? {});
       return result({
         protocolVersion: params.protocolVersion === "2025-06-18" ? "2025-06-18" : "2025-11-25",
         capabilities: { tools: {}, resources: {} },

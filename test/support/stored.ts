@@ -45,3 +45,32 @@ export function storeEvent(home: Home, event: AuditEvent, by: Decider, at?: numb
 export async function storedCounts(home: Home): Promise<Map<string, Counts>> {
   return (await inStore(home, (store) => readCounts(store))).periods;
 }
+
+interface KeptExecution {
+  config?: string | null;
+  request?: object;
+  startedAt?: number;
+  /** Whether it has a program that waits. */
+  isSaved?: boolean;
+  /** It has ended with this. */
+  outcome?: object;
+}
+
+/** Stores an execution that no process runs. */
+export function storeExecution(
+  home: Home,
+  id: string,
+  { config = null, request = {}, startedAt = 1, isSaved = false, outcome }: KeptExecution = {},
+): Promise<void> {
+  return inStore(home, async (store) => {
+    const writer = store.executions.writer();
+    const owner = "none";
+    const about = { config, startedAt, request: JSON.stringify(request), isWanted: false, owner };
+    await writer.do("add", id, { ...about, roomBytes: Number.POSITIVE_INFINITY });
+    const image = { program: new Uint8Array([1]), unsaved: undefined, wakeAt: undefined, engine: "" };
+    if (isSaved) await writer.do("save", id, { owner, ...image, version: 1, pages: undefined, open: [] });
+    const ended = { outcome: JSON.stringify(outcome), value: undefined, isOk: true };
+    if (outcome) await writer.do("ended", id, ended);
+    await writer.close();
+  });
+}

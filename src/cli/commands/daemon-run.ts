@@ -128,7 +128,7 @@ async function runOnce(
       const config = await load(view);
       // The person is not here, so there is no token to exchange.
       return app.behindDoor(config, {
-        own: await ownCredentials(config, { env: io.env, log, accessToken: () => undefined }),
+        own: await ownCredentials(config, { env: io.env, log, tokenOf: () => undefined }),
       });
     },
     openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),

@@ -65,16 +65,20 @@ export default command({
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
-      const opened = await openApp(io, args, {
-        sharing: "host",
-        asks,
-        isForMany: choice !== undefined,
-        waitsForApprovals: true,
-        recording: args,
-        observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
-        whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
-        reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
-      });
+      const opened = await openApp(
+        io,
+        { ...args, skipsConditions: choice === undefined },
+        {
+          sharing: "host",
+          asks,
+          isForMany: choice !== undefined,
+          waitsForApprovals: true,
+          recording: args,
+          observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
+          whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
+          reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
+        },
+      );
       applyFlags(opened.config, args);
       return opened;
     };
@@ -186,6 +190,8 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
     config: origin.file,
     store: app.store,
     log: app.log,
+    withValues: async (part) =>
+      (await import("../../servers/read-values.ts")).withReadValues(part, "auth.oidc", { env }),
     endPeople: (ids) => endPeople(ids, origin.file, env),
   });
 }
@@ -200,7 +206,7 @@ async function ownCredentialsOf(
   if (!people) return undefined;
   const { ownCredentials } = await import("../../app/own-credentials.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  return ownCredentials(config, { env, log, origin, accessToken: () => people.accessToken(person.id) });
+  return ownCredentials(config, { env, log, origin, tokenOf: (subject) => people.tokenOf(person.id, subject) });
 }
 
 interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {}

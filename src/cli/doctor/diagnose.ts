@@ -3,11 +3,13 @@ import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
 import { configFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
+import { databaseFindings } from "./database.ts";
 import { definitionFindings } from "./definitions.ts";
 import { doorFindings } from "./doors.ts";
 import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 import { folderFindings } from "./folders.ts";
+import { peopleFindings } from "./people.ts";
 import { registryFindings } from "./registry.ts";
 import { ruleFindings } from "./rules.ts";
 import { failedServers, serverFindings } from "./servers.ts";
@@ -22,6 +24,7 @@ type CheckResult = Finding[] | Promise<Finding[]>;
 const checks: [Area, (scene: CheckContext) => CheckResult][] = [
   ["executable", executableFindings],
   ["config", configFindings],
+  ["config", databaseFindings],
   ["hosts", agentFindings],
   ["skills", skillFindings],
   ["daemon", daemonFindings],
@@ -36,6 +39,7 @@ const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResu
   ["servers", definitionFindings],
   ["servers", writableSettingsFindings],
   ["sign-ins", signInFindings],
+  ["sign-ins", peopleFindings],
   ["folders", folderFindings],
 ];
 

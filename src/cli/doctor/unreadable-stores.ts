@@ -21,8 +21,18 @@ export async function unreadableStores(env: Environment): Promise<string[]> {
     ["the list of changed files", () => new Journal(env).changes],
   ];
   const newer = checks.filter(([, read]) => isTooOld(read)).map(([what]) => what);
-  await using store = openStore(env);
-  return (await store.isTooNew()) ? ["the database", ...newer] : newer;
+  return (await isDatabaseTooNew(env)) ? ["the database", ...newer] : newer;
+}
+
+/** A database that cannot be reached is another finding, see database.ts. */
+async function isDatabaseTooNew(env: Environment): Promise<boolean> {
+  try {
+    await using store = openStore(env);
+    return await store.isTooNew();
+  } catch (error) {
+    if (error instanceof ClaudikinsError) return false;
+    throw error;
+  }
 }
 
 /** Whether reading fails because this version is too old. Other failures have nothing to do with versions. */

@@ -71,7 +71,14 @@ export function referencesOf(
 }
 
 /** The keys of the config, beside the servers, that may have references. */
-const keysOfConfig: readonly string[] = ["llm", "telemetry", "registries", "auth.oidc.clientSecret", "auth.sealingKey"];
+const keysOfConfig: readonly string[] = [
+  "llm",
+  "telemetry",
+  "registries",
+  "auth.oidc.clientSecret",
+  "auth.oidc.introspection.clientSecret",
+  "auth.sealingKey",
+];
 
 /** The mistakes in the references of a server's entry: the key, and the problem. */
 export function entryReferenceProblem(entry: object): ReferenceProblem | undefined {
@@ -82,9 +89,14 @@ export function entryReferenceProblem(entry: object): ReferenceProblem | undefin
 export function configReferenceProblem(config: object): ReferenceProblem | undefined {
   const { mcpServers: _, auth, ...rest } = config as Record<string, unknown>;
   const { sealingKey, oidc, ...others } = isObject(auth) ? auth : {};
-  const { clientSecret, ...provider } = isObject(oidc) ? oidc : {};
-  const secret = { "auth.oidc.clientSecret": clientSecret, "auth.sealingKey": sealingKey };
-  return problemIn({ ...rest, auth: { ...others, provider }, ...secret }, keysOfConfig);
+  const { clientSecret, introspection, ...provider } = isObject(oidc) ? oidc : {};
+  const { clientSecret: asking, ...endpoint } = isObject(introspection) ? introspection : {};
+  const secret = {
+    "auth.oidc.clientSecret": clientSecret,
+    "auth.oidc.introspection.clientSecret": asking,
+    "auth.sealingKey": sealingKey,
+  };
+  return problemIn({ ...rest, auth: { ...others, provider, endpoint }, ...secret }, keysOfConfig);
 }
 
 interface ReferenceProblem {

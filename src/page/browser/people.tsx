@@ -1,5 +1,5 @@
 /** The people who have signed in, for administrators, and the end of the viewer's own session. */
-import type { PagePerson, PageViewer } from "../contract.ts";
+import type { PagePerson, PageViewer, SignedOut } from "../contract.ts";
 import { Age } from "./age.tsx";
 import { AskedButton } from "./asked-button.tsx";
 import { post } from "./client.ts";
@@ -73,8 +73,9 @@ function Restore({ person: { id, name } }: { person: PagePerson }) {
 export function SignOut({ viewer, onEnd }: { viewer: PageViewer; onEnd(): void }) {
   const { isRunning, run } = useAction();
   const signOut = async () => {
-    await post("sign-out", {});
+    const more = await post<SignedOut | undefined>("sign-out", {});
     onEnd();
+    if (more) location.assign(more.to);
   };
   return (
     <button type="button" class="plain" disabled={isRunning} onClick={() => void run(signOut)}>

@@ -4,7 +4,7 @@
  */
 import type { App } from "../../app/app.ts";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
-import { personKeysIn } from "../../config/credentials.ts";
+import { needsPage, personKeysIn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { wholeConfig } from "../../config/oidc.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
@@ -13,7 +13,8 @@ import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
 import { redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
 import { RefusedRequest } from "../guard.ts";
-import { maxPageBodyBytes, maxPageSignIns, pageSignInMs } from "../limits.ts";
+import { freshSignInMs, maxPageBodyBytes, maxPageSignIns, pageSignInMs } from "../limits.ts";
+import type { PersonSession } from "./sessions.ts";
 
 /** What a person has of a door, for the person's own credentials. */
 export interface PersonServers {
@@ -54,8 +55,16 @@ export class PersonConnect {
     return relative === connectedPath || path.test(relative);
   }
 
-  /** Answers a request of a person's browser. `base` is our public address with the path of the page. Throws RefusedRequest. */
-  async answer(request: Request, relative: string, person: PersonClaims, base: string): Promise<Response> {
+  /**
+   * Answers a request of a person's browser. `base` is our public address with the path of the page. Undefined if the person must first
+   * sign in to the page again. Throws RefusedRequest.
+   */
+  async answer(
+    request: Request,
+    relative: string,
+    { claims: person, begunAt }: PersonSession,
+    base: string,
+  ): Promise<Response | undefined> {
     const url = new URL(request.url);
     if (relative === connectedPath) return this.#end(url, person);
     const asked = url.searchParams.get("for");
@@ -67,6 +76,8 @@ export class PersonConnect {
     if (names.length > 0) return this.#keys(request, names, { server, own, person, base });
     if (request.method !== "GET" || server.url === undefined)
       throw new RefusedRequest(404, "The page has no such request");
+    // The server gets a token for that of the sign-in, and the provider may have refused an older one.
+    if (server.exchange && Date.now() - begunAt > freshSignInMs) return undefined;
     return this.#begin(server, own, person, base);
   }
 
@@ -117,7 +128,7 @@ export class PersonConnect {
       throw error instanceof ClaudikinsError && error.code === "DOOR_NOT_FOUND" ? nothing : error;
     });
     const server = servers.get(decoded(name));
-    if (server?.credentials !== "user" || !own) throw nothing;
+    if (!server || !needsPage(server) || !own) throw nothing;
     return { server, own };
   }
 

@@ -4,7 +4,8 @@ import type { Log } from "../../base/log.ts";
 import { type Oidc, pagePath } from "../../config/oidc.ts";
 import { hasReference } from "../../config/secrets/references.ts";
 import { PersonRefused } from "../../policy/people/refused.ts";
-import type { PageRefusal } from "../contract.ts";
+import { redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
+import type { PageRefusal, SignedOut } from "../contract.ts";
 import { checkSender, cookieIn, RefusedRequest } from "../guard.ts";
 import { pageLookMs } from "../limits.ts";
 import { Live } from "../live.ts";
@@ -13,6 +14,7 @@ import { PeopleApi, type PeopleApiOptions } from "./api.ts";
 import { type ConnectOptions, connectedPath, PersonConnect } from "./connect.ts";
 import { type PersonSession, PersonSessions } from "./sessions.ts";
 import { PersonSignIns } from "./sign-ins.ts";
+import { providerSignOut, signedOutPath } from "./sign-out.ts";
 
 const sessionCookie = "claudikins-person";
 const signInCookie = "claudikins-sign-in";
@@ -70,15 +72,19 @@ export class PeoplePage {
       return redirected(url.href, cookieText(signInCookie, state, request, oidc));
     };
     if (isRead && path === "sign-in") return toSignIn();
+    if (isRead && path === signedOutPath) return signedOutPage(base);
     if (isRead && path === backPath) {
       const { env } = this.#options.app;
-      const own = hasReference(oidc.clientSecret)
-        ? await (await import("../../servers/read-values.ts")).withReadValues(oidc, "auth.oidc", { env })
-        : oidc;
-      const { claims, to } = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), own, provider);
+      const clientSecret = hasReference(oidc.clientSecret)
+        ? await (await import("../../servers/read-values.ts")).withReadValues(oidc.clientSecret, "auth.oidc", { env })
+        : oidc.clientSecret;
+      const own = { ...oidc, clientSecret };
+      const signIn = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), own, provider);
+      const { claims, idToken, to } = signIn;
       await people.refuseRevoked(claims);
       people.noteClaims(claims, "ui");
-      const { cookie } = this.#sessions.begin(claims);
+      const { cookie, session } = this.#sessions.begin(claims, idToken);
+      people.keepIdToken(session);
       this.#options.log.info(`person ${claims.id} has signed in to the page`);
       return redirected(
         `${pagePath}${to}`,
@@ -96,7 +102,8 @@ export class PeoplePage {
     }
     // A person comes from an agent, or back from the authorization server.
     if ((isRead || request.method === "POST") && this.#connect.has(path)) {
-      if (session) return this.#connect.answer(request, path, session.claims, base);
+      const answer = session && (await this.#connect.answer(request, path, session, base));
+      if (answer) return answer;
       if (isRead && path !== connectedPath) return toSignIn(`${path}${new URL(request.url).search}`);
       throw new RefusedRequest(401, "Your session has ended", "Open the link in your agent again.");
     }
@@ -116,14 +123,23 @@ export class PeoplePage {
         keepOpen();
         return this.#events(session, cookie);
       case "POST api/sign-out":
-        this.#sessions.end(cookie);
-        return new Response(null, {
-          status: 204,
-          headers: { "set-cookie": cookieText(sessionCookie, "", request, oidc) },
-        });
+        return this.#signOut(session, request, oidc);
       default:
         return Response.json((await this.#api.answer(`${request.method} ${path}`, request, claims)) ?? {});
     }
+  }
+
+  /** Ends the session. The answer has the address at which the browser ends that of the provider, if there is one. */
+  async #signOut(session: PersonSession, request: Request, oidc: Oidc): Promise<Response> {
+    const { people } = this.#options;
+    this.#sessions.end(cookieIn(request, sessionCookie));
+    people.endIdToken(session);
+    const redirect = `${originOf(request, oidc)}${pagePath}${signedOutPath}`;
+    const to = await providerSignOut(oidc, people.provider(oidc), { idToken: session.idToken, redirect });
+    const headers = { "set-cookie": cookieText(sessionCookie, "", request, oidc) };
+    return to
+      ? Response.json({ to: to.href } satisfies SignedOut, { headers })
+      : new Response(null, { status: 204, headers });
   }
 
   /** Undefined without a session, and if its person was revoked. */
@@ -178,6 +194,12 @@ function refusalOf(thrown: unknown): { status: number; message: string; hint?: s
   const { message, hint } = toClaudikinsError(thrown);
   if (thrown instanceof ClaudikinsError) return { status: 422, message, hint };
   return { status: 500, message: "claudikins failed: see its log for the cause" };
+}
+
+/** `base` is our public address with the path of the page. */
+function signedOutPage(base: string): Response {
+  const text = redirectPage({ mark: "done", title: "Signed out", lines: [`To sign in again, open ${base}`] });
+  return new Response(text, { headers: redirectPageHeaders });
 }
 
 /** Only to the provider and to our own page. */

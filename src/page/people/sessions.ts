@@ -7,7 +7,10 @@ import { secret } from "../sessions.ts";
 
 export interface PersonSession {
   readonly claims: PersonClaims;
-  /** In milliseconds since 1970. */
+  /** The token of the sign-in. It is never stored. */
+  readonly idToken: string;
+  /** In milliseconds since 1970, as `endsAt`. */
+  readonly begunAt: number;
   readonly endsAt: number;
 }
 
@@ -16,10 +19,11 @@ export class PersonSessions {
   readonly #sessions = new Map<string, PersonSession>();
 
   /** Returns the cookie. The session ends with the ID token, and after some hours at the latest. */
-  begin(claims: PersonClaims): { cookie: string; session: PersonSession } {
+  begin(claims: PersonClaims, idToken: string): { cookie: string; session: PersonSession } {
     this.#forgetOld();
     const cookie = secret();
-    const session = { claims, endsAt: Math.min(claims.expiresAt, Date.now() + personSessionMs) };
+    const begunAt = Date.now();
+    const session = { claims, idToken, begunAt, endsAt: Math.min(claims.expiresAt, begunAt + personSessionMs) };
     this.#sessions.set(sha256(cookie), session);
     return { cookie, session };
   }

@@ -57,7 +57,7 @@ export class PersonSignIns {
     expected: string | undefined,
     oidc: Oidc,
     provider: Provider,
-  ): Promise<{ claims: PersonClaims; to: string }> {
+  ): Promise<{ claims: PersonClaims; idToken: string; to: string }> {
     this.#forgetOld();
     const state = answer.get("state") ?? "";
     const pending = state !== "" && state === expected ? this.#pending.get(state) : undefined;
@@ -70,8 +70,8 @@ export class PersonSignIns {
     const code = answer.get("code");
     if (code === null)
       throw new RefusedRequest(403, `The provider has refused the sign-in: ${shortOf(answer.get("error"))}`);
-    const token = await this.#idToken(code, pending, oidc, provider);
-    return { claims: await idClaims(token, provider, oidc, pending.nonce), to: pending.to };
+    const idToken = await this.#idToken(code, pending, oidc, provider);
+    return { claims: await idClaims(idToken, provider, oidc, pending.nonce), idToken, to: pending.to };
   }
 
   async #idToken(code: string, { verifier, redirect }: Pending, oidc: Oidc, provider: Provider): Promise<string> {

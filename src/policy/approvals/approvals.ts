@@ -279,8 +279,10 @@ export class Approvals implements AsyncDisposable {
       const isChanged = this.#isChanged;
       this.#isNew = false;
       this.#isChanged = false;
-      const open = await rows.openAmong([...this.#watched.keys()]);
-      for (const { row } of [...this.#watched.values()]) {
+      // A row that is watched from here on waits for the next look.
+      const watched = [...this.#watched.values()];
+      const open = await rows.openAmong(watched.map(({ row }) => row.id));
+      for (const { row } of watched) {
         if (!open.has(row.id)) this.#close((await rows.get(row.id)) ?? { ...row, state: "withdrawn" });
       }
       if (isChanged) this.#changed();

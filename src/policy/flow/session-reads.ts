@@ -20,6 +20,9 @@ export interface ReadKeeper {
 
 export class SessionReads {
   readonly #reads = new Map<string, Read>();
+  /** The lists that were added, so that a tool that is called again costs nothing. */
+  readonly #added = new WeakSet<readonly Read[]>();
+  #labels: ReadonlySet<Label> = new Set();
   /** Texts of private data, to look for in arguments. */
   #texts: { source: string; text: string }[] = [];
   #chars = 0;
@@ -37,14 +40,14 @@ export class SessionReads {
     return [...this.#reads.values()];
   }
 
-  get labels(): Label[] {
-    return [...new Set(this.all.map(({ label }) => label))];
+  /** The labels of the data. Asked for with each call. */
+  get labels(): ReadonlySet<Label> {
+    return this.#labels;
   }
 
   /** Whether strangers may have told the session what to do with private data. */
   get isRisky(): boolean {
-    const labels = new Set(this.labels);
-    return labels.has("untrusted") && labels.has("private");
+    return this.#labels.has("untrusted") && this.#labels.has("private");
   }
 
   /** Resolves when everything is looked up, such as the labels of a file that a program has read. Undefined if it is. */
@@ -61,25 +64,34 @@ export class SessionReads {
     this.#pending = pending;
   }
 
-  /** Adds data. Undefined if nothing is new, else a promise that it is kept. `text` is the data, as far as it is known. */
-  add(reads: readonly Read[], text?: string): Promise<void> | undefined {
+  /**
+   * Adds data. Undefined if nothing is new, else a promise that it is kept. `text` returns private data, as far as it is known. It is not called
+   * if the session already keeps as much as it may.
+   */
+  add(reads: readonly Read[], text?: () => string | undefined): Promise<void> | undefined {
     const isPrivate = reads.find(({ label }) => label === "private");
     if (isPrivate) this.#addText(isPrivate.source, text);
+    if (this.#added.has(reads)) return undefined;
+    this.#added.add(reads);
     const added = reads.filter(({ label, source }) => !this.#reads.has(keyOf(label, source)));
     if (added.length === 0) return undefined;
-    for (const read of added) this.#reads.set(keyOf(read.label, read.source), read);
+    this.#have(added);
     return this.#keeper?.keep(added, [...this.#executions.keys()]);
   }
 
   /** Adds data that was read before, and is kept already. */
   restore(reads: readonly Read[]): void {
-    for (const read of reads) {
-      this.#reads.set(keyOf(read.label, read.source), read);
-      if (read.label === "private") this.#hasAll = false;
-    }
+    this.#have(reads);
+    if (this.#labels.has("private")) this.#hasAll = false;
   }
 
-  #addText(source: string, text: string | undefined): void {
+  #have(reads: readonly Read[]): void {
+    for (const read of reads) this.#reads.set(keyOf(read.label, read.source), read);
+    this.#labels = new Set(this.all.map(({ label }) => label));
+  }
+
+  #addText(source: string, read: (() => string | undefined) | undefined): void {
+    const text = this.#chars < maxKeptReadChars ? read?.() : undefined;
     if (text === undefined || text.length > maxReadChars || this.#chars + text.length > maxKeptReadChars) {
       this.#hasAll = false;
       return;

@@ -16,12 +16,19 @@ export interface ToolLabelsOptions<Server extends { policy?: ServerPolicy | unde
   annotationsOf: AnnotationsOf;
 }
 
+interface Found {
+  annotations: Record<string, unknown> | undefined;
+  labels: ReadonlySet<Label>;
+}
+
 const none: ReadonlySet<Label> = new Set();
 
 export class ToolLabels<Server extends { policy?: ServerPolicy | undefined }> {
   readonly #options: ToolLabelsOptions<Server>;
   /** What the catalog says. A changed entry is another object. */
   readonly #catalog = new WeakMap<Server, LabelPatterns>();
+  /** Labels that were found, with the annotations that they were found for. */
+  readonly #known = new WeakMap<Server, Map<string, Found>>();
 
   constructor(options: ToolLabelsOptions<Server>) {
     this.#options = options;
@@ -40,13 +47,21 @@ export class ToolLabels<Server extends { policy?: ServerPolicy | undefined }> {
   of(server: string, tool: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
     if (!entry) return none;
+    const annotations = this.#options.annotationsOf(server, tool);
+    const known = this.#known.getOrInsertComputed(entry, () => new Map());
+    const found = known.get(tool);
+    if (found && found.annotations === annotations) return found.labels;
+    const labels = this.#labelsOf(entry, tool, annotations);
+    if (this.#catalog.has(entry)) known.set(tool, { annotations, labels });
+    return labels;
+  }
+
+  #labelsOf(entry: Server, tool: string, annotations: Found["annotations"]): ReadonlySet<Label> {
     const { labels = [], addedLabels = [] } = entry.policy ?? {};
     const own =
-      mostExact(labels, tool) ??
-      mostExact([lineOf(this.#catalog.get(entry) ?? {})], tool) ??
-      labelsStated(this.#options.annotationsOf(server, tool));
+      mostExact(labels, tool) ?? mostExact([lineOf(this.#catalog.get(entry) ?? {})], tool) ?? labelsStated(annotations);
     const added = addedLabels.flatMap((line) => mostExact([line], tool) ?? []);
-    return own.length + added.length === 0 ? none : new Set([...own, ...added]);
+    return new Set([...own, ...added]);
   }
 
   /** The labels of everything that a server has: of its resources and prompts too. */

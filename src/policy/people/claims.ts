@@ -53,6 +53,11 @@ export async function accessClaims(
   if (claimsOfIdTokens.some((claim) => payload[claim] !== undefined)) {
     throw invalid("this is an ID token: send the access token");
   }
+  return personOf(payload, oidc);
+}
+
+/** The person of the verified claims of an access token. Throws PersonRefused if it lacks a scope, or names nobody. */
+export function personOf(payload: JWTPayload, oidc: Oidc): PersonClaims {
   const missing = oidc.scopes.filter((scope) => !scopesOf(payload).includes(scope));
   if (missing.length > 0) throw new PersonRefused("scope", `The token needs the scopes ${oidc.scopes.join(" ")}`);
   return personIn(payload, oidc);
@@ -102,7 +107,7 @@ async function verified(token: string, provider: Provider, { audience, skewSecon
   }
 }
 
-function invalid(why: string): PersonRefused {
+export function invalid(why: string): PersonRefused {
   return new PersonRefused("invalid", `The token is not accepted: ${why}`);
 }
 
@@ -113,8 +118,8 @@ function scopesOf({ scope, scp }: JWTPayload): string[] {
 }
 
 function personIn(payload: JWTPayload, { groups }: Oidc): PersonClaims {
-  const { iss: issuer = "", sub: subject = "", iat = 0, exp = 0 } = payload;
-  if (subject === "") throw invalid("it names nobody");
+  const { iss: issuer = "", sub: subject, iat = 0, exp = 0 } = payload;
+  if (typeof subject !== "string" || subject === "") throw invalid("it names nobody");
   // Some providers let people write any address.
   const email = payload["email_verified"] === false ? undefined : shortText(payload["email"]);
   const name = email ?? shortText(payload["preferred_username"]) ?? shortText(payload["name"]) ?? shortText(subject);

@@ -4,10 +4,13 @@
  */
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { SubjectToken } from "../../config/credentials.ts";
 import { groupsOfDoor, isIn, type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
 import type { Store } from "../../store/store.ts";
 import { peopleLookMs, personSeenGapMs } from "../limits.ts";
-import { accessClaims, type PersonClaims } from "./claims.ts";
+import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
+import { IdTokens, type SignIn } from "./id-tokens.ts";
+import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
 
@@ -74,6 +77,8 @@ export interface LivePeopleOptions {
   config: string;
   store: Store;
   log: Log;
+  /** Reads the secrets in a part of the settings. Throws NEEDS_SECRET. */
+  withValues<T>(part: T): Promise<T>;
   /** Ends what people who were revoked have left: stored programs, in whatever process they run, and credentials for servers. */
   endPeople: (ids: readonly string[]) => Promise<void>;
 }
@@ -81,6 +86,8 @@ export interface LivePeopleOptions {
 export class LivePeople implements AsyncDisposable {
   readonly #options: LivePeopleOptions;
   readonly #people = new Map<string, Live>();
+  readonly #idTokens = new IdTokens();
+  readonly #introspection = new Introspection();
   readonly #working = new Set<Promise<unknown>>();
   /** When it was last written that a person has used something. */
   readonly #notedAt = new Map<string, number>();
@@ -107,12 +114,34 @@ export class LivePeople implements AsyncDisposable {
     const { oidc } = this;
     if (!oidc) throw new PersonRefused("invalid", "The config no longer says how people sign in");
     const audience = oidc.address === undefined ? oidc.audience : [...oidc.audience, resource];
-    return this.enter(await accessClaims(token, this.provider(oidc), oidc, audience), token);
+    return this.enter(await this.#claimsOf(token, oidc, audience), token);
   }
 
-  /** The newest access token of the person. Undefined while the person is not here. */
-  accessToken(id: string): string | undefined {
-    return this.#people.get(id)?.accessToken;
+  async #claimsOf(token: string, oidc: Oidc, audience: string[]): Promise<PersonClaims> {
+    const { introspection } = oidc;
+    const provider = this.provider(oidc);
+    if (looksLikeJwt(token)) return accessClaims(token, provider, oidc, audience);
+    if (!introspection) {
+      throw new PersonRefused("invalid", "The token is wrong. An access token of the sign-in provider must be a JWT");
+    }
+    const client = () => this.#options.withValues(introspection);
+    return this.#introspection.claims(token, { provider, oidc, client }, audience);
+  }
+
+  /** The newest token of the person. Undefined for an access token while the person is not here, and for an ID token after the sign-in to the page. */
+  tokenOf(id: string, subject: SubjectToken): string | undefined {
+    return subject === "id-token" ? this.#idTokens.of(id) : this.#people.get(id)?.accessToken;
+  }
+
+  /** Keeps the ID token of a sign-in to the page until that ends or the person is revoked. */
+  keepIdToken(signIn: SignIn): void {
+    this.#idTokens.keep(signIn);
+    this.#watch();
+  }
+
+  /** Forgets the ID token of a person who signs out of the page. */
+  endIdToken(signIn: SignIn): void {
+    this.#idTokens.end(signIn);
   }
 
   /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
@@ -121,7 +150,7 @@ export class LivePeople implements AsyncDisposable {
     const person = this.#people.get(claims.id) ?? new Live(claims);
     person.renew(claims, accessToken);
     this.#people.set(claims.id, person);
-    this.#timer ??= setInterval(() => void this.#look(), peopleLookMs).unref();
+    this.#watch();
     return person;
   }
 
@@ -166,6 +195,10 @@ export class LivePeople implements AsyncDisposable {
     this.#pending(writing);
   }
 
+  #watch(): void {
+    this.#timer ??= setInterval(() => void this.#look(), peopleLookMs).unref();
+  }
+
   async #look(): Promise<void> {
     const now = Date.now();
     const skewMs = (this.oidc?.clockSkewSeconds ?? 0) * 1_000;
@@ -174,7 +207,8 @@ export class LivePeople implements AsyncDisposable {
     for (const person of gone) this.#end(person, true);
     for (const person of this.#people.values()) if (person.expiresAt + skewMs <= now) this.#end(person, false);
     if (gone.length > 0) this.#endAll(gone.map(({ id }) => id));
-    if (this.#people.size > 0) return;
+    this.#idTokens.forget(revoked);
+    if (this.#people.size + this.#idTokens.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

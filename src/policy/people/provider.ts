@@ -8,11 +8,23 @@ import { maxProviderBytes, providerKeysMs, providerPauseMs, providerRequestMs, u
 import { PersonRefused } from "./refused.ts";
 
 /** The parts of the metadata that we use (OpenID Connect Discovery 1.0, section 3). */
-interface ProviderMetadata {
+export interface ProviderMetadata {
   jwks_uri: URL;
   /** Undefined if the provider has none: then nobody can sign in to the page. */
   authorization_endpoint: URL | undefined;
   token_endpoint: URL | undefined;
+  /** Undefined if nobody can ask about tokens. */
+  introspection_endpoint: URL | undefined;
+  /** Undefined if the provider cannot end the session of a browser. */
+  end_session_endpoint: URL | undefined;
+  /** Some of the claims in its tokens. Undefined if it lists none. */
+  claims_supported: string[] | undefined;
+}
+
+export interface ProviderAnswer {
+  status: number;
+  text: string;
+  headers: Headers;
 }
 
 interface Known {
@@ -43,15 +55,21 @@ export class Provider {
   }
 
   /** Sends a request and reads the answer, without redirects. Throws PersonRefused. */
-  async fetch(url: URL, init: RequestInit = {}): Promise<{ status: number; text: string }> {
+  async fetch(url: URL, init: RequestInit = {}): Promise<ProviderAnswer> {
     const signal = AbortSignal.timeout(providerRequestMs);
     try {
       const response = await fetch(url, { ...init, redirect: "manual", signal });
-      return { status: response.status, text: await boundedText(response, maxProviderBytes, tooLarge) };
+      const { status, headers } = response;
+      return { status, headers, text: await boundedText(response, maxProviderBytes, tooLarge) };
     } catch (error) {
       const why = signal.aborted ? `no answer within ${providerRequestMs / 1_000} s` : messageOf(error);
       throw this.#unavailable(`${url.origin}: ${why}`);
     }
+  }
+
+  /** Like `fetch`, for requests that anybody can cause: a provider that has just failed is not asked. */
+  ask(url: URL, init: RequestInit): Promise<ProviderAnswer> {
+    return this.#bounded(() => this.fetch(url, init));
   }
 
   async #current(): Promise<Known> {
@@ -83,6 +101,9 @@ export class Provider {
       jwks_uri: keysAt,
       authorization_endpoint: safeUrl(found["authorization_endpoint"]),
       token_endpoint: safeUrl(found["token_endpoint"]),
+      introspection_endpoint: safeUrl(found["introspection_endpoint"]),
+      end_session_endpoint: safeUrl(found["end_session_endpoint"]),
+      claims_supported: textsIn(found["claims_supported"]),
     };
     const known = this.#known?.metadata.jwks_uri.href === keysAt.href ? this.#known.keys : await this.#keysAt(keysAt);
     return { metadata, keys: known, until: performance.now() + providerKeysMs };
@@ -124,6 +145,10 @@ export class Provider {
 function safeUrl(value: unknown): URL | undefined {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   return url && isSafe(url) && url.username === "" ? url : undefined;
+}
+
+function textsIn(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : undefined;
 }
 
 const tooLarge = () => new Error(`the answer has more than ${maxProviderBytes / 1_000} kB`);

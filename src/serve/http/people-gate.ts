@@ -2,7 +2,6 @@
  * Lets people in who have signed in at the provider of the config, as an OAuth resource server: RFC 6750 and RFC 9728, as the authorization of
  * MCP requires.
  */
-import { looksLikeJwt } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import { PersonRefused } from "../../policy/people/refused.ts";
 import { personOwner } from "../owner.ts";
@@ -54,9 +53,6 @@ export class PeopleGate {
   /** The person of an access token. Throws an HttpRefusal with status 401, 403 or 503. */
   async callerOf(token: string, request: Request, address: string): Promise<Caller> {
     const challenge = this.challengeFor(request);
-    if (!looksLikeJwt(token)) {
-      throw invalidToken("The token is wrong. An access token of the sign-in provider must be a JWT", challenge);
-    }
     const { people } = this;
     try {
       const person = await people.use(token, `${this.#originOf(request)}${new URL(request.url).pathname}`);

@@ -114,7 +114,7 @@ export class Access implements Authorizer {
 
   /** The person's token that an exchange starts from. */
   get #exchanged(): string | undefined {
-    return this.#server.exchange && this.#store.owner?.accessToken();
+    return this.#store.subjectToken(this.#server);
   }
 
   async #tokens(): Promise<Tokens | undefined> {

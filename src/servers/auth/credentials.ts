@@ -12,7 +12,7 @@ import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
-import type { ExchangeEntry } from "../../config/credentials.ts";
+import { type SubjectToken, subjectOf } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { renewalMarginMs } from "../limits.ts";
 import type { KeychainSeal } from "./keychain-seal.ts";
@@ -68,6 +68,8 @@ export interface SignInRecord {
   tokens?: Tokens | undefined;
   /** Scopes that the server has asked for since the sign-in. */
   wantedScopes?: string[] | undefined;
+  /** What the tokens were exchanged for, if they were: the mark of the entry. */
+  exchanged?: string | undefined;
   /** What a person has entered for `${user:NAME}` in the entry, by name. */
   keys?: Record<string, string> | undefined;
 }
@@ -87,8 +89,8 @@ export interface CredentialOwner {
   /** For messages. */
   name: string;
   seal: Seal;
-  /** The newest access token of the person from the provider of the config. Undefined while the person is not here. */
-  accessToken(): string | undefined;
+  /** The newest token of the person from the provider of the config. Undefined while there is none that is valid. */
+  tokenOf(subject: SubjectToken): string | undefined;
   /** The page where the person signs in to a server. Undefined if this process has no such pages. */
   pageFor(server: string): string | undefined;
 }
@@ -181,6 +183,11 @@ export class CredentialStore {
     if (access !== undefined) return hash(access);
     const kept = this.#contents()?.servers[keyOf(server)];
     return kept && "sealed" in kept && !this.#seal ? hash(kept.sealed) : undefined;
+  }
+
+  /** The token of the person that an exchange for the server starts from. Undefined if the person has none now, or without an exchange. */
+  subjectToken({ url, exchange }: ServerConfig): string | undefined {
+    return url === undefined || !exchange ? undefined : this.owner?.tokenOf(subjectOf(exchange));
   }
 
   #reseal(server: ServerConfig, key: string): void {
@@ -315,22 +322,22 @@ function soundRecord(value: unknown): SignInRecord | undefined {
 }
 
 /** Tokens of another client than the config's, or that were exchanged for something else, do not belong to this entry. */
-function isOfConfig({ client, issuer, resource }: SignInRecord, server: ServerConfig): boolean {
+function isOfConfig({ client, exchanged }: SignInRecord, server: ServerConfig): boolean {
   if (server.url === undefined) return true;
-  const { oauth, exchange } = server;
-  if (exchange) {
-    const wanted = exchangeMark(exchange);
-    return issuer === wanted.issuer && resource === wanted.resource;
-  }
+  const { oauth } = server;
+  if (exchanged !== exchangeMark(server)) return false;
   const clientId = oauth === false ? undefined : oauth?.clientId;
   if (client === undefined) return true;
   return clientId === undefined ? client.origin !== "config" : client.client_id === clientId;
 }
 
-/** What a token is exchanged for. A token for something else does not belong to the entry. */
-export function exchangeMark(exchange: ExchangeEntry): { issuer: string; resource: string } {
-  const { tokenUrl, audience = null, resource = null, scopes = [], clientId } = exchange;
-  return { issuer: tokenUrl, resource: JSON.stringify([audience, resource, scopes, clientId]) };
+/** What a token is exchanged for. A token for something else does not belong to the entry. Undefined without an exchange. */
+export function exchangeMark({ exchange, oauth }: Pick<NetworkServer, "exchange" | "oauth">): string | undefined {
+  if (!exchange) return undefined;
+  const { kind = "token", tokenUrl, audience = null, resource = null, scopes = [], clientId } = exchange;
+  const { clientId: own, clientMetadataUrl: document } = oauth || {};
+  const client = own ?? document ?? null;
+  return JSON.stringify([kind, subjectOf(exchange), tokenUrl, audience, resource, scopes, clientId, client]);
 }
 
 /** Whether the client gets its tokens without asking a person. */

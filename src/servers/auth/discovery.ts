@@ -22,13 +22,20 @@ export interface Discovered {
   scopes: string[] | undefined;
 }
 
-/** Throws NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR. */
-export async function discover(server: URL, challenge: Challenge | undefined, fetch: FetchLike): Promise<Discovered> {
+/** Of several authorization servers, `preferred` is chosen if it is one of them. Throws NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR. */
+export async function discover(
+  server: URL,
+  challenge: Challenge | undefined,
+  fetch: FetchLike,
+  preferred?: string,
+): Promise<Discovered> {
   const described = await resourceMetadata(server, challenge, fetch);
   if (described && !checkResourceAllowed({ requestedResource: server, configuredResource: described.resource })) {
     throw notOAuth("its sign-in metadata is for another server");
   }
-  const issuer = described?.authorization_servers?.[0] ?? new URL("/", server).href;
+  const named = described?.authorization_servers ?? [];
+  const chosen = named.find((each) => preferred !== undefined && isSameIssuer(each, preferred)) ?? named[0];
+  const issuer = chosen ?? new URL("/", server).href;
   const metadata = await authorizationServer(issuer, fetch);
   return { issuer, metadata, resource: described?.resource, scopes: described?.scopes_supported };
 }

@@ -1,6 +1,7 @@
 /** Renews tokens, or gets them without a person: once, for all callers and processes that need them. */
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { ClaudikinsError } from "../../base/errors.ts";
+import type { ExchangeEntry } from "../../config/credentials.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import type { Challenge } from "./challenge.ts";
@@ -32,13 +33,7 @@ export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
       const { tokens } = record ?? {};
       if (tokens && tokens.access !== refused && !isExpired(tokens)) return tokens;
       const fetch = privateFetch(url, signal);
-      if (server.exchange) {
-        const { exchanged } = await import("./exchange.ts");
-        const record = await exchanged(server.name, server.exchange, { owner: store.owner, signal });
-        // The person may have been revoked meanwhile.
-        await store.update(server, () => (store.owner?.accessToken() === undefined ? undefined : record));
-        return record.tokens;
-      }
+      if (server.exchange) return await fromExchange(renewal, server.exchange, record, fetch);
       if (needsNobody(server)) return await fromClient(renewal, record, fetch);
       return record && tokens?.refresh !== undefined ? await fromRefresh(renewal, record, tokens, fetch) : undefined;
     });
@@ -50,6 +45,24 @@ export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
       hint: error.hint ?? "Try again.",
     });
   }
+}
+
+async function fromExchange(
+  { server, url, store, challenge, signal = new AbortController().signal }: Renewal,
+  exchange: ExchangeEntry,
+  before: SignInRecord | undefined,
+  fetch: FetchLike,
+): Promise<Tokens | undefined> {
+  const wantedScopes = before?.wantedScopes;
+  const asked = { server, exchange, store, signal };
+  const made =
+    exchange.kind === "id-jag"
+      ? await (await import("./id-jag.ts")).fromAssertion({ ...asked, url, challenge, wantedScopes, fetch })
+      : await (await import("./exchange.ts")).exchanged(asked);
+  // The person may have been revoked meanwhile.
+  const isHere = () => store.subjectToken(server) !== undefined;
+  await store.update(server, () => (isHere() ? { ...made, wantedScopes } : undefined));
+  return made.tokens;
 }
 
 async function fromRefresh(

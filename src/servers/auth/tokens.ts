@@ -1,4 +1,4 @@
-/** Gets tokens from an authorization server, for a code, a refresh token or client credentials, and revokes them. */
+/** Gets tokens from an authorization server, for a code, a refresh token, client credentials or an assertion, and revokes them. */
 import {
   exchangeAuthorization,
   type FetchLike,
@@ -58,13 +58,22 @@ export async function refreshed(context: OAuthContext, before: Tokens): Promise<
 }
 
 export function tokensForClient(context: OAuthContext, scopes: string[]): Promise<Tokens> {
+  return tokensForGrant(context, { grant_type: "client_credentials" }, scopes);
+}
+
+/** The assertion says who a person is, and that its issuer allows this client to act for the person (RFC 7523, section 2.1). */
+export function tokensForAssertion(context: OAuthContext, assertion: string, scopes: string[]): Promise<Tokens> {
+  return tokensForGrant(context, { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }, scopes);
+}
+
+function tokensForGrant(context: OAuthContext, grant: Record<string, string>, scopes: string[]): Promise<Tokens> {
   const { clientInformation, addClientAuthentication, ...options } = asSdk(context);
   const scope = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
   // The part of a provider that the SDK uses here.
   const provider = {
     clientInformation: () => clientInformation,
     clientMetadata: { redirect_uris: [] },
-    prepareTokenRequest: () => new URLSearchParams({ grant_type: "client_credentials", ...scope }),
+    prepareTokenRequest: () => new URLSearchParams({ ...grant, ...scope }),
     addClientAuthentication,
   } as unknown as OAuthClientProvider;
   return asked(scopes, () => fetchToken(provider, context.issuer, options));

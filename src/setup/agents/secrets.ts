@@ -8,9 +8,9 @@ import { type Redact, redactorOf } from "../../servers/secrets.ts";
 /** Tokens with a known prefix, wherever they are in the settings. */
 const tokenLike = /\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)[\w.-]{8,}/g;
 
-/** `"apiKey": "…"` or `api_key = "…"` on one line, unless the value is a variable. */
+/** `"apiKey": "…"` or `api_key = "…"` on one line, unless the value is a variable. The `tokenUrl` of an exchange is an address. */
 const namedSecret =
-  /((?:["']?)[\w.-]*(?:token|secret|password|passwd|api[_-]?key|credential)[\w.-]*["']?\s*[:=]\s*)(["'])(?!\$\{|\{env:|\$[A-Z]|[A-Z][A-Z\d_]*["'])((?:(?!\2)[^\\\n]|\\.)+)\2/gi;
+  /((?:["']?)(?!tokenUrl["'])[\w.-]*(?:token|secret|password|passwd|api[_-]?key|credential)[\w.-]*["']?\s*[:=]\s*)(["'])(?!\$\{|\{env:|\$[A-Z]|[A-Z][A-Z\d_]*["'])((?:(?!\2)[^\\\n]|\\.)+)\2/gi;
 
 /** `scheme://user:password@host`, with any scheme. */
 const userinfo = /(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"']+@/gi;

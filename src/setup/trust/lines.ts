@@ -165,10 +165,12 @@ function shownJson(name: string, value: unknown): unknown {
 }
 
 function authLines(auth: NonNullable<ParsedConfig["auth"]>, line: MakeLine): TrustLine[] {
-  const { oidc: { clientSecret, ...oidc } = {}, sealingKey, sealingKeyFile } = auth;
-  const secret = clientSecret === undefined ? {} : { clientSecret: shownValue("clientSecret", clientSecret, true) };
+  const { oidc: { introspection, ...oidc } = {}, sealingKey, sealingKeyFile } = auth;
+  const masked = <T extends { clientSecret?: string | undefined }>({ clientSecret, ...rest }: T) =>
+    clientSecret === undefined ? rest : { ...rest, clientSecret: shownValue("clientSecret", clientSecret, true) };
+  const asking = introspection ? { introspection: masked(introspection) } : {};
   return [
-    line("oidc", JSON.stringify({ ...oidc, ...secret }), auth),
+    line("oidc", JSON.stringify({ ...masked(oidc), ...asking }), auth),
     ...(sealingKey ?? []).map((key) => line("seal with", shownValue("sealingKey", key, true), key)),
     ...(sealingKeyFile === undefined ? [] : [line("seal with keys in", sealingKeyFile)]),
     ...readLines(variablesIn(auth), line),

@@ -19,7 +19,7 @@ export interface LogEnd {
   lastPlace: number;
 }
 
-export type NewLine = Pick<StoredLine, "line" | "sha256">;
+type NewLine = Pick<StoredLine, "line" | "sha256">;
 
 /** The lines for events. The first ones say if lines at the end were removed or changed. Empty without events. */
 export function chained(events: readonly AuditEvent[], by: Decider, at: number, end: LogEnd): NewLine[] {

@@ -13,8 +13,7 @@ export async function tellOnCommit(querying: Querying): Promise<void> {
 export class Changes {
   readonly #connections: Connections;
   readonly #listeners = new Set<() => void>();
-  #listening: Promise<Bun.SQL> | undefined;
-  #looking: NodeJS.Timeout | undefined;
+  #listening: Listening | undefined;
   #telling: Promise<void> | undefined;
 
   constructor(connections: Connections) {
@@ -36,44 +35,59 @@ export class Changes {
   /** Calls the listener after changes, after the connection was lost, and now and then. Returns a function that ends this. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
-    this.#looking ??= setInterval(() => this.#told(), changeLookMs).unref();
-    this.#listening ??= this.#open();
+    this.#listening ??= new Listening(this.#connections.listening(), () => {
+      for (const each of [...this.#listeners]) each();
+    });
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) void this.#close();
+      if (this.#listeners.size === 0) this.#stop();
     };
+  }
+
+  #stop(): void {
+    this.#listening?.end();
+    this.#listening = undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listeners.clear();
-    await Promise.all([this.#close(), this.#telling]);
+    this.#stop();
+    await this.#telling;
+  }
+}
+
+/** A connection that waits for notifications. */
+class Listening {
+  readonly #sql: Bun.SQL;
+  readonly #told: () => void;
+  readonly #looking: NodeJS.Timeout;
+  #isListening = false;
+
+  constructor(sql: Bun.SQL, told: () => void) {
+    this.#sql = sql;
+    this.#told = told;
+    this.#looking = setInterval(() => this.#look(), changeLookMs).unref();
+    void this.#listen();
   }
 
-  /** Bun connects again if the connection is lost, and then calls the second function again. */
-  async #open(): Promise<Bun.SQL> {
-    const sql = this.#connections.listening();
-    const told = () => this.#told();
-    for (;;) {
-      try {
-        await sql.listen(channel, told, told);
-        return sql;
-      } catch {
-        // Until the database can be reached, nothing changes.
-        await Bun.sleep(changeLookMs);
-        if (this.#listeners.size === 0) return sql;
-      }
+  #look(): void {
+    this.#told();
+    void this.#listen();
+  }
+
+  /** Bun connects again if the connection is lost, and then calls the second function again. Until the first connection, we try again. */
+  async #listen(): Promise<void> {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    try {
+      await this.#sql.listen(channel, this.#told, this.#told);
+    } catch {
+      this.#isListening = false;
     }
   }
 
-  async #close(): Promise<void> {
+  end(): void {
     clearInterval(this.#looking);
-    this.#looking = undefined;
-    const listening = this.#listening;
-    this.#listening = undefined;
-    await (await listening)?.close({ timeout: 0 }).catch(() => {});
-  }
-
-  #told(): void {
-    for (const listener of [...this.#listeners]) listener();
+    this.#sql.close({ timeout: 0 }).catch(() => {});
   }
 }

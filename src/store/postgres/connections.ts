@@ -2,15 +2,29 @@
  * The connections of a process to the Postgres of its team. A connection that is lost is replaced, and what was asked for is done again:
  * callers notice it only if the database stays away for longer than a few seconds.
  */
-import { databaseAnswerMs, databaseConnectSeconds, databaseRetryMs, maxConnections } from "../limits.ts";
+import {
+  databaseAnswerMs,
+  databaseConnectSeconds,
+  databaseRetryMs,
+  maxConnections,
+  transactionIdleMs,
+} from "../limits.ts";
 import { databaseError, isConflict, isLost, noAnswer } from "./errors.ts";
 import { type Querying, queryingOf } from "./querying.ts";
+
+/**
+ * Tells the number of the transaction. The locks of a process that stands still are given back: the server ends its connection, and what it
+ * did has no effect.
+ */
+const beginning = `SELECT pg_current_xact_id()::text AS number,
+  set_config('idle_in_transaction_session_timeout', '${transactionIdleMs}', true)`;
 
 export class Connections implements AsyncDisposable {
   readonly #url: string;
   readonly #prepare: (connections: Connections) => Promise<void>;
   #sql: Bun.SQL | undefined;
   #prepared: Promise<void> | undefined;
+  #closings = 0;
 
   /** `prepare` brings the schema up to date. It is called before everything else. */
   constructor(url: string, prepare: (connections: Connections) => Promise<void>) {
@@ -53,7 +67,7 @@ export class Connections implements AsyncDisposable {
       return sql.begin("ISOLATION LEVEL READ COMMITTED", async (transaction) => {
         const querying = queryingOf(transaction);
         // Sent together with the first statement of the work.
-        const numbering = querying.get<{ number: string }>("SELECT pg_current_xact_id()::text AS number");
+        const numbering = querying.get<{ number: string }>(beginning);
         numbering.catch(() => {});
         const output = await work(querying);
         current.number = (await numbering)?.number ?? "";
@@ -70,6 +84,7 @@ export class Connections implements AsyncDisposable {
 
   /** A later call connects again. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closings += 1;
     this.#prepared = undefined;
     await this.#drop();
   }
@@ -85,12 +100,16 @@ export class Connections implements AsyncDisposable {
 
   async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
     const deadline = performance.now() + databaseRetryMs;
+    const closings = this.#closings;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
       try {
         return await this.#answered(attempt);
       } catch (error) {
-        if (!(isLost(error) || isConflict(error)) || performance.now() > deadline) throw databaseError(error);
+        const mayPass = isLost(error) || isConflict(error);
+        if (!mayPass || performance.now() > deadline) throw databaseError(error);
         await Bun.sleep(pauseMs * (0.5 + Math.random()));
+        // Nobody would close another connection.
+        if (closings !== this.#closings) throw databaseError(error);
       }
     }
   }

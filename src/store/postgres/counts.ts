@@ -29,7 +29,7 @@ export class PostgresCounts implements CountRows {
   }
 
   async removeAll(): Promise<void> {
-    await this.#connections.each((querying) => querying.run("DELETE FROM claudikins.counts"));
+    await this.#connections.transaction((querying) => querying.run("DELETE FROM claudikins.counts"));
   }
 }
 

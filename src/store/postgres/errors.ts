@@ -9,8 +9,8 @@ const full = ["53100", "53200"];
 const readOnly = ["25006"];
 const conflicts = ["40001", "40P01"];
 
-/** The server ends, starts, has too many connections, or was a standby until now. */
-const passing = ["53300", "57P01", "57P02", "57P03", "57P05", ...readOnly];
+/** The server ends, starts, has too many connections, has ended a transaction that stood still, or is a standby now. */
+const passing = ["25P03", "53300", "57P01", "57P02", "57P03", "57P05", ...readOnly];
 
 const ofTls = /TLS|SSL|CERT|ALTNAME/;
 

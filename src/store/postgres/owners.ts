@@ -26,9 +26,9 @@ export class Owners {
 
   /** This process, under a new name. Throws DATABASE_UNAVAILABLE. */
   async take(): Promise<Owner> {
-    const lease = new Lease(this.#connections);
-    await lease.renew();
     await this.#forgetDead();
+    const lease = new Lease(this.#connections);
+    await lease.begin();
     this.#leases.set(lease.name, lease);
     return {
       name: lease.name,
@@ -63,7 +63,7 @@ export class Owners {
 class Lease {
   readonly name = crypto.randomUUID();
   readonly #connections: Connections;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   /** A time before the last renewal, on a clock that nobody sets. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   #renewing: Promise<void> | undefined;
@@ -71,6 +71,10 @@ class Lease {
 
   constructor(connections: Connections) {
     this.#connections = connections;
+  }
+
+  async begin(): Promise<void> {
+    await this.renew();
     // A renewal that fails is made up for by the next one.
     this.#timer = setInterval(() => void this.renew().catch(() => {}), leaseRenewedMs).unref();
   }

@@ -12,6 +12,8 @@ export class PostgresRecords implements RecordRows {
 
   async add(records: readonly StoredRecord[], kept: Keeping, now: number): Promise<void> {
     await this.#connections.transaction(async (querying) => {
+      // Two that add at once would not see each other's records, and would keep too many.
+      await querying.run("LOCK TABLE claudikins.records IN SHARE ROW EXCLUSIVE MODE");
       for (const { id, at, summary, rest } of records) {
         const bytes = Buffer.byteLength(summary) + Buffer.byteLength(rest);
         await querying.run(

@@ -14,7 +14,7 @@ import { ApprovalStore } from "./approvals.ts";
 import { openLog } from "./audit.ts";
 import { addEvents } from "./audit-table.ts";
 
-export interface ChangeJob {
+interface ChangeJob {
   change: ApprovalChange;
   /** The database. */
   file: string;

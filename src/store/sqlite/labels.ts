@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { LabelRows, StoredLabel } from "../labels.ts";
 import type { Access } from "./access.ts";
 
-export class LabelTable {
+class LabelTable {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { QuotaRows, QuotaUse } from "../quotas.ts";
 import type { Access } from "./access.ts";
 
-export class QuotaTable {
+class QuotaTable {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -8,8 +8,8 @@ import type { Approval, Asking, Decision } from "../../../src/store/approval.ts"
 import type { AuditLine } from "../../../src/store/audit/event.ts";
 import { ApprovalStore } from "../../../src/store/sqlite/approvals.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
 import { auditLines } from "../../support/audit.ts";
+import { storeExecution } from "../../support/stored.ts";
 import { Recorded } from "../recorded.ts";
 
 export const yes: Decision = { state: "approved", scope: "once", by: "command" };
@@ -43,13 +43,8 @@ export class Waiting extends Recorded {
   }
 
   /** Stores a program of the execution, so that another process could continue it. */
-  async store(execution: string): Promise<void> {
-    const database = await openDatabase(storeFile(this.env));
-    const store = new ExecutionStore(database);
-    store.add({ id: execution, config: null, startedAt: 1, request: "{}", owner: "none" });
-    const program = new Uint8Array([1]);
-    store.save(execution, { program, unsaved: undefined, wakeAt: undefined, engine: "", calls: [] });
-    database.close();
+  store(execution: string): Promise<void> {
+    return storeExecution(this.env, execution, { isSaved: true });
   }
 
   /** Rows that wait, of other executions. */

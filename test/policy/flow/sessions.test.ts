@@ -55,7 +55,7 @@ test("a comparison finds parts of the data whatever their punctuation, and says 
   const text = JSON.stringify({
     content: [{ type: "text", text: JSON.stringify({ name: "Ada Lovelace", iban: "DE12 3456 7890 1234" }) }],
   });
-  void session.add([secret], text);
+  void session.add([secret], () => text);
   expect(session.compare({ body: { lines: ["IBAN DE12-3456-7890-1234"] } })).toEqual({ repeats: "crm.get" });
   expect(session.compare({ to: "ada LOVELACE" })).toEqual({ repeats: "crm.get" });
   expect(session.compare({ to: "Charles Babbage", n: 17 })).toBe("nothing");

@@ -1,0 +1,117 @@
+/** Records of executions, and the counts of the ledger. */
+import { expect, test } from "bun:test";
+import type { CountRow } from "../../../src/store/counts.ts";
+import type { Keeping } from "../../../src/store/records.ts";
+import type { Processes } from "../contract.ts";
+import { rejection } from "./rejection.ts";
+
+const record = (id: string, at: number, rest = "{}") => ({ id, at, summary: JSON.stringify({ id }), rest });
+const all: Keeping = { count: 100, ageMs: 1_000_000, bytes: 1_000_000 };
+
+export function recordsContract(processes: Processes): void {
+  const ids = async () => (await processes.other.records.summaries()).map(({ id }) => id);
+
+  test("come back as they were written, newest first, and the first one with an id stays", async () => {
+    const { one, other } = processes;
+    await one.records.add([record("a", 1, '{"text":"é"}'), record("b", 2)], all, 10);
+    await other.records.add([record("a", 5, '{"text":"other"}')], all, 10);
+    expect(await other.records.get("a")).toEqual(record("a", 1, '{"text":"é"}'));
+    expect(await other.records.get("c")).toBeUndefined();
+    expect(await one.records.summaries()).toEqual([
+      { id: "b", summary: '{"id":"b"}' },
+      { id: "a", summary: '{"id":"a"}' },
+    ]);
+  });
+
+  test("are removed by id", async () => {
+    const { one } = processes;
+    await one.records.add(
+      ["a", "b", "c"].map((id) => record(id, 1)),
+      all,
+      10,
+    );
+    await one.records.remove(["a", "c", "unknown"]);
+    expect(await ids()).toEqual(["b"]);
+  });
+
+  test("are limited by number, age and bytes with each write, and the newest stays", async () => {
+    const { one } = processes;
+    const rows = ["a", "b", "c", "d", "e"].map((id, place) => record(id, place * 100, "é".repeat(50)));
+    await one.records.add(rows, all, 500);
+    const prune = (kept: Partial<Keeping>, now = 500) => one.records.add([], { ...all, ...kept }, now);
+    await prune({ count: 4 });
+    expect(await ids()).toEqual(["e", "d", "c", "b"]);
+    await prune({ ageMs: 300 }, 450);
+    expect(await ids()).toEqual(["e", "d", "c"]);
+    const { summary } = rows[0]!;
+    await prune({ bytes: 2 * (summary.length + 100) });
+    expect(await ids()).toEqual(["e", "d"]);
+    await prune({ bytes: 1 });
+    expect(await ids()).toEqual(["e"]);
+  });
+
+  test("of several processes that write at the same moment are all there, within the limits", async () => {
+    const { one, other } = processes;
+    const names = Array.from({ length: 30 }, (_, place) => `r${String(place).padStart(2, "0")}`);
+    const kept = { ...all, count: 20 };
+    await Promise.all(
+      names.map((id, place) => (place % 2 === 0 ? one : other).records.add([record(id, place)], kept, 100)),
+    );
+    expect(await ids()).toHaveLength(20);
+  });
+}
+
+export function countsContract(processes: Processes): void {
+  const write = (at: number): CountRow => ({ at, period: null, json: `{"calls":${at}}` });
+  const sum: CountRow = { at: null, period: "2026-11-21", json: '{"calls":9}' };
+
+  test("come back in the order in which they were added", async () => {
+    const { one, other } = processes;
+    for (const row of [write(3), sum, write(1)]) await one.counts.add(row);
+    expect(await other.counts.all()).toEqual([write(3), sum, write(1)]);
+  });
+
+  test("are summed up when more writes than the limit are there, and not before", async () => {
+    const { one } = processes;
+    const seen: CountRow[][] = [];
+    const sumUp = (rows: CountRow[]) => {
+      seen.push(rows);
+      return [sum];
+    };
+    for (const at of [1, 2]) await one.counts.add(write(at), { above: 2, sumUp });
+    expect(seen).toEqual([]);
+    await one.counts.add(write(3), { above: 2, sumUp });
+    expect(await one.counts.all()).toEqual([sum]);
+    for (const at of [4, 5]) await one.counts.add(write(at), { above: 2, sumUp });
+    // Sums do not count as writes.
+    expect(await one.counts.all()).toEqual([sum, write(4), write(5)]);
+    expect(seen.at(-1)).toEqual([write(1), write(2), write(3)]);
+  });
+
+  test("that cannot be summed up stay as they were", async () => {
+    const { one } = processes;
+    await one.counts.add(write(1));
+    const sumUp = () => {
+      throw new Error("no");
+    };
+    expect((await rejection(one.counts.add(write(2), { above: 0, sumUp }))).message).toBe("no");
+    expect(await one.counts.all()).toEqual([write(1)]);
+  });
+
+  test("of several processes are all counted, and once", async () => {
+    const { one, other } = processes;
+    const callsIn = (rows: CountRow[]) => rows.reduce((total, { json }) => total + JSON.parse(json).calls, 0);
+    const sumUp = (rows: CountRow[]) => [{ ...sum, json: JSON.stringify({ calls: callsIn(rows) }) }];
+    const adds = Array.from({ length: 40 }, (_, place) => (place % 2 === 0 ? one : other));
+    await Promise.all(adds.map(({ counts }) => counts.add(write(1), { above: 3, sumUp })));
+    expect(callsIn(await one.counts.all())).toBe(40);
+  });
+
+  test("can all be removed", async () => {
+    const { one, other } = processes;
+    await one.counts.removeAll();
+    await one.counts.add(write(1));
+    await other.counts.removeAll();
+    expect(await one.counts.all()).toEqual([]);
+  });
+}

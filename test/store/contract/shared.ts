@@ -1,0 +1,171 @@
+/** What the processes of a `serve --http` know together: people, labels and quotas. */
+import { expect, test } from "bun:test";
+import { executionHolder } from "../../../src/store/labels.ts";
+import type { StoredPerson } from "../../../src/store/people.ts";
+import type { Processes } from "../contract.ts";
+
+function person(id: string, more: Partial<StoredPerson> = {}): StoredPerson {
+  const about = { config: "/a.json", issuer: "https://id.example", subject: id, name: id, email: null, doors: ["qa"] };
+  return { ...about, id, firstAt: 1, lastAt: 10, revokedAt: null, ...more };
+}
+
+export function peopleContract(processes: Processes): void {
+  test("are listed in the order in which they came, of one config or of all", async () => {
+    const { one, other } = processes;
+    await one.people.seen(person("b", { lastAt: 20 }));
+    await one.people.seen(person("a", { lastAt: 10, email: "a@example.com" }));
+    await one.people.seen(person("c", { config: "/b.json", lastAt: 15 }));
+    expect(await other.people.list("/a.json")).toEqual([
+      person("a", { firstAt: 10, email: "a@example.com" }),
+      person("b", { firstAt: 20, lastAt: 20 }),
+    ]);
+    expect((await other.people.list()).map(({ id }) => id)).toEqual(["a", "c", "b"]);
+  });
+
+  test("that come again have a new name and another door, and are as revoked as before", async () => {
+    const { one, other } = processes;
+    await one.people.seen(person("a"));
+    await one.people.setRevoked([person("a")], 12);
+    await other.people.seen(person("a", { name: "Ann", doors: ["ops", "qa"], lastAt: 30 }));
+    expect(await one.people.list()).toEqual([
+      person("a", { name: "Ann", doors: ["ops", "qa"], firstAt: 10, lastAt: 30, revokedAt: 12 }),
+    ]);
+  });
+
+  test("are revoked and restored once, and every process knows", async () => {
+    const { one, other } = processes;
+    const [ann, bob] = [person("a"), person("b")];
+    for (const each of [ann, bob, person("a", { config: "/b.json" })]) await one.people.seen(each);
+    expect(await one.people.setRevoked([ann, person("unknown")], 5)).toEqual([ann]);
+    expect(await other.people.setRevoked([ann, bob], 6)).toEqual([bob]);
+    expect(await other.people.revoked("/a.json")).toEqual(new Set(["a", "b"]));
+    expect(await other.people.revoked("/b.json")).toEqual(new Set());
+    expect(await other.people.setRevoked([ann, bob], null)).toEqual([ann, bob]);
+    expect(await one.people.setRevoked([ann], null)).toEqual([]);
+    expect(await one.people.revoked("/a.json")).toEqual(new Set());
+  });
+
+  test("that are forgotten have no row, and if they were revoked, one that says nothing else", async () => {
+    const { one, other } = processes;
+    for (const each of [person("a", { email: "a@example.com" }), person("b"), person("a", { config: "/b.json" })]) {
+      await one.people.seen(each);
+    }
+    await one.people.setRevoked([person("a")], 12);
+    for (const id of ["a", "b", "unknown"]) await one.people.forget({ config: "/a.json", id });
+    const nothing = { issuer: "", subject: "", name: "a", email: null, doors: [] };
+    expect(await other.people.list("/a.json")).toEqual([
+      person("a", { ...nothing, firstAt: 12, lastAt: 12, revokedAt: 12 }),
+    ]);
+    expect(await other.people.list("/b.json")).toHaveLength(1);
+    expect(await other.people.revoked("/a.json")).toEqual(new Set(["a"]));
+    await one.people.setRevoked([person("a")], null);
+    await one.people.seen(person("a", { lastAt: 30 }));
+    expect(await other.people.list("/a.json")).toEqual([person("a", { firstAt: 12, lastAt: 30 })]);
+  });
+}
+
+export function labelsContract(processes: Processes): void {
+  const secret = { label: "private", source: "crm.get" };
+  const stranger = { label: "untrusted", source: "web.get" };
+  const add = (holders: string[], labels = [secret], at = 1) =>
+    processes.one.labels.change({ add: { holders, labels, at } });
+  const of = (holders: string[], prefix?: string) =>
+    processes.other.labels.of({ holders, ...(prefix === undefined ? {} : { prefix }) });
+
+  test("are those of the holders, and of everything below a prefix", async () => {
+    await add(["file /a", "file /a/b"], [secret, stranger]);
+    await add(["file /a/é%_"], [{ label: "private", source: "below" }]);
+    await add(["file /ab"], [{ label: "private", source: "beside" }]);
+    const sources = async (...wanted: Parameters<typeof of>) =>
+      new Set((await of(...wanted)).map(({ source }) => source));
+    expect(await sources(["file /a"])).toEqual(new Set(["crm.get", "web.get"]));
+    expect(await sources(["file /ab", "file /nothing"])).toEqual(new Set(["beside"]));
+    expect(await sources([], "file /a/")).toEqual(new Set(["crm.get", "web.get", "below"]));
+    expect(await sources(["file /ab"], "file /a/é%")).toEqual(new Set(["beside", "below"]));
+    const { labels } = processes.other;
+    expect([
+      await labels.hasBelow("file "),
+      await labels.hasBelow("client "),
+      await labels.hasBelow("file /_"),
+    ]).toEqual([true, false, false]);
+  });
+
+  test("that a holder has already are not doubled", async () => {
+    await add(["file /a"]);
+    await add(["file /a"], [secret, stranger], 2);
+    expect(await of(["file /a"])).toHaveLength(2);
+  });
+
+  test("are replaced and pruned in one change: removed first, and then added", async () => {
+    const { one } = processes;
+    await add(["client old", "client new", "file /a"]);
+    await add(["client new"], [secret], 20);
+    const prune = { prefix: "client ", before: 10 };
+    await one.labels.change({
+      remove: ["file /a"],
+      prune,
+      add: { holders: ["file /a", "client late"], labels: [stranger], at: 5 },
+    });
+    expect(await of(["file /a"])).toEqual([stranger]);
+    expect(await of(["client old"])).toEqual([]);
+    expect(await of(["client new"])).toEqual([secret]);
+    expect(await of(["client late"])).toEqual([stranger]);
+  });
+
+  test("of an execution are removed with it", async () => {
+    const { one, other } = processes;
+    await add([executionHolder("e1"), executionHolder("e2")]);
+    await using owner = await one.takeOwner();
+    const writer = one.executions.writer();
+    const about = { config: null, startedAt: 1, request: "{}", isWanted: true, owner: owner.name, roomBytes: 1e9 };
+    for (const id of ["e1", "e2"]) await writer.do("add", id, about);
+    await writer.do("remove", "e1", {});
+    await writer.close();
+    expect(await other.labels.of({ holders: [executionHolder("e1")] })).toEqual([]);
+    expect(await other.labels.of({ holders: [executionHolder("e2")] })).toEqual([secret]);
+  });
+}
+
+export function quotasContract(processes: Processes): void {
+  const minute = { from: 60_000, to: 120_000 };
+  const calls = { key: "a calls", ...minute, amount: 1, limit: 2 };
+  const bytes = { key: "a bytes", from: 0, to: 86_400_000, amount: 0, limit: 100 };
+
+  test("count until one of them is used up, and then nothing", async () => {
+    const { one, other } = processes;
+    const both = [bytes, calls];
+    expect([await one.quotas.take(both), await other.quotas.take(both)]).toEqual([undefined, undefined]);
+    expect(await one.quotas.take(both)).toBe(calls);
+    // The other calls were not counted either.
+    const wide = { ...calls, key: "b calls" };
+    expect(await other.quotas.take([wide, calls])).toBe(calls);
+    expect([await one.quotas.take([wide]), await one.quotas.take([wide])]).toEqual([undefined, undefined]);
+    expect(await one.quotas.take([wide])).toBe(wide);
+  });
+
+  test("with the amount 0 are only looked at, and count what is added later", async () => {
+    const { one, other } = processes;
+    expect(await one.quotas.take([bytes])).toBeUndefined();
+    await one.quotas.add([{ ...bytes, amount: 60 }]);
+    expect(await other.quotas.take([bytes])).toBeUndefined();
+    await other.quotas.add([{ ...bytes, amount: 60 }]);
+    expect(await one.quotas.take([calls, bytes])).toBe(bytes);
+  });
+
+  test("begin anew with each time span", async () => {
+    const { one } = processes;
+    const once = { ...calls, limit: 1 };
+    expect([await one.quotas.take([once]), await one.quotas.take([once])]).toEqual([undefined, once]);
+    const next = { ...once, from: 120_000, to: 180_000 };
+    expect([await one.quotas.take([next]), await one.quotas.take([next])]).toEqual([undefined, next]);
+  });
+
+  test("are exact if several processes take at the same moment", async () => {
+    const { one, other } = processes;
+    const ten = { ...calls, limit: 10 };
+    const taken = await Promise.all(
+      Array.from({ length: 40 }, (_, place) => (place % 2 === 0 ? one : other).quotas.take([ten])),
+    );
+    expect(taken.filter((full) => full === undefined)).toHaveLength(10);
+  });
+}
