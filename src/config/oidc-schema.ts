@@ -42,6 +42,8 @@ const oidcFields = {
   approvers: groups.default([]),
   /** The groups that may see and revoke people, and use the whole page. */
   administrators: groups.default([]),
+  /** Days after which everything that is kept of a person who was not here is deleted. */
+  keepDays: z.int().min(1).max(3_650).optional(),
   /** The client of the page at the provider. */
   clientId: text.optional(),
   clientSecret: text.optional(),

@@ -34,20 +34,26 @@ interface DeleteOptions {
   env: Environment;
   /** The administrator on the page. */
   by?: Person | undefined;
+  /** For the audit log. */
+  why?: string | undefined;
 }
 
 /**
  * Deletes everything that is kept of a person, in the store and on this machine. It begins when all processes have ended what the person
- * began. What refuses a revoked person stays, without a name. The audit log has a line before. It can be repeated after a failure.
- *
- * Throws USAGE for a person who is not revoked, EXECUTION_RUNNING if an execution does not end, and FILE_NOT_WRITABLE.
+ * began. A person who is revoked stays refused, without a name; anybody else can come back, as somebody new. The audit log has a line before.
+ * It can be repeated after a failure. Throws EXECUTION_RUNNING if an execution does not end, and FILE_NOT_WRITABLE.
  */
-export async function deletePerson(person: StoredPerson, { shared, env, by }: DeleteOptions): Promise<DeletedData> {
-  const { id, config, revokedAt } = person;
-  if (revokedAt === null) throw new ClaudikinsError("USAGE", `The access of ${person.name} is not revoked`);
+export async function deletePerson(
+  person: StoredPerson,
+  { shared, env, by, why }: DeleteOptions,
+): Promise<DeletedData> {
+  const { id, config } = person;
   const decider: Decider = { ...thisProcess(by ? "page" : "command"), ...(by ? { person: by } : {}) };
   await using store = openStore(env);
-  await store.audit.add([{ decision: "deleted", config, person: { id, name: id } }], decider);
+  await store.audit.add(
+    [{ decision: "deleted", config, person: { id, name: id }, ...(why === undefined ? {} : { why }) }],
+    decider,
+  );
   await endPeople([id], config, env);
   await ended(person, store);
   const deleted = {

@@ -3,7 +3,7 @@
  * surfaces, answers and programs that a config sets are in config/defaults.ts.
  */
 
-import { megabyte } from "../base/units.ts";
+import { hourMs, megabyte } from "../base/units.ts";
 
 // Instructions
 
@@ -255,3 +255,6 @@ export const personEndMs = 30_000;
 
 /** Time between looks whether they have. */
 export const personEndLookMs = 200;
+
+/** Time between looks for people who were not here for long. */
+export const peopleTidyMs = hourMs;

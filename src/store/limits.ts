@@ -1,6 +1,6 @@
 /** The limits of the database: how long processes wait for each other, and how much is done in one step. */
 
-import { megabyte } from "../base/units.ts";
+import { hourMs, megabyte } from "../base/units.ts";
 
 // Waiting
 
@@ -98,6 +98,9 @@ export const changeLookMs = 15_000;
 
 /** Time for which the size of the stored pages is remembered. */
 export const roomKnownMs = 3_000;
+
+/** How often one of the processes removes what is no longer kept. */
+export const tidyTurnMs = hourMs;
 
 /** Rows of a table that are read in one step, if there may be very many. */
 export const rowsReadAtOnce = 500;

@@ -100,6 +100,7 @@ export default command({
     if (choice) {
       await using living = await livePeople(app, choice, io);
       people = living;
+      using _keeping = living && (await keptPeople(app, args, io));
       const serversOf = async (door: string | undefined, { id, name }: Person): Promise<PersonServers> => {
         const person = { id, name };
         const config = await openConfig({ ...args, door, person }, io, false);
@@ -193,6 +194,24 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
     withValues: async (part) =>
       (await import("../../servers/read-values.ts")).withReadValues(part, "auth.oidc", { env }),
     endPeople: (ids) => endPeople(ids, origin.file, env),
+  });
+}
+
+/** Deletes what is kept of people who were not here for as long as the config says. */
+async function keptPeople(app: App, args: { config?: string | undefined }, io: Io): Promise<Disposable | undefined> {
+  const { config, store, log } = app;
+  if (config.origin.kind === "demo") return undefined;
+  const [{ keepPeople }, { sharedFolders }] = await Promise.all([
+    import("../../serve/keep-people.ts"),
+    import("../people/shared-folders.ts"),
+  ]);
+  return keepPeople({
+    config: config.origin.file,
+    keepDays: () => app.config.oidc?.keepDays,
+    shared: () => sharedFolders(args.config, io),
+    store,
+    env: io.env,
+    log,
   });
 }
 

@@ -8,6 +8,7 @@ import { command, flag } from "../command.ts";
 import type { Io } from "../io.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { chosenPeople, labelOf, peopleArgs, personJson, personShape } from "./chosen.ts";
+import { sharedFolders } from "./shared-folders.ts";
 
 const deletedShape = record({
   person: about("As the person was before", personShape),
@@ -62,14 +63,6 @@ async function requireConsent(chosen: readonly StoredPerson[], isGiven: boolean,
   }
   const question = `Delete everything that is kept of ${chosen.map(labelOf).join(", ")}? It cannot be restored.`;
   if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was deleted");
-}
-
-/** The registries and workspaces of the config and its doors. Throws what `loadConfig` throws. */
-async function sharedFolders(flag: string | undefined, { cwd, env }: Io): Promise<string[]> {
-  const { loadConfig } = await import("../../config/load.ts");
-  const whole = await loadConfig({ flag, cwd, env });
-  const behind = await Promise.all(whole.doors.map((door) => loadConfig({ flag, cwd, env, door })));
-  return [whole, ...behind].flatMap(({ folders: { registry, workspace } }) => [registry, workspace]);
 }
 
 function deletedText({ person, executions, approvals, records, folders }: ValueOf<typeof deletedShape>): string {
