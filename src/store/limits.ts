@@ -44,6 +44,9 @@ export const approvalPagesGivenBack = 4_000;
 /** Maximum length of one text of an event, in characters. Names come from servers. */
 export const maxAuditTextChars = 500;
 
+/** Events that are kept for a listener. A command writes few; a process that writes many has a listener, or needs none. */
+export const maxUnheardEvents = 100;
+
 /** Lines that one cut of the log removes. */
 export const maxCutLines = 50_000;
 

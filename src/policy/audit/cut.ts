@@ -15,8 +15,8 @@ export async function cutAuditLog(env: Environment, before: number): Promise<num
   const why = problem === undefined ? undefined : `the log did not hold: ${problem}`;
   let removed = 0;
   for (;;) {
-    const count = await store.audit.cut(before, thisProcess("command"), why);
-    removed += count;
-    if (count < maxCutLines) return removed;
+    const { lines = 0 } = (await store.audit.cut(before, thisProcess("command"), why)) ?? {};
+    removed += lines;
+    if (lines < maxCutLines) return removed;
   }
 }

@@ -6,7 +6,7 @@ import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { type AuditEvent, type AuditLine, bounded, type Decider } from "./event.ts";
-import type { StoredLine } from "./log.ts";
+import type { CutEnd, StoredLine } from "./log.ts";
 
 /** The hash before the first line. */
 export const noLine = "0".repeat(64);
@@ -70,15 +70,6 @@ function problemsAtEnd(last: StoredLine | undefined, lastPlace: number): AuditEv
     problems.push({ decision: "broken", why: `entries before it were removed: ${lastPlace - place}` });
   }
   return problems;
-}
-
-/** The end of a part that is cut from the log. */
-export interface CutEnd {
-  /** The last line of the part. */
-  place: number;
-  /** The number of lines. */
-  lines: number;
-  event: AuditEvent;
 }
 
 /** The part of the oldest lines, given oldest first, that was written before a time. Undefined if no entry was. */

@@ -49,6 +49,8 @@ const eventKeys = {
   /** The config file. Missing for the demo. */
   "config?": text,
   "approval?": text,
+  /** The door of the config behind which a program runs. */
+  "door?": text,
   "execution?": text,
   "call?": number,
   "line?": number,

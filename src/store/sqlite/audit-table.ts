@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { chained, cutEndOf, logNotWritable } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
-import type { StoredLine } from "../audit/log.ts";
+import type { CutEnd, StoredLine } from "../audit/log.ts";
 import { maxCutLines } from "../limits.ts";
 import { auditIsNotCut } from "./database.ts";
 
@@ -53,14 +53,14 @@ export class AuditTable {
   }
 }
 
-/** Removes the oldest lines, as a part of the caller's transaction. Returns how many. Throws FILE_NOT_WRITABLE. */
-export function cutLog(database: Database, before: number, by: Decider, why?: string): number {
+/** Removes the oldest lines, as a part of the caller's transaction. Undefined if none is. Throws FILE_NOT_WRITABLE. */
+export function cutLog(database: Database, before: number, by: Decider, why?: string): CutEnd | undefined {
   const table = new AuditTable(database);
   const end = cutEndOf(table.oldest(maxCutLines), before, why);
-  if (!end) return 0;
+  if (!end) return undefined;
   addEvents(database, [end.event], by);
   table.cut(end.place);
-  return end.lines;
+  return end;
 }
 
 /** Adds events to the log, one line for each, as a part of the caller's transaction. Throws FILE_NOT_WRITABLE. */

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { logNotWritable } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
-import type { StoredLine } from "../audit/log.ts";
+import type { CutEnd, StoredLine } from "../audit/log.ts";
 import { AuditTable, addEvents, cutLog } from "./audit-table.ts";
 import { writeTo } from "./connection.ts";
 import { openDatabase } from "./database.ts";
@@ -27,8 +27,8 @@ export async function record(file: string, events: readonly AuditEvent[], by: De
   await changing(file, (database) => addEvents(database, events, by, at));
 }
 
-/** Removes the oldest lines. Returns how many. Throws FILE_NOT_WRITABLE. */
-export function cut(file: string, before: number, by: Decider, why?: string): Promise<number> {
+/** Removes the oldest lines. Undefined if none was. Throws FILE_NOT_WRITABLE. */
+export function cut(file: string, before: number, by: Decider, why?: string): Promise<CutEnd | undefined> {
   return changing(file, (database) => cutLog(database, before, by, why));
 }
 
