@@ -100,13 +100,12 @@ export function telemetryOf(
 }
 
 /** What the variable says about the audit log. Undefined without it. */
-function wantsAudit(env: Environment): boolean | undefined {
+export function wantsAudit(env: Environment): boolean | undefined {
   const value = variable(env, auditVariable)?.toLowerCase();
   return value === undefined ? undefined : value === "true";
 }
 
-/** Decides whether the audit log is sent, also for commands that read no config. */
-export const auditVariable = "CLAUDIKINS_TELEMETRY_AUDIT";
+const auditVariable = "CLAUDIKINS_TELEMETRY_AUDIT";
 
 const captureVariable = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 

@@ -3,37 +3,42 @@ import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { dayMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
+import type { Config } from "../config/load.ts";
 import type { Store } from "../store/store.ts";
 import { deletePerson } from "./delete-person.ts";
 import { peopleTidyMs } from "./limits.ts";
 
-interface KeepOptions {
-  /** The config file. */
-  config: string;
-  /** Days after which a person who was not here is deleted. Undefined: never. */
-  keepDays: () => number | undefined;
-  /** The registries and workspaces that the config and its doors share. */
-  shared: () => Promise<readonly string[]>;
+/** What it needs of the app. */
+interface Kept {
+  config: Pick<Config, "origin" | "oidc">;
   store: Store;
-  env: Environment;
   log: Log;
 }
 
-/** Looks now, and then every hour. Of the processes that share a store, one looks. */
-export function keepPeople(options: KeepOptions): Disposable {
-  const look = () => void deleteUnseen(options);
+/**
+ * Looks now, and then every hour. Of the processes that share a store, one looks. `shared` finds the registries and workspaces that the config
+ * and its doors share.
+ */
+export function keepPeople(app: Kept, shared: () => Promise<readonly string[]>, env: Environment): Disposable {
+  const look = () => void deleteUnseen(app, shared, env);
   look();
   const timer = setInterval(look, peopleTidyMs).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-async function deleteUnseen({ config, keepDays, shared, store, env, log }: KeepOptions): Promise<void> {
-  const days = keepDays();
-  if (days === undefined) return;
+async function deleteUnseen(
+  { config: { origin, oidc }, store, log }: Kept,
+  shared: () => Promise<readonly string[]>,
+  env: Environment,
+): Promise<void> {
+  const days = oidc?.keepDays;
+  if (days === undefined || origin.kind === "demo") return;
   try {
     if (!(await store.mayTidy("people"))) return;
     const before = Date.now() - days * dayMs;
-    const unseen = (await store.people.list(config)).filter(({ issuer, lastAt }) => issuer !== "" && lastAt < before);
+    const unseen = (await store.people.list(origin.file)).filter(
+      ({ issuer, lastAt }) => issuer !== "" && lastAt < before,
+    );
     if (unseen.length === 0) return;
     const folders = await shared();
     for (const each of unseen) {

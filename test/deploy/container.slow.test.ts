@@ -185,7 +185,6 @@ test("the compose file with two replicas has one port, one data folder, and a da
   expect(services["claudikins"]).toEqual({
     extends: { file: "compose.yaml", service: "claudikins" },
     ports: [],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of compose
     environment: { CLAUDIKINS_DATABASE: "postgres://claudikins:${DATABASE_PASSWORD}@database/claudikins" },
     deploy: { replicas: 2 },
     depends_on: { database: { condition: "service_healthy" } },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
+import { type OidcEntry, oidcOf } from "../../src/config/oidc.ts";
 import { keepPeople } from "../../src/serve/keep-people.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { StoredPerson } from "../../src/store/people.ts";
@@ -23,6 +24,16 @@ const stores = [
   [`a Postgres${postgresNote}`, postgresNote],
 ] as const;
 const dayMs = 86_400_000;
+const entry: OidcEntry = {
+  issuer: "https://id",
+  audience: ["tools"],
+  scopes: [],
+  groups: "groups",
+  clockSkewSeconds: 0,
+  doors: {},
+  approvers: [],
+  administrators: [],
+};
 
 describe.each(stores)("with the store in %s", (kind, note) => {
   test.skipIf(note !== "")("people who were here lately stay, and everybody stays without the setting", async () => {
@@ -58,8 +69,11 @@ describe.each(stores)("with the store in %s", (kind, note) => {
     await store.people.setRevoked([{ config, id: "eve" }], 5);
     const lines: string[] = [];
     const log = { ...silentLog, info: (line: string) => lines.push(line) };
-    const keep = (keepDays: number | undefined) =>
-      keepPeople({ config, keepDays: () => keepDays, shared: async () => [workspace], store, env, log });
+    const origin = { kind: "project", file: config } as const;
+    const keep = (keepDays: number | undefined) => {
+      const oidc = { ...oidcOf(entry, {}), keepDays };
+      return keepPeople({ config: { origin, oidc }, store, log }, async () => [workspace], env);
+    };
     keep(undefined)[Symbol.dispose]();
     expect(await store.people.list(config)).toHaveLength(3);
     keep(90)[Symbol.dispose]();

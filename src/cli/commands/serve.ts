@@ -100,7 +100,8 @@ export default command({
     if (choice) {
       await using living = await livePeople(app, choice, io);
       people = living;
-      using _keeping = living && (await keptPeople(app, args, io));
+      const shared = async () => (await import("../people/shared-folders.ts")).sharedFolders(args.config, io);
+      using _keeping = living && (await import("../../serve/keep-people.ts")).keepPeople(app, shared, io.env);
       const serversOf = async (door: string | undefined, { id, name }: Person): Promise<PersonServers> => {
         const person = { id, name };
         const config = await openConfig({ ...args, door, person }, io, false);
@@ -108,7 +109,12 @@ export default command({
       };
       await using tokens = await liveTokens(choice, place);
       if (tokens?.problem !== undefined) await io.stderr.write(`${warningLabel} ${tokens.problem}\n`);
-      await serveHttp(app, { ...choice, tokens, people, door: args.door, openDoor, serversOf }, args.json === true, io);
+      await serveHttp(
+        app,
+        { ...choice, tokens, people, door: args.door, openDoor, serversOf, shared },
+        args.json === true,
+        io,
+      );
     } else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
       const { serveStdio } = await import("../../serve/stdio.ts");
@@ -197,24 +203,6 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
   });
 }
 
-/** Deletes what is kept of people who were not here for as long as the config says. */
-async function keptPeople(app: App, args: { config?: string | undefined }, io: Io): Promise<Disposable | undefined> {
-  const { config, store, log } = app;
-  if (config.origin.kind === "demo") return undefined;
-  const [{ keepPeople }, { sharedFolders }] = await Promise.all([
-    import("../../serve/keep-people.ts"),
-    import("../people/shared-folders.ts"),
-  ]);
-  return keepPeople({
-    config: config.origin.file,
-    keepDays: () => app.config.oidc?.keepDays,
-    shared: () => sharedFolders(args.config, io),
-    store,
-    env: io.env,
-    log,
-  });
-}
-
 /** The credentials of a person for servers that use each person's own. `origin` is our address for the person's browser. */
 async function ownCredentialsOf(
   config: Config,
@@ -228,10 +216,13 @@ async function ownCredentialsOf(
   return ownCredentials(config, { env, log, origin, tokenOf: (subject) => people.tokenOf(person.id, subject) });
 }
 
-interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {}
+interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {
+  /** The folders beside which people have folders of their own. */
+  shared: () => Promise<string[]>;
+}
 
 /** The page for people, if the config has a client for it. */
-async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf }: PageParts, io: Io) {
+async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, shared }: PageParts, io: Io) {
   if (people.oidc?.clientId === undefined) return undefined;
   const [{ PeoplePage }, { changePeople }] = await Promise.all([
     import("../../page/people/page.ts"),
@@ -247,6 +238,10 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf }:
     continued: async (execution, config) =>
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
+    deletePerson: async (person, { id, name }) => {
+      const { deletePerson } = await import("../../serve/delete-person.ts");
+      return deletePerson(person, { shared: await shared(), env: io.env, by: { id, name } });
+    },
   });
 }
 
