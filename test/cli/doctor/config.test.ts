@@ -51,6 +51,23 @@ describe("the executable", () => {
   });
 });
 
+describe("the database of a team", () => {
+  test("is a finding only if the environment names one, and a problem if it cannot be used", async () => {
+    configure({});
+    expect((await doctor()).of("config.database")).toBeUndefined();
+    const at = (address: string) => doctor(undefined, { env: { CLAUDIKINS_DATABASE: address } });
+    const wrong = (await at("mysql://ada:a-secret@db/claudikins")).of("config.database");
+    expect(wrong).toMatchObject({ state: "problem", code: "CONFIG_INVALID" });
+    const away = (await at("postgres://ada:a-secret@127.0.0.1:9/claudikins")).of("config.database");
+    expect(away).toEqual({
+      state: "problem",
+      message: "The database cannot be reached",
+      repair: "Check CLAUDIKINS_DATABASE, and whether the database runs.",
+      code: "DATABASE_UNAVAILABLE",
+    });
+  });
+});
+
 describe("the config", () => {
   test("has doors, and one that cannot be opened is a problem", async () => {
     configure(
