@@ -16,7 +16,7 @@ export interface RequestingAgent {
   /** Undefined for agents on stdio, which their user starts. They share what they start, with each other and with the command line. */
   starter: Starter | undefined;
   /** Whether a session is open, by the digest of its id. */
-  isOpen(session: string): boolean;
+  isOpen(session: string): boolean | Promise<boolean>;
   /** Aborted when it may no longer call. What it runs is cancelled then. */
   ended?: AbortSignal | undefined;
 }
@@ -27,9 +27,12 @@ export const agentOfUser: RequestingAgent = { starter: undefined, isOpen: () => 
  * An execution of a session belongs to it alone while it is open. Afterwards, and in another process, it belongs to the client, whose
  * sessions may end at any time.
  */
-export function mayAsk({ starter: own, isOpen }: RequestingAgent, starter: Starter | undefined): boolean {
+export async function mayAsk(
+  { starter: own, isOpen }: RequestingAgent,
+  starter: Starter | undefined,
+): Promise<boolean> {
   if (!own || !starter) return own === starter;
   if (own.client !== starter.client) return false;
   const { session } = starter;
-  return session === undefined || session === own.session || !isOpen(session);
+  return session === undefined || session === own.session || !(await isOpen(session));
 }

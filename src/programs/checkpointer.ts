@@ -95,6 +95,7 @@ export class ExecutionCheckpointer implements Checkpointer {
   #isWanted = false;
   #isOver = false;
   #isReleased = false;
+  readonly #lost = Promise.withResolvers<void>();
   #begun: Promise<void> | undefined;
   readonly #saved = Promise.withResolvers<void>();
   /** The store could not be written, and may have a program that is too old. */
@@ -151,6 +152,18 @@ export class ExecutionCheckpointer implements Checkpointer {
     return this.#begun;
   }
 
+  /** Resolves when another process turns out to have the execution. */
+  get lost(): Promise<void> {
+    return this.#lost.promise;
+  }
+
+  #noteLost(error: unknown): void {
+    if (!(error instanceof ClaudikinsError) || error.code !== "EXECUTION_LOST") return;
+    this.#isOver = true;
+    this.#isReleased = true;
+    this.#lost.resolve();
+  }
+
   async turn(memoryBytes: number): Promise<CopyTurn> {
     const { waitMs } = this.#budget;
     if (waitMs > 0) {
@@ -185,7 +198,8 @@ export class ExecutionCheckpointer implements Checkpointer {
       return why === undefined;
     } catch (error) {
       log.warn(`Cannot save the execution ${id}: ${messageOf(error)}`);
-      await this.#forget();
+      this.#noteLost(error);
+      if (!this.#isReleased) await this.#forget();
       return false;
     } finally {
       this.#saved.resolve();
@@ -296,6 +310,7 @@ export class ExecutionCheckpointer implements Checkpointer {
       if (this.#isBroken) throw new Error("an earlier write failed");
       await this.#access.writer.do("sent", this.#options.id, { call, repeatable });
     } catch (error) {
+      this.#noteLost(error);
       const { code, hint } = error instanceof ClaudikinsError ? error : notNoted;
       throw new ClaudikinsError(
         code,
@@ -339,7 +354,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     access.keepBuild?.();
   }
 
-  /** Whether the execution was given up, so that another process can continue it. */
+  /** Whether another process runs the execution or can continue it, because it was given up here or taken over. */
   get isReleased(): boolean {
     return this.#isReleased;
   }
@@ -415,6 +430,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     try {
       await change;
     } catch (error) {
+      this.#noteLost(error);
       this.#options.log.warn(`Cannot store the execution ${this.#options.id}: ${messageOf(error)}`);
     }
   }

@@ -15,7 +15,7 @@ import { mayAsk, type RequestingAgent } from "./asker.ts";
 import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
-import { executionLookMs, lastAnswersMs, maxToldRuns } from "./limits.ts";
+import { drainLookMs, executionLookMs, lastAnswersMs, maxToldRuns } from "./limits.ts";
 import type { TraceRecording } from "./recording.ts";
 import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
 import { LastPrograms } from "./saved/last-programs.ts";
@@ -26,7 +26,7 @@ import {
   StoredExecutions,
   type StoredRequest,
 } from "./stored-executions.ts";
-import { cancelledOutcome, outcomeJson, outcomeOf } from "./stored-outcome.ts";
+import { cancelledOutcome, lostOutcome, outcomeJson, outcomeOf } from "./stored-outcome.ts";
 import { readHead, readProgram, type StoredProgram } from "./stored-program.ts";
 import type { ExecutionSpan, ExecutionStates } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
@@ -114,7 +114,7 @@ export class Executions implements AsyncDisposable {
    */
   async follow(id: string, parts: ExecutionParts, asker?: RequestingAgent): Promise<FollowedExecution> {
     const running = this.#running.get(id);
-    if (running && asker && !mayAsk(asker, running.starter)) throw notFound(id);
+    if (running && asker && !(await mayAsk(asker, running.starter))) throw notFound(id);
     if (running) return running;
     const access = await this.stored.open(parts);
     const row = await this.stored.rowOf(id, asker);
@@ -157,6 +157,7 @@ export class Executions implements AsyncDisposable {
       progress: async () => this.progressOf(await this.stored.rowOf(id)),
       handOut: () => Promise.resolve(),
       isHandedOut: true,
+      isReleased: false,
       cancel: () => void writer.do("askToCancel", id, {}).catch(() => {}),
     };
   }
@@ -181,17 +182,26 @@ export class Executions implements AsyncDisposable {
       return true;
     }
     const access = await this.stored.open(parts);
-    const { writer, owner } = access;
+    const { writer } = access;
     const row = await this.stored.rowOf(id);
     if (row.state === "ended") return false;
     if (await this.stored.isAlive(row)) await writer.do("askToCancel", id, {});
-    else if (await writer.do("claim", id, { owner, from: row.owner })) {
-      const recording = parts.recorder && recordingOf(row, await this.#savedProgram(row, writer), parts);
-      const outcome = cancelledOutcome(row);
-      await writer.do("ended", id, { ...(await outcomeJson(outcome)), isOk: false });
-      recording?.ended(outcome);
-      spanOf(row, parts)?.ended(outcome);
-    } else return this.cancel(id, parts);
+    else if (!(await this.#endUnrun(row, cancelledOutcome(row), access, parts))) return this.cancel(id, parts);
+    return true;
+  }
+
+  /** Ends an execution that no process runs. False if a process has taken it meanwhile. */
+  async #endUnrun(
+    row: StoredExecution,
+    outcome: Outcome,
+    { writer, owner }: StoreAccess,
+    parts: ExecutionParts,
+  ): Promise<boolean> {
+    if (!(await writer.do("claim", row.id, { owner, from: row.owner }))) return false;
+    const recording = parts.recorder && recordingOf(row, await this.#savedProgram(row, writer), parts);
+    await writer.do("ended", row.id, { ...(await outcomeJson(outcome)), isOk: false });
+    recording?.ended(outcome);
+    spanOf(row, parts)?.ended(outcome);
     return true;
   }
 
@@ -203,10 +213,9 @@ export class Executions implements AsyncDisposable {
   /** What the executions of this process do. One that has no turn yet is queued. */
   get states(): ExecutionStates {
     const states = { running: 0, waiting: 0, queued: 0 };
-    for (const { id, parts } of this.#running.values()) {
-      const program = parts.sandbox.running(id);
-      if (!program) states.queued += 1;
-      else if (program.isParked || program.sleepsUntil !== undefined) states.waiting += 1;
+    for (const { id, parts, isWaiting } of this.#running.values()) {
+      if (!parts.sandbox.running(id)) states.queued += 1;
+      else if (isWaiting) states.waiting += 1;
       else states.running += 1;
     }
     return states;
@@ -240,6 +249,25 @@ export class Executions implements AsyncDisposable {
     }
   }
 
+  /**
+   * Continues an execution of this config, door and person. Undefined if it has ended, or a process runs it. Throws EXECUTION_NOT_FOUND,
+   * EXECUTION_LOST, and CANCELLED if executions end here.
+   */
+  async takeOver(id: string, parts: ExecutionParts): Promise<RunningExecution | undefined> {
+    if (this.#running.has(id)) return undefined;
+    await this.stored.open(parts);
+    const row = await this.stored.rowOf(id);
+    if (row.state === "ended" || (await this.stored.isAlive(row))) return undefined;
+    return this.#take(row, parts);
+  }
+
+  /** Ends an execution of this config, behind any door, that cannot be continued. Nothing happens if it has ended, or a process runs it. */
+  async giveUp(id: string, why: string, parts: ExecutionParts): Promise<void> {
+    const access = await this.stored.open(parts);
+    const row = await this.#options.store.executions.get(id);
+    if (row?.state === "open") await this.#endUnrun(row, lostOutcome(row, why), access, parts);
+  }
+
   async #leaveToOtherBuild({ engine, id }: StoredExecution): Promise<void> {
     const { otherBuilds, log } = this.#options;
     if (engine === null || !otherBuilds?.has(engine)) return;
@@ -260,6 +288,19 @@ export class Executions implements AsyncDisposable {
     this.#ended.add(parts);
     await Promise.allSettled(this.#taking.values());
     await this.#end([...this.#running.values()].filter((each) => each.parts === parts));
+  }
+
+  /**
+   * Gives up the executions that another process can continue, each as soon as no call of it is running. Resolves when none is left, or after
+   * `withinMs`.
+   */
+  async drain(withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    const kept = () => [...this.#running.values()].filter(({ isHandedOut }) => isHandedOut);
+    for (let left = kept(); left.length > 0 && performance.now() < deadline; left = kept()) {
+      await this.#end(left.filter(({ isCalling }) => !isCalling));
+      await Bun.sleep(drainLookMs);
+    }
   }
 
   async #end(ending: readonly RunningExecution[]): Promise<void> {

@@ -19,6 +19,9 @@ export const programSavingMs = 2_000;
 /** Time between looks for stored executions that are no longer kept. */
 export const tidyMs = hourMs;
 
+/** How often a process that ends looks which executions it can give up. */
+export const drainLookMs = 50;
+
 /** How often the store is looked at for what other processes want of executions. */
 export const executionLookMs = 500;
 

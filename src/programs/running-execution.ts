@@ -32,6 +32,8 @@ export interface FollowedExecution {
   handOut(): Promise<void>;
   /** Whether a caller has its id. */
   readonly isHandedOut: boolean;
+  /** Whether another process runs it or can continue it, so that its outcome here says nothing. */
+  readonly isReleased: boolean;
   cancel(): void;
 }
 
@@ -60,6 +62,7 @@ export class RunningExecution implements FollowedExecution {
     this.parts = parts;
     this.starter = starter;
     this.#checkpointer = checkpointer;
+    void checkpointer.lost.then(() => this.#cancelled.abort(continuesElsewhere));
     this.outcome = this.#run(work);
     // The promise may have no listener.
     this.outcome.catch(() => {});
@@ -77,7 +80,12 @@ export class RunningExecution implements FollowedExecution {
     return this.#checkpointer.isCalling;
   }
 
-  /** Whether it was given up, so that another process can continue it. */
+  /** Whether it runs no code now: it waits for a timer or an answer. */
+  get isWaiting(): boolean {
+    const running = this.parts.sandbox.running(this.id);
+    return running !== undefined && (running.isParked || running.sleepsUntil !== undefined);
+  }
+
   get isReleased(): boolean {
     return this.#checkpointer.isReleased;
   }

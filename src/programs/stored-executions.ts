@@ -190,7 +190,7 @@ export class StoredExecutions {
     // The user sees and cancels what runs for people.
     const isOfPerson = person?.id === ownPerson || (!asker && ownPerson === undefined);
     const isOurs = row.config === config && door === ownDoor && isOfPerson;
-    if (isOurs && (!asker || mayAsk(asker, starter))) return row;
+    if (isOurs && (!asker || (await mayAsk(asker, starter)))) return row;
     if (asker || ownDoor !== undefined || ownPerson !== undefined) throw notFound(id);
     if (row.config === this.#options.config) {
       throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The execution "${id}" is behind the door "${door}"`, {

@@ -30,13 +30,27 @@ export function outcomeOf({ outcome, value }: { outcome: string; value: string |
   return parsed.ok && value !== undefined ? largeSuccess(value, parsed) : parsed;
 }
 
+type UnrunExecution = Pick<StoredExecution, "id" | "startedAt" | "changedAt">;
+
 /** The outcome of an execution that was cancelled while no process ran it. */
-export function cancelledOutcome({
-  id,
-  startedAt,
-  changedAt,
-}: Pick<StoredExecution, "id" | "startedAt" | "changedAt">): Outcome {
-  const receipt = { id, durationMs: changedAt - startedAt, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 0 };
+export function cancelledOutcome(execution: UnrunExecution): Outcome {
   const error = { name: "Error", message: "The execution was cancelled", stack: "" };
-  return { ok: false, reason: "cancelled", error, logs: [], display: [], receipt };
+  return { ok: false, reason: "cancelled", error, ...unrun(execution) };
+}
+
+/** The outcome of an execution that no process can continue. */
+export function lostOutcome(execution: UnrunExecution, why: string): Outcome {
+  const error = {
+    name: "Error",
+    code: "EXECUTION_LOST",
+    message: `The execution could not be continued: ${why}`,
+    hint: "Run the program again, after looking which of its calls took effect.",
+    stack: "",
+  };
+  return { ok: false, reason: "crashed", error, ...unrun(execution) };
+}
+
+function unrun({ id, startedAt, changedAt }: UnrunExecution): Pick<Outcome, "logs" | "display" | "receipt"> {
+  const receipt = { id, durationMs: changedAt - startedAt, calls: 0, failures: 0, tools: {}, charsIn: 0, charsOut: 0 };
+  return { logs: [], display: [], receipt };
 }

@@ -77,13 +77,13 @@ export class CodeSession {
     using _late = laterAsTask(request);
     const reporter = reporterOf(request);
     const onProgress = reporter && ((line: string) => reporter.report(line));
-    const { capabilities, identity, signal, task } = request;
+    const { capabilities, identity, signal, task, claimed } = request;
     try {
       const startedAt = performance.now();
       const app = await this.#unlocked(request.app, capabilities, signal);
       using _work = app.idleTimer.running();
       await app.reload?.refresh();
-      const context = { onProgress, mentioned: this.#mentionedServers, identity, asker: this.asker, task };
+      const context = { onProgress, mentioned: this.#mentionedServers, identity, asker: this.asker, task, claimed };
       const called = await observedAnswer(request, app, name, (observed) =>
         handler(args, app, signal, { ...context, ...observed }),
       );

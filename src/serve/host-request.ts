@@ -34,19 +34,28 @@ export interface HostRequest {
   allowQuestions: (server?: string) => Disposable;
   /** Undefined if the host cannot follow the request as a task. */
   task: FollowedTask | undefined;
+  /** Undefined if the host can never ask for the execution of the request later. */
+  claimed: ClaimedExecution | undefined;
 }
+
+/** The reason of an abort when claudikins ends, and other replicas can continue stored executions. */
+export const leftToOthers = new Error("claudikins ends, and another replica continues");
 
 export interface RequestOrigin extends Pick<ObservedRequest, "id" | "session" | "transport"> {
   /** The trace of the host. */
   trace: TraceContext | undefined;
 }
 
-/** The task that a request may become. */
-export interface FollowedTask {
+/** The execution of a request whose host may come back for it. */
+export interface ClaimedExecution {
   /** See `ExecuteRequest`. */
   claim: string;
   /** Called with the execution of the request. */
   onExecution(execution: FollowedExecution): void;
+}
+
+/** The task that a request may become. */
+export interface FollowedTask {
   /** Called with what the request does now. */
   onStatus(message: string): void;
   /** Ends the request with the task, because the answer takes long. The work goes on. */

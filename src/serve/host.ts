@@ -27,6 +27,7 @@ export function sessionRequests(server: Server, app: App, closing: AbortSignal) 
     app,
     allowQuestions: (name) => open.begin(context.mcpReq.id, name),
     task: undefined,
+    claimed: undefined,
   });
 }
 

@@ -170,6 +170,35 @@ export const maxSessionTendMs = 15_000;
 /** The time after which a client that was refused for lack of room may try again. */
 export const retryAfterSeconds = 30;
 
+// Replicas
+
+/** Difference of the clocks of two replicas, with the time that a request takes from one to the other. */
+export const maxForwardSkewMs = 60_000;
+
+/** Time between two attempts to reach a replica that does not answer. */
+export const passAgainMs = 500;
+
+/** How often it is looked whether a replica that has not answered yet is alive. */
+export const replicaLookMs = 2_000;
+
+/** Time for the others to notice that a replica is dead: longer than its lease in store/limits.ts. */
+export const deadReplicaMs = 25_000;
+
+/** Subscriptions of one session that are renewed when another replica takes it over. */
+export const maxKeptSubscriptions = 200;
+
+/** Characters of the URI of such a subscription. */
+export const maxKeptUriChars = 2_000;
+
+/** Sign-ins to servers that are under way at all replicas. Beyond it, the oldest one is given up. */
+export const maxBegunSignIns = 10_000;
+
+/** Numbers of streams that a session may use before another replica takes it over. */
+export const streamsOfReplica = 1_000_000;
+
+/** Characters that the id of an event has for the ids of requests. */
+export const maxMarkChars = 200;
+
 // Tokens
 
 /** Tokens of all configs together, including expired ones. Each look at a changed file reads all of them. */
@@ -258,3 +287,20 @@ export const personEndLookMs = 200;
 
 /** Time between looks for people who were not here for long. */
 export const peopleTidyMs = hourMs;
+
+// Replicas
+
+/** Time for which an execution is watched that was just continued. If it ends its process, this counts as a failed attempt. */
+export const continuedWatchMs = 8_000;
+
+/** How often it is looked at. */
+export const continuedLookMs = 50;
+
+/** Pause until the store is opened again. */
+export const storeRetryMs = 3_000;
+
+/** Time for a config that was not trusted at the start to be opened. */
+export const unlockMs = 2_000;
+
+/** How often a replica looks for scheduled programs that are due. */
+export const scheduleLookMs = 3_000;

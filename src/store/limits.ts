@@ -105,6 +105,39 @@ export const roomKnownMs = 3_000;
 /** How often one of the processes removes what is no longer kept. */
 export const tidyTurnMs = hourMs;
 
+/** Executions that a process begins to continue at the same time. */
+export const maxContinuedAtOnce = 4;
+
+/** How often the executions are looked for that no process runs, if nothing says that there are new ones. */
+export const dueLookMs = 3_000;
+
+/** The shortest time between two looks. */
+export const dueLookPauseMs = 300;
+
+/** Executions that one look finds. The next one finds others. */
+export const maxDueAtOnce = 500;
+
+/** How often a process asks for jobs, if it does not know of new ones. */
+export const jobLookSeconds = 2;
+
+/** How often a process looks for jobs of processes that have died. */
+export const jobTendSeconds = 3;
+
+/** A job whose process shows no sign of life for this long is given to another one. pg-boss allows no less. */
+export const jobLifeSeconds = 10;
+
+/** Time for one attempt. */
+export const jobSeconds = 120;
+
+/** Attempts to continue an execution after the first one, and the shortest and the longest time between them. */
+export const continuationRetries = { retryLimit: 6, retryDelay: 5, retryDelayMax: 120 };
+
+/** Time that jobs are kept after their end. */
+export const jobKeptSeconds = 600;
+
+/** Connections for jobs. */
+export const maxJobConnections = 2;
+
 /** Rows of a table that are read in one step, if there may be very many. */
 export const rowsReadAtOnce = 500;
 

@@ -8,12 +8,15 @@
  */
 import type { ApprovalRows } from "./approvals.ts";
 import type { AuditLog } from "./audit/log.ts";
+import type { Continuations } from "./continuations.ts";
 import type { CountRows } from "./counts.ts";
 import type { ExecutionRows } from "./executions.ts";
 import type { LabelRows } from "./labels.ts";
+import type { Owner } from "./owner.ts";
 import type { PeopleRows } from "./people.ts";
 import type { QuotaRows } from "./quotas.ts";
 import type { RecordRows } from "./records.ts";
+import type { ReplicaRows } from "./replicas.ts";
 
 export interface Store extends AsyncDisposable {
   /** Whether anything was ever stored. Nothing is created for a question. */
@@ -33,6 +36,10 @@ export interface Store extends AsyncDisposable {
   readonly audit: AuditLog;
   /** The executions that outlive their process, with their programs and calls. */
   readonly executions: ExecutionRows;
+  /** Undefined if all processes are of one user: there, the daemon continues what they leave. */
+  readonly continuations: Continuations | undefined;
+  /** Undefined where only processes of one machine share the store. */
+  readonly replicas: ReplicaRows | undefined;
   /** Throws if nothing can be written now. It creates a store that is missing. */
   checkWritable(): Promise<void>;
   /** Whether a newer claudikins has changed the store in a way that this one does not understand. Changes nothing. */
@@ -55,10 +62,4 @@ export interface Store extends AsyncDisposable {
   isAlive(owner: string): Promise<boolean>;
   /** Releases what the store has open. A later call opens it again. Dispose owners and writers first. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/** A process that is alive for all others until this is disposed, or the process has died. */
-export interface Owner extends AsyncDisposable {
-  /** A random name, which no other process ever has. */
-  readonly name: string;
 }

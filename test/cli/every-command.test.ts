@@ -151,6 +151,7 @@ function shown({ argv, folder, id, ...result }: Ended): string {
       .replace(/(claudikins-|\/)[0-9a-f]{8,}(?=\.sock)/g, "$1KEY")
       .replace(/process \d+/g, "process PID")
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z \d+/g, "TIME PID")
+      .replace(/^( +)\d{4}-\d\d-\d\d \d\d:\d\d$/gm, "$1DATE TIME")
       .replace(/port \d{4,}/g, "port PORT")
       .replace(/\d+ +\d+ MB/g, "PID  N MB")
       .replace(/^[\da-hjkmnp-tv-z]{28}(?= {2,}just now)/gm, "ID")

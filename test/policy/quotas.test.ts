@@ -106,7 +106,11 @@ test("concurrent calls beyond the quota wait, and programs get turns", async () 
     const waiting = `await Promise.all(Array.from({ length: 20 }, (_, n) => counting.wait({ name: "many" + n, until: ${JSON.stringify(until)} }))); return 1`;
     const many = start(app, waiting);
     await eventually(() => calls() === 2);
-    const small = start(app, 'await counting.act({ name: "small" }); return 2');
+    const small = start(
+      app,
+      'await fs.writeFile("./workspace/begun", ""); await counting.act({ name: "small" }); return 2',
+    );
+    await eventually(() => existsSync(join(app.config.folders.workspace, "begun")));
     await Bun.sleep(300);
     expect(calls()).toBe(2);
     folder.write("until", "");

@@ -18,6 +18,8 @@ export interface OwnAccounts extends AsyncDisposable {
   tokenSeconds: number;
   /** Token requests with a refresh token so far. */
   refreshes: number;
+  /** The refresh tokens that were used so far, with the time. */
+  refreshed: { token: string; at: number }[];
   /** Tokens of calls so far. */
   tokens: Set<string>;
   /** Assertions that the authorization server has accepted so far. */
@@ -82,6 +84,7 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
     assertions: [],
     tokenSeconds: 300,
     refreshes: 0,
+    refreshed: [],
     tokens: new Set(),
     sessions: [],
     extensions: [],
@@ -134,7 +137,10 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
   provider.use(async (context, next) => {
     if (context.path === "/token") {
       await next();
-      if (context["oidc"]?.params?.grant_type === "refresh_token") fixture.refreshes += 1;
+      const { grant_type: type, refresh_token: token } = context["oidc"]?.params ?? {};
+      if (type !== "refresh_token") return;
+      fixture.refreshes += 1;
+      fixture.refreshed.push({ token: String(token), at: Date.now() });
       return;
     }
     if (!context.path.startsWith("/interaction/")) return next();

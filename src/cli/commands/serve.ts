@@ -5,7 +5,8 @@ import type { LockedOptions } from "../../app/locked-app.ts";
 import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
-import { openLog } from "../../base/log.ts";
+import { type Log, openLog } from "../../base/log.ts";
+import { databaseOf } from "../../config/database.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
 import type { Config } from "../../config/load.ts";
@@ -16,6 +17,7 @@ import { rememberFolders } from "../../config/trust/written-folders.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { FrontDoorOptions, Visitor } from "../../serve/http/front-door.ts";
+import type { Replicas } from "../../serve/http/replicas/replicas.ts";
 import { learnLater } from "../../serve/learn-later.ts";
 import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
@@ -62,6 +64,7 @@ export default command({
   async run(args, io) {
     const choice = httpChoice(args, io);
     if (choice) takeMoreSockets(io);
+    const isReplica = choice !== undefined && databaseOf(io.env) !== undefined;
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
@@ -75,7 +78,8 @@ export default command({
           waitsForApprovals: true,
           recording: args,
           observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
-          whenLeft: (ids, file) => continuedInDaemon(ids, file, args, io),
+          // Replicas continue what one of them leaves.
+          whenLeft: async (ids, file) => (isReplica ? [] : continuedInDaemon(ids, file, args, io)),
           reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
         },
       );
@@ -216,13 +220,13 @@ async function ownCredentialsOf(
   return ownCredentials(config, { env, log, origin, tokenOf: (subject) => people.tokenOf(person.id, subject) });
 }
 
-interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf"> {
+interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf" | "signIns"> {
   /** The folders beside which people have folders of their own. */
   shared: () => Promise<string[]>;
 }
 
 /** The page for people, if the config has a client for it. */
-async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, shared }: PageParts, io: Io) {
+async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, signIns, shared }: PageParts, io: Io) {
   if (people.oidc?.clientId === undefined) return undefined;
   const [{ PeoplePage }, { changePeople }] = await Promise.all([
     import("../../page/people/page.ts"),
@@ -235,7 +239,10 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
     log: app.log,
     openDoor: (door) => openDoor(door),
     serversOf,
+    signIns,
     continued: async (execution, config) =>
+      // A replica continues it.
+      databaseOf(io.env) !== undefined ||
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
     deletePerson: async (person, { id, name }) => {
@@ -260,15 +267,17 @@ async function serveHttp(
   const kept =
     choice.token === undefined && !choice.isOpen && !people ? await keptToken(httpTokenFile(io.env)) : undefined;
   const token = choice.token ?? kept?.token;
-  const page = people && (await peoplePage(app, people, choice, io));
-  const door = new FrontDoor(app, {
-    ...choice,
-    token,
-    people: gate,
-    page,
-    log: await openLog(io.env["CLAUDIKINS_LOG"]),
-  });
+  const log = await openLog(io.env["CLAUDIKINS_LOG"]);
+  await using replicas = await replicasOf(app, log);
+  const page = people && (await peoplePage(app, people, { ...choice, signIns: replicas?.signIns }, io));
+  const door = new FrontDoor(app, { ...choice, token, people: gate, page, replicas, log });
   const { url } = door;
+  try {
+    if (replicas) await join(replicas, url, io);
+  } catch (error) {
+    await door.close(0);
+    throw error;
+  }
   const tokenFile = kept ? { tokenFile: kept.file } : {};
   await io.stdout.write(json ? `${JSON.stringify({ url, ...tokenFile })}\n` : `${url}\n`);
   if (!json)
@@ -284,6 +293,19 @@ async function serveHttp(
     );
   }
   await door.close(choice.graceMs);
+}
+
+/** The processes that share our database. Undefined if it is a file of this machine. */
+async function replicasOf({ store }: App, log: Log): Promise<Replicas | undefined> {
+  if (!store.replicas) return undefined;
+  const { Replicas } = await import("../../serve/http/replicas/replicas.ts");
+  return new Replicas({ rows: store.replicas, log });
+}
+
+/** Tells the others where they reach us. Throws CONFIG_INVALID and DATABASE_UNAVAILABLE. */
+async function join(replicas: Replicas, listensAt: string, { env }: Io): Promise<void> {
+  const { replicaUrl } = await import("../../config/replica-url.ts");
+  await replicas.join(replicaUrl(env, listensAt));
 }
 
 /** Says who can call and how. A new token is printed once, and only to a terminal: stderr may be a log. */

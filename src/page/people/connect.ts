@@ -27,6 +27,16 @@ export interface ConnectOptions {
   people: LivePeople;
   /** Loads what the person has of a door, or without a name of the whole config. */
   serversOf(door: string | undefined, person: PersonClaims): Promise<PersonServers>;
+  /** Undefined without other replicas. */
+  signIns?: SharedSignIns | undefined;
+}
+
+/** Sign-ins to servers that are under way at one of several replicas, by their states. */
+export interface SharedSignIns {
+  /** A sign-in was begun here. `endsAt` is in milliseconds since 1970. */
+  begun(state: string, endsAt: number): Promise<void>;
+  /** Passes the end of a sign-in on to the replica that has begun it. Undefined if there is none. */
+  pass(state: string, request: Request): Promise<Response | undefined>;
 }
 
 interface Pending {
@@ -66,7 +76,11 @@ export class PersonConnect {
     base: string,
   ): Promise<Response | undefined> {
     const url = new URL(request.url);
-    if (relative === connectedPath) return this.#end(url, person);
+    if (relative === connectedPath) {
+      const state = url.searchParams.get("state") ?? "";
+      const passed = this.#pending.has(state) ? undefined : await this.#options.signIns?.pass(state, request);
+      return passed ?? this.#end(url, person);
+    }
     const asked = url.searchParams.get("for");
     if (asked !== null && asked !== person.id) {
       throw new RefusedRequest(403, `This link is for another person. You have signed in as ${person.name}`);
@@ -113,7 +127,9 @@ export class PersonConnect {
     this.#forgetOld(maxPageSignIns - 1);
     const endsAt = performance.now() + pageSignInMs;
     const pending = { person: person.id, server: server.name, signIn, ending, endsAt };
-    this.#pending.set(authorizationUrl.searchParams.get("state") ?? "", pending);
+    const state = authorizationUrl.searchParams.get("state") ?? "";
+    this.#pending.set(state, pending);
+    await this.#options.signIns?.begun(state, Date.now() + pageSignInMs);
     return new Response(null, { status: 303, headers: { location: authorizationUrl.href } });
   }
 

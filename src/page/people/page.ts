@@ -25,13 +25,16 @@ const backPath = "signed-in";
 export class PeoplePage {
   readonly #options: PeopleApiOptions & { log: Log };
   readonly #api: PeopleApi;
-  readonly #sessions = new PersonSessions();
-  readonly #signIns = new PersonSignIns();
+  readonly #sessions: PersonSessions;
+  readonly #signIns: PersonSignIns;
   readonly #connect: PersonConnect;
   readonly #streams = new Set<Live>();
 
   constructor(options: PeopleApiOptions & ConnectOptions & { log: Log }) {
+    const values = options.app.store.replicas?.values;
     this.#options = options;
+    this.#sessions = new PersonSessions(values);
+    this.#signIns = new PersonSignIns(values);
     this.#connect = new PersonConnect(options);
     this.#api = new PeopleApi(options);
   }
@@ -83,7 +86,7 @@ export class PeoplePage {
       const { claims, idToken, to } = signIn;
       await people.refuseRevoked(claims);
       people.noteClaims(claims, "ui");
-      const { cookie, session } = this.#sessions.begin(claims, idToken);
+      const { cookie, session } = await this.#sessions.begin(claims, idToken);
       people.keepIdToken(session);
       this.#options.log.info(`person ${claims.id} has signed in to the page`);
       return redirected(
@@ -132,7 +135,7 @@ export class PeoplePage {
   /** Ends the session. The answer has the address at which the browser ends that of the provider, if there is one. */
   async #signOut(session: PersonSession, request: Request, oidc: Oidc): Promise<Response> {
     const { people } = this.#options;
-    this.#sessions.end(cookieIn(request, sessionCookie));
+    await this.#sessions.end(cookieIn(request, sessionCookie));
     people.endIdToken(session);
     const redirect = `${originOf(request, oidc)}${pagePath}${signedOutPath}`;
     const to = await providerSignOut(oidc, people.provider(oidc), { idToken: session.idToken, redirect });
@@ -144,30 +147,36 @@ export class PeoplePage {
 
   /** Undefined without a session, and if its person was revoked. */
   async #sessionOf(cookie: string | undefined): Promise<PersonSession | undefined> {
-    const session = this.#sessions.find(cookie);
+    const session = await this.#sessions.find(cookie);
     if (!session) return undefined;
+    const { people } = this.#options;
     try {
-      await this.#options.people.refuseRevoked(session.claims);
+      await people.refuseRevoked(session.claims);
+      // The person may have signed in at another replica.
+      if (session.sharedAs !== undefined) people.keepIdToken(session);
       return session;
     } catch (error) {
       if (!(error instanceof PersonRefused)) throw error;
-      this.#sessions.end(cookie);
+      await this.#sessions.end(cookie);
       return undefined;
     }
   }
 
   #events({ claims }: PersonSession, cookie: string | undefined): Response {
     // Each person sees something else.
+    let isOpen = true;
     const live = new Live({
       read: async () => {
-        await this.#sessionOf(cookie);
+        isOpen = (await this.#sessionOf(cookie)) !== undefined;
         return JSON.stringify(await this.#api.state(claims));
       },
       everyMs: pageLookMs,
     });
     this.#streams.add(live);
-    const isOpen = () => this.#sessions.find(cookie) !== undefined;
-    const stream = live.stream(isOpen, () => this.#streams.delete(live));
+    const stream = live.stream(
+      () => isOpen,
+      () => this.#streams.delete(live),
+    );
     return new Response(stream.pipeThrough(new TextEncoderStream()), {
       headers: { "content-type": "text/event-stream" },
     });

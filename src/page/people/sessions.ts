@@ -2,45 +2,49 @@
 
 import { sha256 } from "../../base/sha256.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
+import type { ValueRows } from "../../store/replicas.ts";
 import { maxPageSessions, personSessionMs } from "../limits.ts";
 import { secret } from "../sessions.ts";
+import { type Kept, keptValues } from "./kept.ts";
 
 export interface PersonSession {
   readonly claims: PersonClaims;
-  /** The token of the sign-in. It is never stored. */
+  /** The token of the sign-in. It is never stored unless it is sealed with the cookie. */
   readonly idToken: string;
   /** In milliseconds since 1970, as `endsAt`. */
   readonly begunAt: number;
   readonly endsAt: number;
+  /** The digest of the cookie, under which replicas share the session. Undefined without others. */
+  readonly sharedAs?: string | undefined;
 }
 
-/** Only digests of cookies are kept. */
 export class PersonSessions {
-  readonly #sessions = new Map<string, PersonSession>();
+  /** By their cookies. */
+  readonly #sessions: Kept<PersonSession>;
+  readonly #isShared: boolean;
+
+  /** `rows` are in the database of several replicas. */
+  constructor(rows: ValueRows | undefined) {
+    this.#sessions = keptValues("page session", maxPageSessions, rows);
+    this.#isShared = rows !== undefined;
+  }
 
   /** Returns the cookie. The session ends with the ID token, and after some hours at the latest. */
-  begin(claims: PersonClaims, idToken: string): { cookie: string; session: PersonSession } {
-    this.#forgetOld();
+  async begin(claims: PersonClaims, idToken: string): Promise<{ cookie: string; session: PersonSession }> {
     const cookie = secret();
     const begunAt = Date.now();
-    const session = { claims, idToken, begunAt, endsAt: Math.min(claims.expiresAt, begunAt + personSessionMs) };
-    this.#sessions.set(sha256(cookie), session);
+    const endsAt = Math.min(claims.expiresAt, begunAt + personSessionMs);
+    const sharedAs = this.#isShared ? sha256(cookie) : undefined;
+    const session = { claims, idToken, begunAt, endsAt, sharedAs };
+    await this.#sessions.add(cookie, session, session.endsAt);
     return { cookie, session };
   }
 
-  find(cookie: string | undefined): PersonSession | undefined {
-    const found = cookie === undefined ? undefined : this.#sessions.get(sha256(cookie));
-    return found && found.endsAt > Date.now() ? found : undefined;
+  async find(cookie: string | undefined): Promise<PersonSession | undefined> {
+    return cookie === undefined ? undefined : this.#sessions.find(cookie);
   }
 
-  end(cookie: string | undefined): void {
-    if (cookie !== undefined) this.#sessions.delete(sha256(cookie));
-  }
-
-  #forgetOld(): void {
-    const now = Date.now();
-    for (const [key, { endsAt }] of this.#sessions) if (endsAt <= now) this.#sessions.delete(key);
-    const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size >= maxPageSessions && oldest !== undefined) this.#sessions.delete(oldest);
+  async end(cookie: string | undefined): Promise<void> {
+    if (cookie !== undefined) await this.#sessions.take(cookie);
   }
 }

@@ -5,9 +5,11 @@ import { isObject, parsedJson } from "../../base/json-object.ts";
 import type { Oidc } from "../../config/oidc.ts";
 import { idClaims, type PersonClaims } from "../../policy/people/claims.ts";
 import type { Provider } from "../../policy/people/provider.ts";
+import type { ValueRows } from "../../store/replicas.ts";
 import { RefusedRequest } from "../guard.ts";
 import { maxPageSignIns, pageSignInMs } from "../limits.ts";
 import { secret } from "../sessions.ts";
+import { type Kept, keptValues } from "./kept.ts";
 
 interface Pending {
   nonce: string;
@@ -15,12 +17,16 @@ interface Pending {
   redirect: string;
   /** Where the person wants to go, below the path of the page. */
   to: string;
-  endsAt: number;
 }
 
 export class PersonSignIns {
-  /** By their states. */
-  readonly #pending = new Map<string, Pending>();
+  /** By their states. Anybody can begin sign-ins. */
+  readonly #pending: Kept<Pending>;
+
+  /** `rows` are in the database of several replicas. */
+  constructor(rows: ValueRows | undefined) {
+    this.#pending = keptValues("page sign-in", maxPageSignIns, rows);
+  }
 
   /**
    * Begins a sign-in. Returns the address of the provider, and the state, which must come back from the same browser. `redirect` is the
@@ -31,8 +37,7 @@ export class PersonSignIns {
     if (!endpoint || !tokens)
       throw new RefusedRequest(503, "The sign-in provider has no authorization or token endpoint");
     const [state, nonce, verifier] = [secret(), secret(), secret()];
-    this.#forgetOld();
-    this.#pending.set(state, { nonce, verifier, redirect, to, endsAt: performance.now() + pageSignInMs });
+    await this.#pending.add(state, { nonce, verifier, redirect, to }, Date.now() + pageSignInMs);
     const url = new URL(endpoint);
     const query = {
       response_type: "code",
@@ -58,12 +63,10 @@ export class PersonSignIns {
     oidc: Oidc,
     provider: Provider,
   ): Promise<{ claims: PersonClaims; idToken: string; to: string }> {
-    this.#forgetOld();
     const state = answer.get("state") ?? "";
-    const pending = state !== "" && state === expected ? this.#pending.get(state) : undefined;
+    const pending = state !== "" && state === expected ? await this.#pending.take(state) : undefined;
     if (!pending)
       throw new RefusedRequest(403, "This answer belongs to no sign-in of this browser, or it came too late");
-    this.#pending.delete(state);
     // RFC 9207: the answer of another provider must not be taken for one of ours.
     const issuer = answer.get("iss");
     if (issuer !== null && issuer !== provider.issuer) throw new RefusedRequest(403, "Another provider has answered");
@@ -95,14 +98,6 @@ export class PersonSignIns {
       `The provider has given no token: ${shortOf(error)}`,
       "Compare clientId and clientSecret in the config with the client at the provider.",
     );
-  }
-
-  #forgetOld(): void {
-    const now = performance.now();
-    for (const [state, { endsAt }] of this.#pending) if (endsAt <= now) this.#pending.delete(state);
-    // Anybody can begin sign-ins. The oldest are given up first.
-    const [oldest] = this.#pending.keys();
-    if (this.#pending.size >= maxPageSignIns && oldest !== undefined) this.#pending.delete(oldest);
   }
 }
 

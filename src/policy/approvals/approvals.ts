@@ -11,7 +11,8 @@ import type { ApprovalChange, ApprovalRows } from "../../store/approvals.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
 import { openStore } from "../../store/open.ts";
-import type { Owner, Store } from "../../store/store.ts";
+import type { Owner } from "../../store/owner.ts";
+import type { Store } from "../../store/store.ts";
 import { decisionLookMs } from "../limits.ts";
 
 /** With an environment, the store is opened for the approvals alone, and closed with them. */

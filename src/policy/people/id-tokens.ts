@@ -1,12 +1,15 @@
-/** The ID tokens of people who have signed in to the page, for servers that get a token in exchange. They are never stored. */
+/** The ID tokens of people who have signed in to the page, for servers that get a token in exchange. Nothing here is stored. */
 import type { PersonClaims } from "./claims.ts";
 
 /** The sign-in of a person to the page. */
 export interface SignIn {
   readonly claims: Pick<PersonClaims, "id">;
   readonly idToken: string;
-  /** In milliseconds since 1970. */
+  /** In milliseconds since 1970, as `endsAt`. */
+  readonly begunAt: number;
   readonly endsAt: number;
+  /** The name of the sign-in in the database of several replicas. Any of them may end it. */
+  readonly sharedAs?: string | undefined;
 }
 
 export class IdTokens {
@@ -18,7 +21,13 @@ export class IdTokens {
   }
 
   keep(signIn: SignIn): void {
-    this.#newest.set(signIn.claims.id, signIn);
+    const { id } = signIn.claims;
+    if ((this.#newest.get(id)?.begunAt ?? 0) <= signIn.begunAt) this.#newest.set(id, signIn);
+  }
+
+  /** The names of the sign-ins that replicas share. */
+  get shared(): string[] {
+    return [...this.#newest.values()].flatMap(({ sharedAs }) => sharedAs ?? []);
   }
 
   /** Undefined if the person has none, or if the sign-in has ended. */
@@ -32,8 +41,10 @@ export class IdTokens {
     if (this.#newest.get(id)?.idToken === idToken) this.#newest.delete(id);
   }
 
-  /** Forgets those of people who were revoked, and those of sign-ins that have ended. */
-  forget(revoked: ReadonlySet<string>): void {
-    for (const id of this.#newest.keys()) if (revoked.has(id) || this.of(id) === undefined) this.#newest.delete(id);
+  /** Forgets those of people who were revoked, and those of sign-ins that have ended. `ended` are names of shared ones. */
+  forget(revoked: ReadonlySet<string>, ended: readonly string[]): void {
+    for (const [id, { sharedAs = "" }] of this.#newest) {
+      if (revoked.has(id) || ended.includes(sharedAs) || this.of(id) === undefined) this.#newest.delete(id);
+    }
   }
 }

@@ -207,7 +207,9 @@ export class LivePeople implements AsyncDisposable {
     for (const person of gone) this.#end(person, true);
     for (const person of this.#people.values()) if (person.expiresAt + skewMs <= now) this.#end(person, false);
     if (gone.length > 0) this.#endAll(gone.map(({ id }) => id));
-    this.#idTokens.forget(revoked);
+    const { shared } = this.#idTokens;
+    const ended = shared.length > 0 ? this.#options.store.replicas?.values.missing(shared) : undefined;
+    this.#idTokens.forget(revoked, (await ended?.catch(() => [])) ?? []);
     if (this.#people.size + this.#idTokens.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -23,6 +23,7 @@ export interface Messages {
 }
 
 export interface Body extends Messages {
+  text: string;
   /** The parsed JSON. */
   value: unknown;
 }
@@ -32,7 +33,8 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
   if (!isJsonContentType(request.headers.get("content-type"))) {
     throw new HttpRefusal(415, "The body must be application/json: set Content-Type");
   }
-  const value = parsedJson(await textOf(request, maxBytes));
+  const text = await textOf(request, maxBytes);
+  const value = parsedJson(text);
   if (value === undefined) throw new HttpRefusal(400, "The body is not JSON", {}, ProtocolErrorCode.ParseError);
   const isBatch = Array.isArray(value);
   const items = isBatch ? value : [value];
@@ -42,11 +44,11 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
   if (!success) throw invalidMessage("The body is not a JSON-RPC message");
   if (isBatch && messages.some(isInitializeRequest))
     throw invalidMessage("initialize must be sent alone, not in a batch");
-  return { value, messages, isBatch };
+  return { text, value, messages, isBatch };
 }
 
-/** Reads no more than the limit, whatever length was announced. */
-async function textOf(request: Request, maxBytes: number): Promise<string> {
+/** Reads no more than the limit, whatever length was announced. Throws an HttpRefusal with status 413 or 400. */
+export async function textOf(request: Request, maxBytes: number): Promise<string> {
   const body = await readRequestBody(request, maxBytes).catch(() => undefined);
   if (!body) throw new HttpRefusal(400, "The body ended early");
   if (body.tooLarge) throw new HttpRefusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });

@@ -69,6 +69,8 @@ export class EventLog {
 
 interface StreamOptions {
   id: number;
+  /** The end of the id of each event, which says what the stream answers. */
+  mark: string;
   log: EventLog;
   /** Whether to send an empty event first, so that the client can resume even if it got nothing else. */
   primes: boolean;
@@ -123,9 +125,11 @@ export class EventStream {
     const start = (controller: Sink["controller"]) => {
       own = { controller, openedAt: performance.now(), stayOpen };
       this.#sink = own;
-      const { id, log, primes, retryMs } = this.#options;
+      const { id, mark, log, primes, retryMs } = this.#options;
       // Bun sends the headers with the first bytes, and the client waits for the headers.
-      controller.enqueue(primes ? encoder.encode(`id: ${id}-${after}\nretry: ${retryMs}\ndata:\n\n`) : keepAliveFrame);
+      controller.enqueue(
+        primes ? encoder.encode(`id: ${id}-${after}${mark}\nretry: ${retryMs}\ndata:\n\n`) : keepAliveFrame,
+      );
       this.isResumable ||= primes;
       for (const frame of log.after(id, after)) controller.enqueue(frame);
       this.#sent = this.#number;
@@ -138,7 +142,9 @@ export class EventStream {
 
   write(message: JSONRPCMessage): void {
     this.#number += 1;
-    const frame = encoder.encode(messageEvent(JSON.stringify(message), `${this.id}-${this.#number}`));
+    const frame = encoder.encode(
+      messageEvent(JSON.stringify(message), `${this.id}-${this.#number}${this.#options.mark}`),
+    );
     this.#options.log.add(this.id, this.#number, frame);
     const controller = this.#sink?.controller;
     if (!controller) return;

@@ -9,22 +9,29 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
-import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { LivePerson } from "../../policy/people/live-people.ts";
-import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes } from "../limits.ts";
-import { bodyOf, lean } from "./body.ts";
+import type { ExecutionView } from "../../programs/stored-executions.ts";
+import { configOwner } from "../../servers/logs/place.ts";
+import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes, unlockMs } from "../limits.ts";
+import { bodyOf, lean, textOf } from "./body.ts";
 import type { Caller } from "./clients.ts";
+import { ContinueLeft, type OpenPart } from "./continue-left.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { healthAnswer } from "./health.ts";
+import { bracketed, listen } from "./listen.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { PersonPlaces, type PlaceInUse } from "./person-places.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
+import type { Replicas } from "./replicas/replicas.ts";
+import { ScheduledPrograms } from "./scheduled-programs.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
+import type { SessionTransport } from "./transport.ts";
 
 export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, ModernLimits {
   /** 0 means any free port. */
@@ -37,6 +44,8 @@ export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, Modern
   openDoor: (door: string | undefined, visitor?: Visitor) => Promise<App>;
   /** The page for people who have signed in. */
   page?: HttpPage | undefined;
+  /** Other processes that share the database. */
+  replicas?: Replicas | undefined;
   log: Log;
 }
 
@@ -77,6 +86,8 @@ export class FrontDoor {
   /** What people have of the config, each for one person. */
   readonly #people: PersonPlaces<OpenDoor>;
   readonly #server: Bun.Server<undefined>;
+  readonly #continuing: ContinueLeft;
+  readonly #scheduled: ScheduledPrograms;
   #isLeaving = false;
 
   /** Starts to listen. Throws USAGE if that is not possible. */
@@ -91,7 +102,11 @@ export class FrontDoor {
       log: options.log,
     });
     this.#server = listen(options, (request, server) => this.#answer(request, server));
-    this.#whole = placeFor(app, options);
+    const { log, door } = options;
+    const ofReplicas = { door, partOf: (view: ExecutionView) => this.#partOf(view), log };
+    this.#continuing = new ContinueLeft(app, ofReplicas);
+    this.#scheduled = new ScheduledPrograms(app, ofReplicas);
+    this.#whole = placeFor(app, options, undefined);
   }
 
   /** With the address itself: another user may listen on another address of the same name. */
@@ -108,28 +123,53 @@ export class FrontDoor {
 
   /** Open requests. */
   get running(): number {
-    return this.#places.reduce((sum, { sessions, modern }) => sum + sessions.running + modern.running, 0);
+    const { passing = 0 } = this.#options.replicas ?? {};
+    return this.#places.reduce((sum, { sessions, modern }) => sum + sessions.running + modern.running, passing);
+  }
+
+  /** The part of the config in which executions of this door and person run. It stays open until it is disposed of. Throws what opening throws. */
+  async #partOf({ door, person }: ExecutionView): Promise<OpenPart> {
+    if (person) {
+      const place = await this.#people.of(person, door);
+      return { app: place.opened.app, [Symbol.dispose]: () => place[Symbol.dispose]() };
+    }
+    const isWhole = door === undefined || door === this.#options.door;
+    const app = isWhole ? await this.#app.unlock(AbortSignal.timeout(unlockMs)) : (await this.#doorNamed(door)).app;
+    // Doors stay open until the end, or until the config has them no longer.
+    return { app, [Symbol.dispose]() {} };
   }
 
   get #places(): Place[] {
     return [this.#whole, ...this.#opened];
   }
 
-  /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
+  /**
+   * Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. Executions that other
+   * replicas can continue are given up meanwhile, each when no call of it is running.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     this.#options.page?.close();
-    await this.#untilDone(graceMs);
+    await Promise.all([this.#continuing[Symbol.asyncDispose](), this.#scheduled[Symbol.asyncDispose]()]);
+    await Promise.all([this.#untilDone(graceMs), this.#drain(graceMs)]);
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
       modern.cancel();
     }
     await this.#untilDone(lastAnswersMs);
     const doors = [...this.#doors.keys()].map((door) => this.#closeDoor(door));
-    await Promise.all([closed(this.#whole), this.#people.close(), ...doors]);
+    await Promise.all([closed(this.#whole, this.#isLeaving), this.#people.close(), ...doors]);
     const deadline = performance.now() + lastAnswersMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
+  }
+
+  /** Without replicas, nobody would continue the executions before this process has ended. */
+  async #drain(withinMs: number): Promise<void> {
+    if (!this.#app.store.continuations) return;
+    const whole = await this.#unlocked(AbortSignal.timeout(unlockMs));
+    const apps = [...(whole ? [whole] : []), ...[...this.#opened].map(({ app }) => app)];
+    await Promise.all(apps.map(async (app) => (await app.executions()).drain(withinMs)));
   }
 
   async #untilDone(withinMs: number): Promise<void> {
@@ -151,6 +191,9 @@ export class FrontDoor {
       return error.response();
     }
     log.warn(line);
+    if (toClaudikinsError(error).code === "DATABASE_UNAVAILABLE") {
+      return new HttpRefusal(503, "The database cannot be reached", { "retry-after": "5" }).response();
+    }
     return new HttpRefusal(500, "claudikins failed: see its log for the cause").response();
   }
 
@@ -161,38 +204,49 @@ export class FrontDoor {
     const { signal } = request;
     const health = await healthAnswer(pathname, { app: this.#app, isLeaving: this.#isLeaving, signal, log });
     if (health) return health;
+    const { replicas } = this.#options;
+    await replicas?.joined;
+    const forwarded = replicas?.forwarded(request);
     if (page?.has(pathname)) return page.answer(request, () => server.timeout(request, 0));
     this.#gate.checkOrigin(request);
     if (request.method === "OPTIONS") return preflight();
     const metadata = this.#options.people?.metadataAt(request);
     if (metadata) return metadata;
     const peer = server.requestIP(request);
-    const caller = await this.#gate.callerOf(request, peer?.address ?? "");
+    const caller = await this.#gate.callerOf(request, forwarded?.address ?? peer?.address ?? "");
+    await this.#checkPeer(peer);
+    const stayOpen = () => server.timeout(request, httpIdleSeconds);
+    const body = () => textOf(request, this.#options.maxBodyBytes);
+    const { address: client } = caller;
+    const own =
+      replicas && !forwarded ? await replicas.passSession({ request, address: client, stayOpen, body }) : request;
+    if (own instanceof Response) return own;
+    const arrived = { request: own, caller, stayOpen, isForwarded: forwarded !== undefined };
     const { person } = caller;
     if (person) {
       using place = await this.#placeOf(person, pathname);
-      return await this.#answerAt(place.opened, request, server, caller);
+      return await this.#answerAt(place.opened, arrived);
     }
     const address = this.#addressOf(caller);
     // Before any door is looked up: the token says nothing about other addresses.
     if (address !== undefined && pathname !== address) throw nothingHere(address);
-    await this.#checkPeer(peer);
     const metrics = pathname === metricsPath ? await this.#metrics(request) : undefined;
     if (metrics) return metrics;
     const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal, address);
-    return this.#answerAt(place, request, server, caller);
+    return this.#answerAt(place, arrived);
   }
 
-  async #answerAt(place: Place, request: Request, server: Bun.Server<undefined>, caller: Caller): Promise<Response> {
-    const stayOpen = () => server.timeout(request, httpIdleSeconds);
+  async #answerAt(place: Place, arrived: Arrived): Promise<Response> {
+    const { request, caller, stayOpen } = arrived;
     switch (request.method) {
       case "POST":
-        return this.#post(place, request, caller, stayOpen);
+        return this.#post(place, arrived);
       case "GET":
         accepts(request, "text/event-stream");
-        return sessionOf(place, request, caller).listen(request.headers.get("last-event-id"), stayOpen);
+        return (await sessionOf(place, request, caller)).listen(request.headers.get("last-event-id"), stayOpen);
       case "DELETE":
-        await sessionOf(place, request, caller).close();
+        await (await sessionOf(place, request, caller)).close();
+        await place.sessions.settled();
         return new Response(null, { status: 200 });
       default:
         throw new HttpRefusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
@@ -217,16 +271,16 @@ export class FrontDoor {
     throw new HttpRefusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
   }
 
-  async #post({ sessions, modern }: Place, request: Request, caller: Caller, stayOpen: StayOpen): Promise<Response> {
+  async #post({ sessions, modern }: Place, { request, caller, stayOpen, isForwarded }: Arrived): Promise<Response> {
     accepts(request, "application/json", "text/event-stream");
     const id = request.headers.get("mcp-session-id");
-    const session = id === null ? undefined : sessionOf({ sessions }, request, caller);
+    const session = id === null ? undefined : await sessionOf({ sessions }, request, caller);
     const { maxBodyBytes } = this.#options;
     // Outside a session, only requests with this header may be longer than `initialize`.
     const isLong = session !== undefined || request.headers.has("mcp-method");
     const body = await bodyOf(request, isLong ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
-    const { messages, value } = body;
-    if (this.#isLeaving && messages.some(isJSONRPCRequest)) {
+    const { messages, value, text } = body;
+    if (this.#isLeaving && !isForwarded && messages.some(isJSONRPCRequest)) {
       throw new HttpRefusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
     }
     const [first] = messages;
@@ -236,7 +290,10 @@ export class FrontDoor {
     }
     if (!(await isLegacyRequest(request, value))) {
       stayOpen();
-      return modern.answer(request, value, caller);
+      const { replicas } = isForwarded ? {} : this.#options;
+      const { address } = caller;
+      const passed = await replicas?.passRequest({ request, address, stayOpen, body: async () => text }, value);
+      return passed ?? modern.answer(request, value, caller);
     }
     if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
       throw new HttpRefusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");
@@ -263,6 +320,10 @@ export class FrontDoor {
       await this.#closeDoor(name);
       throw nothingHere(address);
     }
+    return this.#doorNamed(name);
+  }
+
+  #doorNamed(name: string): Promise<OpenDoor> {
     const opening = this.#doors.get(name) ?? this.#openDoor(name);
     this.#doors.set(name, opening);
     return opening;
@@ -290,7 +351,7 @@ export class FrontDoor {
     const { people } = this.#options;
     const origin = people?.people.oidc?.address ?? new URL(this.url).origin;
     const app = await this.#options.openDoor(door, person && { person, origin });
-    const opened = { app, ...placeFor(app, this.#options) };
+    const opened = { app, ...placeFor(app, this.#options, door) };
     this.#opened.add(opened);
     return opened;
   }
@@ -317,23 +378,36 @@ export class FrontDoor {
   }
 
   async #close(opened: OpenDoor): Promise<void> {
-    await closed(opened);
+    await closed(opened, this.#isLeaving);
     this.#opened.delete(opened);
     await opened.app[Symbol.asyncDispose]();
   }
+}
+
+/** A request whose sender is known. */
+interface Arrived {
+  request: Request;
+  caller: Caller;
+  stayOpen: StayOpen;
+  /** Another replica has passed it on. */
+  isForwarded: boolean;
 }
 
 interface OpenDoor extends Place {
   app: App;
 }
 
-function placeFor(app: App, options: FrontDoorOptions): Place {
-  const sessions = new HttpSessions(app, options, options.log);
-  return { sessions, modern: new ModernRequests(app, options, options.log, sessions.isOpen) };
+/** `door` is the one that is served at a path of its own. */
+function placeFor(app: App, options: FrontDoorOptions, door: string | undefined): Place {
+  const { idleMs, log, replicas } = options;
+  const place = JSON.stringify([configOwner(app.config.origin), door ?? options.door ?? null]);
+  const sessions = new HttpSessions(app, options, log, replicas?.sessionsOf({ place, idleMs }));
+  return { sessions, modern: new ModernRequests(app, options, log, { isOpen: sessions.isOpen, replicas }) };
 }
 
-async function closed({ sessions, modern }: Place): Promise<void> {
-  await Promise.all([sessions.close(), modern.close()]);
+/** `handsOver`: other replicas may continue the sessions. */
+async function closed({ sessions, modern }: Place, handsOver: boolean): Promise<void> {
+  await Promise.all([sessions.close({ handsOver }), modern.close()]);
 }
 
 /** `address` is the only path that the token of the request opens. */
@@ -343,7 +417,11 @@ function nothingHere(address: string | undefined): HttpRefusal {
 }
 
 /** Throws an HttpRefusal if the request has no session of this place and of its token. */
-function sessionOf({ sessions }: Pick<Place, "sessions">, request: Request, caller: Caller) {
+async function sessionOf(
+  { sessions }: Pick<Place, "sessions">,
+  request: Request,
+  caller: Caller,
+): Promise<SessionTransport> {
   const id = request.headers.get("mcp-session-id");
   if (id === null) throw new HttpRefusal(400, "The header Mcp-Session-Id is missing");
   const version = request.headers.get("mcp-protocol-version");
@@ -366,38 +444,3 @@ function accepts(request: Request, ...types: string[]): void {
   });
   if (missing !== undefined) throw new HttpRefusal(406, `The Accept header must include ${types.join(" and ")}`);
 }
-
-function bracketed(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
-}
-
-type HttpHandler = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
-
-function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: HttpHandler): Bun.Server<undefined> {
-  const at = `${bracketed(host)}:${port}`;
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      idleTimeout: httpIdleSeconds,
-      // Our own limit answers with JSON. Bun's limit is for bodies far beyond it.
-      maxRequestBodySize: 4 * maxBodyBytes,
-      development: false,
-      // Otherwise Bun would share the port with another process that listens there.
-      reusePort: false,
-      fetch,
-    });
-  } catch (cause) {
-    const why = whyNot[systemCodeOf(cause) ?? ""] ?? messageOf(cause);
-    throw new ClaudikinsError("USAGE", `Cannot listen on ${at}: ${why}`, {
-      hint: "Choose another port, or 0 for any free port.",
-      cause,
-    });
-  }
-}
-
-const whyNot: Record<string, string> = {
-  EADDRINUSE: "the port is in use by another program",
-  EADDRNOTAVAIL: "this machine has no such address",
-  EACCES: "the port needs administrator rights",
-};

@@ -21,6 +21,7 @@ import type { Log } from "../../base/log.ts";
 import type { RequestingAgent } from "../../programs/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";
+import { leftToOthers } from "../host-request.ts";
 import { directInstructions } from "../instructions.ts";
 import { maxRequestTendMs } from "../limits.ts";
 import type { Connections, ModernClient } from "../modern/client.ts";
@@ -28,7 +29,7 @@ import { modernCodeServer } from "../modern/code-mode.ts";
 import { modernDirectServer } from "../modern/direct-mode.ts";
 import { listenedTo, metaIn } from "../modern/envelope.ts";
 import { ModernHost } from "../modern/modern-host.ts";
-import { ParkedRequests } from "../modern/parked-requests.ts";
+import { ParkedRequests, type SharedStates } from "../modern/parked-requests.ts";
 import { refusal, streamWithTasks } from "../modern/task-notices.ts";
 import { Tasks } from "../modern/tasks.ts";
 import { clientsOf } from "../owner.ts";
@@ -63,6 +64,13 @@ export interface ModernLimits {
   answerMs?: number;
 }
 
+/** What else there is besides these requests. */
+interface Others {
+  /** Whether a session of the older revisions is open. */
+  isOpen: RequestingAgent["isOpen"];
+  replicas: { readonly states: SharedStates } | undefined;
+}
+
 /** Shared by all clients. */
 interface Shared {
   app: App;
@@ -72,6 +80,8 @@ interface Shared {
   /** Whether a server is not shared, as the config was at the last request. */
   hasPrivateServers: boolean;
   closing: AbortSignal;
+  /** Undefined without other replicas. */
+  states: SharedStates | undefined;
   serverFor: (client: Client, method: string) => McpServer | Server;
   /** In direct mode only. */
   answers: DirectAnswers | undefined;
@@ -89,12 +99,11 @@ export class ModernRequests {
   readonly #followed = new Map<AbortSignal, () => void>();
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
-  readonly #isOpen: RequestingAgent["isOpen"];
+  readonly #others: Others;
   #shared: Promise<Shared> | undefined;
 
-  /** `isOpen` tells whether a session of the older revisions is open. */
-  constructor(app: App, limits: ModernLimits, log: Log, isOpen: RequestingAgent["isOpen"]) {
-    this.#isOpen = isOpen;
+  constructor(app: App, limits: ModernLimits, log: Log, others: Others) {
+    this.#others = others;
     this.#app = app;
     this.#limits = limits;
     this.#log = log;
@@ -123,7 +132,7 @@ export class ModernRequests {
 
   /** Cancels everything that runs. The hosts still get their answers. */
   cancel(): void {
-    this.#closing.abort();
+    this.#closing.abort(this.#others.replicas ? leftToOthers : undefined);
   }
 
   /** Ends all streams and connections. */
@@ -142,7 +151,8 @@ export class ModernRequests {
     await app.reload?.refresh();
     const closing = this.#closing.signal;
     const bus = new InMemoryServerEventBus();
-    const shared = { app, limits, log, bus, closing, hasPrivateServers: false };
+    const { states } = this.#others.replicas ?? {};
+    const shared = { app, limits, log, bus, closing, states, hasPrivateServers: false };
     if (sessionMode(app) === "code") {
       const surface = await surfaceOf(app);
       const serverFor = (client: Client) => modernCodeServer(client.session(surface), client, surface.instructions);
@@ -166,7 +176,7 @@ export class ModernRequests {
       this.#end(freed.client, freed);
     }
     this.#follow(caller);
-    const client = new Client(shared, this.#tasksOf(key), caller, { client: key, isOpen: this.#isOpen });
+    const client = new Client(shared, this.#tasksOf(key), caller, { client: key, isOpen: this.#others.isOpen });
     this.#clients.set(key, client);
     return client;
   }
@@ -188,8 +198,10 @@ export class ModernRequests {
 
   #tasksOf(key: string): Tasks {
     const maxWorking = maxOpenCalls(this.#limits);
+    const { states } = this.#others.replicas ?? {};
     const tasks =
-      this.#tasks.get(key) ?? new Tasks({ keepMs: personMs, maxWorking, maxKept: 2 * maxWorking, owner: key });
+      this.#tasks.get(key) ??
+      new Tasks({ keepMs: personMs, maxWorking, maxKept: 2 * maxWorking, owner: key, replica: states?.replica });
     this.#tasks.set(key, tasks);
     return tasks;
   }
@@ -269,7 +281,7 @@ class Client implements ModernClient, ClientPlace {
     { owner, address, ended, revoked, mayApprove }: Caller,
     { client, isOpen }: Pick<ClientPlace, "client"> & Pick<RequestingAgent, "isOpen">,
   ) {
-    const { limits, bus, log, serverFor } = shared;
+    const { limits, bus, log, serverFor, states } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;
     this.tasks = tasks;
@@ -281,7 +293,13 @@ class Client implements ModernClient, ClientPlace {
     this.closing = ended ? AbortSignal.any([shared.closing, ended]) : shared.closing;
     this.#asker = { starter: { client }, isOpen, ended: revoked };
     const { closing } = this;
-    this.parked = new ParkedRequests({ answerMs, maxRunning: maxCalls, maxOpen: maxOpenCalls(limits), closing });
+    this.parked = new ParkedRequests({
+      answerMs,
+      maxRunning: maxCalls,
+      maxOpen: maxOpenCalls(limits),
+      closing,
+      states,
+    });
     const serverOf = ({ requestInfo }: McpRequestContext) =>
       serverFor(this, requestInfo?.headers.get("mcp-method") ?? "");
     this.#handler = createMcpHandler(serverOf, {

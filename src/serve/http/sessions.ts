@@ -2,6 +2,7 @@
 import {
   type InitializeRequest,
   LATEST_PROTOCOL_VERSION,
+  type Server,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
@@ -11,7 +12,7 @@ import { sha256 } from "../../base/sha256.ts";
 import type { RequestingAgent, Starter } from "../../programs/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
-import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
+import { maxSessionTendMs, retryAfterSeconds, streamsOfReplica } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
@@ -26,9 +27,12 @@ import {
   requireValid,
 } from "./clients.ts";
 import { HttpRefusal, noSession } from "./refusal.ts";
-import { SessionTransport, type TransportOptions } from "./transport.ts";
+import { continueSession } from "./replicas/continue-session.ts";
+import { SessionMemory } from "./replicas/session-memory.ts";
+import type { SharedSessions } from "./replicas/shared-sessions.ts";
+import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
 
-export interface SessionLimits extends Omit<TransportOptions, "version"> {
+export interface SessionLimits extends Omit<TransportOptions, "version" | "shared"> {
   /** Maximum number of sessions of one token. */
   maxSessions: number;
   /** A session without requests and connections ends after this time. */
@@ -58,21 +62,42 @@ class HttpSession implements ClientPlace {
   }
 }
 
+/** A session that another replica has begun. */
+interface Earlier {
+  id: string;
+  memory: SessionMemory;
+  firstStream: number;
+}
+
+interface NewSession {
+  initialize: InitializeRequest["params"];
+  /** The `clientKey` of the client. */
+  client: string;
+  earlier?: Earlier | undefined;
+}
+
 export class HttpSessions {
   readonly #app: App;
   readonly #limits: SessionLimits;
   readonly #log: Log;
+  /** The same sessions in the store. Undefined without other replicas. */
+  readonly #shared: SharedSessions | undefined;
   readonly #closing = new AbortController();
   /** By the digests of their ids. */
   readonly #sessions = new Map<string, HttpSession>();
+  /** Sessions that are taken over, by the digests of their ids. */
+  readonly #adopting = new Map<string, Promise<HttpSession | undefined>>();
   /** Apps with connections of their own, which end with their session. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
+  /** Whether other replicas may continue the sessions that end now. */
+  #handsOver = false;
 
-  constructor(app: App, limits: SessionLimits, log: Log) {
+  constructor(app: App, limits: SessionLimits, log: Log, shared?: SharedSessions) {
     this.#app = app;
     this.#limits = limits;
     this.#log = log;
+    this.#shared = shared;
     const { idleMs, maxConnectionMs, events } = limits;
     const tendEveryMs = Math.min(maxSessionTendMs, idleMs, maxConnectionMs, events.maxAgeMs) / 2;
     this.#timer = setInterval(() => this.#tend(), tendEveryMs).unref();
@@ -88,12 +113,21 @@ export class HttpSessions {
   }
 
   /** Whether a session is open, by the digest of its id. */
-  readonly isOpen = (digest: string): boolean => this.#sessions.has(digest);
+  readonly isOpen: RequestingAgent["isOpen"] = (digest) =>
+    this.#sessions.has(digest) || (this.#shared?.isOpen(digest) ?? false);
 
-  /** Throws an HttpRefusal if the session does not exist, or another token or person began it. */
-  find(id: string, { owner }: Caller): SessionTransport {
-    const session = this.#sessions.get(sha256(id));
-    if (!session || session.owner !== owner) throw noSession();
+  /**
+   * Finds a session, or takes it over from a replica that is dead. Throws an HttpRefusal if the session does not exist, or another token or
+   * person began it.
+   */
+  async find(id: string, caller: Caller): Promise<SessionTransport> {
+    const digest = sha256(id);
+    if (this.#shared?.isSure === false) await this.#confirm(this.#shared);
+    const session =
+      (await this.#adopting.get(digest)) ??
+      this.#sessions.get(digest) ??
+      (this.#shared && (await this.#adopt(id, this.#shared, caller)));
+    if (!session || session.owner !== caller.owner) throw noSession();
     session.usedAt = performance.now();
     return session.transport;
   }
@@ -102,38 +136,99 @@ export class HttpSessions {
    * Starts a session. At the maximum, a session of the same token without an open request ends first. Throws an HttpRefusal if there is
    * none, or if the token is no longer valid.
    */
-  async begin(
-    { protocolVersion, capabilities, clientInfo }: InitializeRequest["params"],
-    caller: Caller,
-  ): Promise<SessionTransport> {
+  async begin(initialize: InitializeRequest["params"], caller: Caller): Promise<SessionTransport> {
+    const client = clientKey(caller, initialize.clientInfo.name);
+    return (await this.#start({ initialize, client }, caller)).transport;
+  }
+
+  async #start({ initialize, client, earlier }: NewSession, caller: Caller): Promise<HttpSession> {
     requireValid(caller);
-    const { maxSessions, ...options } = this.#limits;
-    const client = clientKey(caller, clientInfo.name);
-    const own = placesOf(caller, this.#sessions.values());
-    if (own.length >= maxSessions) {
-      const evicted = placeToFree(own, { address: caller.address, client });
-      if (!evicted) {
-        const headers = { "retry-after": String(retryAfterSeconds) };
-        throw new HttpRefusal(503, `All ${maxSessions} sessions are in use`, headers);
-      }
-      this.#log.info(
-        `session ${shortOf(evicted.transport)} had no open request and was closed to make room for another`,
-      );
-      await evicted.transport.close();
-    }
+    await this.#makeRoom(caller, client);
+    const { protocolVersion, capabilities } = initialize;
+    const { maxSessions: _, ...options } = this.#limits;
     const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
-    const transport = new SessionTransport({ ...options, version });
-    const session = sha256(transport.sessionId);
-    this.#sessions.set(session, new HttpSession(transport, caller, client));
+    const memory = earlier?.memory ?? new SessionMemory();
+    const received: SharedOptions["received"] = (message) => {
+      if (memory.received(message)) this.#shared?.keep(digest, memory.json);
+    };
+    const shared = this.#shared && { received, sessionId: earlier?.id, firstStream: earlier?.firstStream ?? 0 };
+    const transport = new SessionTransport({ ...options, version, shared });
+    const digest = sha256(transport.sessionId);
+    const session = new HttpSession(transport, caller, client);
+    this.#sessions.set(digest, session);
     const { sampling, elicitation, roots } = capabilities;
     try {
-      const asker = { starter: { client, session }, isOpen: this.isOpen, ended: caller.revoked };
-      await this.#connect(transport, asker, caller, Boolean(sampling ?? elicitation ?? roots));
+      const asker = { starter: { client, session: digest }, isOpen: this.isOpen, ended: caller.revoked };
+      const server = await this.#connect(transport, asker, caller, Boolean(sampling ?? elicitation ?? roots));
+      const parameters = { ...initialize, protocolVersion: version };
+      const begun = { transport, server, initialize: parameters, memory, isDirect: this.#isDirect };
+      if (earlier) await continueSession(begun);
+      else await this.#shared?.begin({ id: digest, owner: caller.owner, client, parameters });
     } catch (error) {
-      this.#sessions.delete(session);
+      this.#sessions.delete(digest);
+      await transport.close();
       throw error;
     }
-    return transport;
+    return session;
+  }
+
+  async #makeRoom(caller: Caller, client: string): Promise<void> {
+    const { maxSessions } = this.#limits;
+    const own = placesOf(caller, this.#sessions.values());
+    if (own.length < maxSessions) return;
+    const evicted = placeToFree(own, { address: caller.address, client });
+    if (!evicted) {
+      const headers = { "retry-after": String(retryAfterSeconds) };
+      throw new HttpRefusal(503, `All ${maxSessions} sessions are in use`, headers);
+    }
+    this.#log.info(`session ${shortOf(evicted.transport)} had no open request and was closed to make room for another`);
+    await evicted.transport.close();
+  }
+
+  /** Undefined if the session has ended, is another one's, or another replica has it. Two requests may come at once. */
+  #adopt(id: string, shared: SharedSessions, caller: Caller): Promise<HttpSession | undefined> {
+    const digest = sha256(id);
+    const adopting =
+      this.#adopting.get(digest) ?? this.#takeOver(id, shared, caller).finally(() => this.#adopting.delete(digest));
+    this.#adopting.set(digest, adopting);
+    return adopting;
+  }
+
+  async #takeOver(id: string, shared: SharedSessions, caller: Caller): Promise<HttpSession | undefined> {
+    const digest = sha256(id);
+    const adopted = await shared.adopt(digest, caller.owner);
+    if (!adopted) return undefined;
+    const { client, parameters, kept, adoptions } = adopted;
+    const earlier = { id, memory: new SessionMemory(kept), firstStream: adoptions * streamsOfReplica };
+    try {
+      const initialize = JSON.parse(parameters) as InitializeRequest["params"];
+      const session = await this.#start({ initialize, client, earlier }, caller);
+      shared.adopted(digest);
+      return session;
+    } catch (error) {
+      // Nobody has it now.
+      shared.end(digest, false);
+      throw error;
+    }
+  }
+
+  /** Whether the others may have counted this replica as dead: then some sessions may be elsewhere. */
+  async #confirm(shared: SharedSessions): Promise<void> {
+    this.#lose(await shared.confirm(this.#own()));
+  }
+
+  #own(): { id: string; unusedMs: number }[] {
+    const now = performance.now();
+    return [...this.#sessions].map(([id, { usedAt, isInUse }]) => ({ id, unusedMs: isInUse ? 0 : now - usedAt }));
+  }
+
+  #lose(digests: readonly string[]): void {
+    for (const digest of digests) void this.#sessions.get(digest)?.transport.close();
+  }
+
+  /** Resolves when other replicas know which sessions have ended. */
+  async settled(): Promise<void> {
+    await this.#shared?.settled();
   }
 
   /** Cancels everything that runs. The clients still get their answers. */
@@ -141,12 +236,18 @@ export class HttpSessions {
     this.#closing.abort();
   }
 
-  /** Ends all sessions. Resolves when their own connections to servers have ended. */
-  async close(): Promise<void> {
+  /** Ends all sessions, or leaves them to other replicas. Resolves when their own connections to servers have ended. */
+  async close({ handsOver = false } = {}): Promise<void> {
+    this.#handsOver = handsOver;
     clearInterval(this.#timer);
     this.cancel();
+    await Promise.allSettled(this.#adopting.values());
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
-    await Promise.all(this.#ending);
+    await Promise.all([...this.#ending, this.settled()]);
+  }
+
+  get #isDirect(): boolean {
+    return sessionMode(this.#app) === "direct";
   }
 
   async #connect(
@@ -154,24 +255,26 @@ export class HttpSessions {
     asker: RequestingAgent & { starter: Starter & { session: string } },
     { ended, mayApprove }: Caller,
     canBeAsked: boolean,
-  ): Promise<void> {
+  ): Promise<Server> {
     await this.#app.reload?.refresh();
-    const mode = sessionMode(this.#app);
-    const needs = { canBeAsked, isDirect: mode === "direct", hasPrivate: await hasPrivateServers(this.#app) };
+    const isDirect = this.#isDirect;
+    const needs = { canBeAsked, isDirect, hasPrivate: await hasPrivateServers(this.#app) };
     const app = appFor(this.#app, needs, transport.sessionId);
-    const surface = mode === "code" ? await surfaceOf(app) : undefined;
+    const surface = isDirect ? undefined : await surfaceOf(app);
     const server = createSession(app, this.#closing.signal, surface, { asker });
     if (canBeAsked) app.pool.setHost({ responder: hostOf(server), mayApprove });
     let stopListening = () => {};
     server.onclose = () => {
       stopListening();
       this.#sessions.delete(asker.starter.session);
+      this.#shared?.end(asker.starter.session, this.#handsOver);
       this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);
       if (app !== this.#app) this.#end(app);
     };
     await server.connect(transport);
     stopListening = onAbort(ended, () => void transport.close());
     this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
+    return server;
   }
 
   #end(app: App): void {
@@ -188,6 +291,7 @@ export class HttpSessions {
       if (transport.isInUse) session.usedAt = performance.now();
       else if (performance.now() - session.usedAt > this.#limits.idleMs) void transport.close();
     }
+    void this.#shared?.tend(this.#own()).then((lost) => this.#lose(lost));
   }
 }
 

@@ -10,14 +10,34 @@ import {
   isJSONRPCResultResponse,
   type JSONRPCMessage,
   type JSONRPCRequest,
+  ProtocolErrorCode,
   type RequestId,
   type Transport,
   type TransportSendOptions,
 } from "@modelcontextprotocol/server";
+import { parsedJson } from "../../base/json-object.ts";
 import { Semaphore } from "../../base/semaphore.ts";
+import { maxMarkChars } from "../limits.ts";
 import type { Messages } from "./body.ts";
-import { EventLog, type EventLogOptions, EventStream, eventStreamHeaders, type StayOpen } from "./event-stream.ts";
+import {
+  EventLog,
+  type EventLogOptions,
+  EventStream,
+  eventStreamHeaders,
+  messageEvent,
+  type StayOpen,
+} from "./event-stream.ts";
 import { HttpRefusal, invalidMessage, noSession } from "./refusal.ts";
+
+/** What a transport has if other replicas may take its session over. */
+export interface SharedOptions {
+  /** The id of a session that was taken over. */
+  sessionId?: string | undefined;
+  /** Streams with a lower number are of a replica that is dead. */
+  firstStream: number;
+  /** Called with each message of the client. */
+  received: (message: JSONRPCMessage) => void;
+}
 
 export interface TransportOptions {
   /** The protocol version of the session. */
@@ -31,6 +51,8 @@ export interface TransportOptions {
   maxCalls: number;
   /** Open requests of the session. */
   maxRequests: number;
+  /** Undefined if the session lives and ends with this process. */
+  shared?: SharedOptions | undefined;
 }
 
 /** The first protocol version whose clients accept an event without data and resume after it (SEP-1699). */
@@ -40,7 +62,7 @@ const pollingVersion = "2025-11-25";
 const batchVersion = "2025-03-26";
 
 export class SessionTransport implements Transport {
-  readonly sessionId = crypto.randomUUID();
+  readonly sessionId: string;
   onmessage?: Transport["onmessage"];
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -50,17 +72,21 @@ export class SessionTransport implements Transport {
   readonly #listening: EventStream;
   /** The streams of open requests. A batch has one stream for all its requests. */
   readonly #byRequest = new Map<RequestId, EventStream>();
+  /** Requests that no client waits for, with what is called when they are answered. */
+  readonly #replayed = new Map<RequestId, () => void>();
   /** Tool calls that run. */
   readonly #calls = new Set<RequestId>();
   readonly #places: Semaphore;
-  #lastStream = 0;
+  #lastStream: number;
   #isClosed = false;
 
   constructor(options: TransportOptions) {
     this.#options = options;
     this.#log = new EventLog(options.events);
     this.#places = new Semaphore(options.maxCalls);
-    this.#listening = this.#stream(0);
+    this.sessionId = options.shared?.sessionId ?? crypto.randomUUID();
+    this.#lastStream = options.shared?.firstStream ?? 0;
+    this.#listening = this.#stream(this.#lastStream);
   }
 
   async start(): Promise<void> {}
@@ -94,20 +120,32 @@ export class SessionTransport implements Transport {
       return new Response(null, { status: 202 });
     }
     this.#lastStream += 1;
-    const stream = this.#stream(this.#lastStream);
+    const stream = this.#stream(this.#lastStream, this.#options.shared ? markOf(ids) : "");
     for (const id of ids) this.#byRequest.set(id, stream);
     const response = this.#streamed(stream.open(stayOpen));
     for (const message of messages) this.#receive(message, stream);
     return response;
   }
 
+  /** Handles a request that the client has sent to another replica. Resolves when it is answered; nobody gets the answer. */
+  async replay(request: Pick<JSONRPCRequest, "method" | "params">): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // The client may have chosen any other id.
+    const id = crypto.randomUUID();
+    this.#replayed.set(id, resolve);
+    this.onmessage?.({ jsonrpc: "2.0", id, ...request });
+    await promise;
+  }
+
   /** Handles a GET request: opens the stream that belongs to no request, or resumes another one. Throws an HttpRefusal. */
   listen(lastEventId: string | null, stayOpen: StayOpen): Response {
     if (lastEventId === null) return this.#streamed(this.#listening.open(stayOpen));
-    const [, id, number] = (/^(\d{1,9})-(\d{1,9})$/.exec(lastEventId) ?? []).map(Number);
+    const [, ids, mark] = /^(\d{1,9}-\d{1,9})(?:-([\w-]{1,200}))?$/.exec(lastEventId) ?? [];
+    const [id, number] = (ids?.split("-") ?? []).map(Number);
     if (id === undefined || number === undefined || id > this.#lastStream) {
       throw new HttpRefusal(400, "Last-Event-ID is not an event of this session");
     }
+    if (id < this.#listening.id) return this.#afterLoss(mark, stayOpen);
     const stream = this.#streams().find((each) => each.id === id);
     if (stream) return this.#streamed(stream.open(stayOpen, number));
     const rest = this.#log.after(id, number);
@@ -115,9 +153,23 @@ export class SessionTransport implements Transport {
     return rest.length > 0 ? this.#streamed(Buffer.concat(rest)) : new Response(null, { status: 204 });
   }
 
+  /** Resumes a stream of a replica that is dead. The answer of its request is lost, and the client learns it. */
+  #afterLoss(mark: string | undefined, stayOpen: StayOpen): Response {
+    const lost = mark === undefined ? [] : requestsOf(mark);
+    if (lost.length === 0) return this.#streamed(this.#listening.open(stayOpen));
+    const events = lost.map((id) => messageEvent(JSON.stringify({ jsonrpc: "2.0", id, error: answerLost })));
+    return this.#streamed(Buffer.from(events.join("")));
+  }
+
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
     const requestId = isAnswer ? message.id : options?.relatedRequestId;
+    const replayed = isAnswer && requestId !== undefined ? this.#replayed.get(requestId) : undefined;
+    if (replayed && requestId !== undefined) {
+      this.#replayed.delete(requestId);
+      replayed();
+      return;
+    }
     if (requestId === undefined) {
       this.#unrelated().write(message);
       return;
@@ -156,9 +208,10 @@ export class SessionTransport implements Transport {
     return this.#options.version >= pollingVersion;
   }
 
-  #stream(id: number): EventStream {
+  #stream(id: number, mark = ""): EventStream {
     const stream: EventStream = new EventStream({
       id,
+      mark,
       log: this.#log,
       primes: this.#canPoll,
       retryMs: this.#options.retryMs,
@@ -182,6 +235,7 @@ export class SessionTransport implements Transport {
   }
 
   #receive(message: JSONRPCMessage, stream?: EventStream): void {
+    this.#options.shared?.received(message);
     if (stream && isJSONRPCRequest(message) && message.method === "tools/call") {
       void this.#beginCall(message, stream);
       return;
@@ -218,3 +272,20 @@ export class SessionTransport implements Transport {
     }
   }
 }
+
+/** The end of an event's id: the ids of the requests that its stream answers. Empty if they are too long. */
+function markOf(ids: readonly RequestId[]): string {
+  const mark = Buffer.from(JSON.stringify(ids)).toString("base64url");
+  return mark.length > maxMarkChars ? "" : `-${mark}`;
+}
+
+function requestsOf(mark: string): RequestId[] {
+  const ids = parsedJson(Buffer.from(mark, "base64url").toString());
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string" || typeof id === "number") : [];
+}
+
+const answerLost = {
+  code: ProtocolErrorCode.InternalError,
+  message:
+    "The replica that ran this request has ended, and the answer is lost. Calls that it made may have taken effect: look before you repeat it",
+};

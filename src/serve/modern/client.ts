@@ -47,6 +47,7 @@ export function plainRequest(
     app,
     allowQuestions: () => ({ [Symbol.dispose]: () => {} }),
     task: undefined,
+    claimed: undefined,
   };
 }
 
@@ -66,16 +67,22 @@ export function openRequest(client: ModernClient, open: OpenRequest, rules: Task
     signal: open.signal,
     sendProgress: open.progressToken === undefined ? undefined : sendProgress,
     allowQuestions: (server) => host.begin(open, server),
-    task: rules && followedTask(client, open),
+    task: rules && followedTask(open),
+    claimed: rules || client.parked.areShared ? claimedExecution(client, open) : undefined,
   };
 }
 
-function followedTask({ tasks }: ModernClient, open: OpenRequest): HostRequest["task"] {
+function claimedExecution({ tasks }: ModernClient, open: OpenRequest): HostRequest["claimed"] {
   return {
     claim: tasks.claimOf(open.secret),
     onExecution: (execution: FollowedExecution) => {
       open.execution = execution;
     },
+  };
+}
+
+function followedTask(open: OpenRequest): HostRequest["task"] {
+  return {
     onStatus: (message: string) => {
       open.statusMessage = message;
     },

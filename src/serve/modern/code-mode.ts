@@ -3,6 +3,7 @@
  * becomes a task, if the host knows tasks.
  */
 import type { CallToolResult, Result, ServerCapabilities, ServerContext } from "@modelcontextprotocol/server";
+import type { JsonObject } from "../../base/json-object.ts";
 import { withTasks } from "../../servers/tasks-extension.ts";
 import { CodeServer } from "../code-server.ts";
 import type { CodeSession } from "../code-session.ts";
@@ -46,8 +47,20 @@ class ClientCalls {
   /** Answers one round of a call. */
   async answer(received: ReceivedRequest, context: ServerContext): Promise<Result & { content: [] }> {
     const rules = this.#rules(context);
-    const result = await this.#client.parked.round(received, context, (open) => this.#work(open, rules), rules);
+    const work = (open: OpenRequest) => this.#work(open, rules);
+    const resume = ({ id, secret }: { id: string; secret: string }) => this.#resume(id, secret, context, rules);
+    const result = await this.#client.parked.round(received, context, work, rules, resume);
     return result as Result & { content: [] };
+  }
+
+  /** Follows the stored execution of a request that another replica has had. Undefined if there is none of this client. */
+  async #resume(id: string, secret: string, context: ServerContext, rules: TaskRules | undefined) {
+    const { app } = this.#client.connections(capabilitiesOf(context));
+    const executions = await app.executions();
+    const claim = this.#client.tasks.claimOf(secret);
+    if (app.isLocked || !(await executions.stored.hasClaim(id, claim, app))) return undefined;
+    const params = { name: executeCode.name, arguments: { resume: id } };
+    return (open: OpenRequest) => this.#work(open, rules, params);
   }
 
   /** Follows a stored execution, whose task was begun by an earlier process. Undefined if there is none with this claim. */
@@ -68,7 +81,8 @@ class ClientCalls {
   }
 
   /** The lists may not depend on the host, so neither do the tools that it may call. */
-  async #work(open: OpenRequest, rules: TaskRules | undefined): Promise<CallToolResult> {
-    return await this.#session.call({ ...openRequest(this.#client, open, rules), capabilities: anyHost });
+  async #work(open: OpenRequest, rules: TaskRules | undefined, params?: JsonObject): Promise<CallToolResult> {
+    const request = openRequest(this.#client, open, rules);
+    return await this.#session.call({ ...request, params: params ?? request.params, capabilities: anyHost });
   }
 }

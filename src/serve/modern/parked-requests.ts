@@ -7,6 +7,7 @@ import {
   createRequestStateCodec,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestStateCodec,
   type Result,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -23,6 +24,15 @@ interface ParkedRequestsOptions {
   maxOpen: number;
   /** Aborted when claudikins ends. */
   closing: AbortSignal;
+  /** Undefined without other replicas. */
+  states?: SharedStates | undefined;
+}
+
+/** What requests of several replicas have, so that each replica can read the state of another one's. */
+export interface SharedStates {
+  /** The name of this replica. */
+  replica: string;
+  codec: RequestStateCodec<State>;
 }
 
 /** When requests become tasks. */
@@ -36,21 +46,50 @@ export interface TaskRules {
 interface State {
   id: string;
   round: string;
+  /** The replica that has the request. */
+  replica?: string | undefined;
+  /** The stored execution of the request, and what its claim is made of. */
+  execution?: { id: string; secret: string } | undefined;
 }
+
+/** Makes states that `key` seals. `keptMs` is their time in milliseconds. */
+export function stateCodec(key: Uint8Array, keptMs: number): RequestStateCodec<State> {
+  return createRequestStateCodec<State>({ key, ttlSeconds: Math.ceil(keptMs / 1_000) });
+}
+
+/** The content of a state. Undefined if it is not one of ours, or it has expired. */
+export async function readState(text: string, { codec }: Pick<SharedStates, "codec">): Promise<State | undefined> {
+  try {
+    // The codec is not bound to a context.
+    return await codec.verify(text, {} as ServerContext);
+  } catch {
+    return undefined;
+  }
+}
+
+type Work = (open: OpenRequest) => Promise<object>;
+
+/** The work that continues the stored execution of a request. Undefined if there is none for this host. */
+type Resume = (execution: { id: string; secret: string }) => Promise<Work | undefined>;
 
 /** The open requests of all hosts at one address. */
 export class ParkedRequests {
   readonly #options: ParkedRequestsOptions;
   readonly #open = new Map<string, OpenRequest>();
   readonly #places: Semaphore;
-  /** The key exists only in this process, and so do the requests. */
-  readonly #codec;
+  readonly #codec: RequestStateCodec<State>;
 
   constructor(options: ParkedRequestsOptions) {
     this.#options = options;
     this.#places = new Semaphore(options.maxRunning);
-    const key = crypto.getRandomValues(new Uint8Array(32));
-    this.#codec = createRequestStateCodec<State>({ key, ttlSeconds: Math.ceil(options.answerMs / 1_000) });
+    // The key exists only in this process, and so do the requests.
+    const ownCodec = () => stateCodec(crypto.getRandomValues(new Uint8Array(32)), options.answerMs);
+    this.#codec = options.states?.codec ?? ownCodec();
+  }
+
+  /** Whether another replica can continue what a stored execution has begun. */
+  get areShared(): boolean {
+    return this.#options.states !== undefined;
   }
 
   /** Requests that a host waits for. */
@@ -66,18 +105,20 @@ export class ParkedRequests {
   /**
    * Answers one round of a request: begins the work, or continues the work that the request's state names. Returns the result of
    * the work, or the questions that the host must answer first, or the task that the request becomes. `tasks` is given if the host
-   * knows tasks. Throws a ProtocolError if the state cannot be used.
+   * knows tasks, and `resume` if executions of other replicas can be continued. Throws a ProtocolError if the state cannot be used.
    */
   async round(
     asked: ReceivedRequest,
     context: ServerContext,
-    work: (open: OpenRequest) => Promise<object>,
+    work: Work,
     tasks?: TaskRules,
+    resume?: Resume,
   ): Promise<Result> {
     if ((await this.#places.acquire(context.mcpReq.signal)) === false) throw new Error("The request was cancelled");
     try {
       const state: unknown = context.mcpReq.requestState();
-      const open = state === undefined ? this.#begin(asked, context, work) : await this.#parked(state, asked, context);
+      const open =
+        state === undefined ? this.#begin(asked, context, work) : await this.#parked(state, asked, context, resume);
       return (await this.#answered(open, context, tasks?.tasks.hasRoom ? tasks : undefined)) as Result;
     } finally {
       this.#places.release();
@@ -85,7 +126,7 @@ export class ParkedRequests {
   }
 
   /** Begins a request that the host does not wait for. */
-  begin(asked: ReceivedRequest, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
+  begin(asked: ReceivedRequest, context: ServerContext, work: Work): OpenRequest {
     return new OpenRequest(asked, context, work, this.#options.closing);
   }
 
@@ -103,11 +144,16 @@ export class ParkedRequests {
 
   async #park(open: OpenRequest, context: ServerContext): Promise<object> {
     const inputRequests = open.park(this.#options.answerMs, () => this.#open.delete(open.id));
-    const requestState = await this.#codec.mint({ id: open.id, round: open.round! }, context);
+    const { id, execution, secret } = open;
+    const { replica } = this.#options.states ?? {};
+    // Another replica can continue it only if it is stored.
+    if (replica !== undefined) await execution?.handOut();
+    const stored = replica === undefined || !execution ? {} : { execution: { id: execution.id, secret } };
+    const requestState = await this.#codec.mint({ id, round: open.round!, replica, ...stored }, context);
     return { resultType: "input_required", inputRequests, requestState };
   }
 
-  #begin(asked: ReceivedRequest, context: ServerContext, work: (open: OpenRequest) => Promise<object>): OpenRequest {
+  #begin(asked: ReceivedRequest, context: ServerContext, work: Work): OpenRequest {
     if (this.#open.size >= this.#options.maxOpen) {
       const oldest = [...this.#open.values()].find(({ isParked }) => isParked);
       if (!oldest)
@@ -120,16 +166,32 @@ export class ParkedRequests {
     return open;
   }
 
-  async #parked(sealed: unknown, asked: ReceivedRequest, context: ServerContext): Promise<OpenRequest> {
-    const state = await Promise.resolve(sealed)
-      .then((text) => this.#codec.verify(String(text), context))
-      .catch(() => undefined);
+  async #parked(
+    sealed: unknown,
+    asked: ReceivedRequest,
+    context: ServerContext,
+    resume: Resume | undefined,
+  ): Promise<OpenRequest> {
+    const state = await readState(String(await sealed), { codec: this.#codec });
     if (!state) throw unusable("it is not from this process, or it has expired");
     const open = this.#open.get(state.id);
-    if (!open) throw unusable("the request that asked has ended");
+    if (!open) return this.#resumed(state, asked, context, resume);
     if (!open.isFor(asked)) throw unusable("it belongs to another request");
     if (!open.isParked || state.round !== open.round) throw unusable("its questions were answered already");
     return open;
+  }
+
+  /** Continues the execution of a request that this replica does not have. The questions have ended with the replica that has asked them. */
+  async #resumed(
+    { replica, execution }: State,
+    asked: ReceivedRequest,
+    context: ServerContext,
+    resume: Resume | undefined,
+  ): Promise<OpenRequest> {
+    const work = execution && (await resume?.(execution));
+    if (work) return this.#begin(asked, context, work);
+    const isOfOther = replica !== undefined && replica !== this.#options.states?.replica;
+    throw unusable(isOfOther ? "the replica that asked has ended" : "the request that asked has ended");
   }
 }
 

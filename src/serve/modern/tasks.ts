@@ -29,6 +29,21 @@ interface TasksOptions {
   maxKept: number;
   /** The client. Only it can find its stored tasks. */
   owner: string;
+  /** The name of this replica, if there are others. */
+  replica?: string | undefined;
+}
+
+const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const ofExecution = new RegExp(`^([0-9a-z]+)\\.(${uuid})$`);
+const ofReplica = new RegExp(`^(${uuid})\\.${uuid}$`);
+
+/** What the id of a task says: its stored execution, or the replica that has it in memory. */
+export function partsOfTask(id: unknown): { execution?: string; secret?: string; replica?: string } {
+  if (typeof id !== "string") return {};
+  const [, execution, secret] = ofExecution.exec(id) ?? [];
+  if (execution !== undefined && secret !== undefined) return { execution, secret };
+  const [, replica] = ofReplica.exec(id) ?? [];
+  return replica === undefined ? {} : { replica };
 }
 
 /** What the id of a task says about its execution in the store. */
@@ -133,7 +148,9 @@ export class Tasks implements Disposable {
   /** Makes a task of a request. The host must support tasks. Returns the result of the request. */
   adopt(open: OpenRequest): Promise<Result> {
     const { execution, secret } = open;
-    return this.#add(execution ? `${execution.id}.${secret}` : open.id, open);
+    const { replica } = this.#options;
+    const own = replica === undefined ? open.id : `${replica}.${open.id}`;
+    return this.#add(execution ? `${execution.id}.${secret}` : own, open);
   }
 
   async #add(id: string, open: OpenRequest): Promise<Result> {
@@ -195,7 +212,7 @@ export class Tasks implements Disposable {
 
   /** A task of an earlier process: its execution is in the store. Two requests may ask for it at once. */
   async #revived(id: string, context: ServerContext, revive: Reviver): Promise<Task | undefined> {
-    const [, execution, secret] = /^([0-9a-z]+)\.([0-9a-f-]{36})$/.exec(id) ?? [];
+    const { execution, secret } = partsOfTask(id);
     if (execution === undefined || secret === undefined) return undefined;
     const reviving = this.#reviving.get(id) ?? revive({ execution, claim: this.claimOf(secret) }, context);
     this.#reviving.set(id, reviving);

@@ -4,7 +4,9 @@ import type { RequestingAgent } from "../../programs/asker.ts";
 import type { HostRequest } from "../host-request.ts";
 import type { Observed } from "../observed-answer.ts";
 
-export interface ToolCallContext extends Partial<Pick<HostRequest, "identity" | "task">>, Partial<Observed> {
+export interface ToolCallContext
+  extends Partial<Pick<HostRequest, "identity" | "task" | "claimed">>,
+    Partial<Observed> {
   onProgress?: ((line: string) => void) | undefined;
   /** Unusable servers that answers of the session have mentioned. */
   mentioned?: Set<string>;

@@ -21,6 +21,7 @@ import { type DownServer, downServers, downText } from "../../tools/search/down-
 import { observedType } from "../../tools/signature.ts";
 import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
+import { leftToOthers } from "../host-request.ts";
 import {
   backgroundAnswerMs,
   maxCallsChars,
@@ -63,7 +64,7 @@ export async function callExecuteCode(
       : await resumed(resume, args["code"], app, context);
   if ("content" in followed) return followed;
   cancelWith(context.asker?.ended, followed);
-  context.task?.onExecution(followed);
+  context.claimed?.onExecution(followed);
   context.span?.executes(followed.id);
   const outcome = await outcomeInTime(followed, args, app, signal, context);
   if (!outcome) return textResult(await waitingText(followed, app));
@@ -84,7 +85,7 @@ async function started(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { onProgress, identity: host, task, trace, asker = agentOfUser }: ToolCallContext,
+  { onProgress, identity: host, claimed, trace, asker = agentOfUser }: ToolCallContext,
 ): Promise<FollowedExecution | CallToolResult> {
   const { code, background, dry_run: isDryRun = false } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
@@ -101,7 +102,7 @@ async function started(
   const dryRun = isDryRun ? new (await import("../../programs/dry-run/dry-run.ts")).DryRun() : undefined;
   const limits = { timeoutMs: timeoutMs as number | undefined };
   const { starter } = asker;
-  const { claim } = task ?? {};
+  const { claim } = claimed ?? {};
   const request = { source: code, limits, signal, trace, onProgress, host, claim, starter, isForAgent: true, dryRun };
   return executions.start(request, app, { isBackground: background === true });
 }
@@ -145,7 +146,8 @@ async function outcomeInTime(
   const late = Promise.withResolvers<undefined>();
   const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
   // An agent that asks for an outcome again, or runs a program in the background or as a task, may stop waiting for it.
-  const cancels = () => resume === undefined && background !== true && !(task && followed.isHandedOut);
+  const isKept = () => followed.isHandedOut && (task !== undefined || signal.reason === leftToOthers);
+  const cancels = () => resume === undefined && background !== true && !isKept();
   const stop = onAbort(signal, () => (cancels() ? followed.cancel() : late.resolve(undefined)));
   const ended = new AbortController();
   // An agent that asks again knows it, and waits for the user.
@@ -159,7 +161,7 @@ async function outcomeInTime(
   try {
     const outcome = await Promise.race([followed.outcome, late.promise]);
     if (!outcome) await followed.handOut();
-    return outcome;
+    return followed.isReleased ? undefined : outcome;
   } finally {
     clearTimeout(timer);
     ended.abort();

@@ -82,6 +82,11 @@ export class Connections implements AsyncDisposable {
     return this.#pool(1);
   }
 
+  /** Another pool, for a library with statements of its own. */
+  foreign(max: number): Bun.SQL {
+    return this.#pool(max, { transform: undefined });
+  }
+
   /** A later call connects again. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closings += 1;
@@ -130,7 +135,7 @@ export class Connections implements AsyncDisposable {
     }
   }
 
-  #pool(max: number): Bun.SQL {
+  #pool(max: number, options: { transform?: undefined } = {}): Bun.SQL {
     return new Bun.SQL(this.#url, {
       adapter: "postgres",
       // Otherwise PGDATABASE would have precedence.
@@ -139,6 +144,7 @@ export class Connections implements AsyncDisposable {
       connectionTimeout: databaseConnectSeconds,
       connection: { application_name: "claudikins" },
       transform: Bun.SQL.toCamel,
+      ...options,
     });
   }
 

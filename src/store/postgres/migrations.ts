@@ -11,6 +11,12 @@ const oldestServer = 130_000;
 /** The lock of a migration, a number that nothing else in the database should use: "claudiki" in hexadecimal. */
 const lock = "x'636c617564696b69'::bigint";
 
+/** Takes a lock until the end of the transaction. False if another process has it. */
+export async function tryLock(name: string, querying: Querying): Promise<boolean> {
+  const statement = "SELECT pg_try_advisory_xact_lock(hashtextextended($name, 0)) AS taken";
+  return (await querying.get<{ taken: boolean }>(statement, { name }))?.taken === true;
+}
+
 interface Schema {
   /** The number of steps that were made. */
   version: number;

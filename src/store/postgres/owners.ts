@@ -1,6 +1,7 @@
 /** The processes that run executions or wait for approvals. Each is alive for the others as long as it renews its lease. */
 import { leaseMs, leaseRenewedMs } from "../limits.ts";
-import type { Owner } from "../store.ts";
+import type { Owner } from "../owner.ts";
+import type { Reached, Replica } from "../replicas.ts";
 import type { Connections } from "./connections.ts";
 
 const expiry = `clock_timestamp() + interval '${leaseMs} milliseconds'`;
@@ -19,24 +20,49 @@ export function isAliveIn(column: string): string {
 export class Owners {
   readonly #connections: Connections;
   readonly #leases = new Map<string, Lease>();
+  /** How other processes find and reach this one. It stands in the row of each lease. */
+  #reached: Reached | undefined;
 
   constructor(connections: Connections) {
     this.#connections = connections;
   }
 
-  /** This process, under a new name. Throws DATABASE_UNAVAILABLE. */
-  async take(): Promise<Owner> {
-    await this.#forgetDead();
-    const lease = new Lease(this.#connections);
-    await lease.begin();
-    this.#leases.set(lease.name, lease);
+  /** Says where other processes reach this one, and returns a lease for it. Throws DATABASE_UNAVAILABLE. */
+  async join(url: string): Promise<Replica> {
+    const { lease, end } = await this.#take();
+    this.#reached = { replica: lease.name, url };
+    await Promise.all([...this.#leases.values()].map((each) => each.renew()));
     return {
       name: lease.name,
-      [Symbol.asyncDispose]: async () => {
-        this.#leases.delete(lease.name);
-        await lease.end();
+      get holds() {
+        return lease.holds;
       },
+      get lapses() {
+        return lease.lapses;
+      },
+      confirm: async () => {
+        if (!lease.holds) await lease.renew();
+      },
+      [Symbol.asyncDispose]: end,
     };
+  }
+
+  /** This process, under a new name. Throws DATABASE_UNAVAILABLE. */
+  async take(): Promise<Owner> {
+    const { lease, end } = await this.#take();
+    return { name: lease.name, [Symbol.asyncDispose]: end };
+  }
+
+  async #take(): Promise<{ lease: Lease; end: () => Promise<void> }> {
+    await this.#forgetDead();
+    const lease = new Lease(this.#connections, () => this.#reached);
+    await lease.begin();
+    this.#leases.set(lease.name, lease);
+    const end = async () => {
+      this.#leases.delete(lease.name);
+      await lease.end();
+    };
+    return { lease, end };
   }
 
   /** Whether a process is alive. */
@@ -63,14 +89,18 @@ export class Owners {
 class Lease {
   readonly name = crypto.randomUUID();
   readonly #connections: Connections;
+  readonly #reached: () => Reached | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** How often it was renewed after it may have run out. */
+  lapses = 0;
   /** A time before the last renewal, on a clock that nobody sets. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   #renewing: Promise<void> | undefined;
   #hasEnded = false;
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, reached: () => Reached | undefined) {
     this.#connections = connections;
+    this.#reached = reached;
   }
 
   async begin(): Promise<void> {
@@ -96,10 +126,11 @@ class Lease {
     await this.#connections.each(async (querying) => {
       const before = performance.now();
       await querying.run(
-        `INSERT INTO claudikins.owners (name, expires_at) VALUES ($name, ${expiry})
-         ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at`,
-        { name: this.name },
+        `INSERT INTO claudikins.owners (name, expires_at, replica, url) VALUES ($name, ${expiry}, $replica, $url)
+         ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at, replica = excluded.replica, url = excluded.url`,
+        { name: this.name, replica: null, url: null, ...this.#reached() },
       );
+      if (!this.holds && this.#renewedAt > Number.NEGATIVE_INFINITY) this.lapses += 1;
       this.#renewedAt = before;
     });
   }

@@ -9,6 +9,8 @@ export interface Querying {
   get<Row>(statement: string, values?: Values): Promise<Row | undefined>;
   /** Returns the number of rows that were changed. */
   run(statement: string, values?: Values): Promise<number>;
+  /** Runs a statement of a library, whose values are numbered: `$1`. */
+  foreign(statement: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }>;
   /** Runs several statements without values. */
   script(statements: string): Promise<void>;
 }
@@ -23,6 +25,7 @@ export function queryingOf(sql: Pick<Bun.SQL, "unsafe">): Querying {
     all: async (statement, values) => [...(await run(statement, values))],
     get: async (statement, values) => (await run(statement, values))[0],
     run: async (statement, values) => (await run(statement, values)).count,
+    foreign: async (statement, values = []) => ({ rows: [...(await sql.unsafe(statement, [...values]))] }),
     script: async (statements) => void (await sql.unsafe(statements).simple()),
   };
 }

@@ -181,4 +181,49 @@ CREATE TABLE claudikins.quota_uses (
   PRIMARY KEY (key, from_at)
 );`,
   },
+  {
+    oldest: 1,
+    statements: `
+-- Finds the executions that are due and that no process runs, among many that wait.
+CREATE INDEX due_executions ON claudikins.executions (coalesce(config, ''), coalesce(owner, ''), wake_at)
+  WHERE state = 'open' AND unsaved IS NULL;`,
+  },
+  {
+    oldest: 1,
+    statements: `
+-- The replica that has the lease, and its address.
+ALTER TABLE claudikins.owners ADD COLUMN replica TEXT;
+ALTER TABLE claudikins.owners ADD COLUMN url TEXT;
+
+-- The key that replicas share: 32 bytes in hexadecimal.
+CREATE TABLE claudikins.shared_key (
+  is_only BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (is_only),
+  key TEXT NOT NULL
+);
+
+-- The sessions over HTTP of the revisions up to 2025-11-25, by digests of their ids. \`parameters\` and \`kept\` are JSON.
+CREATE TABLE claudikins.sessions (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  replica TEXT NOT NULL,
+  place TEXT NOT NULL,
+  owner TEXT,
+  client TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  kept TEXT NOT NULL,
+  adoptions INTEGER NOT NULL DEFAULT 0,
+  expires_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX old_sessions ON claudikins.sessions (expires_at);
+
+-- Short texts for some time: the sessions of the page and its sign-ins, sealed with the secret that the browser has.
+CREATE TABLE claudikins.kept_values (
+  place BIGINT GENERATED ALWAYS AS IDENTITY,
+  kind TEXT NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  value TEXT NOT NULL,
+  ends_at DOUBLE PRECISION NOT NULL,
+  PRIMARY KEY (kind, id)
+);
+CREATE INDEX kept_values_by_place ON claudikins.kept_values (kind, place);`,
+  },
 ];

@@ -1,10 +1,12 @@
 /** The store in a Postgres, which the replicas of a team share. */
 import { tidyTurnMs } from "../limits.ts";
-import type { Owner, Store } from "../store.ts";
+import type { Owner } from "../owner.ts";
+import type { Store } from "../store.ts";
 import { PostgresApprovals } from "./approvals.ts";
 import { PostgresAudit } from "./audit.ts";
 import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
+import { PostgresContinuations } from "./continuations.ts";
 import { PostgresCounts } from "./counts.ts";
 import { PostgresExecutions } from "./executions.ts";
 import { PostgresLabels } from "./labels.ts";
@@ -13,6 +15,7 @@ import { Owners } from "./owners.ts";
 import { PostgresPeople } from "./people.ts";
 import { PostgresQuotas } from "./quotas.ts";
 import { PostgresRecords } from "./records.ts";
+import { PostgresReplicas } from "./replicas.ts";
 import { Room } from "./room.ts";
 import { PostgresWriter } from "./writer.ts";
 
@@ -26,6 +29,8 @@ export class PostgresStore implements Store {
   readonly approvals: PostgresApprovals;
   readonly audit: PostgresAudit;
   readonly executions: PostgresExecutions;
+  readonly continuations: PostgresContinuations;
+  readonly replicas: PostgresReplicas;
   readonly #connections: Connections;
   readonly #owners: Owners;
   readonly #changes: Changes;
@@ -47,6 +52,8 @@ export class PostgresStore implements Store {
     this.approvals = new PostgresApprovals(connections);
     this.audit = new PostgresAudit(connections);
     this.executions = new PostgresExecutions(connections, () => new PostgresWriter(parts));
+    this.continuations = new PostgresContinuations(connections, changes);
+    this.replicas = new PostgresReplicas(connections, owners);
   }
 
   async checkWritable(): Promise<void> {

@@ -1,7 +1,8 @@
 /** The store in one SQLite file of the user, which several processes use at once. */
 import { dirname, join } from "node:path";
 import { stampOf } from "../../base/files.ts";
-import type { Owner, Store } from "../store.ts";
+import type { Owner } from "../owner.ts";
+import type { Store } from "../store.ts";
 import { approvalRows } from "./approval-rows.ts";
 import { auditLog } from "./audit-log.ts";
 import { Connection } from "./connection.ts";
@@ -24,6 +25,8 @@ export class SqliteStore implements Store {
   readonly approvals;
   readonly audit;
   readonly executions;
+  readonly continuations = undefined;
+  readonly replicas = undefined;
 
   constructor(file: string) {
     const connection = new Connection(file);

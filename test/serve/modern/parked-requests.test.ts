@@ -149,7 +149,7 @@ describe("a request with a question", () => {
   test("sends progress with the token of its round", async () => {
     told.length = 0;
     const parked = new ParkedRequests(usual);
-    const client = { connections: () => ({ app: {}, host: new ModernHost({}) }) } as unknown as ModernClient;
+    const client = { parked, connections: () => ({ app: {}, host: new ModernHost({}) }) } as unknown as ModernClient;
     const { requestState, inputRequests } = required(
       await parked.round(asked, context({ progressToken: "p" }), async (open) => {
         const { sendProgress } = openRequest(client, open, undefined);

@@ -529,7 +529,7 @@ test("the real home directory is never changed", async () => {
   const naming = (word: RegExp) => source.filter((name) => word.test(readFileSync(join(root, "src", name), "utf8")));
   expect(naming(/\bhomedir\b/)).toEqual([]);
   // The audit log has the name of the user.
-  expect(naming(/\buserInfo\b/)).toEqual([join("policy", "audit", "decider.ts")]);
+  expect(naming(/\buserInfo\b/)).toEqual([join("store", "audit", "decider.ts")]);
   expect(naming(/\buserInfo\(\)\.(?!username\b)/)).toEqual([]);
 });
 

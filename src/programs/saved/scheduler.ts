@@ -1,14 +1,15 @@
 /** Runs saved programs when they are due: each time once, and never twice at the same time. */
-import { messageOf } from "../base/errors.ts";
-import { statsOf } from "../base/files.ts";
-import type { Log } from "../base/log.ts";
-import { sha256 } from "../base/sha256.ts";
-import type { SavedProgramsPlace } from "../config/locations.ts";
-import type { ExecutionParts } from "../programs/execute.ts";
-import type { Executions } from "../programs/executions.ts";
-import type { FollowedExecution } from "../programs/running-execution.ts";
-import type { Schedule, ScheduledRun, Schedules } from "../programs/saved/schedules.ts";
-import { idAt } from "../programs/trace/id.ts";
+import { dirname, relative } from "node:path";
+import { messageOf } from "../../base/errors.ts";
+import { statsOf } from "../../base/files.ts";
+import type { Log } from "../../base/log.ts";
+import { sha256 } from "../../base/sha256.ts";
+import type { SavedProgramsPlace } from "../../config/locations.ts";
+import type { ExecutionParts } from "../execute.ts";
+import type { Executions } from "../executions.ts";
+import type { FollowedExecution } from "../running-execution.ts";
+import { idAt } from "../trace/id.ts";
+import type { Schedule, ScheduledRun, Schedules } from "./schedules.ts";
 
 /** The programs of the whole config, or of a door. */
 export interface ScheduledPlace {
@@ -70,7 +71,7 @@ export class Scheduler {
       if (!this.#running.has(lastRun.execution)) await this.#follow(lastRun.execution, schedule, schedules, place);
       return;
     }
-    const { dueAt } = await import("../programs/saved/schedules.ts");
+    const { dueAt } = await import("./schedules.ts");
     const found = dueAt(schedule, this.#now());
     if (found) await this.#start(found, schedule, schedules, place);
   }
@@ -99,15 +100,19 @@ export class Scheduler {
     }
   }
 
-  /** The execution has the same id for the same time, so that it is found again if this process dies before it is noted. */
+  /**
+   * The execution has the same id for the same time, so that it is found again if this process dies before it is noted, and so that only one
+   * of several replicas runs it, wherever their data folders are.
+   */
   async #execution(
     due: number,
     { id, program, input }: Schedule,
     { place, open }: ScheduledPlace,
   ): Promise<FollowedExecution> {
-    const executionId = idAt(due, sha256(JSON.stringify([place.folder, id, due])));
+    const name = relative(dirname(place.mark), place.folder);
+    const executionId = idAt(due, sha256(JSON.stringify([name, id, due])));
     const { executions, parts } = await open();
-    const { earlier, requestForNamed } = await import("../programs/saved/run.ts");
+    const { earlier, requestForNamed } = await import("./run.ts");
     const found = await earlier(executionId, executions, parts);
     if (found) return found;
     const request = await requestForNamed(program, input, place);
@@ -162,6 +167,6 @@ export class Scheduler {
 /** Undefined if no program was ever saved: then nothing is loaded. */
 async function schedulesAt({ place }: ScheduledPlace): Promise<Schedules | undefined> {
   if (!statsOf(place.folder)) return undefined;
-  const { Schedules } = await import("../programs/saved/schedules.ts");
+  const { Schedules } = await import("./schedules.ts");
   return new Schedules(place);
 }

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
-import { Scheduler } from "../../src/daemon/scheduler.ts";
+import { Scheduler } from "../../src/programs/saved/scheduler.ts";
 import { dueAt, nextTimes, type Schedule, Schedules } from "../../src/programs/saved/schedules.ts";
 import { cli } from "../cli/in-memory.ts";
 import { eventually } from "../support/eventually.ts";

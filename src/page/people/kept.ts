@@ -1,0 +1,72 @@
+/**
+ * What belongs to a secret that only a browser has, for some time: a session of the page, or a sign-in that is under way. Replicas keep it in their
+ * database, sealed with the secret, so that the database alone is of no use.
+ */
+import { createHash } from "node:crypto";
+import { parsedJson } from "../../base/json-object.ts";
+import { sha256 } from "../../base/sha256.ts";
+import { Seal } from "../../servers/auth/seal.ts";
+import type { ValueRows } from "../../store/replicas.ts";
+
+export interface Kept<Value> {
+  /** `endsAt` is in milliseconds since 1970. */
+  add(secret: string, value: Value, endsAt: number): Promise<void>;
+  /** Undefined if there is none, or its time is over. */
+  find(secret: string): Promise<Value | undefined>;
+  /** Removes it. Of several callers, one alone gets it. */
+  take(secret: string): Promise<Value | undefined>;
+}
+
+/** Beyond `max` values, the oldest one is given up. */
+export function keptValues<Value>(kind: string, max: number, rows: ValueRows | undefined): Kept<Value> {
+  return rows ? keptInStore(kind, max, rows) : new KeptHere(max);
+}
+
+class KeptHere<Value> implements Kept<Value> {
+  readonly #max: number;
+  /** By the digests of their secrets. */
+  readonly #values = new Map<string, { value: Value; endsAt: number }>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  async add(secret: string, value: Value, endsAt: number): Promise<void> {
+    const now = Date.now();
+    for (const [key, old] of this.#values) if (old.endsAt <= now) this.#values.delete(key);
+    const [oldest] = this.#values.keys();
+    if (this.#values.size >= this.#max && oldest !== undefined) this.#values.delete(oldest);
+    this.#values.set(sha256(secret), { value, endsAt });
+  }
+
+  async find(secret: string): Promise<Value | undefined> {
+    const found = this.#values.get(sha256(secret));
+    return found && found.endsAt > Date.now() ? found.value : undefined;
+  }
+
+  async take(secret: string): Promise<Value | undefined> {
+    const found = await this.find(secret);
+    return this.#values.delete(sha256(secret)) ? found : undefined;
+  }
+}
+
+function keptInStore<Value>(kind: string, max: number, rows: ValueRows): Kept<Value> {
+  const opened = (secret: string, sealed: string | undefined) => {
+    const text = sealed === undefined ? undefined : sealOf(secret, kind).open(sealed, kind)?.text;
+    return text === undefined ? undefined : (parsedJson(text) as Value);
+  };
+  return {
+    add: (secret, value, endsAt) => {
+      const sealed = sealOf(secret, kind).seal(JSON.stringify(value), kind);
+      return rows.add({ kind, id: sha256(secret), value: sealed, endsAt }, max);
+    },
+    find: async (secret) => opened(secret, (await rows.get(kind, sha256(secret)))?.value),
+    take: async (secret) => opened(secret, (await rows.take(kind, sha256(secret)))?.value),
+  };
+}
+
+/** The secret has 256 random bits. Another digest of it is the name of the value. */
+function sealOf(secret: string, kind: string): Seal {
+  const bytes = createHash("sha256").update(`the key of ${kind} ${secret}`).digest();
+  return new Seal([{ id: "browser", bytes }], kind);
+}

@@ -1,0 +1,48 @@
+/** The port of `serve --http`. */
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
+import { httpIdleSeconds } from "../limits.ts";
+
+/** A host as it stands in a URL. */
+export function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+interface Listening {
+  host: string;
+  /** 0 means any free port. */
+  port: number;
+  /** Maximum bytes of one request. */
+  maxBodyBytes: number;
+}
+
+type HttpHandler = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
+
+/** Starts to listen. Throws USAGE if that is not possible. */
+export function listen({ host, port, maxBodyBytes }: Listening, fetch: HttpHandler): Bun.Server<undefined> {
+  const at = `${bracketed(host)}:${port}`;
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: httpIdleSeconds,
+      // Our own limit answers with JSON. Bun's limit is for bodies far beyond it.
+      maxRequestBodySize: 4 * maxBodyBytes,
+      development: false,
+      // Otherwise Bun would share the port with another process that listens there.
+      reusePort: false,
+      fetch,
+    });
+  } catch (cause) {
+    const why = whyNot[systemCodeOf(cause) ?? ""] ?? messageOf(cause);
+    throw new ClaudikinsError("USAGE", `Cannot listen on ${at}: ${why}`, {
+      hint: "Choose another port, or 0 for any free port.",
+      cause,
+    });
+  }
+}
+
+const whyNot: Record<string, string> = {
+  EADDRINUSE: "the port is in use by another program",
+  EADDRNOTAVAIL: "this machine has no such address",
+  EACCES: "the port needs administrator rights",
+};

@@ -1,0 +1,121 @@
+/** Passes one request on to another replica, and its answer back. */
+import { systemCodeOf } from "../../../base/errors.ts";
+import type { StayOpen } from "../event-stream.ts";
+import { HttpRefusal } from "../refusal.ts";
+
+/** The status of a replica that a request was not meant for: another process has its address now. */
+export const misdirected = 421;
+
+/** Headers that are about one connection (RFC 9110, section 7.6.1), and those that the next one makes anew. */
+const ofConnection = [
+  "connection",
+  "content-length",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+export interface Passed {
+  request: Request;
+  /** Undefined for a request without a body. */
+  body: string | undefined;
+  /** The address of the replica. */
+  url: string;
+  /** Further headers. */
+  headers: Record<string, string>;
+  stayOpen: StayOpen;
+  /** Aborted when the replica counts as dead before it has answered. */
+  isGone: AbortSignal;
+  /** Has the request until its answer has ended. */
+  open: Set<Request> | undefined;
+}
+
+/**
+ * The answer of the replica, as it comes. Undefined if the replica has not got the request: nothing listens at its address, or another process
+ * does. Throws an HttpRefusal with status 502 if the replica may have got it and says nothing.
+ */
+export async function passOn(passed: Passed): Promise<Response | undefined> {
+  const { request, open, stayOpen } = passed;
+  open?.add(request);
+  const end = () => void open?.delete(request);
+  try {
+    const response = await sent(passed);
+    if (!response || response.status === misdirected) {
+      await response?.body?.cancel();
+      end();
+      return undefined;
+    }
+    const answer = new Response(response.body && watched(response.body, stayOpen, end), response);
+    if (!response.body) end();
+    for (const name of ofConnection) answer.headers.delete(name);
+    return answer;
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+/** Undefined if nothing listens at the address. */
+async function sent({ request, body, url, headers: more, isGone }: Passed): Promise<Response | undefined> {
+  const { pathname, search } = new URL(request.url);
+  const headers = new Headers(request.headers);
+  for (const name of ofConnection) headers.delete(name);
+  for (const [name, value] of Object.entries(more)) headers.set(name, value);
+  const { method, signal } = request;
+  try {
+    return await fetch(new URL(`${pathname}${search}`, url), {
+      method,
+      headers,
+      body: body ?? null,
+      signal: AbortSignal.any([signal, isGone]),
+      redirect: "manual",
+      decompress: false,
+      // A connection of an earlier request may be closed just now, and then nobody knows whether the request has arrived.
+      keepalive: false,
+      timeout: false,
+      // The proxy of the environment is for the internet, and must not see the tokens of clients.
+      proxy: false,
+    } as RequestInit);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // What only reads, and the end of a session, may be sent twice.
+    if (method !== "POST" || notArrived.has(systemCodeOf(error) ?? "")) return undefined;
+    throw new HttpRefusal(502, lostText);
+  }
+}
+
+const notArrived = new Set(["ECONNREFUSED", "ConnectionRefused", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]);
+
+const lostText =
+  "The replica that has the session ended while it got this request, and nobody knows whether it took effect: look before you send it again";
+
+/** The other replica keeps its stream alive, and each piece of it keeps ours. */
+function watched(body: ReadableStream<Uint8Array>, stayOpen: StayOpen, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  stayOpen();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) {
+          stayOpen();
+          controller.enqueue(value);
+          return;
+        }
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      end();
+    },
+    async cancel(reason) {
+      end();
+      await reader.cancel(reason);
+    },
+  });
+}

@@ -1,0 +1,247 @@
+/**
+ * The replicas of a team, which share a database. Any of them takes any request: what lives in the memory of another one is passed on to it, and
+ * what a dead one had is taken over.
+ */
+import { createHmac } from "node:crypto";
+import { isObject, type JsonObject } from "../../../base/json-object.ts";
+import { personMs } from "../../../base/limits.ts";
+import type { Log } from "../../../base/log.ts";
+import { sha256 } from "../../../base/sha256.ts";
+import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
+import { deadReplicaMs, maxBegunSignIns, passAgainMs, replicaLookMs, retryAfterSeconds } from "../../limits.ts";
+import { listenedTo } from "../../modern/envelope.ts";
+import { readState, type SharedStates, stateCodec } from "../../modern/parked-requests.ts";
+import { partsOfTask } from "../../modern/tasks.ts";
+import type { StayOpen } from "../event-stream.ts";
+import { HttpRefusal } from "../refusal.ts";
+import { misdirected, passOn } from "./pass.ts";
+import { type Forwarded, forwardedOf, forwardHeader, forwardProof } from "./proof.ts";
+import { SharedSessions, type SharedSessionsOptions } from "./shared-sessions.ts";
+
+export interface ReplicasOptions {
+  rows: ReplicaRows;
+  log: Log;
+}
+
+/** This replica, since the others know it. */
+interface Here {
+  replica: Replica;
+  /** Proves that a request was passed on by a replica. */
+  proofKey: Uint8Array;
+  states: SharedStates;
+}
+
+/** A request that may belong elsewhere. */
+export interface Arrived {
+  request: Request;
+  /** The remote address of the client. */
+  address: string;
+  stayOpen: StayOpen;
+  /** Reads the body. Throws an HttpRefusal. */
+  body: () => Promise<string>;
+  /** Whether it only listens, so that nobody waits for its end. */
+  isListening?: boolean | undefined;
+}
+
+export class Replicas implements AsyncDisposable {
+  readonly #options: ReplicasOptions;
+  readonly #joining = Promise.withResolvers<void>();
+  /** The sessions of this process, by the digests of their ids, with the lapses of this replica when it was sure to have them. */
+  readonly #sessions = new Map<string, number>();
+  /** Requests that other replicas answer, without streams that clients only listen to. */
+  readonly #open = new Set<Request>();
+  #here: Here | undefined;
+
+  constructor(options: ReplicasOptions) {
+    this.#options = options;
+    this.#joining.promise.catch(() => {});
+  }
+
+  /** Tells the others that this process answers at `url`. Throws DATABASE_UNAVAILABLE. */
+  async join(url: string): Promise<void> {
+    const { rows, log } = this.#options;
+    try {
+      const key = await rows.key();
+      const replica = await rows.join(url);
+      const states = { replica: replica.name, codec: stateCodec(derived(key, "request states"), personMs) };
+      this.#here = { replica, proofKey: derived(key, "passed requests"), states };
+      log.info(`replica ${replica.name} answers at ${url}`);
+      this.#joining.resolve();
+    } catch (error) {
+      this.#joining.reject(error);
+      throw error;
+    }
+  }
+
+  /** Resolves when this process has joined. No request is answered before. */
+  get joined(): Promise<void> {
+    return this.#joining.promise;
+  }
+
+  /** Requests that other replicas answer. */
+  get passing(): number {
+    return this.#open.size;
+  }
+
+  /** What requests of this replica have that wait for answers. */
+  get states(): SharedStates {
+    return this.#joined.states;
+  }
+
+  get #joined(): Here {
+    if (!this.#here) throw new Error("the replica has not joined the others");
+    return this.#here;
+  }
+
+  /** What another replica says about a request that it has passed on. Throws an HttpRefusal with status 403 or 421. */
+  forwarded(request: Request): Forwarded | undefined {
+    const { replica, proofKey } = this.#joined;
+    const forwarded = forwardedOf(request, proofKey);
+    if (forwarded && forwarded.to !== replica.name) {
+      throw new HttpRefusal(misdirected, "The request was meant for another replica");
+    }
+    return forwarded;
+  }
+
+  sessionsOf(options: Pick<SharedSessionsOptions, "place" | "idleMs">): SharedSessions {
+    const { rows, log } = this.#options;
+    return new SharedSessions({
+      ...options,
+      rows: rows.sessions,
+      replica: () => this.#joined.replica,
+      log,
+      here: this.#sessions,
+    });
+  }
+
+  /**
+   * Passes a request on to the replica that has its session. Otherwise returns the request, which may be a copy, to be answered here: the session
+   * is here, or has ended, or its replica is dead. Throws an HttpRefusal.
+   */
+  async passSession(arrived: Arrived): Promise<Response | Request> {
+    const { request } = arrived;
+    const id = request.headers.get("mcp-session-id");
+    const digest = id === null ? undefined : sha256(id);
+    if (digest === undefined || this.#isHere(digest)) return request;
+    return this.#pass(arrived, () => this.#options.rows.sessions.find(digest));
+  }
+
+  /** Not after a lapse: another replica may have the session now. */
+  #isHere(digest: string): boolean {
+    const { replica } = this.#joined;
+    return replica.holds && this.#sessions.get(digest) === replica.lapses;
+  }
+
+  /**
+   * Passes a request of revision 2026-07-28 on to the replica that has what it is about: a request that waits for answers, or a task. One that
+   * listens to several tasks hears of those that are where the first one is. Undefined if it is answered here. Throws an HttpRefusal.
+   */
+  async passRequest(arrived: Arrived, body: unknown): Promise<Response | undefined> {
+    const { taskIds } = listenedTo(body) ?? {};
+    const locate = await this.#placeOf(body, taskIds?.[0]);
+    const passed = locate && (await this.#pass({ ...arrived, isListening: taskIds !== undefined }, locate));
+    return passed instanceof Response ? passed : undefined;
+  }
+
+  async #placeOf(
+    body: unknown,
+    listened: string | undefined,
+  ): Promise<(() => Promise<Reached | undefined>) | undefined> {
+    const { rows } = this.#options;
+    const { requestState, taskId = listened } = paramsIn(body);
+    if (typeof requestState === "string") {
+      const { replica } = (await readState(requestState, this.states)) ?? {};
+      return replica === undefined ? undefined : () => rows.find(replica);
+    }
+    const { execution, replica } = partsOfTask(taskId);
+    if (execution !== undefined) return () => rows.runnerOf(execution);
+    return replica === undefined ? undefined : () => rows.find(replica);
+  }
+
+  /** Sign-ins to servers, each of which only the replica can end that has begun it. */
+  readonly signIns = {
+    begun: async (state: string, endsAt: number): Promise<void> => {
+      const { replica } = this.#joined;
+      const begun = { kind: signInKind, id: sha256(state), value: replica.name, endsAt };
+      await this.#options.rows.values.add(begun, maxBegunSignIns);
+    },
+    pass: async (state: string, request: Request): Promise<Response | undefined> => {
+      const { rows } = this.#options;
+      const { value } = (await rows.values.get(signInKind, sha256(state))) ?? {};
+      if (value === undefined || request.headers.has(forwardHeader)) return undefined;
+      const arrived = { request, address: "", stayOpen: () => {}, body: () => request.text() };
+      const passed = await this.#pass(arrived, () => rows.find(value));
+      return passed instanceof Response ? passed : undefined;
+    },
+  };
+
+  /**
+   * Passes a request on to where it belongs. A replica that cannot be reached is asked again until the others count it as dead. Returns the
+   * request if it belongs here, or nowhere.
+   */
+  async #pass(arrived: Arrived, locate: () => Promise<Reached | undefined>): Promise<Response | Request> {
+    const { request, address, stayOpen } = arrived;
+    const { replica, proofKey } = this.#joined;
+    const deadline = performance.now() + deadReplicaMs;
+    const open = arrived.isListening || request.method !== "POST" ? undefined : this.#open;
+    let body: string | undefined;
+    for (;;) {
+      const place = await locate();
+      if (!place || place.replica === replica.name) return body !== undefined ? copyOf(request, body) : request;
+      if (request.method === "POST") body ??= await arrived.body();
+      const headers = { [forwardHeader]: forwardProof(request, { to: place.replica, address }, proofKey) };
+      const isThere = async () => (await locate())?.replica === place.replica;
+      const answer = await this.#watched(isThere, stayOpen, (isGone) =>
+        passOn({ request, body, url: place.url, headers, stayOpen, isGone, open }),
+      );
+      if (answer) return answer;
+      if (performance.now() > deadline) throw busy("The replica that has the session does not answer");
+      stayOpen();
+      await Bun.sleep(passAgainMs);
+    }
+  }
+
+  /** A replica that stands still takes connections and says nothing. Once it counts as dead, nobody waits for it. */
+  async #watched<T>(
+    isThere: () => Promise<boolean>,
+    stayOpen: StayOpen,
+    work: (isGone: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const gone = new AbortController();
+    const look = async () => {
+      stayOpen();
+      if (!(await isThere().catch(() => true))) gone.abort();
+    };
+    const timer = setInterval(() => void look(), replicaLookMs).unref();
+    try {
+      return await work(gone.signal);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#here?.replica[Symbol.asyncDispose]();
+  }
+}
+
+const signInKind = "server sign-in";
+
+function busy(message: string): HttpRefusal {
+  return new HttpRefusal(503, message, { "retry-after": String(retryAfterSeconds) });
+}
+
+/** A request whose body was read. */
+function copyOf(request: Request, body: string): Request {
+  const { url, method, headers, signal } = request;
+  return new Request(url, { method, headers, signal, body });
+}
+
+function derived(key: Uint8Array, purpose: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHmac("sha256", key).update(purpose).digest());
+}
+
+function paramsIn(body: unknown): JsonObject {
+  const { params } = Object(body) as { params?: unknown };
+  return isObject(params) ? params : {};
+}

@@ -1,0 +1,163 @@
+/** The sessions of one place in the store, so that other replicas find them, and take them over when this one is dead. */
+import type { InitializeRequest } from "@modelcontextprotocol/server";
+import { messageOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { AdoptedSession, Replica, SessionRows } from "../../../store/replicas.ts";
+
+/** A session of this replica. */
+interface OwnSession {
+  /** The digest of its id. */
+  id: string;
+  /** Time without use, in milliseconds. */
+  unusedMs: number;
+}
+
+export interface SharedSessionsOptions {
+  rows: SessionRows;
+  /** This replica. It has joined the others before any session begins. */
+  replica: () => Replica;
+  /** The config and the door. */
+  place: string;
+  /** A session without requests and connections ends after this time. */
+  idleMs: number;
+  log: Log;
+  /** The sessions of this process, by the digests of their ids, with the lapses of this replica when it was sure to have them. */
+  here: Map<string, number>;
+}
+
+export interface NewSession {
+  /** The digest of its id. */
+  id: string;
+  owner: string | undefined;
+  client: string;
+  parameters: InitializeRequest["params"];
+}
+
+export class SharedSessions {
+  readonly #options: SharedSessionsOptions;
+  /** When the rows were written last. */
+  readonly #renewedAt = new Map<string, number>();
+  /** Sessions that have ended, and whose rows are not removed yet. */
+  readonly #ended = new Set<string>();
+  readonly #working = new Map<string, Promise<void>>();
+  #lapses = 0;
+
+  constructor(options: SharedSessionsOptions) {
+    this.#options = options;
+  }
+
+  get #replica(): Replica {
+    return this.#options.replica();
+  }
+
+  /** Resolves when other replicas can find the session. */
+  async begin({ id, owner, client, parameters }: NewSession): Promise<void> {
+    const { rows, place, idleMs } = this.#options;
+    const session = { id, place, owner: owner ?? null, client, parameters: JSON.stringify(parameters), kept: "{}" };
+    await rows.begin(session, this.#replica.name, idleMs);
+    this.#isHere(id);
+  }
+
+  /** Whether a session has not ended. Its replica may be dead. */
+  isOpen(id: string): Promise<boolean> {
+    return this.#options.rows.isOpen(id);
+  }
+
+  /** Takes a session over whose replica is dead. Undefined if there is none of this owner here. */
+  adopt(id: string, owner: string | undefined): Promise<AdoptedSession | undefined> {
+    const { rows, place, idleMs } = this.#options;
+    return rows.adopt({ id, place, owner: owner ?? null }, this.#replica.name, idleMs);
+  }
+
+  /** The session that was adopted is open. */
+  adopted(id: string): void {
+    this.#isHere(id);
+  }
+
+  /** Stores what the client has set. Never throws. */
+  keep(id: string, kept: string): void {
+    const { rows } = this.#options;
+    const work = async () => {
+      await this.#working.get(id);
+      await rows.keep(id, this.#replica.name, kept);
+    };
+    this.#later(id, work());
+  }
+
+  /** Whether no other replica can have taken over a session. */
+  get isSure(): boolean {
+    const replica = this.#replica;
+    return replica.holds && replica.lapses === this.#lapses;
+  }
+
+  /** Makes sure which sessions this replica still has. Returns those that it has lost. Throws DATABASE_UNAVAILABLE. */
+  async confirm(sessions: readonly OwnSession[]): Promise<string[]> {
+    const replica = this.#replica;
+    await replica.confirm();
+    const { lapses } = replica;
+    const lost = await this.#renew(sessions);
+    this.#lapses = lapses;
+    return lost;
+  }
+
+  /** Lets the sessions live longer, now and then. Returns those that another replica has. Never throws. */
+  async tend(sessions: readonly OwnSession[]): Promise<string[]> {
+    const { idleMs, log } = this.#options;
+    const before = performance.now() - idleMs / 8;
+    try {
+      for (const id of this.#ended) await this.#remove(id);
+      if (!this.isSure) return await this.confirm(sessions);
+      const due = sessions.filter(({ id }) => (this.#renewedAt.get(id) ?? 0) < before);
+      return due.length === 0 ? [] : await this.#renew(due);
+    } catch (error) {
+      log.debug(`Cannot renew sessions: ${messageOf(error)}`);
+      return [];
+    }
+  }
+
+  async #renew(sessions: readonly OwnSession[]): Promise<string[]> {
+    const { rows, idleMs } = this.#options;
+    const times = sessions.map(({ id, unusedMs }) => ({ id, ms: Math.max(idleMs - unusedMs, 1) }));
+    const { name, lapses } = this.#replica;
+    const kept = await rows.renew(times, name);
+    // A session may have ended meanwhile.
+    for (const id of kept) if (this.#options.here.has(id)) this.#isHere(id, lapses);
+    return sessions.flatMap(({ id }) => (kept.has(id) ? [] : [id]));
+  }
+
+  /** The session is no longer here. If it is handed over, another replica may continue it once this one has ended. */
+  end(id: string, isHandedOver: boolean): void {
+    this.#options.here.delete(id);
+    this.#renewedAt.delete(id);
+    if (isHandedOver) return;
+    this.#ended.add(id);
+    this.#later(id, this.#remove(id));
+  }
+
+  /** Resolves when everything so far is written. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#working.values());
+  }
+
+  async #remove(id: string): Promise<void> {
+    const { rows } = this.#options;
+    await rows.end(id, this.#replica.name);
+    this.#ended.delete(id);
+  }
+
+  /** `lapses` are those before it was asked whether the session is here. */
+  #isHere(id: string, lapses = this.#replica.lapses): void {
+    this.#options.here.set(id, lapses);
+    this.#renewedAt.set(id, performance.now());
+  }
+
+  #later(id: string, work: Promise<void>): void {
+    const { log } = this.#options;
+    const done = work
+      .catch((error) => log.warn(`Cannot write a session: ${messageOf(error)}`))
+      .finally(() => {
+        if (this.#working.get(id) === done) this.#working.delete(id);
+      });
+    this.#working.set(id, done);
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * The jobs to continue executions, in pg-boss. One process at a time looks for executions that are due and makes a job for each. Every process
+ * works on jobs of its config; pg-boss repeats a job that failed or whose process has died, and gives up after the last attempt.
+ */
+import { fromBunSql, type Job, type JobWithMetadata, PgBoss } from "pg-boss";
+import { messageOf } from "../../base/errors.ts";
+import { sha256 } from "../../base/sha256.ts";
+import type { ContinuationHandlers, Continuing } from "../continuations.ts";
+import {
+  continuationRetries,
+  dueLookMs,
+  dueLookPauseMs,
+  jobKeptSeconds,
+  jobLifeSeconds,
+  jobLookSeconds,
+  jobSeconds,
+  jobTendSeconds,
+  maxContinuedAtOnce,
+  maxJobConnections,
+} from "../limits.ts";
+import type { Changes } from "./changes.ts";
+import type { Connections } from "./connections.ts";
+import { type DueFilter, dueExecutions } from "./due-executions.ts";
+import { databaseError } from "./errors.ts";
+import { tryLock } from "./migrations.ts";
+
+/** The schema of pg-boss. It brings it up to date itself. */
+const schema = "claudikins_jobs";
+
+interface JobData {
+  execution: string;
+}
+
+export class ContinuationJobs implements Continuing {
+  readonly #handlers: ContinuationHandlers;
+  readonly #connections: Connections;
+  readonly #sql: Bun.SQL;
+  readonly #boss: PgBoss;
+  readonly #filter: DueFilter;
+  readonly #stopping = new AbortController();
+  /** The workers of this process, by the ids that pg-boss gives them. */
+  readonly #workers: string[] = [];
+  readonly #ends: (() => void)[] = [];
+  #looking: Promise<void> | undefined;
+  #isAsked = false;
+
+  private constructor(handlers: ContinuationHandlers, connections: Connections, createSchema: boolean) {
+    const { config, door, format } = handlers;
+    const mark = sha256(JSON.stringify([config, door ?? null, format])).slice(0, 32);
+    this.#handlers = handlers;
+    this.#connections = connections;
+    this.#filter = { config, door, format, queue: `continue-${mark}`, deadQueue: `give-up-${mark}` };
+    this.#sql = connections.foreign(maxJobConnections);
+    this.#boss = new PgBoss({
+      db: fromBunSql(this.#sql),
+      schema,
+      createSchema,
+      schedule: false,
+      registerInstance: false,
+      superviseIntervalSeconds: jobTendSeconds,
+      monitorIntervalSeconds: jobTendSeconds,
+      maintenanceIntervalSeconds: jobKeptSeconds,
+      monitorVacuum: false,
+      openTelemetry: { enabled: false },
+    });
+    this.#boss.on("error", (error) => handlers.onProblem(messageOf(databaseError(error))));
+    this.#boss.on("warning", ({ message }) => handlers.onProblem(message));
+  }
+
+  /** Any number of processes may start at once: one creates the schema of pg-boss, and the others wait for it. */
+  static async start(
+    handlers: ContinuationHandlers,
+    connections: Connections,
+    changes: Changes,
+  ): Promise<ContinuationJobs> {
+    // An administrator may have made it for a user who may not.
+    const named = "SELECT 1 AS one FROM pg_namespace WHERE nspname = $schema";
+    const isMade = await connections.each((querying) => querying.get(named, { schema }));
+    const jobs = new ContinuationJobs(handlers, connections, !isMade);
+    try {
+      await jobs.#start();
+    } catch (error) {
+      await jobs[Symbol.asyncDispose]();
+      throw databaseError(error);
+    }
+    const looking = setInterval(() => jobs.#lookSoon(), dueLookMs);
+    jobs.#ends.push(
+      () => clearInterval(looking),
+      changes.listen(() => jobs.#lookSoon()),
+    );
+    jobs.#lookSoon();
+    return jobs;
+  }
+
+  async #start(): Promise<void> {
+    const { queue, deadQueue } = this.#filter;
+    const boss = this.#boss;
+    await boss.start();
+    const kept = { policy: "exclusive", deleteAfterSeconds: jobKeptSeconds, heartbeatSeconds: jobLifeSeconds };
+    await boss.createQueue(deadQueue, { ...kept, ...continuationRetries, retryBackoff: true });
+    const expireInSeconds = jobSeconds;
+    const attempts = { ...continuationRetries, retryBackoff: true, expireInSeconds, deadLetter: deadQueue };
+    await boss.createQueue(queue, { ...kept, ...attempts });
+    const polled = { pollingIntervalSeconds: jobLookSeconds };
+    // One worker for each execution, so that a slow one keeps no other waiting.
+    for (let count = 0; count < maxContinuedAtOnce; count += 1) {
+      const worker: string = await boss.work<JobData>(queue, polled, ([job]) => this.#continue(job!, worker));
+      this.#workers.push(worker);
+    }
+    const withAttempts = { ...polled, includeMetadata: true as const };
+    await boss.work<JobData, void, typeof withAttempts>(deadQueue, withAttempts, ([job]) => this.#giveUp(job!));
+  }
+
+  async #continue({ data }: Job<JobData>, worker: string): Promise<void> {
+    try {
+      await this.#handlers.continueHere(data.execution, this.#stopping.signal);
+    } catch (error) {
+      throw storedError(error);
+    } finally {
+      // The next job may wait already.
+      this.#boss.notifyWorker(worker);
+    }
+  }
+
+  async #giveUp({ data, sourceRetryCount, sourceOutput }: JobWithMetadata<JobData>): Promise<void> {
+    const attempts = (sourceRetryCount ?? 0) + 1;
+    try {
+      await this.#handlers.giveUp(data.execution, { attempts, problem: problemIn(sourceOutput) });
+    } catch (error) {
+      throw storedError(error);
+    }
+  }
+
+  /** Looks now, or after the pause that follows the last look. */
+  #lookSoon(): void {
+    this.#isAsked = true;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  async #look(): Promise<void> {
+    while (this.#isAsked && !this.#stopping.signal.aborted) {
+      this.#isAsked = false;
+      try {
+        if (await this.#makeJobs()) for (const worker of this.#workers) this.#boss.notifyWorker(worker);
+      } catch (error) {
+        this.#handlers.onProblem(messageOf(error));
+      }
+      await Bun.sleep(dueLookPauseMs);
+    }
+  }
+
+  /** Whether there are new jobs. Another process that makes some at this moment finds what this one would. */
+  async #makeJobs(): Promise<boolean> {
+    const { queue } = this.#filter;
+    const found = await this.#connections.each((querying) => dueExecutions(this.#filter, querying));
+    if (found.length === 0) return false;
+    return this.#connections.transaction(async (querying) => {
+      if (!(await tryLock(queue, querying))) return false;
+      const due = await dueExecutions(this.#filter, querying);
+      if (due.length === 0) return false;
+      const jobs = due.map((execution) => ({ singletonKey: execution, data: { execution } }));
+      await this.#boss.insert(queue, jobs, { db: { executeSql: querying.foreign } });
+      return true;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    for (const end of this.#ends) end();
+    await this.#looking;
+    await this.#boss.stop({ timeout: jobLifeSeconds * 1000 }).catch(() => {});
+    await this.#sql.close({ timeout: 0 }).catch(() => {});
+  }
+}
+
+/** pg-boss stores all of an error. The stack is of no use to anyone. */
+function storedError(error: unknown): Error {
+  const stored = new Error(messageOf(error));
+  stored.stack = "";
+  return stored;
+}
+
+/** The message in what pg-boss stores of a failure. It puts a message of its own into `value`. */
+function problemIn(output: unknown): string {
+  const { message, value } = (output ?? {}) as { message?: unknown; value?: { message?: unknown } };
+  if (typeof message === "string") return message;
+  return value?.message === undefined ? "unknown" : "the process that continued it has ended";
+}

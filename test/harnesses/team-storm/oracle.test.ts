@@ -1,0 +1,113 @@
+/** The oracle of the storm finds each kind of mistake. */
+import { describe, expect, test } from "bun:test";
+import { kindOfText, kindOfThrown } from "./errors.ts";
+import { textsOf, watched } from "./marks.ts";
+import { Oracle } from "./oracle.ts";
+
+const idOf = (person: number) => `id-${person}`;
+
+describe("texts", () => {
+  test("with data of somebody else are found, also across two parts of a stream", async () => {
+    const oracle = new Oracle(false);
+    const text = textsOf(12)();
+    const parts = [`it is ${text.slice(0, 5)}`, `${text.slice(5)} here`].map((part) => new TextEncoder().encode(part));
+    const read = async (person: number) => {
+      const stream = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const part of parts) controller.enqueue(part);
+          controller.close();
+        },
+      });
+      return await new Response(watched(stream, (seen) => oracle.got(person, seen))).text();
+    };
+    expect(await read(12)).toBe(`it is ${text} here`);
+    expect(oracle.wrong).toEqual([]);
+    await read(1);
+    expect(oracle.wrong[0]).toStartWith("p1 got a text of p12");
+  });
+
+  test("with a token are found, and the token is not shown", () => {
+    const oracle = new Oracle(false);
+    oracle.noToken("a file", "Bearer eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJwMSJ9.c2ln");
+    expect(oracle.wrong).toEqual(['a file got a token: "Bearer eyJ…"']);
+  });
+});
+
+describe("calls", () => {
+  const judged = (prepare: (oracle: Oracle) => void, arrived: [tool: string, key: string][], isCalm = false) => {
+    const oracle = new Oracle(isCalm);
+    prepare(oracle);
+    const calls = arrived.map(([tool, key]) => ({ tool, key }));
+    oracle.judge("far", calls, idOf);
+    return oracle.wrong;
+  };
+
+  test("that are made once, or may be repeated, are right", () => {
+    const prepare = (oracle: Oracle) => {
+      oracle.calls(1, "once");
+      oracle.isCertain("once", "answered");
+      oracle.calls(1, "often", { isRepeatable: true });
+      oracle.calls(1, "never");
+    };
+    const arrived: [string, string][] = [
+      ["act", "once"],
+      ["look", "often"],
+      ["look", "often"],
+    ];
+    expect(judged(prepare, arrived)).toEqual([]);
+    expect(judged(prepare, arrived, true)).toEqual(["far got a call 2 times: often"]);
+  });
+
+  test("that are made twice, by nobody, or never though they were answered, are found", () => {
+    const prepare = (oracle: Oracle) => {
+      for (const key of ["twice", "lost"]) oracle.calls(1, key);
+      oracle.isCertain("lost", "answered");
+    };
+    const arrived: [string, string][] = [
+      ["act", "twice"],
+      ["act", "twice"],
+      ["act", "unknown"],
+    ];
+    expect(judged(prepare, arrived)).toEqual([
+      "far got a call that nobody made: act unknown",
+      "far got a call 2 times: twice",
+      "far did not get a call that was answered: lost",
+    ]);
+  });
+
+  test("that nobody has approved, or for somebody else, are found", () => {
+    const prepare = (oracle: Oracle) => {
+      for (const key of ["right", "unseen", "denied", "other"]) oracle.calls(1, key);
+      oracle.decides("right", idOf(1), "approved");
+      oracle.decides("denied", idOf(1), "denied");
+      oracle.decides("other", idOf(2), "approved");
+      oracle.isCertain("denied", "refused");
+    };
+    const arrived = ["right", "unseen", "denied", "other"].map((key): [string, string] => ["guarded", key]);
+    expect(judged(prepare, arrived)).toEqual([
+      "a call was made that no approver was shown: unseen",
+      "a call was made that was denied: denied",
+      "an approver was shown the wrong person: other id-2",
+      "far got a call that was refused: denied",
+    ]);
+  });
+});
+
+describe("errors", () => {
+  test("of known kinds are counted, and others are wrong", () => {
+    const oracle = new Oracle(false);
+    oracle.saw(kindOfText("EXECUTION_LOST: it is gone"), "p1", "");
+    oracle.saw(kindOfThrown(Object.assign(new Error("bad"), { status: 503 })), "p1", "");
+    expect(oracle.wrong).toEqual([]);
+    expect(oracle.errors).toEqual({ EXECUTION_LOST: 1, "503: no replica takes requests": 1 });
+    oracle.saw(kindOfThrown(new TypeError("undefined is not a function")), "p1", "undefined is not a function");
+    oracle.saw(kindOfThrown(Object.assign(new Error("bad"), { status: 500 })), "p1", "500");
+    expect(oracle.wrong).toEqual(["p1 got an error: undefined is not a function", "p1 got an error: 500"]);
+  });
+
+  test("are all wrong in a calm storm", () => {
+    const oracle = new Oracle(true);
+    oracle.saw(kindOfText("EXECUTION_LOST"), "p1", "EXECUTION_LOST");
+    expect(oracle.wrong).toEqual(["p1 got an error: EXECUTION_LOST"]);
+  });
+});

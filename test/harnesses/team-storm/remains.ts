@@ -1,0 +1,106 @@
+/** Looks at everything that a storm has left: rows of the database, files, output, processes and calls. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { executable } from "../../support/claudikins.ts";
+import { processesLeft, runProgram, testEnvironment } from "../../support/process.ts";
+import type { Made } from "./disturber.ts";
+import { peopleIn } from "./marks.ts";
+import type { Oracle } from "./oracle.ts";
+import type { Replicas } from "./replicas.ts";
+import type { Site } from "./site.ts";
+
+/** Tables whose rows belong to one person each, or to nobody. */
+const tables = ["executions", "calls", "approvals", "audit", "records", "labels", "people"];
+
+/** The executions that have not ended, with who asked for them. */
+export async function openExecutions({ postgres, database }: Site): Promise<string[]> {
+  const rows = await postgres.run(
+    database,
+    "SELECT id || ' of ' || coalesce(client, '?') || CASE WHEN is_wanted THEN '' ELSE ', which nobody wants' END AS text FROM claudikins.executions WHERE state <> 'ended'",
+  );
+  return rows.map(({ text }) => String(text));
+}
+
+export async function judgeRows(site: Site, oracle: Oracle, people: number): Promise<void> {
+  const { postgres, database } = site;
+  const numbers = new Map(Array.from({ length: people }, (_, person) => [site.personId(person), person]));
+  for (const table of tables) {
+    const rows = await postgres.run(database, `SELECT to_jsonb(each)::text AS text FROM claudikins.${table} each`);
+    for (const { text } of rows as { text: string }[]) {
+      oracle.noToken(`the table ${table}`, text);
+      const marked = peopleIn(text);
+      for (const [id] of text.matchAll(/\b[0-9a-f]{16}\b/g)) {
+        const named = numbers.get(id);
+        if (named !== undefined) marked.add(named);
+      }
+      if (marked.size > 1) oracle.fail(`a row of ${table} has data of several people`, text.slice(0, 400));
+    }
+  }
+  const wrong = await postgres.run(
+    database,
+    "SELECT (SELECT count(*)::int FROM claudikins.approvals WHERE state = 'open') AS approvals, (SELECT count(*)::int FROM claudikins.calls) AS calls, (SELECT count(*)::int FROM claudikins.pages) AS pages",
+  );
+  const { approvals, calls, pages } = wrong[0] as { approvals: number; calls: number; pages: number };
+  if (approvals + calls + pages > 0) {
+    oracle.fail("the database has rows of programs that are over", JSON.stringify({ approvals, calls, pages }));
+  }
+}
+
+export async function judgeAudit(site: Site, oracle: Oracle): Promise<void> {
+  const env = testEnvironment(site.env);
+  const verified = await runProgram([executable(), "audit", "verify"], { cwd: site.folder.path, env });
+  if (verified.exitCode !== 0) oracle.fail("the audit log is broken", verified.stderr.slice(0, 400));
+}
+
+/** The folder has the data, the workspaces and the generated files of all replicas. */
+export function judgeFiles(site: Site, oracle: Oracle, people: number): void {
+  const { path } = site.folder;
+  const ids = new Map(Array.from({ length: people }, (_, person) => [site.personId(person), person]));
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  for (const file of files) {
+    const at = join(file.parentPath, file.name);
+    const text = readFileSync(at, "latin1");
+    oracle.noToken(`the file ${at}`, text);
+    const marked = peopleIn(text);
+    const [, id = ""] = /\/([0-9a-f]{16})\//.exec(at) ?? [];
+    const owner = ids.get(id);
+    if (owner !== undefined) marked.add(owner);
+    if (marked.size > 1) oracle.fail(`the file ${at} has data of several people`, [...marked].join(", "));
+    if (marked.size === 1 && owner === undefined) oracle.fail("a file with data of a person is not the person's", at);
+  }
+}
+
+export function judgeOutput(replicas: Replicas, oracle: Oracle): void {
+  const { output } = replicas;
+  oracle.noToken("stderr of a replica", output);
+  if (peopleIn(output).size > 0) oracle.fail("stderr of a replica has data of people");
+  for (const line of new Set(output.split("\n"))) {
+    if (/\b(?:TypeError|ReferenceError|SyntaxError|panic|Segmentation)\b/.test(line)) oracle.fail("stderr", line);
+  }
+}
+
+/** Each refresh token is used once. A replica that was killed or frozen after it had used one could not store the answer. */
+export function judgeRefreshes({ accounts }: Site, oracle: Oracle, made: readonly Made[]): void {
+  const first = new Map<string, number>();
+  for (const { token, at } of accounts.refreshed) {
+    const before = first.get(token);
+    first.set(token, before ?? at);
+    if (before === undefined) continue;
+    const slackMs = 5_000;
+    const cause = made.find(({ from, to = from }) => from - slackMs <= at && to + slackMs >= before);
+    if (cause) oracle.saw("a token was refreshed again after a disturbance", "own", "");
+    else oracle.fail("a token was refreshed twice", `${at - before} ms apart`);
+  }
+}
+
+export async function judgeProcesses({ folder }: Site, oracle: Oracle): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  let left: number[];
+  do {
+    left = await processesLeft(folder.path, 500);
+  } while (left.length > 0 && Date.now() < deadline);
+  for (const pid of left) {
+    oracle.fail("a process was left", readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
+    process.kill(pid, "SIGKILL");
+  }
+}

@@ -1,0 +1,82 @@
+/** The page for people behind a balancer without affinity: a sign-in begins at one replica, ends at another one, and is known to all. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { balancer } from "../../support/balancer.ts";
+import { followed, oidcFixture } from "../../support/oidc.ts";
+import { ownFolder } from "../../support/own-folder.ts";
+import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
+import { openReplicas } from "../../support/replicas.ts";
+import { fixture } from "../../support/servers.ts";
+
+setDefaultTimeout(120_000);
+
+const folder = ownFolder();
+
+describe.skipIf(postgresNote !== "")(`the page of replicas${postgresNote}`, () => {
+  let server: PostgresFixture;
+  beforeAll(async () => {
+    server = await postgresFixture();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test("is signed in to over two replicas, and a sign-out at one of them counts for both", async () => {
+    const targets: string[] = [];
+    let asked = 0;
+    await using door = balancer(targets, () => asked++ % 2);
+    const origin = new URL(door.url).origin;
+    await using provider = await oidcFixture({ ann: { groups: ["qa-team"] } }, [`${origin}/ui/signed-in`]);
+    folder.write("claudikins.json", {
+      mcpServers: { newer: fixture("modern", "reject", folder.path) },
+      auth: {
+        oidc: {
+          issuer: provider.issuer,
+          audience: "https://tools.example.com",
+          doors: { mcp: ["qa-team"] },
+          address: origin,
+          clientId: "page",
+          clientSecret: "page-secret",
+        },
+      },
+    });
+    await using set = await openReplicas(folder, server, 2, { token: "kept" });
+    targets.push(...set.all.map(({ url }) => url));
+    const cookies = new Map<string, string>();
+    const at = async (address: string, init: RequestInit = {}) => {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+      const own = { origin, "claudikins-ui": "1", "content-type": "application/json", "sec-fetch-site": "same-origin" };
+      const host = new URL(origin).host;
+      const response = await fetch(address, { redirect: "manual", ...init, headers: { ...own, cookie, host } });
+      for (const line of response.headers.getSetCookie()) {
+        const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        if (value === "") cookies.delete(name);
+        else cookies.set(name, value);
+      }
+      return response;
+    };
+    const begun = await at(`${origin}/ui/sign-in`);
+    const to = new URL(begun.headers.get("location")!);
+    to.searchParams.set("login_hint", "ann");
+    const back = await followed(to, ({ href }) => href.startsWith(`${origin}/ui/`), new Map());
+    // The same answer of the provider counts once, at any replica.
+    const again = new Map(cookies);
+    expect((await at(back.href)).headers.get("location")).toBe("/ui/");
+    const mine = new Map(cookies);
+    for (const [name, value] of again) cookies.set(name, value);
+    expect((await at(back.href)).status).toBe(403);
+    cookies.clear();
+    for (const [name, value] of mine) cookies.set(name, value);
+    expect(door.sent).toEqual([2, 1]);
+    const states = () =>
+      Promise.all(set.all.map(({ url }) => at(new URL("/ui/api/state", url).href).then(({ status }) => status)));
+    expect(await states()).toEqual([200, 200]);
+    // The database alone is of no use.
+    const [row] = await server.run(set.database, "SELECT string_agg(value, ' ') AS kept FROM claudikins.kept_values");
+    expect(row!["kept"]).not.toContain("ann");
+    expect(row!["kept"]).not.toContain("eyJ");
+    const secrets = JSON.stringify(await server.run(set.database, "SELECT * FROM claudikins.kept_values"));
+    for (const value of mine.values()) expect(secrets).not.toContain(value);
+    const signedOut = new Map(cookies);
+    await at(new URL("/ui/api/sign-out", set.all[1]!.url).href, { method: "POST", body: "{}" });
+    for (const [name, value] of signedOut) cookies.set(name, value);
+    expect(await states()).toEqual([401, 401]);
+  });
+});
