@@ -164,7 +164,7 @@ export const commands: CommandTable = {
     }),
   },
   audit: {
-    summary: "Show and check the log of decisions (list, verify, export)",
+    summary: "Show and check the log of decisions (list, verify, export, cut)",
     description:
       "Show the audit log: every approval and denial, and every change of the policy. Without a command, lists the latest entries.",
     default: "list",
@@ -172,6 +172,7 @@ export const commands: CommandTable = {
       list: "List the latest entries",
       verify: "Check that no entry was changed or removed",
       export: "Print all entries as JSON lines or CSV",
+      cut: "Remove the oldest entries",
     }),
   },
   tokens: {
@@ -186,7 +187,7 @@ export const commands: CommandTable = {
     }),
   },
   people: {
-    summary: "People who sign in to serve --http (list, revoke, restore)",
+    summary: "People who sign in (list, revoke, restore, delete)",
     description:
       "Manage the people who sign in to `claudikins serve --http` at the OIDC provider of the config. Without a command, lists them.",
     default: "list",
@@ -194,6 +195,7 @@ export const commands: CommandTable = {
       list: "List those who have signed in",
       revoke: "Refuse some, and end what they began",
       restore: "Let some sign in again",
+      delete: "Delete what is kept of some",
     }),
   },
   secrets: {

@@ -4,6 +4,7 @@ import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../base
 import { checkLevel } from "../base/log.ts";
 import { nearNames } from "../base/near-names.ts";
 import { version } from "../base/version.ts";
+import { wantsAudit } from "../config/telemetry.ts";
 import type { CommandAnswer, CommandTable } from "./command.ts";
 import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./command-line.ts";
 import { commands, shownOf } from "./command-table.ts";
@@ -28,6 +29,7 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
     if (error.code === "UNEXPECTED" && logLevel(io) === "debug") await io.stderr.write(stackText(error));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
   } finally {
+    if (wantsAudit(io.env)) await (await import("./audit-telemetry.ts")).sendUnheard(io);
     await Promise.all(ends.map((end) => end()));
   }
 }

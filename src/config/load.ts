@@ -1,5 +1,5 @@
 /** Loads the config of one call: finds, reads, checks and expands it. Without a config file, the only server is the demo server. */
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
 import { guardFolder } from "../base/guarded-folders.ts";
 import { transportOf } from "./address.ts";
@@ -19,6 +19,7 @@ import { type Llm, llmOf } from "./llm.ts";
 import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, userConfigFile } from "./locations.ts";
 import { type Oidc, oidcOf, type Person } from "./oidc.ts";
 import type { ParsedConfig } from "./parse.ts";
+import { personFolder } from "./person-folders.ts";
 import { type ParseOptions, parsedConfig } from "./plain-config.ts";
 import { type CommonPolicy, ofOwnServer, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
@@ -226,9 +227,9 @@ function ofPerson(person: Person, config: Config): Config {
   return { ...rest, servers, folders: guarded(withOwnFolder("registry", person, folders)) };
 }
 
-function withOwnFolder(name: "registry" | "workspace", { id }: Person, { bases, ...folders }: Folders): Folders {
+function withOwnFolder(name: "registry" | "workspace", person: Person, { bases, ...folders }: Folders): Folders {
   const shared = folders[name];
-  const own = join(`${shared}-people`, id);
+  const own = personFolder(shared, person);
   return { ...folders, [name]: own, bases: { ...bases, [name]: bases[name] === shared ? own : bases[name] } };
 }
 

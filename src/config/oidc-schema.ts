@@ -40,8 +40,10 @@ const oidcFields = {
   doors: z.record(z.string(), groups).default({}),
   /** The groups that may approve calls. */
   approvers: groups.default([]),
-  /** The groups that may see and revoke people, and use the whole page. */
+  /** The groups that may see, revoke and delete people, and see and end their executions. */
   administrators: groups.default([]),
+  /** Days after which everything that is kept of a person who was not here is deleted. */
+  keepDays: z.int().min(1).max(3_650).optional(),
   /** The client of the page at the provider. */
   clientId: text.optional(),
   clientSecret: text.optional(),

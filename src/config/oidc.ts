@@ -21,6 +21,8 @@ export interface OidcEntry {
   /** The groups that may approve calls. */
   approvers: string[];
   administrators: string[];
+  /** Days after which what is kept of a person who was not here is deleted. Undefined: never. */
+  keepDays?: number | undefined;
   /** The client at the provider for the page. */
   clientId?: string | undefined;
   clientSecret?: string | undefined;

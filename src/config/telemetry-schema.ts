@@ -19,6 +19,8 @@ export const telemetryFields = {
   traces: z.boolean().optional(),
   metrics: z.boolean().optional(),
   logs: z.boolean().optional(),
+  /** Whether the entries of the audit log are sent with the lines of the log. */
+  audit: z.boolean().optional(),
   /** Whether spans have the arguments and results of calls. */
   contents: z.boolean().optional(),
   /** Whether `serve --http` answers at `/metrics`. */

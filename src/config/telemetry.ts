@@ -9,7 +9,7 @@ export const telemetryProtocols = ["http/protobuf", "http/json"] as const;
 type TelemetryProtocol = (typeof telemetryProtocols)[number];
 
 export type TelemetryEntry = {
-  [Name in Signal | "contents" | "prometheus"]?: boolean | undefined;
+  [Name in Signal | "audit" | "contents" | "prometheus"]?: boolean | undefined;
 } & {
   /** The base address of a receiver: `/v1/traces` and its like are added. */
   endpoint?: string | undefined;
@@ -32,6 +32,8 @@ export interface TelemetrySettings {
   prometheus: boolean;
   /** Whether spans have the arguments and results of calls. */
   contents: boolean;
+  /** Whether the entries of the audit log are sent with the lines of the log. */
+  audit: boolean;
   serviceName: string | undefined;
   /** The share of new traces that are recorded. */
   sampled: Sampling;
@@ -73,6 +75,10 @@ export function telemetryOf(
     const destination = destinationOf(signal, entry, env, problems);
     if (destination) destinations[signal] = destination;
   }
+  const audit = wantsAudit(env) ?? entry.audit === true;
+  if (audit && !destinations.logs && problems.length === 0) {
+    problems.push("the audit log is not sent: telemetry has no address for logs");
+  }
   const isPulled = exportersOf("metrics", env).includes("prometheus");
   const prometheus = http !== undefined && (http.metrics || entry.prometheus === true || isPulled);
   if (Object.keys(destinations).length === 0 && !prometheus && problems.length === 0) return undefined;
@@ -80,6 +86,7 @@ export function telemetryOf(
     destinations,
     prometheus,
     contents: entry.contents === true || capturing.includes(variable(env, captureVariable)?.toLowerCase() ?? ""),
+    audit,
     serviceName: variable(env, "OTEL_SERVICE_NAME"),
     sampled: samplingOf(env, problems),
     delays: {
@@ -91,6 +98,14 @@ export function telemetryOf(
     problems,
   };
 }
+
+/** What the variable says about the audit log. Undefined without it. */
+export function wantsAudit(env: Environment): boolean | undefined {
+  const value = variable(env, auditVariable)?.toLowerCase();
+  return value === undefined ? undefined : value === "true";
+}
+
+const auditVariable = "CLAUDIKINS_TELEMETRY_AUDIT";
 
 const captureVariable = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 

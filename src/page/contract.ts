@@ -44,6 +44,8 @@ export interface PagePerson {
   doors: string[];
   lastAt: number;
   isRevoked: boolean;
+  /** Whether what was kept of the person was deleted. The name is the id then. */
+  isDeleted: boolean;
   isViewer: boolean;
 }
 

@@ -3,7 +3,7 @@
  * in config/defaults.ts.
  */
 
-import { dayMs, kilobyte, megabyte } from "../base/units.ts";
+import { dayMs, hourMs, kilobyte, megabyte } from "../base/units.ts";
 
 // Running and saving
 
@@ -15,6 +15,9 @@ export const lastAnswersMs = 1_000;
 
 /** Time for a program that waits to be saved. */
 export const programSavingMs = 2_000;
+
+/** Time between looks for stored executions that are no longer kept. */
+export const tidyMs = hourMs;
 
 /** How often a process that ends looks which executions it can give up. */
 export const drainLookMs = 50;

@@ -13,6 +13,7 @@ import type { Store } from "../store/store.ts";
 import { mayAsk, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
+import { tidyMs } from "./limits.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
 import type { StoredRun } from "./saved/requesting-program.ts";
 import { outcomeOf } from "./stored-outcome.ts";
@@ -226,10 +227,13 @@ export class StoredExecutions {
     const waiting = await this.#rows.waiting();
     const owner = await store.takeOwner();
     const writer = this.#rows.writer();
-    void this.#tidy(writer, Date.now() - config.executions.keepDays * dayMs);
+    const tidy = () => void this.#tidy(writer, Date.now() - config.executions.keepDays * dayMs);
+    tidy();
+    const timer = setInterval(tidy, tidyMs).unref();
     otherBuilds?.removeAllBut(waiting.flatMap((each) => each.engine ?? []));
     this.#stopListening ??= store.onChange(() => void this.#look(owner.name));
     const end = async () => {
+      clearInterval(timer);
       // The lock is kept until everything is written: no other process may take an execution over before.
       await writer.close();
       await owner[Symbol.asyncDispose]();
@@ -241,6 +245,7 @@ export class StoredExecutions {
   /** Removes executions that are older than `before` and do not run, and pages that no execution has. */
   async #tidy(writer: ExecutionWriter, before: number): Promise<void> {
     try {
+      if (!(await this.#options.store.mayTidy("executions"))) return;
       for (const row of await this.#rows.old(before)) {
         if (!(await this.isAlive(row))) await writer.do("remove", row.id, {});
       }

@@ -3,7 +3,7 @@
  * surfaces, answers and programs that a config sets are in config/defaults.ts.
  */
 
-import { megabyte } from "../base/units.ts";
+import { hourMs, megabyte } from "../base/units.ts";
 
 // Instructions
 
@@ -273,6 +273,20 @@ export const listChangesMs = 50;
 
 /** Notifications of one kind that wait to be written. */
 export const maxUnsentNotices = 100;
+
+// People
+
+/** Time after which every process has ended what a revoked person began, and has written what it records of it. */
+export const revokedEverywhereMs = 3_000;
+
+/** Time for the executions of a person to end before the person's data is deleted. */
+export const personEndMs = 30_000;
+
+/** Time between looks whether they have. */
+export const personEndLookMs = 200;
+
+/** Time between looks for people who were not here for long. */
+export const peopleTidyMs = hourMs;
 
 // Replicas
 

@@ -24,6 +24,8 @@ export type ApprovalChange =
    * decided first. No row counts as changed.
    */
   | { type: "prune" }
+  /** Removes rows that are not open. No row counts as changed. */
+  | { type: "remove"; ids: readonly string[] }
   /** Only adds the event to the audit log. */
   | { type: "note"; event: AuditEvent };
 

@@ -61,8 +61,10 @@ export interface ExecutionRows {
   list(config?: string | null): Promise<StoredExecution[]>;
   /** Newest first, at most `count`. */
   newest(config: string | null, count: number): Promise<BriefExecution[]>;
-  /** The executions of all configs that have not ended, by clients whose names (`starter.client` of the request) begin like this. */
-  startedBy(client: string): Promise<StartedExecution[]>;
+  /**
+   * The executions of all configs by clients whose names (`starter.client` of the request) begin like this: those that have not ended, or all.
+   */
+  startedBy(client: string, which?: "open" | "all"): Promise<StartedExecution[]>;
   /** The saved programs of all configs that have not ended. */
   waiting(): Promise<WaitingPrograms[]>;
   /** The stored program, as it was saved. Undefined if none is. */

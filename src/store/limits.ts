@@ -1,6 +1,6 @@
 /** The limits of the database: how long processes wait for each other, and how much is done in one step. */
 
-import { megabyte } from "../base/units.ts";
+import { hourMs, megabyte } from "../base/units.ts";
 
 // Waiting
 
@@ -43,6 +43,12 @@ export const approvalPagesGivenBack = 4_000;
 
 /** Maximum length of one text of an event, in characters. Names come from servers. */
 export const maxAuditTextChars = 500;
+
+/** Events that are kept for a listener. A command writes few; a process that writes many has a listener, or needs none. */
+export const maxUnheardEvents = 100;
+
+/** Lines that one cut of the log removes. */
+export const maxCutLines = 50_000;
 
 // Work in one step
 
@@ -95,6 +101,9 @@ export const changeLookMs = 15_000;
 
 /** Time for which the size of the stored pages is remembered. */
 export const roomKnownMs = 3_000;
+
+/** How often one of the processes removes what is no longer kept. */
+export const tidyTurnMs = hourMs;
 
 /** Executions that a process begins to continue at the same time. */
 export const maxContinuedAtOnce = 4;

@@ -6,6 +6,7 @@ export interface StoredPerson {
   config: string;
   /** A digest of the issuer and the subject. */
   id: string;
+  /** Empty, like the subject, if the data of the person was deleted. */
   issuer: string;
   subject: string;
   name: string;
@@ -19,7 +20,7 @@ export interface StoredPerson {
 }
 
 /** A config and an id name a person. */
-type PersonKey = Pick<StoredPerson, "config" | "id">;
+export type PersonKey = Pick<StoredPerson, "config" | "id">;
 
 export interface PeopleRows {
   /** Those of a config, or of all, in the order in which they came. */
@@ -31,6 +32,11 @@ export interface PeopleRows {
    * at `lastAt` and is not revoked; otherwise `firstAt` and `revokedAt` stay as they are.
    */
   seen(person: StoredPerson): Promise<void>;
+  /**
+   * Forgets a person. Of one who is revoked, a row stays that refuses the person and says nothing else: the id is the name, and the times are
+   * those of the revocation.
+   */
+  forget(person: PersonKey): Promise<void>;
   /** Revokes people, or with null restores them. Returns those whose state has changed. */
   setRevoked<Person extends PersonKey>(people: readonly Person[], revokedAt: number | null): Promise<Person[]>;
 }

@@ -51,6 +51,11 @@ export interface Store extends AsyncDisposable {
    * change, and does not keep the process alive. Returns a function that ends this.
    */
   onChange(listener: () => void): () => void;
+  /**
+   * Whether this process is to remove what is no longer kept, of a kind. Of the processes that share a database, one an hour is; the file of one
+   * user is tidied by any process.
+   */
+  mayTidy(what: string): Promise<boolean>;
   /** This process, as one that runs executions or waits for approvals. */
   takeOwner(): Promise<Owner>;
   /** Whether the process with this name runs, and has not given the name up. */

@@ -31,6 +31,21 @@ export const attribute = {
   line: "claudikins.call.line",
   waited: "claudikins.call.waited",
   notMade: "claudikins.call.not_made",
+  call: "claudikins.call.number",
+  approval: "claudikins.approval.id",
+  config: "claudikins.config",
+  personId: "user.id",
+  personName: "user.name",
+  token: "claudikins.token.id",
+  pid: "process.pid",
+  auditDecision: "claudikins.audit.decision",
+  auditScope: "claudikins.audit.scope",
+  changed: "claudikins.audit.changed",
+  why: "claudikins.audit.why",
+  decidedAt: "claudikins.audit.decider.place",
+  decidedBy: "claudikins.audit.decider.id",
+  decidedByName: "claudikins.audit.decider.name",
+  decidedFrom: "claudikins.audit.decider.parent",
 } as const;
 
 /** The value of `gen_ai.operation.name` for calls of tools. */

@@ -15,6 +15,8 @@ import type {
   WatchedState,
 } from "../programs/telemetry.ts";
 import type { Outcome } from "../sandbox/contract.ts";
+import { onAudited } from "../store/audit/heard.ts";
+import { auditSender } from "./audit-records.ts";
 import { ObservedCallSpans } from "./call-spans.ts";
 import { attribute, executesTool } from "./conventions.ts";
 import { lastSendMs, maxNameChars } from "./limits.ts";
@@ -48,8 +50,9 @@ class OpenTelemetry implements Telemetry {
   readonly #contents: boolean;
   readonly #unfinished = new Set<Promise<void>>();
   #stopLines: (() => void) | undefined;
+  #stopAudit: (() => void) | undefined;
 
-  constructor(pipelines: Pipelines, { contents }: TelemetrySettings) {
+  constructor(pipelines: Pipelines, { contents, audit }: TelemetrySettings) {
     const { tracer, meter, logger, prometheus } = pipelines;
     const lines: SpanOfLines | undefined = logger && new AsyncLocalStorage();
     this.#pipelines = pipelines;
@@ -57,6 +60,7 @@ class OpenTelemetry implements Telemetry {
     this.#contents = contents;
     this.#tracing = new Tracing(tracer, lines);
     this.#metrics = new Metrics(meter);
+    if (logger && audit) this.#stopAudit = onAudited(auditSender(logger));
     if (logger && lines) this.#stopLines = sendLinesTo(lineSender(logger, lines));
   }
 
@@ -148,5 +152,6 @@ class OpenTelemetry implements Telemetry {
     };
     await atMost(lastSendMs, send());
     this.#stopLines?.();
+    this.#stopAudit?.();
   }
 }

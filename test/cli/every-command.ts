@@ -498,6 +498,16 @@ export const table: Record<string, Cases> = {
     usage: { argv: [] },
     failure: { argv: ["nobody"] },
   },
+  "people delete": {
+    success: { argv: ["ann@example.com", "--revoke", "--yes"], files: withDoor, signedIn: true },
+    usage: { argv: ["ann@example.com", "--yes"], files: withDoor, signedIn: true },
+    failure: { argv: ["nobody", "--yes"], files: withDoor, signedIn: true },
+  },
+  "audit cut": {
+    success: { argv: ["400d", "--yes"] },
+    usage: { argv: [] },
+    failure: { argv: ["yesterday", "--yes"] },
+  },
   "audit list": {
     success: { argv: [] },
     usage: { argv: ["--since", "yesterday"] },

@@ -105,10 +105,37 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
     podDisruptionBudget: { enabled: false },
   };
 
+  const several = {
+    ...everything,
+    replicas: 3,
+    database: { secret: "postgres", key: "address", port: 6432 },
+    persistence: { accessMode: "ReadWriteMany", storageClass: "nfs" },
+  };
+  const scaled = {
+    token,
+    database: { secret: "postgres" },
+    persistence: { enabled: false },
+    autoscaling: {
+      enabled: true,
+      maxReplicas: 20,
+      metrics: [
+        {
+          type: "Pods",
+          pods: {
+            metric: { name: "claudikins_executions_active", selector: { matchLabels: { claudikins_state: "queued" } } },
+            target: { type: "AverageValue", averageValue: "1" },
+          },
+        },
+      ],
+    },
+  };
+
   test.each([
     ["few values", least, 7],
     ["all values", everything, 14],
     ["a sign-in and nothing else", withSignIn, 4],
+    ["several replicas", several, 14],
+    ["a number of replicas that changes", scaled, 7],
   ])("fits the schemas of Kubernetes with %s", async (_, values, count) => {
     const objects = await objectsOf(values);
     expect(objects).toHaveLength(count);
@@ -131,6 +158,92 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
       template: {
         spec: { terminationGracePeriodSeconds: 135, containers: [{ image: "ghcr.io/claudikins/claudikins:1.2.3" }] },
       },
+    });
+  });
+
+  interface Deployed {
+    spec: {
+      replicas?: number;
+      strategy: object;
+      template: {
+        spec: { containers: { env: object[]; lifecycle?: object; volumeMounts: object[] }[]; volumes: object[] };
+      };
+    };
+  }
+  const deployed = (objects: KubernetesObject[]) =>
+    objects.find(
+      ({ kind, metadata }) => kind === "Deployment" && metadata.name === "team-claudikins",
+    ) as unknown as Deployed;
+
+  test("gives several replicas their database, their addresses and one data folder, and ends one after the other", async () => {
+    const objects = await objectsOf(several);
+    const { spec } = deployed(objects);
+    expect(spec).toMatchObject({
+      replicas: 3,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    });
+    const [container] = spec.template.spec.containers;
+    expect(container!.lifecycle).toBeDefined();
+    expect(container!.env).toEqual(
+      expect.arrayContaining([
+        { name: "CLAUDIKINS_DATABASE_FILE", value: "/etc/claudikins-database/address" },
+        { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+        { name: "CLAUDIKINS_REPLICA_URL", value: "http://$(POD_IP):4600" },
+      ]),
+    );
+    expect(container!.volumeMounts).toContainEqual({
+      name: "database",
+      mountPath: "/etc/claudikins-database",
+      readOnly: true,
+    });
+    expect(spec.template.spec.volumes).toContainEqual({
+      name: "database",
+      secret: { secretName: "postgres", items: [{ key: "address", path: "address" }], defaultMode: 0o440 },
+    });
+    const of = (kind: string) =>
+      objects.find((each) => each.kind === kind) as unknown as { spec: Record<string, unknown> };
+    expect(of("PersistentVolumeClaim").spec).toMatchObject({ accessModes: ["ReadWriteMany"] });
+    expect(of("PodDisruptionBudget").spec).toMatchObject({ maxUnavailable: 1 });
+  });
+
+  test("lets replicas reach each other and the database, whatever else the network policy allows", async () => {
+    const labels = {
+      "app.kubernetes.io/name": "claudikins",
+      "app.kubernetes.io/instance": "team",
+      "app.kubernetes.io/component": "serve",
+    };
+    const replicas = [{ podSelector: { matchLabels: labels } }];
+    const policyOf = async (values: object) => {
+      const objects = await objectsOf(values);
+      const found = objects.find(
+        ({ kind, metadata }) => kind === "NetworkPolicy" && metadata.name === "team-claudikins",
+      );
+      return found as unknown as { spec: { ingress: object[]; egress: object[] } };
+    };
+    const { spec } = await policyOf(several);
+    const [others, ownPods] = spec.ingress;
+    expect(others).toEqual({ ports: [{ port: "http" }], from: everything.networkPolicy.from });
+    expect(ownPods).toEqual({ ports: [{ port: "http" }], from: replicas });
+    expect(spec.egress).toEqual([
+      ...everything.networkPolicy.egress,
+      { ports: [{ port: 6_432 }] },
+      { ports: [{ port: "http" }], to: replicas },
+    ]);
+    const alone = await policyOf(everything);
+    expect([alone.spec.ingress.length, alone.spec.egress]).toEqual([1, everything.networkPolicy.egress]);
+  });
+
+  test("leaves the number of replicas to the autoscaler", async () => {
+    const objects = await objectsOf(scaled);
+    expect(deployed(objects).spec.replicas).toBeUndefined();
+    const scaler = objects.find(({ kind }) => kind === "HorizontalPodAutoscaler");
+    expect(scaler?.spec).toMatchObject({
+      minReplicas: 2,
+      maxReplicas: 20,
+      metrics: [
+        { type: "Resource", resource: { name: "cpu", target: { averageUtilization: 70 } } },
+        scaled.autoscaling.metrics[0],
+      ],
     });
   });
 
@@ -167,7 +280,18 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
 
   test.each([
     ["no token and no sign-in", {}, "Agents need a token or a sign-in"],
-    ["an unknown value", { ...least, replicas: 3 }, "replicas"],
+    ["an unknown value", { ...least, pods: 3 }, "pods"],
+    ["several replicas without a database", { ...least, replicas: 2 }, "More than one replica needs a database"],
+    [
+      "an autoscaler without a database",
+      { ...least, autoscaling: { enabled: true } },
+      "More than one replica needs a database",
+    ],
+    [
+      "several replicas with a volume that only one can use",
+      { ...least, replicas: 2, database: { secret: "postgres" } },
+      "More than one replica needs a data folder for all",
+    ],
     ["a server without a port", { ...least, servers: { wiki: { image: "a" } } }, "port"],
     ["a server that cannot be a host name", { ...least, servers: { Wiki: { image: "a", port: 1 } } }, "Wiki"],
     [

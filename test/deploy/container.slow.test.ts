@@ -175,3 +175,23 @@ test("the compose file uses the volume, the config and the token of the image", 
   expect(Object.keys(environment)).toEqual(["CLAUDIKINS_TOKEN"]);
   expect(valuesOf("CMD")[0]).toContain('"--token-env", "CLAUDIKINS_TOKEN"');
 });
+
+test("the compose file with two replicas has one port, one data folder, and a database that is ready first", () => {
+  const read = (name: string) => readFileSync(join(deploy, "compose", name), "utf8");
+  const { services, volumes } = Bun.YAML.parse(read("replicas.yaml").replace("!reset ", "")) as {
+    services: Record<string, Record<string, unknown>>;
+    volumes: object;
+  };
+  expect(services["claudikins"]).toEqual({
+    extends: { file: "compose.yaml", service: "claudikins" },
+    ports: [],
+    environment: { CLAUDIKINS_DATABASE: "postgres://claudikins:${DATABASE_PASSWORD}@database/claudikins" },
+    deploy: { replicas: 2 },
+    depends_on: { database: { condition: "service_healthy" } },
+  });
+  expect(services["nginx"]).toMatchObject({ ports: ["127.0.0.1:4600:4600"] });
+  expect(Object.keys(volumes)).toEqual(["data", "database"]);
+  const nginx = read("nginx.conf");
+  expect(nginx).toContain("server claudikins:4600;");
+  expect(nginx).toContain("proxy_buffering off;");
+});

@@ -27,7 +27,7 @@ const notHere: [RegExp, string][] = [
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
   [/^claudikins secrets set/, "asks for a value: test/cli/every-command gives one"],
-  [/^claudikins people (?:revoke|restore) /, "needs somebody who has signed in: test/cli/every-command has one"],
+  [/^claudikins people (?:revoke|restore|delete) /, "needs somebody who has signed in: test/cli/every-command has one"],
   [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],
 ];
 

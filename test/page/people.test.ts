@@ -330,4 +330,37 @@ describe("the page of a person", () => {
     );
     expect(listed.stdout.toString()).toMatch(/restored +person bob .* root +page/);
   });
+
+  test("shows administrators what runs for everybody without the programs, and lets them end it and delete what is kept", async () => {
+    await start();
+    const execution = await waitingProgram("bob");
+    const [ann, bob, root] = [await signedIn("ann"), await signedIn("bob"), await signedIn("root")];
+    const seenBy = async (cookies: Cookies) => (await stateOf(cookies)).executions.find(({ id }) => id === execution);
+    expect(await seenBy(bob)).toMatchObject({ kind: "waiting", code: expect.stringContaining("newer.echo") });
+    expect(await seenBy(ann)).toBeUndefined();
+    const seen = await seenBy(root);
+    expect(seen).toMatchObject({ kind: "waiting", person: "bob", isRecorded: false, canBeSaved: false });
+    expect(seen).not.toHaveProperty("code");
+    const cancel = (cookies: Cookies) =>
+      ask(cookies, `api/executions/${execution}/cancel`, { method: "POST", body: "{}" });
+    expect((await cancel(ann)).status).toBe(404);
+    expect((await cancel(root)).status).toBe(200);
+    await eventually(async () => (await seenBy(root))?.isOver === true);
+    expect((await ask(root, `trace/${execution}`)).status).toBe(404);
+
+    const id = personId(provider.issuer, "bob");
+    const change = (cookies: Cookies, what: string) =>
+      ask(cookies, `api/people/${what}`, { method: "POST", body: JSON.stringify({ id }) });
+    expect((await change(ann, "delete")).status).toBe(404);
+    expect((await change(root, "delete")).status).toBe(409);
+    expect((await change(root, "revoke")).status).toBe(200);
+    expect((await change(root, "delete")).status).toBe(200);
+    expect(await seenBy(root)).toBeUndefined();
+    const { viewer } = await stateOf(root);
+    expect(viewer?.people?.find((each) => each.id === id)).toMatchObject({
+      name: id,
+      isDeleted: true,
+      isRevoked: true,
+    });
+  });
 });

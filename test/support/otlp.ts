@@ -36,6 +36,9 @@ interface ReceivedLine {
   text: string;
   severity: string;
   trace: string;
+  /** Empty for a line of the log. */
+  event: string;
+  attributes: Record<string, unknown>;
 }
 
 interface Received {
@@ -137,8 +140,16 @@ export class OtlpReceiver implements Disposable {
   }
 
   #takeLines({ scopeLogs }: Any): void {
-    for (const { body, severityText, traceId } of scopeLogs.flatMap((each: Any) => each.logRecords)) {
-      this.lines.push({ text: body.stringValue, severity: severityText, trace: hex(traceId) });
+    for (const { body, severityText, traceId, eventName, attributes } of scopeLogs.flatMap(
+      (each: Any) => each.logRecords,
+    )) {
+      this.lines.push({
+        text: body.stringValue,
+        severity: severityText,
+        trace: hex(traceId),
+        event: eventName ?? "",
+        attributes: attributesOf(attributes),
+      });
     }
   }
 }

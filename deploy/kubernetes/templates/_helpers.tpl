@@ -37,6 +37,26 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- set $config "mcpServers" $entries | toPrettyJson -}}
 {{- end -}}
 
+{{/* Not empty if more than one pod may run. Fails if these could not share what they need. */}}
+{{- define "claudikins.areSeveral" -}}
+{{- if or .Values.autoscaling.enabled (gt (int .Values.replicas) 1) -}}
+{{- if not .Values.database.secret -}}
+{{- fail "More than one replica needs a database: set database.secret to a secret with the address of a Postgres" -}}
+{{- end -}}
+{{- if not (include "claudikins.hasSharedFolder" .) -}}
+{{- fail "More than one replica needs a data folder for all: set persistence.accessMode to ReadWriteMany, persistence.existingClaim to such a claim, or persistence.enabled to false" -}}
+{{- end -}}
+yes
+{{- end -}}
+{{- end -}}
+
+{{/* Not empty if a second pod can have the data folder, or a folder of its own. */}}
+{{- define "claudikins.hasSharedFolder" -}}
+{{- with .Values.persistence -}}
+{{- if or (not .enabled) .existingClaim (eq .accessMode "ReadWriteMany") -}}yes{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* No privileges, and nothing is written outside of volumes. */}}
 {{- define "claudikins.containerSecurity" -}}
 allowPrivilegeEscalation: false

@@ -9,11 +9,12 @@ import { lineOf } from "../../store/audit/chain.ts";
 import { type AuditLine, decisions, lineShape } from "../../store/audit/event.ts";
 import { openStore } from "../../store/open.ts";
 import { toolId } from "../../tools/model.ts";
-import { type ArgumentValues, command, option } from "../command.ts";
+import { type ArgumentValues, command, flag, option, place } from "../command.ts";
 import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
 import { stateCell } from "../palette.ts";
+import { canAsk, confirm } from "../prompt.ts";
 import { table } from "../table.ts";
 
 const filterArgs = {
@@ -140,6 +141,34 @@ const exported = command({
 
 export { exported as export };
 
+export const cut = command({
+  description:
+    "Remove the oldest entries of the audit log for good, up to the first one that is not older than the given time. The rest still holds: an entry says what was removed, and by whom.",
+  args: {
+    time: place("Entries from before then are removed: an age such as 400d, or a date such as 2026-11-23", {
+      required: true,
+      parse: pastTime.parse,
+    }),
+    yes: flag("Remove without asking", { short: "y" }),
+  },
+  examples: ["claudikins audit cut 400d", "claudikins audit cut 2026-01-01 --yes"],
+  json: record({ removed: number }),
+  async run({ time: before, yes }, io) {
+    if (!yes) {
+      if (!canAsk(io)) {
+        throw new ClaudikinsError("USAGE", "Entries are removed only with your consent", {
+          hint: "Run the command at a terminal, or add --yes. To keep a copy: claudikins audit export",
+        });
+      }
+      const question = `Remove all entries from before ${timeText(before)}? They cannot be restored.`;
+      if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was removed");
+    }
+    const { cutAuditLog } = await import("../../policy/audit/cut.ts");
+    const removed = await cutAuditLog(io.env, before);
+    return { json: { removed }, text: `Removed ${counted(removed, "entry", "entries")}\n` };
+  },
+});
+
 async function linesOf(
   { since = 0, server, tool, execution, user, decision }: ArgumentValues<typeof filterArgs>,
   { env }: Io,
@@ -165,9 +194,10 @@ function namesIn({ person, by }: AuditLine): string[] {
   return [person, by.person].flatMap((each) => (each ? [each.id, each.name] : [])).concat(by.user);
 }
 
-function subjectOf({ server, tool, config = "", changes, token, person, why }: AuditLine): string {
+function subjectOf({ server, tool, config = "", changes, token, person, cut: removed, why }: AuditLine): string {
   const whose = person === undefined ? "" : ` for ${person.name}`;
   if (server !== undefined) return `${tool === undefined ? server : toolId(server, tool)}${whose}`;
+  if (removed) return `entries up to ${removed.entry}`;
   if (person) return `person ${person.name} ${person.id}`;
   if (token) return `token ${[token.id, token.name].filter(Boolean).join(" ")}${why === undefined ? "" : `: ${why}`}`;
   if (changes) return `${config}: ${changes.map(({ at }) => at).join(", ")}`;

@@ -1,38 +1,20 @@
 /** `claudikins people`: lists the people who have signed in to `serve --http`, and takes their access away. */
 
-import { ClaudikinsError } from "../../base/errors.ts";
-import { about, list as listOf, record, text, texts, time, type ValueOf } from "../../base/json-shape.ts";
+import { list as listOf, record } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { serversOfPerson } from "../../servers/auth/person-files.ts";
-import { openStore } from "../../store/open.ts";
 import type { StoredPerson } from "../../store/people.ts";
 import { chosenOwner } from "../chosen-config.ts";
-import { type CommandAnswer, command, flag, place, several } from "../command.ts";
+import { type CommandAnswer, command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
 import { stateCell } from "../palette.ts";
+import { chosenPeople, labelOf, peopleArgs, personJson, personShape, storedPeople } from "../people/chosen.ts";
 import { table } from "../table.ts";
 
-const personShape = record({
-  id: text,
-  name: about("The email address of the last token, or else the name or the subject", text),
-  "email?": text,
-  issuer: text,
-  subject: text,
-  config: about("The config file", text),
-  doors: about("The doors that the person has used; mcp is the whole config, and ui the page", texts),
-  servers: about("The servers for which the person has credentials", texts),
-  firstAt: time,
-  lastAt: about("Written at most once a minute", time),
-  "revokedAt?": about("Missing: the person may sign in", time),
-});
-
-const peopleArgs = {
-  people: place("Ids, or email addresses, names or subjects", { required: true, complete: "person", ...several }),
-  config: configArgs.config,
-} as const;
+export { deletePeople as delete } from "../people/delete.ts";
 
 export const list = command({
   description: "List the people who have signed in to `claudikins serve --http` with this config, oldest first.",
@@ -46,7 +28,7 @@ export const list = command({
     const owner = args.all ? undefined : chosenOwner(args.config, io);
     const all = await storedPeople(io);
     const people = all.filter(({ config }) => owner === undefined || config === owner);
-    const json = { people: people.map((each) => jsonOf(each, io)) };
+    const json = { people: people.map((each) => personJson(each, io)) };
     if (people.length > 0) return { json, text: tableText(people, args.all === true, io) };
     return { json, note: `Nobody has signed in${owner === undefined ? "" : " with this config"} yet.\n` };
   },
@@ -75,53 +57,21 @@ async function change(
   what: "revoked" | "restored",
   io: Io,
 ): Promise<CommandAnswer> {
-  const owner = chosenOwner(args.config, io);
-  const known = (await storedPeople(io)).filter(({ config }) => config === owner);
-  const chosen = [...new Set(args.people.map((word) => personCalled(word, known)))];
+  const chosen = await chosenPeople(args, io);
   const { changePeople } = await import("../../serve/people.ts");
   const changed = await changePeople(chosen, what, io.env);
   const unchanged = chosen.filter((each) => !changed.some(({ id }) => id === each.id));
   const verb = what === "revoked" ? "Revoked" : "Restored";
   return {
-    json: { [what]: changed.map((each) => jsonOf(each, io)) },
+    json: { [what]: changed.map((each) => personJson(each, io)) },
     text: changed.map((each) => `${verb} ${labelOf(each)}\n`).join(""),
     note: unchanged.map((each) => `note: ${labelOf(each)} was ${what} already\n`).join(""),
   };
 }
 
-async function storedPeople({ env }: Io): Promise<StoredPerson[]> {
-  await using store = openStore(env);
-  return await store.people.list();
-}
-
-/** People choose their own names, so an id counts first. */
-function personCalled(word: string, people: readonly StoredPerson[]): StoredPerson {
-  const byId = people.find(({ id }) => id === word);
-  if (byId) return byId;
-  const named = people.filter(({ email, name, subject }) => [email, name, subject].includes(word));
-  const [only, second] = named;
-  if (only && !second) return only;
-  if (only) {
-    throw new ClaudikinsError("USAGE", `Several people are called "${word}"`, {
-      hint: `Give an id: ${named.map(({ id }) => id).join(", ")}`,
-    });
-  }
-  throw new ClaudikinsError("PERSON_NOT_FOUND", `Nobody called "${word}" has signed in with this config`, {
-    hint: "To list the people of all configs: claudikins people list --all",
-  });
-}
-
-function jsonOf({ email, revokedAt, ...person }: StoredPerson, { env }: Io): ValueOf<typeof personShape> {
-  return {
-    ...person,
-    servers: serversOfPerson(person, env),
-    ...(email === null ? {} : { email }),
-    ...(revokedAt === null ? {} : { revokedAt }),
-  };
-}
-
-function labelOf({ id, name }: StoredPerson): string {
-  return `${visibleText(name)} (${id})`;
+function stateText({ revokedAt, issuer }: StoredPerson, now: number): string {
+  if (revokedAt === null) return "may sign in";
+  return `${issuer === "" ? "deleted" : "revoked"} ${ageText(now - revokedAt)}`;
 }
 
 function tableText(people: readonly StoredPerson[], isAll: boolean, { env, stdout: { columns } }: Io): string {
@@ -141,7 +91,7 @@ function tableText(people: readonly StoredPerson[], isAll: boolean, { env, stdou
   const rows = people.map((each, index) => [
     each.id,
     visibleText(each.name),
-    stateCell(each.revokedAt === null ? "may sign in" : `revoked ${ageText(now - each.revokedAt)}`),
+    stateCell(stateText(each, now)),
     each.doors.join(", "),
     ...(areConnected ? [servers[index]!.map(visibleText).join(", ")] : []),
     ageText(now - each.firstAt),

@@ -104,6 +104,8 @@ export default command({
     if (choice) {
       await using living = await livePeople(app, choice, io);
       people = living;
+      const shared = async () => (await import("../people/shared-folders.ts")).sharedFolders(args.config, io);
+      using _keeping = living && (await import("../../serve/keep-people.ts")).keepPeople(app, shared, io.env);
       const serversOf = async (door: string | undefined, { id, name }: Person): Promise<PersonServers> => {
         const person = { id, name };
         const config = await openConfig({ ...args, door, person }, io, false);
@@ -111,7 +113,12 @@ export default command({
       };
       await using tokens = await liveTokens(choice, place);
       if (tokens?.problem !== undefined) await io.stderr.write(`${warningLabel} ${tokens.problem}\n`);
-      await serveHttp(app, { ...choice, tokens, people, door: args.door, openDoor, serversOf }, args.json === true, io);
+      await serveHttp(
+        app,
+        { ...choice, tokens, people, door: args.door, openDoor, serversOf, shared },
+        args.json === true,
+        io,
+      );
     } else {
       if (io.stdin.isTerminal) await io.stderr.write(waitingText);
       const { serveStdio } = await import("../../serve/stdio.ts");
@@ -213,10 +220,13 @@ async function ownCredentialsOf(
   return ownCredentials(config, { env, log, origin, tokenOf: (subject) => people.tokenOf(person.id, subject) });
 }
 
-interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf" | "signIns"> {}
+interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf" | "signIns"> {
+  /** The folders beside which people have folders of their own. */
+  shared: () => Promise<string[]>;
+}
 
 /** The page for people, if the config has a client for it. */
-async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, signIns }: PageParts, io: Io) {
+async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, signIns, shared }: PageParts, io: Io) {
   if (people.oidc?.clientId === undefined) return undefined;
   const [{ PeoplePage }, { changePeople }] = await Promise.all([
     import("../../page/people/page.ts"),
@@ -235,6 +245,10 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
       databaseOf(io.env) !== undefined ||
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
+    deletePerson: async (person, { id, name }) => {
+      const { deletePerson } = await import("../../serve/delete-person.ts");
+      return deletePerson(person, { shared: await shared(), env: io.env, by: { id, name } });
+    },
   });
 }
 

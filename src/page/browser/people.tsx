@@ -20,7 +20,7 @@ export function People({ people }: { people: PagePerson[] }) {
 }
 
 function Row({ person }: { person: PagePerson }) {
-  const { id, name, doors, lastAt, isRevoked, isViewer } = person;
+  const { id, name, doors, lastAt, isRevoked, isDeleted, isViewer } = person;
   return (
     <li class="row" title={id}>
       <span class={`dot ${isRevoked ? "bad" : "good"}`} aria-hidden="true" />
@@ -28,16 +28,19 @@ function Row({ person }: { person: PagePerson }) {
         <span>
           <Text>{name}</Text>
           {isViewer && " (you)"}
-          {isRevoked && " · revoked"}
+          {isRevoked && (isDeleted ? " · deleted" : " · revoked")}
         </span>
-        <span class="about">
-          has used <Text>{doors.join(", ")}</Text>
-        </span>
+        {!isDeleted && (
+          <span class="about">
+            has used <Text>{doors.join(", ")}</Text>
+          </span>
+        )}
       </span>
       <span class="times">
         <Age at={lastAt} />
       </span>
       {isRevoked ? <Restore person={person} /> : <Revoke person={person} />}
+      {isRevoked && !isDeleted && <Delete person={person} />}
     </li>
   );
 }
@@ -52,6 +55,20 @@ function Revoke({ person: { id, name } }: { person: PagePerson }) {
   return (
     <AskedButton question="Really revoke?" action={revoke}>
       Revoke
+    </AskedButton>
+  );
+}
+
+/** It asks first, because nothing of it can be restored. */
+function Delete({ person: { id, name } }: { person: PagePerson }) {
+  const notices = useNotices();
+  const remove = async () => {
+    await post("people/delete", { id });
+    notices.say(`Deleted what was kept of ${name}`);
+  };
+  return (
+    <AskedButton question="Really delete everything?" action={remove}>
+      Delete
     </AskedButton>
   );
 }

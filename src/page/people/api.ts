@@ -4,11 +4,12 @@ import { version } from "../../base/version.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
+import type { ListedExecution } from "../../programs/listed-executions.ts";
 import { isId } from "../../programs/trace/id.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import type { StoredPerson } from "../../store/people.ts";
 import { type Continued, PageApprovals } from "../approvals.ts";
-import type { PageApproval, PagePerson, PageState } from "../contract.ts";
+import type { PageApproval, PageExecution, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
 import { bodyOf, decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
@@ -24,6 +25,8 @@ export interface PeopleApiOptions {
   openDoor(door: string): Promise<App>;
   /** Takes access away or gives it back, on behalf of an administrator. */
   changePeople(people: readonly StoredPerson[], what: "revoked" | "restored", by: PersonClaims): Promise<unknown>;
+  /** Deletes what is kept of a revoked person, on behalf of an administrator. */
+  deletePerson(person: StoredPerson, by: PersonClaims): Promise<unknown>;
 }
 
 export class PeopleApi {
@@ -43,7 +46,6 @@ export class PeopleApi {
     const { approvers = [] } = people.oidc ?? {};
     const listed = await this.#approvals.list();
     const approvals = listed.approvals.filter((each) => this.#sees(viewer, each));
-    const own = await this.#executions.read(approvals, ({ person }) => person?.id === viewer.id);
     const isAdministrator = people.isAdministrator(viewer);
     return {
       version,
@@ -51,7 +53,7 @@ export class PeopleApi {
       configText: "",
       approvals,
       decided: listed.decided.filter((each) => this.#sees(viewer, each)),
-      executions: own.shown.map((each) => ({ ...each, canBeSaved: false })),
+      executions: await this.#executionsFor(viewer, listed.approvals),
       servers: [],
       programs: [],
       schedules: [],
@@ -64,6 +66,22 @@ export class PeopleApi {
         ...(isAdministrator ? { people: (await this.#people()).map((each) => shownPerson(each, viewer)) } : {}),
       },
     };
+  }
+
+  /**
+   * The executions of the viewer. Administrators see everybody's, with their persons and without their programs: to end them, nobody needs to
+   * read them.
+   */
+  async #executionsFor(viewer: PersonClaims, asking: PageApproval[]): Promise<PageExecution[]> {
+    const isOwn = ({ person }: Pick<ListedExecution, "person">) => person?.id === viewer.id;
+    const own = (await this.#executions.read(asking, isOwn)).shown;
+    if (!this.#options.people.isAdministrator(viewer)) return own.map((each) => ({ ...each, canBeSaved: false }));
+    const { shown } = await this.#executions.read(asking);
+    const ownIds = new Set(own.map(({ id }) => id));
+    return shown.map((each) => {
+      const seen = ownIds.has(each.id) ? each : { ...each, code: undefined, isRecorded: false };
+      return { ...seen, canBeSaved: false };
+    });
   }
 
   /** The page of one recorded execution of the viewer. Throws RefusedRequest if there is none. */
@@ -83,6 +101,7 @@ export class PeopleApi {
     if (execution !== undefined) return this.#cancel(execution, viewer);
     const [, change] = /^POST api\/people\/(revoke|restore)$/.exec(route) ?? [];
     if (change !== undefined) return this.#changePeople(change === "revoke" ? "revoked" : "restored", request, viewer);
+    if (route === "POST api/people/delete") return this.#deletePerson(request, viewer);
     throw new RefusedRequest(404, "The page has no such request");
   }
 
@@ -109,8 +128,9 @@ export class PeopleApi {
   }
 
   async #cancel(id: string, viewer: PersonClaims): Promise<boolean> {
-    const { app, openDoor } = this.#options;
-    const { shown } = await this.#executions.read([], (each) => each.person?.id === viewer.id);
+    const { app, openDoor, people } = this.#options;
+    const mayEnd = people.isAdministrator(viewer);
+    const { shown } = await this.#executions.read([], (each) => mayEnd || each.person?.id === viewer.id);
     const found = shown.find((each) => each.id === id);
     if (!found) throw new RefusedRequest(404, "This execution does not exist");
     await using parts = found.door === undefined ? app.withOwnPool() : await openDoor(found.door);
@@ -118,12 +138,22 @@ export class PeopleApi {
   }
 
   async #changePeople(what: "revoked" | "restored", request: Request, viewer: PersonClaims): Promise<void> {
-    const { people, changePeople } = this.#options;
-    if (!people.isAdministrator(viewer)) throw new RefusedRequest(404, "The page has no such request");
+    await this.#options.changePeople([await this.#chosen(request, viewer)], what, viewer);
+  }
+
+  async #deletePerson(request: Request, viewer: PersonClaims): Promise<void> {
+    const person = await this.#chosen(request, viewer);
+    if (person.revokedAt === null) throw new RefusedRequest(409, "The person is not revoked");
+    await this.#options.deletePerson(person, viewer);
+  }
+
+  /** The person that an administrator has chosen. Throws RefusedRequest. */
+  async #chosen(request: Request, viewer: PersonClaims): Promise<StoredPerson> {
+    if (!this.#options.people.isAdministrator(viewer)) throw new RefusedRequest(404, "The page has no such request");
     const { id } = await bodyOf(request, peopleBody);
-    const chosen = (await this.#people()).filter((each) => each.id === id);
-    if (chosen.length === 0) throw new RefusedRequest(404, "Nobody with this id has signed in");
-    await changePeople(chosen, what, viewer);
+    const person = (await this.#people()).find((each) => each.id === id);
+    if (!person) throw new RefusedRequest(404, "Nobody with this id has signed in");
+    return person;
   }
 
   async #people(): Promise<StoredPerson[]> {
@@ -133,6 +163,7 @@ export class PeopleApi {
   }
 }
 
-function shownPerson({ id, name, doors, lastAt, revokedAt }: StoredPerson, viewer: PersonClaims): PagePerson {
-  return { id, name, doors, lastAt, isRevoked: revokedAt !== null, isViewer: id === viewer.id };
+function shownPerson({ id, issuer, name, doors, lastAt, revokedAt }: StoredPerson, viewer: PersonClaims): PagePerson {
+  const isDeleted = issuer === "";
+  return { id, name, doors, lastAt, isRevoked: revokedAt !== null, isDeleted, isViewer: id === viewer.id };
 }

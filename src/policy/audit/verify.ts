@@ -1,6 +1,7 @@
 /** Checks the chain of the audit log. */
 import { sha256 } from "../../base/sha256.ts";
 import { lineOf, noLine } from "../../store/audit/chain.ts";
+import type { AuditLine } from "../../store/audit/event.ts";
 import type { AuditLog } from "../../store/audit/log.ts";
 
 interface Verified {
@@ -24,10 +25,12 @@ export async function verify(log: Pick<AuditLog, "lines" | "lastPlace">, wanted?
   let entries = 0;
   let hash = noLine;
   let contains = false;
+  /** The first entry of a log that was cut. Until an entry records the cut, the entries before it are missing. */
+  let first: { entry: number; previous: string; isRecorded: boolean } | undefined;
   const ended = (problem?: string): Verified => ({
-    entries,
-    sha256: hash,
-    ...(problem === undefined ? {} : { problem }),
+    ...(first && !first.isRecorded
+      ? { entries: 0, sha256: noLine, problem: `entry 1 is missing: entry ${first.entry} follows entry 0` }
+      : { entries, sha256: hash, ...(problem === undefined ? {} : { problem }) }),
     notes,
     ...(wanted === undefined ? {} : { contains }),
   });
@@ -48,6 +51,12 @@ export async function verify(log: Pick<AuditLog, "lines" | "lastPlace">, wanted?
       continue;
     }
     if (!line) return notAnEntry();
+    if (entries === 0 && !first && line.entry > 1) {
+      first = { entry: line.entry, previous: line.previous, isRecorded: false };
+      entries = line.entry - 1;
+      hash = line.previous;
+      contains = hash === wanted;
+    }
     if (line.entry !== entries + 1)
       return ended(`entry ${entries + 1} is missing: entry ${line.entry} follows entry ${entries}`);
     if (line.previous !== hash) {
@@ -57,6 +66,10 @@ export async function verify(log: Pick<AuditLog, "lines" | "lastPlace">, wanted?
     }
     if (sha256(text) !== stored) return ended(`entry ${line.entry} was changed: it was stored with another hash`);
     if (line.decision === "broken") return ended(`entry ${line.entry} records that ${line.why}`);
+    if (first && !first.isRecorded && line.cut?.entry === first.entry - 1 && line.cut.sha256 === first.previous) {
+      first.isRecorded = true;
+      notes.push(cutNote(line));
+    }
     entries = line.entry;
     hash = stored;
     if (hash === wanted) contains = true;
@@ -65,4 +78,10 @@ export async function verify(log: Pick<AuditLog, "lines" | "lastPlace">, wanted?
   const missing = written - lastPlace;
   if (missing > 0) return ended(`entries ${entries + 1} to ${entries + missing} are missing`);
   return ended();
+}
+
+function cutNote({ entry, at, by, cut, why }: AuditLine): string {
+  const day = new Date(at).toISOString().slice(0, 10);
+  const before = why === undefined ? "" : `. Before, ${why}`;
+  return `entry ${entry} records that ${by.user} has removed the entries up to ${cut?.entry} on ${day}${before}`;
 }

@@ -11,9 +11,14 @@ import { type Read, type ReadKeeper, SessionReads } from "./session-reads.ts";
 
 const clientPrefix = "client ";
 
+/** The holder of the labels of a file. With a separator at its end, the beginning of the holders of everything in a folder. */
+export function fileHolder(path: string): string {
+  return `file ${path}`;
+}
+
 /** Names of what labels are kept for, besides executions. */
 const holders = {
-  file: (path: string) => `file ${path}`,
+  file: fileHolder,
   client: (key: string) => `${clientPrefix}${sha256(key)}`,
 };
 

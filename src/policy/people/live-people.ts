@@ -217,6 +217,9 @@ export class LivePeople implements AsyncDisposable {
 
   #end(person: Live, isRevoked: boolean): void {
     this.#people.delete(person.id);
+    // The row of a revoked person may be deleted. It is written again when the person comes back.
+    if (isRevoked)
+      for (const key of this.#notedAt.keys()) if (key.startsWith(`${person.id} `)) this.#notedAt.delete(key);
     person.end(isRevoked);
     this.#options.log.info(`${isRevoked ? "was revoked" : "the token has expired"}: person ${person.id}`);
   }

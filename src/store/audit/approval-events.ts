@@ -14,6 +14,7 @@ export function eventsOf(rows: readonly Approval[]): AuditEvent[] {
 function aboutRow({
   id,
   config,
+  door,
   person,
   personName,
   execution,
@@ -27,6 +28,7 @@ function aboutRow({
   return {
     approval: id,
     ...(config === null ? {} : { config }),
+    ...(door === null ? {} : { door }),
     ...(person === null ? {} : { person: { id: person, name: personName ?? person } }),
     execution,
     call,

@@ -6,7 +6,7 @@ import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { type AuditEvent, type AuditLine, bounded, type Decider } from "./event.ts";
-import type { StoredLine } from "./log.ts";
+import type { CutEnd, StoredLine } from "./log.ts";
 
 /** The hash before the first line. */
 export const noLine = "0".repeat(64);
@@ -70,6 +70,21 @@ function problemsAtEnd(last: StoredLine | undefined, lastPlace: number): AuditEv
     problems.push({ decision: "broken", why: `entries before it were removed: ${lastPlace - place}` });
   }
   return problems;
+}
+
+/** The part of the oldest lines, given oldest first, that was written before a time. Undefined if no entry was. */
+export function cutEndOf(oldest: Iterable<StoredLine>, before: number, why?: string): CutEnd | undefined {
+  let end: CutEnd | undefined;
+  let lines = 0;
+  for (const { place, line, sha256: hash } of oldest) {
+    lines += 1;
+    const entry = lineOf(line);
+    if (entry && entry.at >= before) break;
+    if (!entry) continue;
+    const event: AuditEvent = { decision: "cut", cut: { entry: entry.entry, sha256: hash }, ...(why ? { why } : {}) };
+    end = { place, lines, event };
+  }
+  return end;
 }
 
 /** The error of a change that needs a line in the log. */

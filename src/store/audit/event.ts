@@ -13,8 +13,10 @@ export const decisions = [
   "issued",
   "revoked",
   "restored",
+  "deleted",
   "recovered",
   "broken",
+  "cut",
 ] as const;
 
 /** A person who has signed in to `serve --http`. */
@@ -47,6 +49,8 @@ const eventKeys = {
   /** The config file. Missing for the demo. */
   "config?": text,
   "approval?": text,
+  /** The door of the config behind which a program runs. */
+  "door?": text,
   "execution?": text,
   "call?": number,
   "line?": number,
@@ -59,9 +63,11 @@ const eventKeys = {
   "why?": text,
   /** The SHA-256 of the text before this line, which is not an entry: a process ended while it wrote it. */
   "torn?": text,
+  /** The last entry that a cut of the log has removed, with those before it: its number and its hash. */
+  "cut?": record({ entry: number, sha256: text }),
   "changes?": list(changeShape),
   "servers?": texts,
-  /** The person for whom a program runs, or whose access was taken away or given back. */
+  /** The person for whom a program runs, whose access was taken away or given back, or whose data was deleted. */
   "person?": personShape,
   /** The token of `serve --http` that was issued or revoked, without the token itself. */
   "token?": record({ id: text, "name?": text, "door?": text, "expiresAt?": time }),

@@ -27,6 +27,12 @@ export async function changedRows(change: ApprovalChange, querying: Querying, no
     case "prune":
       await prune(querying, now);
       return [];
+    case "remove":
+      await querying.run(
+        `DELETE FROM claudikins.approvals WHERE id IN (SELECT json_array_elements_text($ids::text::json)) AND state <> 'open'`,
+        { ids: jsonOf(change.ids) },
+      );
+      return [];
     case "note":
       return [];
   }

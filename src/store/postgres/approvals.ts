@@ -4,6 +4,7 @@ import type { Approval, ApprovalFilter } from "../approval.ts";
 import type { ApprovalChange, ApprovalRows } from "../approvals.ts";
 import { eventsOf } from "../audit/approval-events.ts";
 import type { Decider } from "../audit/event.ts";
+import { audited } from "../audit/heard.ts";
 import { approvalKeptDays } from "../limits.ts";
 import { changedRows } from "./approval-changes.ts";
 import { approvalsIn, columns } from "./approval-rows.ts";
@@ -79,14 +80,16 @@ export class PostgresApprovals implements ApprovalRows {
   }
 
   /** A decision and its line in the audit log are one transaction. */
-  change(change: ApprovalChange, by: Decider, now: number): Promise<Approval[]> {
-    return this.#connections.transaction(async (querying) => {
+  async change(change: ApprovalChange, by: Decider, now: number): Promise<Approval[]> {
+    const eventsIn = (rows: readonly Approval[]) => (change.type === "note" ? [change.event] : eventsOf(rows));
+    const changed = await this.#connections.transaction(async (querying) => {
       const rows = await changedRows(change, querying, now);
-      const events = change.type === "note" ? [change.event] : eventsOf(rows);
-      await addEvents(querying, events, by, Date.now());
+      await addEvents(querying, eventsIn(rows), by, Date.now());
       if (change.type !== "prune") await tellOnCommit(querying);
       return rows;
     });
+    audited(eventsIn(changed), by, now);
+    return changed;
   }
 
   /** The oldest first. */

@@ -1,8 +1,9 @@
 /** The lines of the audit log, as rows that are only added: triggers refuse every other change. */
-import { chained, lineOf, logNotWritable } from "../audit/chain.ts";
+import { chained, cutEndOf, lineOf, logNotWritable } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
-import type { AuditLog, StoredLine } from "../audit/log.ts";
-import { rowsReadAtOnce } from "../limits.ts";
+import { audited } from "../audit/heard.ts";
+import type { AuditLog, CutEnd, StoredLine } from "../audit/log.ts";
+import { maxCutLines, rowsReadAtOnce } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import { jsonOf, type Querying } from "./querying.ts";
 
@@ -13,17 +14,24 @@ export class PostgresAudit implements AuditLog {
     this.#connections = connections;
   }
 
-  add(events: readonly AuditEvent[], by: Decider, at: number = Date.now()): Promise<void> {
-    return this.#writing((querying) => addEvents(querying, events, by, at));
+  async add(events: readonly AuditEvent[], by: Decider, at: number = Date.now()): Promise<void> {
+    await this.#writing((querying) => addEvents(querying, events, by, at));
+    audited(events, by, at);
   }
 
   requireWritable(): Promise<void> {
     return this.#writing(async (querying) => void (await lockedEnd(querying)));
   }
 
-  async #writing(work: (querying: Querying) => Promise<void>): Promise<void> {
+  async cut(before: number, by: Decider, why?: string): Promise<CutEnd | undefined> {
+    const end = await this.#writing((querying) => cutLog(querying, before, by, why));
+    if (end) audited([end.event], by, Date.now());
+    return end;
+  }
+
+  async #writing<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
     try {
-      await this.#connections.transaction(work);
+      return await this.#connections.transaction(work);
     } catch (error) {
       throw logNotWritable(error);
     }
@@ -73,6 +81,22 @@ export async function addEvents(
     { lastPlace, lines: jsonOf(lines) },
   );
   await querying.run("UPDATE claudikins.audit_end SET place = $place", { place: lastPlace + lines.length });
+}
+
+/** Removes the oldest lines, as a part of the caller's transaction. Undefined if none is. */
+async function cutLog(querying: Querying, before: number, by: Decider, why?: string): Promise<CutEnd | undefined> {
+  await lockedEnd(querying);
+  const oldest = await querying.all<StoredLine>(
+    "SELECT place, line, sha256 FROM claudikins.audit ORDER BY place LIMIT $count::int",
+    { count: maxCutLines },
+  );
+  const end = cutEndOf(oldest, before, why);
+  if (!end) return undefined;
+  await addEvents(querying, [end.event], by, Date.now());
+  await querying.run("ALTER TABLE claudikins.audit DISABLE TRIGGER audit_is_not_changed");
+  await querying.run("DELETE FROM claudikins.audit WHERE place <= $place", { place: end.place });
+  await querying.run("ALTER TABLE claudikins.audit ENABLE TRIGGER audit_is_not_changed");
+  return end;
 }
 
 /** The place of the last line. The transactions of all writers get it one after the other. */

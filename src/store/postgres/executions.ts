@@ -49,10 +49,11 @@ export class PostgresExecutions implements ExecutionRows {
     return rows.map(executionOf);
   }
 
-  startedBy(client: string): Promise<StartedExecution[]> {
+  startedBy(client: string, which: "open" | "all" = "open"): Promise<StartedExecution[]> {
+    const isOpen = which === "open" ? "state = 'open' AND" : "";
     return this.#all(
       `SELECT id, config, owner, started_at, changed_at FROM claudikins.executions
-       WHERE state = 'open' AND starts_with(client, $client)`,
+       WHERE ${isOpen} starts_with(client, $client)`,
       { client },
     );
   }

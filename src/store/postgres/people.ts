@@ -1,5 +1,5 @@
 /** The people who have signed in to `serve --http`, as rows. */
-import type { PeopleRows, StoredPerson } from "../people.ts";
+import type { PeopleRows, PersonKey, StoredPerson } from "../people.ts";
 import { tellOnCommit } from "./changes.ts";
 import type { Connections } from "./connections.ts";
 import { jsonOf } from "./querying.ts";
@@ -32,7 +32,8 @@ export class PostgresPeople implements PeopleRows {
       querying.run(
         `INSERT INTO claudikins.people (config, id, issuer, subject, name, email, doors, first_at, last_at)
          VALUES ($config, $id, $issuer, $subject, $name, $email, $doors, $lastAt, $lastAt)
-         ON CONFLICT (config, id) DO UPDATE SET name = excluded.name, email = excluded.email, last_at = excluded.last_at, doors =
+         ON CONFLICT (config, id) DO UPDATE SET issuer = excluded.issuer, subject = excluded.subject, name = excluded.name,
+           email = excluded.email, last_at = excluded.last_at, doors =
            (SELECT json_agg(door ORDER BY door COLLATE "C")::text FROM
              (SELECT json_array_elements_text(people.doors::json) AS door
               UNION SELECT json_array_elements_text(excluded.doors::json)) AS both_lists)`,
@@ -41,10 +42,24 @@ export class PostgresPeople implements PeopleRows {
     );
   }
 
-  setRevoked<Person extends Pick<StoredPerson, "config" | "id">>(
-    people: readonly Person[],
-    revokedAt: number | null,
-  ): Promise<Person[]> {
+  async forget({ config, id }: PersonKey): Promise<void> {
+    await this.#connections.transaction(async (querying) => {
+      const key = { config, id };
+      await querying.run(
+        "DELETE FROM claudikins.people WHERE config = $config AND id = $id AND revoked_at IS NULL",
+        key,
+      );
+      await querying.run(
+        `UPDATE claudikins.people SET issuer = '', subject = '', name = id, email = NULL, doors = '[]', first_at = revoked_at,
+           last_at = revoked_at
+         WHERE config = $config AND id = $id`,
+        key,
+      );
+      await tellOnCommit(querying);
+    });
+  }
+
+  setRevoked<Person extends PersonKey>(people: readonly Person[], revokedAt: number | null): Promise<Person[]> {
     return this.#connections.transaction(async (querying) => {
       const rows = await querying.all<{ number: number }>(
         `UPDATE claudikins.people SET revoked_at = $revokedAt

@@ -1,4 +1,5 @@
 /** The store in a Postgres, which the replicas of a team share. */
+import { tidyTurnMs } from "../limits.ts";
 import type { Owner } from "../owner.ts";
 import type { Store } from "../store.ts";
 import { PostgresApprovals } from "./approvals.ts";
@@ -69,6 +70,13 @@ export class PostgresStore implements Store {
   async stamp(): Promise<string> {
     const snapshot = "SELECT pg_current_snapshot()::text AS stamp";
     return (await this.#connections.each((querying) => querying.get<{ stamp: string }>(snapshot)))?.stamp ?? "";
+  }
+
+  async mayTidy(what: string): Promise<boolean> {
+    const now = Date.now();
+    const from = now - (now % tidyTurnMs);
+    const turn = { key: `tidy ${what}`, from, to: from + tidyTurnMs, amount: 1, limit: 1 };
+    return (await this.quotas.take([turn])) === undefined;
   }
 
   onChange(listener: () => void): () => void {

@@ -8,6 +8,7 @@ import type { Approval } from "../approval.ts";
 import type { ApprovalChange } from "../approvals.ts";
 import { eventsOf } from "../audit/approval-events.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
+import { audited } from "../audit/heard.ts";
 import { approvalChangeMs, approvalPagesGivenBack } from "../limits.ts";
 import { requireRoom } from "../open-approvals.ts";
 import { ApprovalStore } from "./approvals.ts";
@@ -33,8 +34,11 @@ const workers = new OffThread<ChangeJob, Changed>("./store/sqlite/approvals-work
 
 /** Makes the change in a worker. Returns the changed rows. Throws FILE_NOT_WRITABLE, and POLICY_DENIED if too much is open. */
 export async function changed(job: ChangeJob): Promise<Approval[]> {
-  const { rows } = await workers.run(job, { limitMs: approvalChangeMs });
-  return JSON.parse(rows);
+  const changed = await workers.run(job, { limitMs: approvalChangeMs });
+  const rows = JSON.parse(changed.rows) as Approval[];
+  const { change, by, now } = job;
+  audited(change.type === "note" ? [change.event] : eventsOf(rows), by, now);
+  return rows;
 }
 
 /** Runs in the worker. */
@@ -55,7 +59,7 @@ async function rowsOf({ change, file, by, now }: ChangeJob): Promise<Approval[]>
 }
 
 /** Changes after which arguments are no longer kept. */
-const closing: ReadonlySet<ApprovalChange["type"]> = new Set(["decide", "withdraw", "expire", "prune"]);
+const closing: ReadonlySet<ApprovalChange["type"]> = new Set(["decide", "withdraw", "expire", "prune", "remove"]);
 
 /** Makes the files smaller, and removes from the log what was deleted. */
 function leaveNothing(database: Database): void {
@@ -97,6 +101,9 @@ function changedRows(
       return [];
     case "prune":
       store.prune(now);
+      return [];
+    case "remove":
+      store.atomically(() => store.remove(change.ids));
       return [];
     case "note":
       store.atomically(() => add([change.event]));

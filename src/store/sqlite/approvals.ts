@@ -189,6 +189,12 @@ export class ApprovalStore {
       .run({ kept: maxDecidedApprovals });
   }
 
+  /** Deletes rows that are not open. */
+  remove(ids: readonly string[]): void {
+    const remove = this.#database.query("DELETE FROM approvals WHERE id = $id AND state <> 'open'");
+    for (const id of ids) remove.run({ id });
+  }
+
   close(): void {
     this.#database.close();
   }

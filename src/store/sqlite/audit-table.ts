@@ -1,8 +1,10 @@
 /** The lines of the audit log, as rows that are only added: triggers refuse every other change. */
 import type { Database } from "bun:sqlite";
-import { chained, logNotWritable } from "../audit/chain.ts";
+import { chained, cutEndOf, logNotWritable } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
-import type { StoredLine } from "../audit/log.ts";
+import type { CutEnd, StoredLine } from "../audit/log.ts";
+import { maxCutLines } from "../limits.ts";
+import { auditIsNotCut } from "./database.ts";
 
 export class AuditTable {
   readonly #database: Database;
@@ -29,6 +31,19 @@ export class AuditTable {
     return query.get()?.seq ?? 0;
   }
 
+  oldest(count: number): StoredLine[] {
+    return this.#database
+      .query<StoredLine, [number]>("SELECT place, line, sha256 FROM audit ORDER BY place LIMIT ?")
+      .all(count);
+  }
+
+  /** Removes the lines up to a place. Without a transaction, others could remove lines meanwhile. */
+  cut(place: number): void {
+    this.#database.run("DROP TRIGGER auditIsNotCut");
+    this.#database.query("DELETE FROM audit WHERE place <= ?").run(place);
+    this.#database.run(auditIsNotCut);
+  }
+
   /** All lines, read one by one. */
   lines(order: "oldest first" | "newest first" = "oldest first"): IterableIterator<StoredLine> {
     const direction = order === "oldest first" ? "ASC" : "DESC";
@@ -36,6 +51,16 @@ export class AuditTable {
       .query<StoredLine, []>(`SELECT place, line, sha256 FROM audit ORDER BY place ${direction}`)
       .iterate();
   }
+}
+
+/** Removes the oldest lines, as a part of the caller's transaction. Undefined if none is. Throws FILE_NOT_WRITABLE. */
+export function cutLog(database: Database, before: number, by: Decider, why?: string): CutEnd | undefined {
+  const table = new AuditTable(database);
+  const end = cutEndOf(table.oldest(maxCutLines), before, why);
+  if (!end) return undefined;
+  addEvents(database, [end.event], by);
+  table.cut(end.place);
+  return end;
 }
 
 /** Adds events to the log, one line for each, as a part of the caller's transaction. Throws FILE_NOT_WRITABLE. */

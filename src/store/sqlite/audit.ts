@@ -4,8 +4,8 @@ import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { logNotWritable } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
-import type { StoredLine } from "../audit/log.ts";
-import { AuditTable, addEvents } from "./audit-table.ts";
+import type { CutEnd, StoredLine } from "../audit/log.ts";
+import { AuditTable, addEvents, cutLog } from "./audit-table.ts";
 import { writeTo } from "./connection.ts";
 import { openDatabase } from "./database.ts";
 import { hasEarlierLog, takeOverEarlierLogs } from "./earlier-audit.ts";
@@ -27,16 +27,21 @@ export async function record(file: string, events: readonly AuditEvent[], by: De
   await changing(file, (database) => addEvents(database, events, by, at));
 }
 
+/** Removes the oldest lines. Undefined if none was. Throws FILE_NOT_WRITABLE. */
+export function cut(file: string, before: number, by: Decider, why?: string): Promise<CutEnd | undefined> {
+  return changing(file, (database) => cutLog(database, before, by, why));
+}
+
 /** Throws FILE_NOT_WRITABLE if nothing could be recorded. */
 export async function requireLog(file: string): Promise<void> {
   await changing(file, () => {});
 }
 
-async function changing(file: string, work: (database: Database) => void): Promise<void> {
+async function changing<T>(file: string, work: (database: Database) => T): Promise<T> {
   let database: Database | undefined;
   try {
     database = await openLog(file);
-    await writeTo(database, work);
+    return await writeTo(database, work);
   } catch (cause) {
     throw logNotWritable(cause);
   } finally {

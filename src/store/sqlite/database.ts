@@ -81,6 +81,11 @@ const steps = [
    CREATE INDEX approvalsOfConfig ON approvals (config, state, decidedAt)`,
 ];
 
+/** The trigger that keeps the lines of the audit log. */
+export const auditIsNotCut = `CREATE TRIGGER auditIsNotCut BEFORE DELETE ON audit BEGIN
+     SELECT RAISE(ABORT, 'lines of the audit log are only added');
+   END`;
+
 /**
  * What versions with the same steps may lack, by name: they go on using the database, and continue the programs that they have saved.
  */
@@ -122,9 +127,7 @@ const additions = {
   auditIsNotChanged: `CREATE TRIGGER auditIsNotChanged BEFORE UPDATE ON audit BEGIN
      SELECT RAISE(ABORT, 'lines of the audit log are only added');
    END`,
-  auditIsNotCut: `CREATE TRIGGER auditIsNotCut BEFORE DELETE ON audit BEGIN
-     SELECT RAISE(ABORT, 'lines of the audit log are only added');
-   END`,
+  auditIsNotCut,
   // How much of each quota was used, in a time span.
   quotaUses: `CREATE TABLE quotaUses (
      key TEXT NOT NULL,

@@ -16,7 +16,7 @@ export function executionRows(access: Access): ExecutionRows {
     open: (config) => read([], (table) => table.open(config)),
     list: (config) => read([], (table) => table.list(config)),
     newest: (config, count) => read([], (table) => table.newest(config, count)),
-    startedBy: (client) => read([], (table) => table.startedBy(client)),
+    startedBy: (client, which) => read([], (table) => table.startedBy(client, which)),
     waiting: () => read([], (table) => table.waiting()),
     program: (id) => read(undefined, (table) => table.program(id)),
     callPlaces: (id) => read([], (table) => table.callPlaces(id)),

@@ -148,12 +148,13 @@ export class ExecutionStore {
       .map(executionOf);
   }
 
-  /** The executions of all configs that have not ended, by clients whose names begin like this. */
-  startedBy(client: string): StartedExecution[] {
+  /** The executions of all configs by clients whose names begin like this: those that have not ended, or all. */
+  startedBy(client: string, which: "open" | "all" = "open"): StartedExecution[] {
+    const isOpen = which === "open" ? "state = 'open' AND" : "";
     return this.#database
       .query<StartedExecution, [number, string]>(
         `SELECT id, config, owner, startedAt, changedAt FROM executions
-         WHERE state = 'open' AND substr(json_extract(request, '$.starter.client'), 1, ?) = ?`,
+         WHERE ${isOpen} substr(json_extract(request, '$.starter.client'), 1, ?) = ?`,
       )
       .all(client.length, client);
   }

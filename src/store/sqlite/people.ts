@@ -1,6 +1,6 @@
 /** The people who have signed in to `serve --http`, and who of them may no longer. */
 import type { Database } from "bun:sqlite";
-import type { PeopleRows, StoredPerson } from "../people.ts";
+import type { PeopleRows, PersonKey, StoredPerson } from "../people.ts";
 import type { Access } from "./access.ts";
 
 type Row = Omit<StoredPerson, "doors"> & { doors: string };
@@ -47,9 +47,22 @@ export class PeopleStore {
       .query(
         `INSERT INTO people (config, id, issuer, subject, name, email, doors, firstAt, lastAt)
          VALUES ($config, $id, $issuer, $subject, $name, $email, $doors, $lastAt, $lastAt)
-         ON CONFLICT (config, id) DO UPDATE SET name = $name, email = $email, doors = $doors, lastAt = $lastAt`,
+         ON CONFLICT (config, id) DO UPDATE SET issuer = $issuer, subject = $subject, name = $name, email = $email, doors = $doors,
+           lastAt = $lastAt`,
       )
       .run({ ...person, doors: all });
+  }
+
+  forget({ config, id }: PersonKey): void {
+    this.#database
+      .query("DELETE FROM people WHERE config = $config AND id = $id AND revokedAt IS NULL")
+      .run({ config, id });
+    this.#database
+      .query(
+        `UPDATE people SET issuer = '', subject = '', name = id, email = NULL, doors = '[]', firstAt = revokedAt, lastAt = revokedAt
+         WHERE config = $config AND id = $id`,
+      )
+      .run({ config, id });
   }
 
   /** Revokes a person, or with null restores one. Returns whether that changed anything. */
@@ -72,6 +85,7 @@ export function peopleRows(access: Access): PeopleRows {
     list: (config) => access.read([], (database) => new PeopleStore(database).list(config)),
     revoked: (config) => access.read(new Set(), (database) => new PeopleStore(database).revoked(config)),
     seen: (person) => access.write((database) => new PeopleStore(database).seen(person)),
+    forget: (person) => access.write((database) => new PeopleStore(database).forget(person)),
     setRevoked: (people, revokedAt) =>
       access.write((database) => {
         const table = new PeopleStore(database);

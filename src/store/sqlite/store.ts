@@ -58,6 +58,10 @@ export class SqliteStore implements Store {
     return `${stampOf(this.file)}\n${stampOf(`${this.file}-wal`)}`;
   }
 
+  async mayTidy(): Promise<boolean> {
+    return true;
+  }
+
   onChange(listener: () => void): () => void {
     return this.#connection.onChange(listener);
   }

@@ -242,6 +242,16 @@ export function approvalsContract(processes: Processes): void {
     expect(ids(await rows().list())).toEqual([open.id]);
   });
 
+  test("are removed by their ids, unless they are open", async () => {
+    const [open, decided, other] = [await ask(), await ask({ call: 2 }), await ask({ call: 3 })];
+    await decide(decided.id, yes);
+    await decide(other.id, yes);
+    const before = (await lines()).length;
+    expect(await change({ type: "remove", ids: [open.id, decided.id, "unknown"] })).toEqual([]);
+    expect(ids(await rows().list())).toEqual([open.id, other.id]);
+    expect(await lines()).toHaveLength(before);
+  });
+
   test("may have a decision without a row: it is only in the log", async () => {
     const event = { decision: "denied", server: "github", tool: "merge" } as const;
     expect(await change({ type: "note", event })).toEqual([]);

@@ -164,6 +164,8 @@ export function executionsContract(processes: Processes): void {
     ]);
     expect(found[0]).toMatchObject({ owner: owner.name, startedAt: 1_000 });
     expect(await rows().startedBy("person %")).toEqual([]);
+    const all = await rows().startedBy("person a/", "all");
+    expect(all.map(({ id }) => id).sort()).toEqual(["e1", "e2", "e4"]);
   });
 
   test("with saved programs are counted by config, build and whether they are wanted", async () => {

@@ -44,6 +44,24 @@ export function peopleContract(processes: Processes): void {
     expect(await one.people.setRevoked([ann], null)).toEqual([]);
     expect(await one.people.revoked("/a.json")).toEqual(new Set());
   });
+
+  test("that are forgotten have no row, and if they were revoked, one that says nothing else", async () => {
+    const { one, other } = processes;
+    for (const each of [person("a", { email: "a@example.com" }), person("b"), person("a", { config: "/b.json" })]) {
+      await one.people.seen(each);
+    }
+    await one.people.setRevoked([person("a")], 12);
+    for (const id of ["a", "b", "unknown"]) await one.people.forget({ config: "/a.json", id });
+    const nothing = { issuer: "", subject: "", name: "a", email: null, doors: [] };
+    expect(await other.people.list("/a.json")).toEqual([
+      person("a", { ...nothing, firstAt: 12, lastAt: 12, revokedAt: 12 }),
+    ]);
+    expect(await other.people.list("/b.json")).toHaveLength(1);
+    expect(await other.people.revoked("/a.json")).toEqual(new Set(["a"]));
+    await one.people.setRevoked([person("a")], null);
+    await one.people.seen(person("a", { lastAt: 30 }));
+    expect(await other.people.list("/a.json")).toEqual([person("a", { firstAt: 12, lastAt: 30 })]);
+  });
 }
 
 export function labelsContract(processes: Processes): void {

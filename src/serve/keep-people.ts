@@ -1,0 +1,51 @@
+/** Deletes what is kept of people who were not here for long. */
+import { messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { dayMs } from "../base/units.ts";
+import type { Environment } from "../config/environment.ts";
+import type { Config } from "../config/load.ts";
+import type { Store } from "../store/store.ts";
+import { deletePerson } from "./delete-person.ts";
+import { peopleTidyMs } from "./limits.ts";
+
+/** What it needs of the app. */
+interface Kept {
+  config: Pick<Config, "origin" | "oidc">;
+  store: Store;
+  log: Log;
+}
+
+/**
+ * Looks now, and then every hour. Of the processes that share a store, one looks. `shared` finds the registries and workspaces that the config
+ * and its doors share.
+ */
+export function keepPeople(app: Kept, shared: () => Promise<readonly string[]>, env: Environment): Disposable {
+  const look = () => void deleteUnseen(app, shared, env);
+  look();
+  const timer = setInterval(look, peopleTidyMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+async function deleteUnseen(
+  { config: { origin, oidc }, store, log }: Kept,
+  shared: () => Promise<readonly string[]>,
+  env: Environment,
+): Promise<void> {
+  const days = oidc?.keepDays;
+  if (days === undefined || origin.kind === "demo") return;
+  try {
+    if (!(await store.mayTidy("people"))) return;
+    const before = Date.now() - days * dayMs;
+    const unseen = (await store.people.list(origin.file)).filter(
+      ({ issuer, lastAt }) => issuer !== "" && lastAt < before,
+    );
+    if (unseen.length === 0) return;
+    const folders = await shared();
+    for (const each of unseen) {
+      await deletePerson(each, { shared: folders, env, why: `not seen for ${days} days` });
+      log.info(`deleted what was kept of person ${each.id}, who was not seen for ${days} days`);
+    }
+  } catch (error) {
+    log.warn(`Cannot delete what is kept of people who were not seen: ${messageOf(error)}`);
+  }
+}
