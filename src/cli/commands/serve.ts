@@ -231,6 +231,8 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
     serversOf,
     signIns,
     continued: async (execution, config) =>
+      // A replica continues it.
+      databaseOf(io.env) !== undefined ||
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
   });
