@@ -62,8 +62,6 @@ export interface SessionRows {
   begin(session: StoredSession, replica: string, ms: number): Promise<void>;
   /** The living replica that has the session. Undefined if the session has ended, or its replica is dead. */
   find(id: string): Promise<Reached | undefined>;
-  /** Whether a session has not ended. Its replica may be dead. */
-  isOpen(id: string): Promise<boolean>;
   /** Takes a session from its dead replica. Undefined if another replica has it, or it is of another place or owner. */
   adopt(
     session: Pick<StoredSession, "id" | "place" | "owner">,

@@ -36,11 +36,6 @@ export class PostgresSessions implements SessionRows {
     );
   }
 
-  async isOpen(id: string): Promise<boolean> {
-    const statement = `SELECT 1 AS one FROM claudikins.sessions WHERE id = $id AND ${isOpen}`;
-    return (await this.#connections.each((querying) => querying.get(statement, { id }))) !== undefined;
-  }
-
   /** Of several replicas, one changes the row. The others wait for it, and find that its replica is alive. */
   async adopt(
     session: Pick<StoredSession, "id" | "place" | "owner">,

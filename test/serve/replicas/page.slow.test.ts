@@ -1,8 +1,12 @@
 /** The page for people behind a balancer without affinity: a sign-in begins at one replica, ends at another one, and is known to all. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { personId } from "../../../src/policy/people/claims.ts";
 import { balancer } from "../../support/balancer.ts";
 import { followed, oidcFixture } from "../../support/oidc.ts";
+import { ownAccounts } from "../../support/own-accounts.ts";
 import { ownFolder } from "../../support/own-folder.ts";
+import { PersonHosts } from "../../support/person-hosts.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { openReplicas } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
@@ -78,5 +82,35 @@ describe.skipIf(postgresNote !== "")(`the page of replicas${postgresNote}`, () =
     await at(new URL("/ui/api/sign-out", set.all[1]!.url).href, { method: "POST", body: "{}" });
     for (const [name, value] of signedOut) cookies.set(name, value);
     expect(await states()).toEqual([401, 401]);
+  });
+
+  test("ends a sign-in to a server at the replica that has begun it, also if another one gets the answer", async () => {
+    const targets: string[] = [];
+    let asked = 0;
+    await using door = balancer(targets, () => asked++ % 2);
+    const origin = new URL(door.url).origin;
+    await using provider = await oidcFixture({ ann: { groups: ["qa-team"] } }, [`${origin}/ui/signed-in`]);
+    await using accounts = await ownAccounts();
+    folder.write("claudikins.json", {
+      mcpServers: { desk: { url: accounts.url, credentials: "user" } },
+      auth: {
+        oidc: {
+          ...{ issuer: provider.issuer, audience: "https://tools.example.com", doors: { mcp: ["qa-team"] } },
+          ...{ address: origin, clientId: "page", clientSecret: "page-secret" },
+        },
+      },
+    });
+    const env = { CLAUDIKINS_SEALING_KEY: randomBytes(32).toString("base64"), CLAUDIKINS_DAEMON: "off" };
+    await using set = await openReplicas(folder, server, 2, { token: "kept", env });
+    targets.push(...set.all.map(({ url }) => url));
+    const hosts = new PersonHosts(origin, () => provider);
+    const cookies = new Map<string, string>();
+    // With each number of requests before it, the sign-in begins and ends at other replicas.
+    for (const more of [0, 1]) {
+      asked += more;
+      const link = `${origin}/ui/connect/mcp/desk?for=${personId(provider.issuer, "ann")}`;
+      const { status, text } = await hosts.browse(link, cookies, "ann");
+      expect([status, text]).toEqual([200, expect.stringContaining("<h1>Signed in to desk</h1>")]);
+    }
   });
 });

@@ -13,7 +13,7 @@ function request(
   return new Request(url, { method, headers: { host: new URL(url).host, ...headers } });
 }
 
-/** What a replica says about a request that has a header for `request()`. */
+/** Gives the request a header that was made for `request()`, and reads it. Returns the status of a refusal. */
 function read(received: Request, header = forwardProof(request(), about, key)): unknown {
   received.headers.set(forwardHeader, header);
   try {

@@ -58,9 +58,9 @@ export class SharedSessions {
     this.#isHere(id);
   }
 
-  /** Whether a session has not ended. Its replica may be dead. */
-  isOpen(id: string): Promise<boolean> {
-    return this.#options.rows.isOpen(id);
+  /** Whether a session is open at a replica that is alive. */
+  async isOpen(id: string): Promise<boolean> {
+    return (await this.#options.rows.find(id)) !== undefined;
   }
 
   /** Takes a session over whose replica is dead. Undefined if there is none of this owner here. */
