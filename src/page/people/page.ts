@@ -200,7 +200,8 @@ function refusalOf(thrown: unknown): { status: number; message: string; hint?: s
   if (thrown instanceof PersonRefused) {
     return { status: thrown.kind === "unavailable" ? 503 : 403, message: thrown.message };
   }
-  const { message, hint } = toClaudikinsError(thrown);
+  const { code, message, hint } = toClaudikinsError(thrown);
+  if (code === "DATABASE_UNAVAILABLE") return { status: 503, message: "The database cannot be reached" };
   if (thrown instanceof ClaudikinsError) return { status: 422, message, hint };
   return { status: 500, message: "claudikins failed: see its log for the cause" };
 }

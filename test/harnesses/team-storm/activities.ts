@@ -98,8 +98,8 @@ export async function visitPage(person: Person): Promise<void> {
   const { hosts, site, oracle, number } = person;
   const { origin } = site.balancer;
   await person.attempt("page", async () => {
-    const { status } = await hosts.browse(`${origin}/ui/`, person.cookies, person.subject);
-    if (status !== 200) throw Object.assign(new Error(`the page answers ${status}`), { status });
+    const { status, text } = await hosts.browse(`${origin}/ui/`, person.cookies, person.subject);
+    if (status !== 200) throw Object.assign(new Error(`the page answers ${status}: ${text}`), { status });
     const get = async (path: string) => {
       const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
       const response = await fetch(`${origin}/ui/${path}`, { headers: { cookie, "sec-fetch-site": "same-origin" } });
@@ -109,7 +109,7 @@ export async function visitPage(person: Person): Promise<void> {
     };
     const state = await get("api/state");
     if (state.status !== 200)
-      throw Object.assign(new Error(`the page answers ${state.status}`), { status: state.status });
+      throw Object.assign(new Error(`the page answers ${state.status}: ${state.text}`), { status: state.status });
     const { executions } = JSON.parse(state.text) as { executions: { id: string }[] };
     for (const { id } of executions) {
       const of = oracle.executions.get(id);

@@ -30,6 +30,8 @@ export interface Agent {
 interface AgentOptions {
   url: string;
   era: Era;
+  /** Whether servers can ask the person. If so, the agent has processes of its own of servers that are programs. */
+  canBeAsked: boolean;
   /** Sends requests as the person. */
   fetch: typeof fetch;
   /** Answers a question: to a form with the value of its one field, to a link after it was opened. */
@@ -39,9 +41,8 @@ interface AgentOptions {
 /** Longer than any answer takes. Agents that ask again are answered after 50 s. */
 const patienceMs = { usual: 40_000, resume: 60_000 };
 
-const capabilities = { elicitation: { form: {}, url: {} } };
-
-export async function openAgent({ url, era, fetch, answer }: AgentOptions): Promise<Agent> {
+export async function openAgent({ url, era, canBeAsked, fetch, answer }: AgentOptions): Promise<Agent> {
+  const capabilities = canBeAsked ? { elicitation: { form: {}, url: {} } } : {};
   const name = { name: "storm", version: "1" };
   const elicit = async ({ params }: { params: { message: string } }) => {
     const mark = await answer({ message: params.message, ...("url" in params ? { url: String(params.url) } : {}) });
@@ -49,13 +50,13 @@ export async function openAgent({ url, era, fetch, answer }: AgentOptions): Prom
   };
   if (era === "older") {
     const client = new Client(name, { capabilities });
-    client.setRequestHandler(ElicitRequestSchema, elicit);
+    if (canBeAsked) client.setRequestHandler(ElicitRequestSchema, elicit);
     const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: fetch as never });
     return connected(era, client as never, transport as never);
   }
   const mode = era === "2026" ? { pin: modernVersion } : ("legacy" as const);
   const client = new NewClient(name, { capabilities, versionNegotiation: { mode } });
-  client.setRequestHandler("elicitation/create", elicit as never);
+  if (canBeAsked) client.setRequestHandler("elicitation/create", elicit as never);
   return connected(era, client as never, new NewTransport(new URL(url), { fetch: fetch as never }) as never);
 }
 

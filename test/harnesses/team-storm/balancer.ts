@@ -50,7 +50,7 @@ backend replicas
   balance random
   option httpchk
   http-check send meth GET uri /readyz hdr Host 127.0.0.1
-  default-server check inter ${lookMs}ms fall 1 rise 1
+  default-server check inter ${lookMs}ms fall 2 rise 1
 ${servers}
 `,
   );

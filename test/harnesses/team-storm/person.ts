@@ -106,6 +106,7 @@ export class Person {
     this.#agent ??= await openAgent({
       url: `${this.site.balancer.origin}/${this.door}`,
       era: this.#era(),
+      canBeAsked: this.door === "qa",
       fetch: this.fetch as typeof fetch,
       answer: async ({ message, url }) => {
         this.oracle.got(this.number, message);

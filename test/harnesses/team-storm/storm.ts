@@ -25,8 +25,11 @@ import {
 import { Replicas } from "./replicas.ts";
 import { approvers, openSite, type Site } from "./site.ts";
 
-/** The mean pause of a person between two activities. */
-const pauseMs = 500;
+/** The mean pause of a person between two activities, for each person of the storm: all together do about twenty activities per second. */
+const pauseMsPerPerson = 40;
+
+/** People begin one after the other. */
+const beginningMsPerPerson = 60;
 
 /** Programs of a person that wait at once. */
 const maxParked = 3;
@@ -61,7 +64,7 @@ export async function teamStorm({ report = () => {}, plan, ...options }: Storm):
   const disturbing = isCalm ? Promise.resolve() : disturber.run(plan ?? planOf(seed, seconds));
   const deadline = performance.now() + seconds * 1_000;
   const progress = setInterval(() => report(progressOf(oracle)), 10_000);
-  const parked = await Promise.all(people.map((person) => work(person, deadline)));
+  const parked = await Promise.all(people.map((person) => work(person, count, deadline)));
   const worked = { count: oracle.times.length, seconds };
   await disturbing;
   report("the storm is over, and the programs end");
@@ -96,11 +99,10 @@ export async function teamStorm({ report = () => {}, plan, ...options }: Storm):
   };
 }
 
-async function work(person: Person, deadline: number): Promise<Parked[]> {
+async function work(person: Person, people: number, deadline: number): Promise<Parked[]> {
   const { random } = person;
   const parked: Parked[] = [];
-  // Not all at once.
-  await Bun.sleep(random.below(3_000));
+  await Bun.sleep(random.below(people * beginningMsPerPerson));
   while (performance.now() < deadline) {
     const chance = random.next();
     if (chance < 0.4) await execute(person);
@@ -114,7 +116,7 @@ async function work(person: Person, deadline: number): Promise<Parked[]> {
     else if (chance < 0.92) await beAsked(person);
     else if (chance < 0.96) await useOwn(person);
     else await visitPage(person);
-    await Bun.sleep(2 * pauseMs * random.next());
+    await Bun.sleep(2 * people * pauseMsPerPerson * random.next());
   }
   return parked;
 }

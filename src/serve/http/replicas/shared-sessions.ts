@@ -35,7 +35,7 @@ export interface NewSession {
 
 export class SharedSessions {
   readonly #options: SharedSessionsOptions;
-  /** When the rows were written last. */
+  /** When the rows were written last. A session that begins at this moment has none. */
   readonly #renewedAt = new Map<string, number>();
   /** Sessions that have ended, and whose rows are not removed yet. */
   readonly #ended = new Set<string>();
@@ -95,7 +95,7 @@ export class SharedSessions {
     const replica = this.#replica;
     await replica.confirm();
     const { lapses } = replica;
-    const lost = await this.#renew(sessions);
+    const lost = await this.#renew(sessions.filter(({ id }) => this.#renewedAt.has(id)));
     this.#lapses = lapses;
     return lost;
   }
@@ -107,7 +107,7 @@ export class SharedSessions {
     try {
       for (const id of this.#ended) await this.#remove(id);
       if (!this.isSure) return await this.confirm(sessions);
-      const due = sessions.filter(({ id }) => (this.#renewedAt.get(id) ?? 0) < before);
+      const due = sessions.filter(({ id }) => (this.#renewedAt.get(id) ?? Number.POSITIVE_INFINITY) < before);
       return due.length === 0 ? [] : await this.#renew(due);
     } catch (error) {
       log.debug(`Cannot renew sessions: ${messageOf(error)}`);
