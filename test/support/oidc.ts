@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK, jwtVerify, SignJWT } from "jose";
 import Provider, { type Configuration, errors } from "oidc-provider";
 import { type AssertionPolicy, assertion, assertionPolicy, assertionType, exchangeGrant } from "./id-jag.ts";
+import { providerMemory } from "./oidc-memory.ts";
 
 export interface Account {
   groups?: string[];
@@ -175,6 +176,7 @@ const challenge = Buffer.from(await crypto.subtle.digest("SHA-256", new TextEnco
 function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Configuration {
   const claims = (subject: string) => ({ ...fixture.accounts[subject] });
   return {
+    adapter: providerMemory(),
     clients: [
       {
         client_id: "agent",

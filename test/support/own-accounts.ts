@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, jwtVerify } from "jose";
 import Provider from "oidc-provider";
 import { acceptAssertions, deskClients, type TrustedProvider } from "./id-jag.ts";
+import { providerMemory } from "./oidc-memory.ts";
 
 export interface OwnAccounts extends AsyncDisposable {
   /** The address of the MCP server. */
@@ -98,6 +99,7 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
     },
   };
   const provider = new Provider(issuer, {
+    adapter: providerMemory(),
     clients: trusted ? deskClients : [],
     jwks: { keys: [jwk] },
     cookies: { keys: ["cookies of tests"] },
