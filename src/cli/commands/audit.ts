@@ -151,7 +151,7 @@ export const cut = command({
     }),
     yes: flag("Remove without asking", { short: "y" }),
   },
-  examples: ["claudikins audit cut 400d", "claudikins audit cut 2026-01-01 --yes"],
+  examples: ["claudikins audit cut 400d --yes", "claudikins audit cut 2026-01-01 --yes"],
   json: record({ removed: number }),
   async run({ time: before, yes }, io) {
     if (!yes) {

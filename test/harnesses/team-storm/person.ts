@@ -151,7 +151,7 @@ export class Person {
   }
 }
 
-/** The id of the execution whose outcome the agent shall ask for later. */
+/** The id of the execution whose outcome the agent asks for later. */
 export function executionIn(text: string): string | undefined {
   return /\{"resume": "([\w-]+)"\}/.exec(text)?.[1];
 }
