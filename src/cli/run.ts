@@ -4,6 +4,7 @@ import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../base
 import { checkLevel } from "../base/log.ts";
 import { nearNames } from "../base/near-names.ts";
 import { version } from "../base/version.ts";
+import { namesDatabase } from "../config/database.ts";
 import { wantsAudit } from "../config/telemetry.ts";
 import type { CommandAnswer, CommandTable } from "./command.ts";
 import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./command-line.ts";
@@ -65,6 +66,7 @@ async function answerTo(line: CommandLine, io: Io): Promise<CommandAnswer> {
   if (help) return { text: commandText(command, path, widthOf(io.stdout)) };
   const values = valuesOf(rest, command.args, path.join(" "));
   checkLevel(logLevel(io));
+  if (namesDatabase(io.env)) await (await import("../store/open.ts")).loadPostgres();
   return command.run(values, io, commands);
 }
 

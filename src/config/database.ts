@@ -23,6 +23,11 @@ export function databaseOf(env: Environment): string | undefined {
   return address;
 }
 
+/** Whether the environment names a database, which may be wrong. */
+export function namesDatabase({ CLAUDIKINS_DATABASE: given, CLAUDIKINS_DATABASE_FILE: file }: Environment): boolean {
+  return Boolean(given || file);
+}
+
 function contentOf(file: string): string {
   try {
     return readFileSync(file, "utf8").trim();

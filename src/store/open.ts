@@ -5,6 +5,13 @@ import { storeFile } from "../config/locations.ts";
 import { SqliteStore } from "./sqlite/store.ts";
 import type { Store } from "./store.ts";
 
+let postgres: typeof import("./postgres/store.ts") | undefined;
+
+/** Loads the code for the database of a team. Call this before `openStore`, if the environment names a database: others do not load it. */
+export async function loadPostgres(): Promise<void> {
+  postgres = await import("./postgres/store.ts");
+}
+
 /**
  * The database that the environment names, or else the user's file, for all projects. Nothing is opened or created before the first method
  * needs it. Throws CONFIG_INVALID and FILE_NOT_FOUND if the environment names no database that can be.
@@ -12,7 +19,6 @@ import type { Store } from "./store.ts";
 export function openStore(env: Environment): Store {
   const database = databaseOf(env);
   if (database === undefined) return new SqliteStore(storeFile(env));
-  // Only a team loads it, and the caller does not wait.
-  const { PostgresStore } = require("./postgres/store.ts") as typeof import("./postgres/store.ts");
-  return new PostgresStore(database);
+  if (!postgres) throw new Error("loadPostgres was not called");
+  return new postgres.PostgresStore(database);
 }
