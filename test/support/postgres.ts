@@ -2,6 +2,7 @@
 import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { loadPostgres } from "../../src/store/open.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 /** The folder of its programs, of the newest version. */
@@ -43,6 +44,8 @@ export interface PostgresFixture extends AsyncDisposable {
 }
 
 export async function postgresFixture(): Promise<PostgresFixture> {
+  // Tests in this process open stores in it.
+  await loadPostgres();
   const folder = temporaryFolder();
   if (isRoot) chownSync(folder.path, nobody, nobody);
   const data = join(folder.path, "data");
