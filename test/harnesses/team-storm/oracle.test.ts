@@ -42,7 +42,7 @@ describe("calls", () => {
     return oracle.wrong;
   };
 
-  test("that are made once, or may be repeated, are right", () => {
+  test("are right if they are made once, or may be repeated", () => {
     const prepare = (oracle: Oracle) => {
       oracle.calls(1, "once");
       oracle.isCertain("once", "answered");
@@ -58,7 +58,7 @@ describe("calls", () => {
     expect(judged(prepare, arrived, true)).toEqual(["far got a call 2 times: often"]);
   });
 
-  test("that are made twice, by nobody, or never though they were answered, are found", () => {
+  test("are wrong if they are made twice, by nobody, or never though they were answered", () => {
     const prepare = (oracle: Oracle) => {
       for (const key of ["twice", "lost"]) oracle.calls(1, key);
       oracle.isCertain("lost", "answered");
@@ -75,7 +75,7 @@ describe("calls", () => {
     ]);
   });
 
-  test("that nobody has approved, or for somebody else, are found", () => {
+  test("are wrong if nobody has approved them, or for somebody else", () => {
     const prepare = (oracle: Oracle) => {
       for (const key of ["right", "unseen", "denied", "other"]) oracle.calls(1, key);
       oracle.decides("right", idOf(1), "approved");
@@ -94,7 +94,7 @@ describe("calls", () => {
 });
 
 describe("errors", () => {
-  test("of known kinds are counted, and others are wrong", () => {
+  test("are counted if their kind is known, and are wrong otherwise", () => {
     const oracle = new Oracle(false);
     oracle.saw(kindOfText("EXECUTION_LOST: it is gone"), "p1", "");
     oracle.saw(kindOfThrown(Object.assign(new Error("bad"), { status: 503 })), "p1", "");
