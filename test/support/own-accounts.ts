@@ -53,6 +53,8 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
   const mcp = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    // A client that stands still gets its answer later.
+    idleTimeout: 0,
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
       if (pathname.startsWith("/.well-known/oauth-protected-resource")) {

@@ -39,7 +39,7 @@ interface AgentOptions {
 }
 
 /** Longer than any answer takes. Agents that ask again are answered after 50 s. */
-const patienceMs = { usual: 40_000, resume: 60_000 };
+const patienceMs = { usual: 30_000, resume: 60_000 };
 
 export async function openAgent({ url, era, canBeAsked, fetch, answer }: AgentOptions): Promise<Agent> {
   const capabilities = canBeAsked ? { elicitation: { form: {}, url: {} } } : {};

@@ -151,7 +151,7 @@ export class Person {
   }
 }
 
-/** The id of the execution whose outcome the agent asks for later. */
+/** The id of an execution in an answer without its outcome. */
 export function executionIn(text: string): string | undefined {
   return /\{"resume": "([\w-]+)"\}/.exec(text)?.[1];
 }
