@@ -51,7 +51,7 @@ describe("help", () => {
       For agents:
         serve        Run the MCP server that agents connect to
         tokens       Tokens for serve --http (list, add, revoke)
-        people       People who sign in to serve --http (list, revoke, restore)
+        people       People who sign in (list, revoke, restore, delete)
         skill        Teach your agents to use claudikins (install, remove, status)
         hooks        Print texts that point agents to claudikins
 
@@ -60,7 +60,7 @@ describe("help", () => {
         doctor       Check the whole setup and suggest fixes
         trace        Show recorded executions and the timeline of their calls
         approvals    Approve or deny calls that wait (list, show, approve, deny)
-        audit        Show and check the log of decisions (list, verify, export)
+        audit        Show and check the log of decisions (list, verify, export, cut)
         logs         Show what a server wrote to stderr and how it ended
         stats        Show what was called and how many tokens it saved
         daemon       Manage the process that keeps servers running between calls

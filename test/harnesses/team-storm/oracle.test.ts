@@ -58,11 +58,7 @@ describe("calls", () => {
     expect(judged(prepare, arrived, true)).toEqual(["far got a call 2 times: often"]);
   });
 
-<<<<<<< HEAD
-  test("are found if they are made twice, by nobody, or never though they were answered", () => {
-=======
   test("are wrong if they are made twice, by nobody, or never though they were answered", () => {
->>>>>>> work-storm
     const prepare = (oracle: Oracle) => {
       for (const key of ["twice", "lost"]) oracle.calls(1, key);
       oracle.isCertain("lost", "answered");
@@ -79,11 +75,7 @@ describe("calls", () => {
     ]);
   });
 
-<<<<<<< HEAD
-  test("are found if nobody has approved them, or somebody for another", () => {
-=======
   test("are wrong if nobody has approved them, or for somebody else", () => {
->>>>>>> work-storm
     const prepare = (oracle: Oracle) => {
       for (const key of ["right", "unseen", "denied", "other"]) oracle.calls(1, key);
       oracle.decides("right", idOf(1), "approved");
@@ -102,11 +94,7 @@ describe("calls", () => {
 });
 
 describe("errors", () => {
-<<<<<<< HEAD
-  test("are counted if their kind is known, and others are wrong", () => {
-=======
   test("are counted if their kind is known, and are wrong otherwise", () => {
->>>>>>> work-storm
     const oracle = new Oracle(false);
     oracle.saw(kindOfText("EXECUTION_LOST: it is gone"), "p1", "");
     oracle.saw(kindOfThrown(Object.assign(new Error("bad"), { status: 503 })), "p1", "");
