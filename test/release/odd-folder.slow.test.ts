@@ -6,7 +6,7 @@ import { root } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 test("a checkout in a folder with quotes, brackets, umlauts and a long name runs from source, and it builds", async () => {
   using folder = temporaryFolder();
