@@ -71,9 +71,10 @@ export function unknownArgument(
 ): string | undefined {
   if (args.length === 0 || !tools.includes(tool)) return undefined;
   const names = known();
-  const unknown = names && args.find((name) => !names.includes(name));
+  if (!names) return undefined;
+  const unknown = args.find((name) => !names.includes(name));
   if (unknown === undefined) return undefined;
-  const near = didYouMean(unknown, names!);
+  const near = didYouMean(unknown, names);
   return `${tool} has no argument "${unknown}"${near === undefined ? "" : `. ${near}`}`;
 }
 

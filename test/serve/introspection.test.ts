@@ -114,7 +114,7 @@ test("refuses tokens that are not active, not for this server, or not bearer tok
   expect(await knock(await provider.token("ann"))).toEqual([200, ""]);
 });
 
-test("accepts no token after its end, and none that was revoked at the provider", async () => {
+test("refuses tokens that have expired, and tokens that the provider has revoked", async () => {
   provider.tokenSeconds = 2;
   await start();
   const short = await provider.token("ann");

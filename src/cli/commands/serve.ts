@@ -6,7 +6,6 @@ import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { record, text } from "../../base/json-shape.ts";
 import { type Log, openLog } from "../../base/log.ts";
-import { databaseOf } from "../../config/database.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
 import type { Config } from "../../config/load.ts";
@@ -64,7 +63,6 @@ export default command({
   async run(args, io) {
     const choice = httpChoice(args, io);
     if (choice) takeMoreSockets(io);
-    const isReplica = choice !== undefined && databaseOf(io.env) !== undefined;
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
@@ -79,7 +77,8 @@ export default command({
           recording: args,
           observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
           // Replicas continue what one of them leaves.
-          whenLeft: async (ids, file) => (isReplica ? [] : continuedInDaemon(ids, file, args, io)),
+          whenLeft: async (ids, file) =>
+            choice && opened.store.continuations ? [] : continuedInDaemon(ids, file, args, io),
           reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
         },
       );
@@ -242,7 +241,7 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
     signIns,
     continued: async (execution, config) =>
       // A replica continues it.
-      databaseOf(io.env) !== undefined ||
+      app.store.continuations !== undefined ||
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
     deletePerson: async (person, { id, name }) => {

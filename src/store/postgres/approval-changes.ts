@@ -54,7 +54,7 @@ async function ask({ asking, tool }: { asking: Asking; tool: string }, querying:
   return added!;
 }
 
-/** What is open, of a config and of all. */
+/** Counts the open approvals of one config, and those of all configs. */
 async function openSums(config: string | null, querying: Querying): Promise<{ ofConfig: OpenSum; ofAll: OpenSum }> {
   const sums =
     "SELECT count(*)::int AS rows, coalesce(sum(args_bytes), 0)::double precision AS bytes FROM claudikins.approvals WHERE state = 'open'";

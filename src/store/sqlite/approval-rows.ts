@@ -1,15 +1,9 @@
 /** The approvals of the store: the main thread reads, and a worker changes. The SQL is loaded with the first use. */
 import type { ApprovalRows } from "../approvals.ts";
-import type { Access } from "./access.ts";
-import type { ApprovalStore } from "./approvals.ts";
+import { type Access, readerOf } from "./access.ts";
 
 export function approvalRows(access: Access): ApprovalRows {
-  let loading: Promise<{ ApprovalStore: typeof ApprovalStore }> | undefined;
-  const read = async <T>(empty: T, work: (table: ApprovalStore) => T): Promise<T> => {
-    loading ??= import("./approvals.ts");
-    const { ApprovalStore } = await loading;
-    return access.read(empty, (database) => work(new ApprovalStore(database)));
-  };
+  const read = readerOf(access, async () => (await import("./approvals.ts")).ApprovalStore);
   return {
     get: (id) => read(undefined, (table) => table.get(id)),
     argumentsOf: (id) => read(undefined, (table) => table.argumentsOf(id)),

@@ -1,16 +1,10 @@
 /** The executions of the store: the main thread reads, and a thread of the store writes. The SQL is loaded with the first use. */
 import type { ExecutionRows } from "../executions.ts";
-import type { Access } from "./access.ts";
-import type { ExecutionStore } from "./executions.ts";
+import { type Access, readerOf } from "./access.ts";
 import { StoreWriter } from "./writer.ts";
 
 export function executionRows(access: Access): ExecutionRows {
-  let loading: Promise<{ ExecutionStore: typeof ExecutionStore }> | undefined;
-  const read = async <T>(empty: T, work: (table: ExecutionStore) => T): Promise<T> => {
-    loading ??= import("./executions.ts");
-    const { ExecutionStore } = await loading;
-    return access.read(empty, (database) => work(new ExecutionStore(database)));
-  };
+  const read = readerOf(access, async () => (await import("./executions.ts")).ExecutionStore);
   return {
     get: (id) => read(undefined, (table) => table.get(id)),
     open: (config) => read([], (table) => table.open(config)),

@@ -63,7 +63,7 @@ describe.skipIf(postgresNote !== "")(`replicas of one Postgres${postgresNote}`, 
     await using __ = second;
   });
 
-  test("adopt no session of another token or place, and none that has ended or was not used for long", async () => {
+  test("refuse to adopt a session of another token or place, one that has ended, and one that has been idle for too long", async () => {
     const url = await server.database();
     await using store = new PostgresStore(url);
     await using replica = await store.replicas.join("http://one");

@@ -28,7 +28,7 @@ describe.skipIf(postgresNote !== "")(`four replicas on one Postgres${postgresNot
     }
   }
 
-  test("take together exactly as much of a quota as there is, and none of one quota if another one is used up", async () => {
+  test("never take more than a quota has, and take nothing if another quota of the call is used up", async () => {
     const url = await server.database();
     const span = { from: 0, to: 60_000, amount: 1 };
     const calls = { key: "calls", ...span, limit: 100 };
