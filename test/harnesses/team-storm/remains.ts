@@ -89,9 +89,10 @@ export function judgeOutput(replicas: Replicas, oracle: Oracle): void {
   const { output } = replicas;
   oracle.noToken("stderr of a replica", output);
   if (peopleIn(output).size > 0) oracle.fail("stderr of a replica has data of people");
-  for (const line of new Set(output.split("\n"))) {
-    if (/\b(?:TypeError|ReferenceError|SyntaxError|panic|Segmentation)\b/.test(line)) oracle.fail("stderr", line);
-  }
+  const lines = output.split("\n");
+  const wrong = /\b(?:TypeError|ReferenceError|SyntaxError|panic|Segmentation)\b/;
+  const found = lines.flatMap((line, at) => (wrong.test(line) ? [lines.slice(at, at + 5).join("\n")] : []));
+  for (const each of new Set(found)) oracle.fail("stderr", each);
 }
 
 /** Each refresh token is used once. A replica that was killed or frozen after it had used one could not store the answer. */
