@@ -84,6 +84,9 @@ export const databaseConnectSeconds = 5;
 /** Time in which work is begun again after its connection was lost. */
 export const databaseRetryMs = 6_000;
 
+/** The same for what stores programs. */
+export const patientRetryMs = 30_000;
+
 /** Connections of one process, besides the one that waits for changes. */
 export const maxConnections = 6;
 

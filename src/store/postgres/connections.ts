@@ -7,6 +7,7 @@ import {
   databaseConnectSeconds,
   databaseRetryMs,
   maxConnections,
+  patientRetryMs,
   transactionIdleMs,
 } from "../limits.ts";
 import { databaseError, isConflict, isLost, noAnswer } from "./errors.ts";
@@ -36,9 +37,9 @@ export class Connections implements AsyncDisposable {
    * Runs statements that are no transaction together, and that may run twice. Throws DATABASE_UNAVAILABLE, and VERSION_TOO_OLD if a newer
    * claudikins has changed the schema.
    */
-  async each<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+  async each<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
     await this.#isPrepared();
-    return this.unprepared(work);
+    return this.unprepared(work, retryMs);
   }
 
   /**
@@ -46,18 +47,26 @@ export class Connections implements AsyncDisposable {
    * connection is lost while the transaction is committed, the number of the transaction tells the next connection whether it was. `work`
    * runs again after an attempt without effect. Throws what `each` throws.
    */
-  async transaction<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
     await this.#isPrepared();
-    return this.unpreparedTransaction(work);
+    return this.unpreparedTransaction(work, retryMs);
+  }
+
+  /** The same for work without which a program is lost: it waits as long as a database takes that starts again. */
+  get patient(): Pick<Connections, "each" | "transaction"> {
+    return {
+      each: (work) => this.each(work, patientRetryMs),
+      transaction: (work) => this.transaction(work, patientRetryMs),
+    };
   }
 
   /** The same as `each`, before the schema is up to date. */
-  unprepared<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
-    return this.#again((sql) => work(queryingOf(sql)));
+  unprepared<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
+    return this.#again((sql) => work(queryingOf(sql)), retryMs);
   }
 
   /** The same as `transaction`, before the schema is up to date. */
-  unpreparedTransaction<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+  unpreparedTransaction<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
     let attempt: { number?: string; done?: { output: T } } = {};
     return this.#again(async (sql) => {
       const { number, done } = attempt;
@@ -74,7 +83,7 @@ export class Connections implements AsyncDisposable {
         current.done = { output };
         return output;
       });
-    });
+    }, retryMs);
   }
 
   /** Another pool, for a listener. */
@@ -103,15 +112,18 @@ export class Connections implements AsyncDisposable {
     return this.#prepared;
   }
 
-  async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + databaseRetryMs;
+  async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>, retryMs = databaseRetryMs): Promise<T> {
+    const deadline = performance.now() + retryMs;
     const closings = this.#closings;
+    let attempts = 0;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
+      attempts += 1;
       try {
         return await this.#answered(attempt);
       } catch (error) {
         const mayPass = isLost(error) || isConflict(error);
-        if (!mayPass || performance.now() > deadline) throw databaseError(error);
+        // A process that stood still for longer has tried only once.
+        if (!mayPass || (performance.now() > deadline && attempts > 1)) throw databaseError(error);
         await Bun.sleep(pauseMs * (0.5 + Math.random()));
         // Nobody would close another connection.
         if (closings !== this.#closings) throw databaseError(error);

@@ -1,11 +1,13 @@
 /** Connections to Postgres that are lost, refused or cut, and the schema that they find. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { verify } from "../../../src/policy/audit/verify.ts";
+import { databaseRetryMs } from "../../../src/store/limits.ts";
 import { steps } from "../../../src/store/postgres/steps.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";
 import { type PostgresFixture, password, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { runProgram } from "../../support/process.ts";
 import { cuttingProxy } from "./cutting-proxy.ts";
+import { saved, stored } from "./executions.ts";
 
 setDefaultTimeout(60_000);
 
@@ -52,6 +54,25 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
     isOver = true;
     await working;
     expect(cut).toBeGreaterThan(20);
+  });
+
+  test("may be away for longer: programs are saved when the database is back, and everything else fails", async () => {
+    await using store = new PostgresStore(await server.database());
+    const owner = await store.takeOwner();
+    const writer = store.executions.writer();
+    await stored(writer, "a", owner.name);
+    const restarting = server.restart(databaseRetryMs + 2_000);
+    // The connections are lost before the save begins.
+    await Bun.sleep(500);
+    const saving = writer.do("save", "a", { ...saved(owner.name), version: 2 });
+    const counting = store.counts.add({ at: 1, period: null, json: "{}" });
+    const refused = expect(counting).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" });
+    await restarting;
+    await saving;
+    await refused;
+    expect(await store.executions.get("a")).toMatchObject({ isSaved: true, state: "open" });
+    expect(await store.counts.all()).toEqual([]);
+    await owner[Symbol.asyncDispose]();
   });
 
   test("may be lost with the server, which is started again", async () => {
