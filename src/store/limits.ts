@@ -99,6 +99,9 @@ export const leaseRenewedMs = 4_000;
 /** How soon others are told of frequent changes. */
 export const changeToldMs = 100;
 
+/** How soon a lost connection of listeners is replaced at first. The pause grows to `changeLookMs` while the database is away. */
+export const listenAgainMs = 100;
+
 /** How often listeners are told without a change, in case that a message was lost. */
 export const changeLookMs = 15_000;
 

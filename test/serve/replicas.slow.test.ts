@@ -111,4 +111,30 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     expect(await execute({ resume: id })).toContain("count");
     expect(await command("third", url, "audit", "verify")).toContain("1 ");
   });
+
+  test("a decision about a call of a replica that has ended is for the next replica, and starts no daemon", async () => {
+    configure({ policy: { confirm: { "counting.act": "always" } } });
+    const url = await server.database();
+    await using first = await replica("first", url);
+    const id = await begin(await agent(first.url), `return await counting.act({ name: "denied" })`);
+    const waiting = "SELECT id FROM claudikins.approvals WHERE state = 'open'";
+    const [open] = (await eventually(async () => {
+      const rows = await server.run(url, waiting);
+      return rows.length > 0 && rows;
+    })) as { id: string }[];
+    first.signal("SIGTERM");
+    expect(await first.exited).toBe(0);
+    const env = testEnvironment({ ...variables("third", url), CLAUDIKINS_DAEMON: "on" });
+    const denied = await runProgram([...claudikinsCommand, "approvals", "deny", open!.id], { cwd: folder.path, env });
+    expect(denied).toEqual({
+      exitCode: 0,
+      stdout: `Denied counting.act (${open!.id})\n`,
+      stderr: `note: a replica of claudikins serve --http continues execution ${id}\n`,
+    });
+    expect(existsSync(join(folder.path, "third", "claudikins"))).toBe(false);
+    await using _second = await replica("second", url);
+    const ended = `SELECT 1 FROM claudikins.executions WHERE id = '${id}' AND state = 'ended'`;
+    await eventually(async () => (await server.run(url, ended)).length > 0);
+    expect(calls()).toEqual([]);
+  });
 });

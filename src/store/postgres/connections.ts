@@ -86,9 +86,9 @@ export class Connections implements AsyncDisposable {
     }, retryMs);
   }
 
-  /** Another pool, for a listener. */
-  listening(): Bun.SQL {
-    return this.#pool(1);
+  /** A connection for a listener. `lost` is called when it ends. */
+  listening(lost: () => void): Bun.SQL {
+    return this.#pool(1, { onclose: lost });
   }
 
   /** Another pool, for a library with statements of its own. */
@@ -147,7 +147,7 @@ export class Connections implements AsyncDisposable {
     }
   }
 
-  #pool(max: number, options: { transform?: undefined } = {}): Bun.SQL {
+  #pool(max: number, options: { transform?: undefined; onclose?: () => void } = {}): Bun.SQL {
     return new Bun.SQL(this.#url, {
       adapter: "postgres",
       // Otherwise PGDATABASE would have precedence.

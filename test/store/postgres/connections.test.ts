@@ -4,6 +4,7 @@ import { verify } from "../../../src/policy/audit/verify.ts";
 import { databaseRetryMs } from "../../../src/store/limits.ts";
 import { steps } from "../../../src/store/postgres/steps.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type PostgresFixture, password, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { runProgram } from "../../support/process.ts";
 import { cuttingProxy } from "./cutting-proxy.ts";
@@ -84,6 +85,30 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
     await Bun.sleep(500);
     isOver = true;
     await working;
+  });
+
+  test("tell listeners of changes again after the server was away, and nothing on stderr", async () => {
+    const url = await server.database();
+    const program = `import { PostgresStore } from ${JSON.stringify(require.resolve("../../../src/store/postgres/store.ts"))};
+      await using store = new PostgresStore(${JSON.stringify(url)});
+      const stop = store.onChange(() => console.log("told"));
+      await store.checkWritable();
+      await Bun.stdin.text();
+      stop();`;
+    const child = Bun.spawn([process.execPath, "-e", program], { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+    let told = 0;
+    const reading = (async () => {
+      for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream()))
+        told += chunk.split("told").length - 1;
+    })();
+    await eventually(() => told === 1);
+    await server.restart(2_000);
+    await eventually(() => told === 2);
+    await server.run(url, "NOTIFY claudikins");
+    await eventually(() => told === 3);
+    child.stdin.end();
+    await reading;
+    expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
   });
 
   test("keep the leases that could not be renewed while the server was away", async () => {
