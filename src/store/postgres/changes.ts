@@ -3,21 +3,31 @@ import { changeLookMs, changeToldMs } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import type { Querying } from "./querying.ts";
 
-const channel = "claudikins";
+/** `claudikins`: something for which others wait. `claudikins_documents`: the documents of the folder that the message names. */
+type Channel = "claudikins" | "claudikins_documents";
 
 /** Tells of a change when the transaction is committed. For changes that people make: Postgres commits such transactions one by one. */
-export async function tellOnCommit(querying: Querying): Promise<void> {
-  await querying.run(`SELECT pg_notify('${channel}', '')`);
+export async function tellOnCommit(
+  querying: Querying,
+  channel: Channel = "claudikins",
+  message: string = "",
+): Promise<void> {
+  await querying.run("SELECT pg_notify($channel, $message)", { channel, message });
 }
+
+/** `message` is what was told. It is empty if anything may have changed. */
+type Listener = (message: string) => void;
 
 export class Changes {
   readonly #connections: Connections;
-  readonly #listeners = new Set<() => void>();
+  readonly #channel: Channel;
+  readonly #listeners = new Set<Listener>();
   #listening: Listening | undefined;
   #telling: Promise<void> | undefined;
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, channel: Channel = "claudikins") {
     this.#connections = connections;
+    this.#channel = channel;
   }
 
   /** Tells of changes that are committed already, once for all changes of a moment. */
@@ -29,14 +39,14 @@ export class Changes {
     await Bun.sleep(changeToldMs);
     this.#telling = undefined;
     // Listeners look from time to time anyway.
-    await this.#connections.each(tellOnCommit).catch(() => {});
+    await this.#connections.each((querying) => tellOnCommit(querying, this.#channel)).catch(() => {});
   }
 
   /** Calls the listener after changes, after the connection was lost, and now and then. Returns a function that ends this. */
-  listen(listener: () => void): () => void {
+  listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.#listening ??= new Listening(this.#connections.listening(), () => {
-      for (const each of [...this.#listeners]) each();
+    this.#listening ??= new Listening(this.#connections.listening(), this.#channel, (message) => {
+      for (const each of [...this.#listeners]) each(message);
     });
     return () => {
       this.#listeners.delete(listener);
@@ -59,19 +69,21 @@ export class Changes {
 /** A connection that waits for notifications. */
 class Listening {
   readonly #sql: Bun.SQL;
-  readonly #told: () => void;
+  readonly #channel: Channel;
+  readonly #told: Listener;
   readonly #looking: NodeJS.Timeout;
   #isListening = false;
 
-  constructor(sql: Bun.SQL, told: () => void) {
+  constructor(sql: Bun.SQL, channel: Channel, told: Listener) {
     this.#sql = sql;
+    this.#channel = channel;
     this.#told = told;
     this.#looking = setInterval(() => this.#look(), changeLookMs).unref();
     void this.#listen();
   }
 
   #look(): void {
-    this.#told();
+    this.#told("");
     void this.#listen();
   }
 
@@ -80,7 +92,7 @@ class Listening {
     if (this.#isListening) return;
     this.#isListening = true;
     try {
-      await this.#sql.listen(channel, this.#told, this.#told);
+      await this.#sql.listen(this.#channel, this.#told, () => this.#told(""));
     } catch {
       this.#isListening = false;
     }
