@@ -10,7 +10,7 @@ import type { Log } from "../base/log.ts";
 import { version } from "../base/version.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { type Environment, withAbsolutePath } from "../config/environment.ts";
-import type { SavedProgramsPlace } from "../config/locations.ts";
+import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
 import { callOnce } from "../programs/call.ts";
 import type { Executions } from "../programs/executions.ts";
 import { type ScheduledPlace, Scheduler } from "../programs/saved/scheduler.ts";
@@ -54,6 +54,8 @@ interface DaemonOptions {
   idleMs?: number | undefined;
   /** The files of the config. The daemon ends when one of them has changed. */
   configFiles: string[];
+  /** Changes with every change of a saved program. */
+  programsMark: () => string;
   /** The executable, if the daemon does not run from source. The daemon ends when it was replaced. */
   program: string | undefined;
   interrupted: AbortSignal;
@@ -511,8 +513,13 @@ class Daemon {
   }
 }
 
-function stampOfAll({ configFiles, program }: Pick<DaemonOptions, "configFiles" | "program">): string {
-  return [...configFiles.map(stampOf), program === undefined ? "" : programStampOf(program)].join("\n");
+function stampOfAll({
+  configFiles,
+  programsMark,
+  program,
+}: Pick<DaemonOptions, "configFiles" | "programsMark" | "program">): string {
+  const ofProgram = program === undefined ? "" : programStampOf(program);
+  return [...configFiles.map(stampOf), programsMark(), ofProgram].join("\n");
 }
 
 /** Loaded only for a saved program. Throws PROGRAM_NOT_FOUND and INVALID_ARGUMENTS. */

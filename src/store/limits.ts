@@ -90,6 +90,15 @@ export const patientRetryMs = 30_000;
 /** Connections of one process, besides the one that waits for changes. */
 export const maxConnections = 6;
 
+/** Connections of one process for documents, besides the one that waits for changes. */
+export const maxDocumentConnections = 2;
+
+/** A process that does not renew its lock for documents for this long has lost it. */
+export const documentLockMs = 10_000;
+
+/** How often a lock for documents is renewed. */
+export const documentLockRenewedMs = 3_000;
+
 /** A process that does not renew its lease for this long counts as dead. */
 export const leaseMs = 15_000;
 

@@ -48,6 +48,7 @@ const base: Record<string, string[]> = {
   "guarded-folders.ts": ["errors.ts", "open-folder.ts"],
   "open-folder.ts": ["errors.ts"],
   "lock.ts": ["errors.ts", "limits.ts"],
+  "documents.ts": ["errors.ts", "files.ts", "lock.ts"],
   "log.ts": ["errors.ts", "visible-text.ts"],
   "time-limit.ts": [],
   "token-estimate.ts": [],

@@ -4,21 +4,31 @@ import { changeLookMs, changeToldMs, listenAgainMs } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import type { Querying } from "./querying.ts";
 
-const channel = "claudikins";
+/** `claudikins`: something for which others wait. `claudikins_documents`: the documents of the folder that the message names. */
+type Channel = "claudikins" | "claudikins_documents";
 
 /** Tells of a change when the transaction is committed. For changes that people make: Postgres commits such transactions one by one. */
-export async function tellOnCommit(querying: Querying): Promise<void> {
-  await querying.run(`SELECT pg_notify('${channel}', '')`);
+export async function tellOnCommit(
+  querying: Querying,
+  channel: Channel = "claudikins",
+  message: string = "",
+): Promise<void> {
+  await querying.run("SELECT pg_notify($channel, $message)", { channel, message });
 }
+
+/** `message` is what was told. It is empty if anything may have changed. */
+type Listener = (message: string) => void;
 
 export class Changes {
   readonly #connections: Connections;
-  readonly #listeners = new Set<() => void>();
+  readonly #channel: Channel;
+  readonly #listeners = new Set<Listener>();
   #listening: Listening | undefined;
   #telling: Promise<void> | undefined;
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, channel: Channel = "claudikins") {
     this.#connections = connections;
+    this.#channel = channel;
   }
 
   /** Tells of changes that are committed already, once for all changes of a moment. */
@@ -30,14 +40,14 @@ export class Changes {
     await Bun.sleep(changeToldMs);
     this.#telling = undefined;
     // Listeners look from time to time anyway.
-    await this.#connections.each(tellOnCommit).catch(() => {});
+    await this.#connections.each((querying) => tellOnCommit(querying, this.#channel)).catch(() => {});
   }
 
   /** Calls the listener after changes, after the connection was lost, and now and then. Returns a function that ends this. */
-  listen(listener: () => void): () => void {
+  listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.#listening ??= new Listening(this.#connections, () => {
-      for (const each of [...this.#listeners]) each();
+    this.#listening ??= new Listening(this.#connections, this.#channel, (message) => {
+      for (const each of [...this.#listeners]) each(message);
     });
     return () => {
       this.#listeners.delete(listener);
@@ -60,14 +70,16 @@ export class Changes {
 /** A connection that waits for notifications. It is replaced when it is lost. */
 class Listening {
   readonly #connections: Connections;
-  readonly #told: () => void;
+  readonly #channel: Channel;
+  readonly #told: Listener;
   readonly #looking: NodeJS.Timeout;
   readonly #ending = new AbortController();
 
-  constructor(connections: Connections, told: () => void) {
+  constructor(connections: Connections, channel: Channel, told: Listener) {
     this.#connections = connections;
+    this.#channel = channel;
     this.#told = told;
-    this.#looking = setInterval(told, changeLookMs).unref();
+    this.#looking = setInterval(() => told(""), changeLookMs).unref();
     void this.#keepListening();
   }
 
@@ -89,7 +101,7 @@ class Listening {
     };
     signal.addEventListener("abort", close);
     try {
-      await sql.listen(channel, this.#told, this.#told);
+      await sql.listen(this.#channel, this.#told, () => this.#told(""));
       await lost;
       return true;
     } catch {

@@ -26,11 +26,13 @@ export class Connections implements AsyncDisposable {
   #sql: Bun.SQL | undefined;
   #prepared: Promise<void> | undefined;
   #closings = 0;
+  readonly #max: number;
 
-  /** `prepare` brings the schema up to date. It is called before everything else. */
-  constructor(url: string, prepare: (connections: Connections) => Promise<void>) {
+  /** `prepare` brings the schema up to date. It is called before everything else. `max` connections are opened. */
+  constructor(url: string, prepare: (connections: Connections) => Promise<void>, max: number = maxConnections) {
     this.#url = url;
     this.#prepare = prepare;
+    this.#max = max;
   }
 
   /**
@@ -133,7 +135,7 @@ export class Connections implements AsyncDisposable {
 
   /** A connection to a computer that is gone may never answer. Then all connections are replaced. */
   async #answered<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
-    this.#sql ??= this.#pool(maxConnections);
+    this.#sql ??= this.#pool(this.#max);
     const sql = this.#sql;
     const { promise: silence, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
