@@ -41,6 +41,12 @@ export class Connections implements AsyncDisposable {
     return this.unprepared(work);
   }
 
+  /** The same as `each`, for statements that may fail: they are not tried again. */
+  async once<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+    await this.#isPrepared();
+    return this.#again((sql) => work(queryingOf(sql)), 0);
+  }
+
   /**
    * Runs `work` as one transaction, which sees what others have committed before each of its statements. Takes effect once or never: if the
    * connection is lost while the transaction is committed, the number of the transaction tells the next connection whether it was. `work`
@@ -103,8 +109,8 @@ export class Connections implements AsyncDisposable {
     return this.#prepared;
   }
 
-  async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + databaseRetryMs;
+  async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>, retryMs = databaseRetryMs): Promise<T> {
+    const deadline = performance.now() + retryMs;
     const closings = this.#closings;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
       try {
