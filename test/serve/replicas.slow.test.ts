@@ -112,6 +112,28 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     expect(await command("third", url, "audit", "verify")).toContain("1 ");
   });
 
+  test("a replica that has nothing to do ends at once, even while the database is away", async () => {
+    configure();
+    const url = await server.database();
+    await using first = await replica("first", url);
+    await using second = await replica("second", url);
+    await (await agent(first.url))({ code: "return 1" });
+    const ended = async ({ signal, exited }: HttpServe) => {
+      const before = performance.now();
+      signal("SIGTERM");
+      expect(await exited).toBe(0);
+      return performance.now() - before;
+    };
+    // Usually less than a tenth of a second. The other replica would try for several seconds to reach the database.
+    expect(await ended(first)).toBeLessThan(2_000);
+    const away = Promise.withResolvers<void>();
+    const back = server.restart(away.promise);
+    await eventually(async () => (await fetch(new URL("/readyz", second.url))).status === 503);
+    expect(await ended(second)).toBeLessThan(2_000);
+    away.resolve();
+    await back;
+  });
+
   test("a decision about a call of a replica that has ended is for the next replica, and starts no daemon", async () => {
     configure({ policy: { confirm: { "counting.act": "always" } } });
     const url = await server.database();

@@ -44,6 +44,12 @@ export class Connections implements AsyncDisposable {
     return this.unprepared(work, retryMs);
   }
 
+  /** The same as `each`, for statements that may fail: they are not tried again. */
+  async once<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+    await this.#isPrepared();
+    return this.#again((sql) => work(queryingOf(sql)), 0);
+  }
+
   /**
    * Runs `work` as one transaction, which sees what others have committed before each of its statements. Takes effect once or never: if the
    * connection is lost while the transaction is committed, the number of the transaction tells the next connection whether it was. `work`

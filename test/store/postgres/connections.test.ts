@@ -102,7 +102,7 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
         told += chunk.split("told").length - 1;
     })();
     await eventually(() => told === 1);
-    await server.restart(2_000);
+    await server.restart(Bun.sleep(2_000));
     await eventually(() => told === 2);
     await server.run(url, "NOTIFY claudikins");
     await eventually(() => told === 3);
