@@ -131,7 +131,8 @@ export class Connections implements AsyncDisposable {
       } catch (error) {
         const mayPass = isLost(error) || isConflict(error);
         // A process that stood still for longer has tried only once.
-        if (!mayPass || (performance.now() > deadline && attempts > 1)) throw databaseError(error);
+        const isEnough = performance.now() > deadline && (attempts > 1 || retryMs === 0);
+        if (!mayPass || isEnough) throw databaseError(error);
         await Bun.sleep(pauseMs * (0.5 + Math.random()));
         // Nobody would close another connection.
         if (closings !== this.#closings) throw databaseError(error);
