@@ -62,7 +62,7 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
     const owner = await store.takeOwner();
     const writer = store.executions.writer();
     await stored(writer, "a", owner.name);
-    const restarting = server.restart(databaseRetryMs + 2_000);
+    const restarting = server.restart(Bun.sleep(databaseRetryMs + 2_000));
     // The connections are lost before the save begins.
     await Bun.sleep(500);
     const saving = writer.do("save", "a", { ...saved(owner.name), version: 2 });
