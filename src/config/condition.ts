@@ -2,7 +2,7 @@
  * Conditions of rules, in the Common Expression Language (CEL): https://cel.dev. The only file that knows the library. It takes 6 ms to load,
  * so only configs with rules load it.
  */
-import { type ASTNode, Environment, type ParseResult } from "@marcbachmann/cel-js";
+import { type ASTNode, Environment, serialize } from "@marcbachmann/cel-js";
 import { maxConditionParts } from "./limits.ts";
 
 /** What a condition can ask about. */
@@ -19,6 +19,8 @@ export interface ConditionFacts {
 }
 
 export interface Condition {
+  /** Whether a call of the tool can meet the condition, whatever its arguments are. */
+  mayBeMet(tool: string, labels: ReadonlySet<string>): boolean;
   /** Whether a call meets the condition. Throws if that cannot be said, such as for a comparison of a text with a number. */
   isMet(facts: ConditionFacts): boolean;
   /** The arguments that it reads. One that a call does not have is null, unless the condition asks for it with `has`. */
@@ -65,19 +67,23 @@ export function conditionProblem(text: string): string | undefined {
 export function conditionOf(text: string): Condition {
   const problem = conditionProblem(text);
   if (problem !== undefined) throw new Error(problem);
-  const parsed: ParseResult = shared().parse(text);
   const code = withoutTexts(text);
   const args = namesAfter(/(?<![\w.])args\.([A-Za-z_]\w*)/g, code);
   const asked = new Set(namesAfter(/\bhas\(\s*args\.(\w+)/g, code));
   // A condition such as `"branch" in args` may read all of them.
   const readsAll = /(?<![\w.])args(?!\.[A-Za-z_])\b/.test(code);
-  const needs = partsThatMustHold(parsed.ast);
+  const parts = partsOf(shared().parse(text).ast);
+  // An evaluation takes 2 to 6 µs, and half of it for a condition that begins with the tool.
+  const rest = parts.rest.length === 0 ? undefined : shared().parse(parts.rest.map((each) => `(${each})`).join(" && "));
+  const mayBeMet: Condition["mayBeMet"] = (tool, labels) =>
+    parts.tools.every((each) => each === tool) && parts.labels.every((each) => labels.has(each));
   return {
     args,
     tools: toolsIn(text),
+    mayBeMet,
     isMet(facts) {
-      if (!needs.tools.every((tool) => tool === facts.tool)) return false;
-      if (!needs.labels.every((label) => facts.labels.includes(label))) return false;
+      if (!mayBeMet(facts.tool, new Set(facts.labels))) return false;
+      if (!rest) return true;
       const given = facts.args as Record<string, unknown>;
       const names = readsAll ? new Set([...Object.keys(given), ...args]) : args;
       const values: [name: string, value: unknown][] = [];
@@ -85,38 +91,44 @@ export function conditionOf(text: string): Condition {
         if (Object.hasOwn(given, name)) values.push([name, celValue(given[name])]);
         else if (!asked.has(name)) values.push([name, null]);
       }
-      return parsed({ ...facts, args: Object.fromEntries(values) }) === true;
+      const { server, tool, labels, reads, agent } = facts;
+      return rest({ server, tool, labels, reads, agent, args: Object.fromEntries(values) }) === true;
     },
   };
 }
 
-interface Needs {
-  /** The only tool, if the condition has `tool == "…" && …`. Two different ones are never met. */
+/** The parts of a condition of the form `a && b && c`. It is false without each of them, whether the others are true, false or fail. */
+interface Parts {
+  /** The tool must be each of these: `tool == "github.push_files"`. */
   tools: string[];
-  /** The labels that the tool must have: `"public" in labels && …`. */
+  /** The tool must have these labels: `"public" in labels`. */
   labels: string[];
+  /** The other parts. */
+  rest: string[];
 }
 
-/**
- * Comparisons without which the condition is false, whatever its other parts are or whether they fail. Most rules are about another tool than the one that is
- * called, and an evaluation takes 2 to 6 µs.
- */
-function partsThatMustHold({ op, args }: ASTNode): Needs {
+function partsOf(node: ASTNode): Parts {
+  const { op, args } = node;
   if (op === "&&") {
-    const [left, right] = args.map(partsThatMustHold) as [Needs, Needs];
-    return { tools: [...left.tools, ...right.tools], labels: [...left.labels, ...right.labels] };
+    const [left, right] = args.map(partsOf) as [Parts, Parts];
+    return {
+      tools: [...left.tools, ...right.tools],
+      labels: [...left.labels, ...right.labels],
+      rest: [...left.rest, ...right.rest],
+    };
   }
-  if (op === "==") {
-    const [left, right] = args;
-    return { tools: isName(left, "tool") ? textIn(right) : isName(right, "tool") ? textIn(left) : [], labels: [] };
-  }
-  if (op === "in" && isName(args[1], "labels")) return { tools: [], labels: textIn(args[0]) };
-  return { tools: [], labels: [] };
+  const tool = op === "==" ? (textBeside("tool", args) ?? textBeside("tool", [args[1], args[0]])) : undefined;
+  if (tool !== undefined) return { tools: [tool], labels: [], rest: [] };
+  const label = op === "in" ? textBeside("labels", [args[1], args[0]]) : undefined;
+  if (label !== undefined) return { tools: [], labels: [label], rest: [] };
+  return { tools: [], labels: [], rest: [serialize(node)] };
 }
 
-const isName = ({ op, args }: ASTNode, name: string) => op === "id" && args === name;
-
-const textIn = ({ op, args }: ASTNode) => (op === "value" && typeof args === "string" ? [args] : []);
+/** The text that is compared with the variable. */
+function textBeside(variable: string, [one, other]: readonly [ASTNode, ASTNode]): string | undefined {
+  const isVariable = one.op === "id" && one.args === variable;
+  return isVariable && other.op === "value" && typeof other.args === "string" ? other.args : undefined;
+}
 
 /** Whole numbers of JSON as integers, which CEL does not compute together with other numbers. A missing value is null. */
 function celValue(value: unknown): unknown {

@@ -153,16 +153,17 @@ export class Gate {
     { server, tool, args }: Pick<ToolCall, "server" | "tool" | "args">,
     { reads, agent }: Caller,
   ): AppliedRule | undefined {
-    const labels = [...this.#options.labels.of(server, tool)];
-    const facts: ConditionFacts = {
+    const labels = this.#options.labels.of(server, tool);
+    const name = `${server}.${tool}`;
+    const factsOf = (): ConditionFacts => ({
       server,
-      tool: `${server}.${tool}`,
+      tool: name,
       args,
-      labels,
+      labels: [...labels],
       reads: [...reads.labels],
       agent: { ...agent, ...this.#options.place },
-    };
-    return this.#rules.applied(rules, facts, () => this.#options.argumentNames(server, tool));
+    });
+    return this.#rules.applied(rules, { tool: name, labels }, factsOf, () => this.#options.argumentNames(server, tool));
   }
 
   /**

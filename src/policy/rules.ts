@@ -2,7 +2,7 @@
 import { messageOf } from "../base/errors.ts";
 import { didYouMean } from "../base/near-names.ts";
 import type { Condition, ConditionFacts } from "../config/condition.ts";
-import type { RuleLine } from "../config/policy.ts";
+import type { Label, RuleLine } from "../config/policy.ts";
 
 /** The names of the arguments of a tool, as far as they are known. */
 export type ArgumentNames = (server: string, tool: string) => readonly string[] | undefined;
@@ -13,8 +13,19 @@ export interface AppliedRule extends RuleLine {
   problem: string | undefined;
 }
 
+/** A tool by its whole name, and its labels, which are the same object while they do not change. */
+interface LabelledTool {
+  tool: string;
+  labels: ReadonlySet<Label>;
+}
+
 export class Rules {
   readonly #conditions = new Map<string, Condition>();
+  /** The rules that can apply to a tool, by its labels. */
+  readonly #candidates = new WeakMap<
+    ReadonlySet<Label>,
+    { rules: readonly RuleLine[]; tool: string; candidates: readonly RuleLine[] }
+  >();
   #read: ((text: string) => Condition) | undefined;
 
   /** Loads what rules need. Undefined if that was done. */
@@ -28,21 +39,44 @@ export class Rules {
 
   /**
    * The first rule that denies the call, else the first one that requires a confirmation. A condition that fails applies, and so does one
-   * that names the tool and an argument that the tool does not have. `known` returns the tool's arguments.
+   * that names the tool and an argument that the tool does not have. `known` returns the tool's arguments. `factsOf` is called only if a rule can
+   * apply to the tool.
    */
   applied(
     rules: readonly RuleLine[],
-    facts: ConditionFacts,
+    { tool, labels }: LabelledTool,
+    factsOf: () => ConditionFacts,
     known: () => readonly string[] | undefined,
   ): AppliedRule | undefined {
+    const candidates = this.#candidatesOf(rules, { tool, labels });
+    if (candidates.length === 0) return undefined;
+    const facts = factsOf();
     let first: AppliedRule | undefined;
-    for (const rule of rules) {
+    for (const rule of candidates) {
       if (first && rule.effect === "confirm") continue;
       const applied = this.#apply(rule, facts, known);
       if (applied?.effect === "deny") return applied;
       first ??= applied;
     }
     return first;
+  }
+
+  /** Most rules are about other tools. */
+  #candidatesOf(rules: readonly RuleLine[], { tool, labels }: LabelledTool): readonly RuleLine[] {
+    const found = this.#candidates.get(labels);
+    if (found?.rules === rules && found.tool === tool) return found.candidates;
+    const candidates = rules.filter((rule) => this.#mayApply(rule, { tool, labels }));
+    this.#candidates.set(labels, { rules, tool, candidates });
+    return candidates;
+  }
+
+  #mayApply({ condition: text }: RuleLine, { tool, labels }: LabelledTool): boolean {
+    try {
+      const condition = this.#condition(text);
+      return (condition.args.length > 0 && condition.tools.includes(tool)) || condition.mayBeMet(tool, labels);
+    } catch {
+      return true;
+    }
   }
 
   #apply(rule: RuleLine, facts: ConditionFacts, known: () => readonly string[] | undefined): AppliedRule | undefined {

@@ -85,6 +85,8 @@ export class Pool implements AsyncDisposable {
   readonly #labels: ToolLabels<ServerConfig>;
   /** The data that the agent of the connection has read. */
   readonly reads: SessionReads;
+  /** The names of arguments, by the properties of their schemas. Asked for with each call if there are rules. */
+  readonly #namesIn = new WeakMap<object, string[]>();
   readonly #quotas: UsageQuotas | undefined;
   readonly #definitions: LiveDefinitions;
   readonly #log: Log;
@@ -203,10 +205,11 @@ export class Pool implements AsyncDisposable {
   }
 
   /** Undefined if a call may have others, or if agents see an edited schema. */
-  #argumentNames(server: string, tool: string): string[] | undefined {
+  #argumentNames(server: string, tool: string): readonly string[] | undefined {
     const { inputSchema, edit } = this.#lastListed(server, tool) ?? {};
     const properties = inputSchema?.["properties"];
-    return isObject(properties) && edit === undefined ? Object.keys(properties) : undefined;
+    if (!isObject(properties) || edit !== undefined) return undefined;
+    return this.#namesIn.getOrInsertComputed(properties, () => Object.keys(properties));
   }
 
   /** Whether a person is being asked whether a tool may be called. */

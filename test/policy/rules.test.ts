@@ -200,8 +200,25 @@ describe("the language", () => {
     ["'\\u00e4bc' == args.text", true],
   ])("%s is %p", (text, value) => {
     expect(conditionProblem(text)).toBeUndefined();
-    expect(conditionOf(text).isMet(facts)).toBe(value);
+    const condition = conditionOf(text);
+    expect(condition.isMet(facts)).toBe(value);
+    if (!condition.mayBeMet(facts.tool, new Set(facts.labels))) expect(value).toBe(false);
+    const ofTool = `"public" in labels && (${text}) && tool == "github.push_files"`;
+    expect(conditionOf(ofTool).isMet(facts)).toBe(value);
   });
+});
+
+test.each<[string, boolean]>([
+  ['tool == "a.b" && args.x == 1', true],
+  ['tool == "a.c" && args.x == 1', false],
+  ['args.x == 1 && (args.y == 2 && "a.c" == tool)', false],
+  ['tool == "a.c" || args.x == 1', true],
+  ['!(tool == "a.c")', true],
+  ['"untrusted" in labels && args.x == 1', true],
+  ['"public" in labels && args.x == 1', false],
+  ['"public" in reads && args.x == 1', true],
+])("a call of a.b, which has the label untrusted, can meet %s: %p", (text, expected) => {
+  expect(conditionOf(text).mayBeMet("a.b", new Set(["untrusted"]))).toBe(expected);
 });
 
 test("doctor and config edit refuse a rule with an argument that its tool does not have", async () => {

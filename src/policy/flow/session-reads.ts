@@ -18,7 +18,7 @@ export interface ReadKeeper {
   keep(reads: readonly Read[], executions: readonly string[]): Promise<void>;
 }
 
-/** What the session of an execution has read. */
+/** The reads of the session of an execution. */
 export interface ExecutionReads extends Disposable {
   id: string;
   /** Whether it was kept. */

@@ -35,6 +35,7 @@ export function jsonOf(value: unknown): string {
 
 /** An object as JSON text. Parts that are JSON text are not parsed. */
 export function objectJson(object: Readonly<Record<string, unknown>>): string {
+  if (!hasLargePart(object)) return JSON.stringify(object);
   const fields = Object.entries(object).flatMap(([key, value]) => {
     const json = jsonOf(value) as string | undefined;
     return json === undefined ? [] : [`${JSON.stringify(key)}:${json}`];
@@ -44,9 +45,12 @@ export function objectJson(object: Readonly<Record<string, unknown>>): string {
 
 /** A message as JSON text. */
 export function messageJson(message: JSONRPCMessage): string {
-  if (!("result" in message) || !Object.values(message.result).some((part) => part instanceof LargeJson)) {
-    return JSON.stringify(message);
-  }
+  if (!("result" in message) || !hasLargePart(message.result)) return JSON.stringify(message);
   const { result, ...envelope } = message;
   return `${JSON.stringify(envelope).slice(0, -1)},"result":${objectJson(result)}}`;
+}
+
+function hasLargePart(object: Readonly<Record<string, unknown>>): boolean {
+  for (const key in object) if (object[key] instanceof LargeJson) return true;
+  return false;
 }

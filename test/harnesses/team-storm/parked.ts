@@ -12,7 +12,7 @@ export interface Parked {
   kind: "timer" | "approval";
   /** The calls whose ends the program returns, in this order. */
   calls: Call[];
-  /** What the last question for the outcome has got. */
+  /** The answer to the last question for the outcome. */
   lastText?: string;
 }
 
