@@ -122,14 +122,15 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
 
   /** Throws CONFIG_INVALID and FILE_NOT_FOUND if the environment names no database that can be. */
   #open(): { connections: Connections; changes: Changes } {
-    if (this.#opened) return this.#opened;
-    const connections = new Connections(databaseOf(this.#env) ?? "", migrate, maxDocumentConnections);
-    const changes = new Changes(connections, "claudikins_documents");
-    // What cannot be read now is read when there is another change, or after a while.
-    changes.listen((folder) => void this.#read(folder === "" ? undefined : folder).catch(() => {}));
-    this.#opened = { connections, changes };
+    if (!this.#opened) {
+      const connections = new Connections(databaseOf(this.#env) ?? "", migrate, maxDocumentConnections);
+      this.#opened = { connections, changes: new Changes(connections, "claudikins_documents") };
+    }
     return this.#opened;
   }
+
+  /** What cannot be read when it has changed is read with the next change, or after a while. */
+  readonly #hear = (folder: string) => void this.#read(folder === "" ? undefined : folder).catch(() => {});
 
   /** Reads the documents that have changed, in one folder or everywhere. What calls ask for at the same time is read once. */
   #read(folder?: string): Promise<void> {
@@ -156,6 +157,7 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
   async #readNow(folder: string | undefined): Promise<void> {
     if (folder !== undefined && this.#isOfPeople(folder) && !this.#asked.has(folder)) return;
     const opened = this.#open();
+    opened.changes.listen(this.#hear);
     const known = this.#rows ?? new Map<string, Map<string, Row>>();
     const found = await opened.connections.each(async (querying) => {
       const versions = await this.#versions(folder, querying);
