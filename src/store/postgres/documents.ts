@@ -38,7 +38,7 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
   #opened: { connections: Connections; changes: Changes } | undefined;
   /** By folder and name. Undefined until the documents that everybody needs were read. */
   #rows: Map<string, Map<string, Row>> | undefined;
-  /** The folders of people that were asked for, and when each was read. */
+  /** The folders of people that were asked for, and when each is read. */
   readonly #asked = new Map<string, Promise<void>>();
   /** The last reading. Each begins after the one before it, so that an older state never replaces a newer one. */
   #reading: Promise<void> = Promise.resolve();
@@ -103,6 +103,9 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
   async removeFolder(folder: string): Promise<void> {
     const below = this.#below(folder);
     await this.#open().connections.transaction(async (querying) => {
+      // A process that changes them at this moment has written before, or cannot write any more.
+      const locks = "DELETE FROM claudikins.document_locks WHERE starts_with(name, $within)";
+      await querying.run(locks, { within: `${below}/` });
       await querying.run("DELETE FROM claudikins.documents WHERE folder = $below", { below });
       await tellOnCommit(querying, "claudikins_documents", below);
     });
@@ -116,6 +119,7 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
     this.#opened = undefined;
     this.#rows = undefined;
     this.#asked.clear();
+    this.#waiting.clear();
     await opened?.changes[Symbol.asyncDispose]();
     await opened?.connections[Symbol.asyncDispose]();
   }
@@ -206,7 +210,8 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
       }
       for (const folder of folders) await tellOnCommit(querying, "claudikins_documents", folder);
     });
-    for (const folder of folders) await this.#read(folder);
+    // It is written, even if it cannot be read now.
+    for (const folder of folders) await this.#read(folder).catch(() => {});
   }
 
   #changesIn(changed: Map<string, Change>): DocumentChanges {
