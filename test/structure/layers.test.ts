@@ -53,6 +53,7 @@ const base: Record<string, string[]> = {
   "time-limit.ts": [],
   "token-estimate.ts": [],
   "basic-authorization.ts": [],
+  "percent-decoded.ts": [],
   "bounded-body.ts": [],
   "built-in.ts": [],
   "version.ts": ["built-in.ts"],

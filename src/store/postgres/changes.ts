@@ -1,5 +1,6 @@
 /** Tells all processes that something has changed for which others wait: approvals, executions, people. */
-import { changeLookMs, changeToldMs } from "../limits.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { changeLookMs, changeToldMs, listenAgainMs } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import type { Querying } from "./querying.ts";
 
@@ -45,7 +46,7 @@ export class Changes {
   /** Calls the listener after changes, after the connection was lost, and now and then. Returns a function that ends this. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.#listening ??= new Listening(this.#connections.listening(), this.#channel, (message) => {
+    this.#listening ??= new Listening(this.#connections, this.#channel, (message) => {
       for (const each of [...this.#listeners]) each(message);
     });
     return () => {
@@ -66,40 +67,53 @@ export class Changes {
   }
 }
 
-/** A connection that waits for notifications. */
+/** A connection that waits for notifications. It is replaced when it is lost. */
 class Listening {
-  readonly #sql: Bun.SQL;
+  readonly #connections: Connections;
   readonly #channel: Channel;
   readonly #told: Listener;
   readonly #looking: NodeJS.Timeout;
-  #isListening = false;
+  readonly #ending = new AbortController();
 
-  constructor(sql: Bun.SQL, channel: Channel, told: Listener) {
-    this.#sql = sql;
+  constructor(connections: Connections, channel: Channel, told: Listener) {
+    this.#connections = connections;
     this.#channel = channel;
     this.#told = told;
-    this.#looking = setInterval(() => this.#look(), changeLookMs).unref();
-    void this.#listen();
+    this.#looking = setInterval(() => told(""), changeLookMs).unref();
+    void this.#keepListening();
   }
 
-  #look(): void {
-    this.#told("");
-    void this.#listen();
+  async #keepListening(): Promise<void> {
+    const { signal } = this.#ending;
+    for (let pauseMs = listenAgainMs; !signal.aborted; pauseMs = Math.min(2 * pauseMs, changeLookMs)) {
+      if (await this.#listen(signal)) pauseMs = listenAgainMs;
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    }
   }
 
-  /** Bun connects again if the connection is lost, and then calls the second function again. Until the first connection, we try again. */
-  async #listen(): Promise<void> {
-    if (this.#isListening) return;
-    this.#isListening = true;
+  /** Listens until the connection is lost. Returns whether there was one. A closed pool does not connect again, about which Bun would write on stderr. */
+  async #listen(signal: AbortSignal): Promise<boolean> {
+    const { promise: lost, resolve } = Promise.withResolvers<void>();
+    const sql = this.#connections.listening(resolve);
+    const close = () => {
+      resolve();
+      sql.close({ timeout: 0 }).catch(() => {});
+    };
+    signal.addEventListener("abort", close);
     try {
-      await this.#sql.listen(this.#channel, this.#told, () => this.#told(""));
+      await sql.listen(this.#channel, this.#told, () => this.#told(""));
+      await lost;
+      return true;
     } catch {
-      this.#isListening = false;
+      return false;
+    } finally {
+      signal.removeEventListener("abort", close);
+      close();
     }
   }
 
   end(): void {
     clearInterval(this.#looking);
-    this.#sql.close({ timeout: 0 }).catch(() => {});
+    this.#ending.abort();
   }
 }
