@@ -26,10 +26,9 @@ export async function ownCredentials(
 ): Promise<CredentialStore | undefined> {
   const isUsed = sealing !== undefined && sealing.needs.length === 0 && [...servers.values()].some(usesOwn);
   if (!isUsed || !person || from.kind === "demo") return undefined;
-  const [{ CredentialStore }, { Seal, sealingKeysOf }, { withSecrets }] = await Promise.all([
+  const [{ CredentialStore }, { Seal, sealingKeysOf, withSecrets }] = await Promise.all([
     import("../servers/auth/credentials.ts"),
     import("../servers/auth/seal.ts"),
-    import("../servers/auth/team-seal.ts"),
   ]);
   const keys = sealingKeysOf(await withSecrets(sealing, env));
   const seal = new Seal(keys, JSON.stringify([from.file, person.id]));

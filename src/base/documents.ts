@@ -53,12 +53,15 @@ export interface Documents {
   removeFolder(folder: string): Promise<void>;
 }
 
-const fileChanges: DocumentChanges = {
-  write: (file, text) => void writeWhenChanged(file, text, undefined, 0o600),
-  writeSecret: (file, text) => writeSecretFile(file, text),
-  rename: (file, to) => pathless(() => renameSync(file, to)),
-  remove: removeFile,
-};
+/** `what` is the guarded thing, as errors name it. */
+function fileChanges(what: string): DocumentChanges {
+  return {
+    write: (file, text) => void writeWhenChanged(file, text, undefined, 0o600),
+    writeSecret: (file, text) => writeSecretFile(file, text, what),
+    rename: (file, to) => pathless(() => renameSync(file, to), what),
+    remove: removeFile,
+  };
+}
 
 class FileDocuments implements Documents {
   readonly areFiles = true;
@@ -79,7 +82,7 @@ class FileDocuments implements Documents {
   }
 
   alone<T>({ lock, what, waitMs }: DocumentLock, work: (changes: DocumentChanges) => T | Promise<T>): Promise<T> {
-    return withLock(lock, what, () => work(fileChanges), waitMs);
+    return withLock(lock, what, () => work(fileChanges(what)), waitMs);
   }
 
   async removeFolder(folder: string): Promise<void> {
@@ -89,7 +92,7 @@ class FileDocuments implements Documents {
 
 export const fileDocuments: Documents = new FileDocuments();
 
-function writeSecretFile(file: string, text: string): void {
+function writeSecretFile(file: string, text: string, what: string): void {
   const folder = dirname(file);
   const temporary = `${file}.${process.pid}.tmp`;
   try {
@@ -100,7 +103,7 @@ function writeSecretFile(file: string, text: string): void {
       rmSync(temporary, { force: true });
       writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
       renameSync(temporary, file);
-    });
+    }, what);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
@@ -108,12 +111,12 @@ function writeSecretFile(file: string, text: string): void {
 }
 
 /** No error has a path, not even as its cause. */
-function pathless(work: () => void): void {
+function pathless(work: () => void, what: string): void {
   try {
     work();
   } catch (error) {
     const why = systemCodeOf(error) ?? "unknown error";
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write the credentials file: ${why}`, {
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write ${what}: ${why}`, {
       hint: "Check that claudikins can write to its data folder and that the disk is not full.",
     });
   }

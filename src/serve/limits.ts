@@ -216,6 +216,9 @@ export const tokenUseGapMs = 60_000;
 /** Time to wait for the lock of the file to write that time. The next look tries again. */
 export const tokenUseLockMs = 1_000;
 
+/** Time to write that time when the server ends, perhaps without its database. */
+export const tokenUseEndMs = 1_500;
+
 // Requests of revision 2026-07-28
 
 /** Resources that one request can listen to. */

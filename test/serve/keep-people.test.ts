@@ -3,9 +3,15 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
+import { documentsOf } from "../../src/config/documents.ts";
+import type { NetworkServer } from "../../src/config/load.ts";
+import { personCredentialsFile } from "../../src/config/locations.ts";
 import { type OidcEntry, oidcOf } from "../../src/config/oidc.ts";
 import { keepPeople } from "../../src/serve/keep-people.ts";
-import { openStore } from "../../src/store/open.ts";
+import { CredentialStore } from "../../src/servers/auth/credentials.ts";
+import { serversOfPeople } from "../../src/servers/auth/person-files.ts";
+import { Seal, sealingKeysOf } from "../../src/servers/auth/seal.ts";
+import { openStore, readDocuments } from "../../src/store/open.ts";
 import type { StoredPerson } from "../../src/store/people.ts";
 import { eventually } from "../support/eventually.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../support/postgres.ts";
@@ -44,7 +50,18 @@ describe.each(stores)("with the store in %s", (kind, note) => {
     const config = "/shop/claudikins.json";
     const workspace = join(folder.path, "workspace");
     await using store = openStore(env);
-    const seen = (id: string, days: number) => {
+    await using _documents = { [Symbol.asyncDispose]: url === undefined ? async () => {} : await readDocuments(env) };
+    const documents = documentsOf(env);
+    const owner = {
+      name: "somebody",
+      seal: new Seal(sealingKeysOf({ keys: ["0".repeat(64)], file: undefined, needs: [] }), "somebody"),
+      tokenOf: () => undefined,
+      pageFor: () => undefined,
+    };
+    const wiki = { name: "wiki", url: "https://wiki.example.com/mcp" } as NetworkServer;
+    const ownCredentials = (person: string) =>
+      new CredentialStore(personCredentialsFile({ config, person }, env), undefined, { owner, documents });
+    const seen = async (id: string, days: number) => {
       const about: StoredPerson = {
         config,
         id,
@@ -58,7 +75,8 @@ describe.each(stores)("with the store in %s", (kind, note) => {
         revokedAt: null,
       };
       folder.write(join("workspace-people", id, "notes.txt"), id);
-      return store.people.seen(about);
+      await ownCredentials(id).update(wiki, () => ({ server: "wiki" }));
+      await store.people.seen(about);
     };
     for (const [id, days] of [
       ["ann", 100],
@@ -84,6 +102,8 @@ describe.each(stores)("with the store in %s", (kind, note) => {
     ]);
     const has = (id: string) => existsSync(join(folder.path, "workspace-people", id));
     expect([has("ann"), has("bob"), has("eve")]).toEqual([false, true, false]);
+    const people = ["ann", "bob", "eve"].map((id) => ({ config, id }));
+    expect(await serversOfPeople(people, env)).toEqual([[], ["wiki"], []]);
     const decisions = (await Array.fromAsync(store.audit.lines())).map(({ line }) => JSON.parse(line));
     expect(decisions).toMatchObject([
       { decision: "deleted", person: { id: "ann", name: "ann" }, why: "not seen for 90 days" },

@@ -191,6 +191,19 @@ describe.skipIf(postgresNote !== "")(`documents in a Postgres${postgresNote}`, (
     expect(await server!.run(one.env["CLAUDIKINS_DATABASE"]!, "SELECT * FROM claudikins.document_locks")).toEqual([]);
   });
 
+  test("are not written by a process that was changing them when their folder was removed", async () => {
+    using folder = temporaryFolder();
+    await using all = await processes("Postgres", folder);
+    const [one, other] = all;
+    const late = change(one, async (changes, folder) => {
+      changes.write(join(folder, "a.json"), "late");
+      await other.documents.removeFolder(programs(other));
+    });
+    expect(await rejection(late)).toMatchObject({ code: "CALL_TIMEOUT" });
+    await other.documents.ready();
+    expect(other.documents.namesIn(programs(other))).toEqual([]);
+  });
+
   test("are known again after the connections were lost", async () => {
     using folder = temporaryFolder();
     await using all = await processes("Postgres", folder);

@@ -1,7 +1,6 @@
 /** Doctor check of the stored sign-ins. No network is used. */
 import { statSync } from "node:fs";
 import { waitText } from "../../base/duration.ts";
-import { toClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { documentsOf } from "../../config/documents.ts";
 import { signInStore } from "../../servers/auth/sign-in-store.ts";
@@ -17,15 +16,11 @@ export async function signInFindings(app: CheckParts, { credentialsFile, env }: 
   const warn = () => {
     isWarned = true;
   };
-  const { areFiles } = documentsOf(env);
+  const { areFiles, areKnown } = documentsOf(env);
+  // A database that cannot be reached is another finding.
+  if (!areKnown) return [];
   const credentials = await signInStore(credentialsFile, { env, sealing: app.config.sealing, warn });
-  try {
-    await credentials.ready();
-  } catch (error) {
-    // A database that cannot be reached is another finding.
-    if (!areFiles && toClaudikinsError(error).code === "DATABASE_UNAVAILABLE") return [];
-    throw error;
-  }
+  await credentials.ready();
   const found = standings(networkServers(app.config), credentials).flatMap(findingOf);
   const { whyLocked } = credentials;
   if (whyLocked !== undefined) return [locked(whyLocked, areFiles), ...found];

@@ -1,5 +1,6 @@
 /** Doctor check of the tokens of `serve --http` that belong to the config. */
 import { waitText } from "../../base/duration.ts";
+import { documentsOf } from "../../config/documents.ts";
 import { readTokens, type StoredToken, tokenId } from "../../serve/tokens/token-file.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { ageText } from "../layout.ts";
@@ -9,6 +10,8 @@ import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./
 const { ok, warning, failure } = findingsOf("config");
 
 export function tokenFindings({ config }: CheckParts, { env }: CheckContext): Finding[] {
+  // A database that cannot be reached is another finding.
+  if (!documentsOf(env).areKnown) return [];
   let all: StoredToken[];
   try {
     all = readTokens(env);

@@ -1,8 +1,9 @@
 /** Writes when tokens were used last: for each token with its first use, and then at most once a minute. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
-import { tokenUseGapMs, tokenUseLockMs } from "../limits.ts";
+import { tokenUseEndMs, tokenUseGapMs, tokenUseLockMs } from "../limits.ts";
 import { changeTokens, type StoredToken } from "./token-file.ts";
 
 export class TokenUses implements AsyncDisposable {
@@ -42,8 +43,12 @@ export class TokenUses implements AsyncDisposable {
     return now - (this.#triedAt.get(hash) ?? 0) >= tokenUseGapMs;
   }
 
-  /** Writes what is left. */
+  /** Writes what is left, if that is possible soon. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.race([this.#writeRest(), sleep(tokenUseEndMs, undefined, { ref: false })]);
+  }
+
+  async #writeRest(): Promise<void> {
     await this.#writing;
     if (this.#pending.size > 0) await this.#write([...this.#pending]);
   }

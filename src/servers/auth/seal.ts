@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Sealing } from "../../config/credentials.ts";
+import type { Environment } from "../../config/environment.ts";
+import { hasReference } from "../../config/secrets/references.ts";
 
 const algorithm = "aes-256-gcm";
 const keyBytes = 32;
@@ -29,6 +31,13 @@ export function sealingKeysOf({ keys, file, needs }: Sealing, what: string = "cr
   const found = texts.filter((text) => text !== "").map((text) => keyOf(text, what));
   if (found.length === 0) throw unusable("there is no key", what);
   return found;
+}
+
+/** The settings with the values of references to secrets. Throws NEEDS_SECRET. */
+export async function withSecrets(sealing: Sealing, env: Environment): Promise<Sealing> {
+  if (!hasReference(sealing.keys)) return sealing;
+  const { withReadValues } = await import("../read-values.ts");
+  return { ...sealing, keys: await withReadValues(sealing.keys, "auth.sealingKey", { env }) };
 }
 
 function linesOf(file: string): string[] {

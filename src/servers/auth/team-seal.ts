@@ -2,9 +2,8 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Sealing } from "../../config/credentials.ts";
 import type { Environment } from "../../config/environment.ts";
-import { hasReference } from "../../config/secrets/references.ts";
 import type { SignInSeal } from "./credentials.ts";
-import { Seal, sealingKeysOf } from "./seal.ts";
+import { Seal, sealingKeysOf, withSecrets } from "./seal.ts";
 
 export class TeamSeal implements SignInSeal {
   readonly #sealing: Sealing;
@@ -41,11 +40,4 @@ export class TeamSeal implements SignInSeal {
       throw error;
     }
   }
-}
-
-/** The settings with the values of references to secrets. Throws NEEDS_SECRET. */
-export async function withSecrets(sealing: Sealing, env: Environment): Promise<Sealing> {
-  if (!hasReference(sealing.keys)) return sealing;
-  const { withReadValues } = await import("../read-values.ts");
-  return { ...sealing, keys: await withReadValues(sealing.keys, "auth.sealingKey", { env }) };
 }

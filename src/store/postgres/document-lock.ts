@@ -60,7 +60,7 @@ export class HeldLock implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     const statement = "DELETE FROM claudikins.document_locks WHERE name = $name AND holder = $holder";
-    await this.#connections.each((querying) => querying.run(statement, this.#key)).catch(() => {});
+    await this.#connections.once((querying) => querying.run(statement, this.#key)).catch(() => {});
   }
 }
 

@@ -38,7 +38,7 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
   #opened: { connections: Connections; changes: Changes } | undefined;
   /** By folder and name. Undefined until the documents that everybody needs were read. */
   #rows: Map<string, Map<string, Row>> | undefined;
-  /** The folders of people that were asked for, and when each was read. */
+  /** The folders of people that were asked for, and when each is read. */
   readonly #asked = new Map<string, Promise<void>>();
   /** The last reading. Each begins after the one before it, so that an older state never replaces a newer one. */
   #reading: Promise<void> = Promise.resolve();
@@ -103,6 +103,9 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
   async removeFolder(folder: string): Promise<void> {
     const below = this.#below(folder);
     await this.#open().connections.transaction(async (querying) => {
+      // A process that changes them at this moment has written before, or cannot write any more.
+      const locks = "DELETE FROM claudikins.document_locks WHERE starts_with(name, $within)";
+      await querying.run(locks, { within: `${below}/` });
       await querying.run("DELETE FROM claudikins.documents WHERE folder = $below", { below });
       await tellOnCommit(querying, "claudikins_documents", below);
     });
@@ -116,20 +119,22 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
     this.#opened = undefined;
     this.#rows = undefined;
     this.#asked.clear();
+    this.#waiting.clear();
     await opened?.changes[Symbol.asyncDispose]();
     await opened?.connections[Symbol.asyncDispose]();
   }
 
   /** Throws CONFIG_INVALID and FILE_NOT_FOUND if the environment names no database that can be. */
   #open(): { connections: Connections; changes: Changes } {
-    if (this.#opened) return this.#opened;
-    const connections = new Connections(databaseOf(this.#env) ?? "", migrate, maxDocumentConnections);
-    const changes = new Changes(connections, "claudikins_documents");
-    // What cannot be read now is read when there is another change, or after a while.
-    changes.listen((folder) => void this.#read(folder === "" ? undefined : folder).catch(() => {}));
-    this.#opened = { connections, changes };
+    if (!this.#opened) {
+      const connections = new Connections(databaseOf(this.#env) ?? "", migrate, maxDocumentConnections);
+      this.#opened = { connections, changes: new Changes(connections, "claudikins_documents") };
+    }
     return this.#opened;
   }
+
+  /** What cannot be read when it has changed is read with the next change, or after a while. */
+  readonly #hear = (folder: string) => void this.#read(folder === "" ? undefined : folder).catch(() => {});
 
   /** Reads the documents that have changed, in one folder or everywhere. What calls ask for at the same time is read once. */
   #read(folder?: string): Promise<void> {
@@ -156,6 +161,7 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
   async #readNow(folder: string | undefined): Promise<void> {
     if (folder !== undefined && this.#isOfPeople(folder) && !this.#asked.has(folder)) return;
     const opened = this.#open();
+    opened.changes.listen(this.#hear);
     const known = this.#rows ?? new Map<string, Map<string, Row>>();
     const found = await opened.connections.each(async (querying) => {
       const versions = await this.#versions(folder, querying);
@@ -204,7 +210,8 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
       }
       for (const folder of folders) await tellOnCommit(querying, "claudikins_documents", folder);
     });
-    for (const folder of folders) await this.#read(folder);
+    // It is written, even if it cannot be read now.
+    for (const folder of folders) await this.#read(folder).catch(() => {});
   }
 
   #changesIn(changed: Map<string, Change>): DocumentChanges {
