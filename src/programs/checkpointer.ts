@@ -15,6 +15,7 @@ import { type CopyTurns, copyTurn, WriteBudget } from "./copy-turns.ts";
 import type { CallChanges, TimelineHead } from "./recording.ts";
 import { outcomeJson } from "./stored-outcome.ts";
 import { headOf, readHead, recordsOf, type StoredHead, wholeImage } from "./stored-program.ts";
+import type { SharedWorkspace } from "./workspace/shared-workspace.ts";
 
 /** The store, as a process uses it that runs executions. */
 export interface StoreAccess {
@@ -68,6 +69,8 @@ export interface CheckpointerOptions {
   isDryRun?: boolean;
   /** Records the execution for `claudikins trace`. What it has is stored with the program. */
   recording?: TimelineSource | undefined;
+  /** Its files are stored before the program, and brought here before it is read. */
+  workspace?: () => Promise<Pick<SharedWorkspace, "keep" | "refresh"> | undefined>;
   /** Set if the execution was taken over. */
   taken?: Taken | undefined;
 }
@@ -183,6 +186,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     const copy = saved && !isDryRun ? this.#copyOf(saved) : undefined;
     try {
       const access = this.#access ?? (await this.#options.open());
+      if (copy) await (await this.#options.workspace?.())?.keep();
       const why = copy
         ? await this.#writePages(copy, access)
         : isDryRun
@@ -291,6 +295,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     const head = this.#head;
     const access = this.#access;
     if (!head || !access) throw new Error("no program is stored");
+    await (await this.#options.workspace?.())?.refresh();
     // Its pages are in memory until they are in a worker.
     using _ = await this.#options.turns.take(Number.POSITIVE_INFINITY);
     const { pages, versions } = head.image.manifest;
