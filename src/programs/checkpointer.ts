@@ -186,7 +186,6 @@ export class ExecutionCheckpointer implements Checkpointer {
     const copy = saved && !isDryRun ? this.#copyOf(saved) : undefined;
     try {
       const access = this.#access ?? (await this.#options.open());
-      if (copy) await (await this.#options.workspace?.())?.keep();
       const why = copy
         ? await this.#writePages(copy, access)
         : isDryRun
@@ -197,6 +196,8 @@ export class ExecutionCheckpointer implements Checkpointer {
         if (!this.#access) await access.writer.do("remove", id, {});
         return false;
       }
+      // Only the process that has the execution has come this far.
+      if (copy) await (await this.#options.workspace?.())?.keep();
       await this.#writeProgram(why === undefined ? copy : undefined, why, open, access);
       if (this.#isWanted) access.keepBuild?.();
       return why === undefined;

@@ -180,6 +180,9 @@ export const maxPlannedCallChars = 500;
 /** Attempts to read the files of a workspace while others replace them. */
 export const maxBringingAttempts = 5;
 
+/** Problems of files that are remembered, so that each is told once. */
+export const maxToldProblems = 1_000;
+
 /** Difference of two times of a file that are the same. Systems round them. */
 export const roundedMs = 1;
 

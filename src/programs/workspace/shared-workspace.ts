@@ -7,6 +7,7 @@ import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { WorkspaceFolder } from "../../sandbox/host/workspace-folder.ts";
 import type { FileRows } from "../../store/files.ts";
+import { maxToldProblems } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import { bring } from "./bringing.ts";
 import { keep } from "./keeping.ts";
@@ -88,6 +89,7 @@ export class SharedWorkspace {
 
   #tell(problem: string): boolean {
     if (this.#told.has(problem)) return false;
+    if (this.#told.size >= maxToldProblems) this.#told.clear();
     this.#told.add(problem);
     this.#parts.log.warn(problem);
     return true;

@@ -69,6 +69,10 @@ describe.skipIf(postgresNote !== "")(`the workspaces of replicas${postgresNote}`
       `await fs.unlink("./workspace/notes.txt"); await fs.writeFile("./workspace/more.txt", "more")`,
     );
     expect(await as("ann", first, list)).toBe('["more.txt"]');
+    const odd = await as("bob", first, `await fs.writeFile("./workspace/aux.txt", ""); return "done"`);
+    expect(odd).toContain(
+      "./workspace/aux.txt is on this replica alone: Windows has a device or a drive with this name",
+    );
     // A long answer is a file too.
     const long = await as("ann", first, `return "a long text ".repeat(20_000)`);
     const [path] = /\.\/workspace\/outputs\/\w+\.txt/.exec(long) ?? [];

@@ -70,6 +70,7 @@ export class NewFile implements Disposable {
   readonly #place: FolderEntry;
   readonly #path: string;
   readonly #fd: number;
+  #isOpen = true;
   #isDone = false;
 
   /** Throws EISDIR, and EACCES for links and special files. */
@@ -93,13 +94,20 @@ export class NewFile implements Disposable {
       fchmodSync(this.#fd, found.mode & 0o777);
     }
     if (changedAt !== undefined) futimesSync(this.#fd, changedAt / 1_000, changedAt / 1_000);
+    // Windows renames no file that is open.
+    this.#close();
     this.#place.folder.verify();
     renameSync(this.#path, this.#place.path);
     this.#isDone = true;
   }
 
+  #close(): void {
+    if (this.#isOpen) closeSync(this.#fd);
+    this.#isOpen = false;
+  }
+
   [Symbol.dispose](): void {
-    closeSync(this.#fd);
+    this.#close();
     if (!this.#isDone) unlinkSync(this.#path);
   }
 }
