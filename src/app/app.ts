@@ -205,7 +205,7 @@ export class App implements AsyncDisposable {
     return this.#known;
   }
 
-  /** The workspace, if the store has it for all replicas. Each user has the demo for himself. */
+  /** The workspace, if the store has it for all replicas. Nobody shares the workspace of the demo. */
   sharedWorkspace(): Promise<SharedWorkspace | undefined> {
     this.#workspace ??= this.#twin?.sharedWorkspace() ?? this.#openWorkspace();
     return this.#workspace;

@@ -1,7 +1,9 @@
 /** Brings what others have changed in a shared workspace into the folder of this process. */
 import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
+import { megabytes } from "../../base/units.ts";
 import { FileRefusal, shown } from "../../sandbox/host/filesystem/fault.ts";
 import { pathProblem } from "../../sandbox/host/workspace-folder.ts";
+import { maxFileBytes } from "../../sandbox/limits.ts";
 import type { FileChanges, FileRow } from "../../store/files.ts";
 import { filePartBytes } from "../../store/limits.ts";
 import { entriesAtOnce, maxBringingAttempts } from "../limits.ts";
@@ -51,9 +53,10 @@ async function apply(rows: readonly FileRow[], parts: WorkspaceParts): Promise<F
     if (index % entriesAtOnce === 0) await Bun.sleep(0);
   }
   // The contents of a folder are removed before the folder.
-  for (const { path } of due.filter(({ kind }) => kind === "removed").reverse()) {
-    removeIfPossible(path, folder);
-    known.delete(path);
+  for (const row of due.filter(({ kind }) => kind === "removed").reverse()) {
+    // A program may have changed it in the meantime.
+    if (!known.isOwn(folder.look(row.path), row)) removeIfPossible(row.path, folder);
+    known.delete(row.path);
   }
   for (const row of due) {
     if (row.kind === "file") wanted.push(row);
@@ -67,7 +70,7 @@ async function apply(rows: readonly FileRow[], parts: WorkspaceParts): Promise<F
 /** Whether the row says something new, which may be done here. */
 function isDue(row: FileRow, parts: WorkspaceParts): boolean {
   const { folder, known } = parts;
-  const problem = pathProblem(row.path);
+  const problem = row.size > maxFileBytes ? `files have at most ${megabytes(maxFileBytes)}` : pathProblem(row.path);
   if (problem !== undefined) {
     parts.tell(`./workspace/${shown(row.path)} of the database is left out: ${problem}`);
     return false;

@@ -2,9 +2,10 @@
  * A workspace that replicas share. Its files are in the database, and the folder of each replica has a copy with which programs work. Of two
  * programs that change the same file at different replicas at the same time, the one that is stored last counts.
  */
-import { messageOf } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
+import { FileRefusal } from "../../sandbox/host/filesystem/fault.ts";
 import { WorkspaceFolder } from "../../sandbox/host/workspace-folder.ts";
 import type { FileRows } from "../../store/files.ts";
 import { maxToldProblems } from "../limits.ts";
@@ -78,13 +79,26 @@ export class SharedWorkspace {
   #inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     const waiting = this.#waiting.get(turn);
     if (waiting) return waiting as Promise<T>;
-    const done = this.#last.then(() => {
+    const done = this.#last.then(async () => {
       this.#waiting.delete(turn);
-      return work();
+      try {
+        return await work();
+      } catch (error) {
+        throw this.#readable(error);
+      }
     });
     this.#waiting.set(turn, done);
     this.#last = done.catch(() => {});
     return done;
+  }
+
+  /** Programs see no paths of this machine. */
+  #readable(error: unknown): ClaudikinsError {
+    if (error instanceof ClaudikinsError) return error;
+    this.#parts.log.debug(`./workspace: ${messageOf(error)}`);
+    const { why = systemCodeOf(error) ?? "unexpected error", hint = undefined } =
+      error instanceof FileRefusal ? error : {};
+    return new ClaudikinsError("FILE_NOT_WRITABLE", `./workspace cannot be shared: ${why}`, { hint, cause: error });
   }
 
   #tell(problem: string): boolean {

@@ -313,6 +313,27 @@ describe.skipIf(postgresNote !== "")(`a shared workspace${postgresNote}`, () => 
     expect(readdirSync(join(outside, "..")).sort()).toEqual(["outside", "workspace"]);
   });
 
+  test("does nothing through a link in the place of the folder, and says so without paths of the machine", async () => {
+    await using team = await replicas();
+    const [one, other] = [team.start("one"), team.start("other")];
+    one.write("notes.txt", "text");
+    await one.workspace.keep();
+    const elsewhere = join(one.path, "..", "elsewhere");
+    mkdirSync(elsewhere);
+    mkdirSync(dirname(other.path));
+    symlinkSync(elsewhere, other.path);
+    const error = await other.workspace.bring().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: "FILE_NOT_WRITABLE",
+      message: expect.stringContaining("./workspace cannot be shared: ./workspace is a symbolic link"),
+    });
+    const [problem = ""] = await other.workspace.keep();
+    expect(problem).toContain("is a symbolic link");
+    expect(problem).not.toContain(dirname(elsewhere));
+    expect(readdirSync(elsewhere)).toEqual([]);
+    expect(await server.run(team.url, "SELECT kind FROM claudikins.files")).toEqual([{ kind: "file" }]);
+  });
+
   test("leaves a file as it is if its content in the database is not whole", async () => {
     await using team = await replicas();
     const [one, other] = [team.start("one"), team.start("other")];
