@@ -191,13 +191,13 @@ export class ExecutionCheckpointer implements Checkpointer {
         : isDryRun
           ? "it is a dry run"
           : "its memory could not be copied";
+      // A process that has lost the execution does not come this far.
+      if (copy) await (await this.#options.workspace?.())?.keep();
       if (this.#isOver) {
         // It may have ended before anything refers to its pages.
         if (!this.#access) await access.writer.do("remove", id, {});
         return false;
       }
-      // Only the process that has the execution has come this far.
-      if (copy) await (await this.#options.workspace?.())?.keep();
       await this.#writeProgram(why === undefined ? copy : undefined, why, open, access);
       if (this.#isWanted) access.keepBuild?.();
       return why === undefined;
