@@ -21,6 +21,7 @@ import { tokensKeptOut } from "../programs/ledger/statistics.ts";
 import type { TraceRecorder } from "../programs/recording.ts";
 import type { OtherBuilds } from "../programs/stored-executions.ts";
 import type { Telemetry, WatchedState } from "../programs/telemetry.ts";
+import type { SharedWorkspace } from "../programs/workspace/shared-workspace.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import type { ChannelOpener } from "../servers/channel.ts";
@@ -95,6 +96,7 @@ export class App implements AsyncDisposable {
   /** Looks whether the config file has changed. Undefined if the config stays as it is. */
   readonly reload: ConfigReload | undefined;
   #executions: Promise<Executions> | undefined;
+  #workspace: Promise<SharedWorkspace | undefined> | undefined;
   /** Our own executions, once they were needed. */
   #known: Executions | undefined;
 
@@ -202,6 +204,19 @@ export class App implements AsyncDisposable {
       otherBuilds,
     });
     return this.#known;
+  }
+
+  /** The workspace, if the store has it for all replicas. Nobody shares the workspace of the demo. */
+  sharedWorkspace(): Promise<SharedWorkspace | undefined> {
+    this.#workspace ??= this.#twin?.sharedWorkspace() ?? this.#openWorkspace();
+    return this.#workspace;
+  }
+
+  async #openWorkspace(): Promise<SharedWorkspace | undefined> {
+    const { files } = this.store;
+    if (!files || this.config.origin.kind === "demo") return undefined;
+    const { SharedWorkspace } = await import("../programs/workspace/shared-workspace.ts");
+    return new SharedWorkspace(files, this.config, this.log);
   }
 
   /** The server of the saved programs is in this process, with our servers. */

@@ -231,7 +231,8 @@ function ofPerson(person: Person, config: Config): Config {
 function withOwnFolder(name: "registry" | "workspace", person: Person, { bases, ...folders }: Folders): Folders {
   const shared = folders[name];
   const own = personFolder(shared, person);
-  return { ...folders, [name]: own, bases: { ...bases, [name]: bases[name] === shared ? own : bases[name] } };
+  const named = name === "workspace" ? { workspaceName: personFolder(folders.workspaceName, person) } : {};
+  return { ...folders, ...named, [name]: own, bases: { ...bases, [name]: bases[name] === shared ? own : bases[name] } };
 }
 
 /** The registry has the files of all servers, including the user's own. */

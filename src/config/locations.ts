@@ -4,7 +4,7 @@
  */
 
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { projectDataFolder } from "../base/open-folder.ts";
 import { sha256 } from "../base/sha256.ts";
 import type { Environment } from "./environment.ts";
@@ -91,6 +91,8 @@ export interface Folders {
   workspace: string;
   /** The part of each path that may lead through links. Below it links are refused, because a repository can contain links. */
   bases: { registry: string; workspace: string };
+  /** What replicas call the workspace, see `sharedNameOf`. */
+  workspaceName: string;
 }
 
 export type Origin = { kind: "project" | "user"; file: string } | { kind: "demo" };
@@ -132,7 +134,17 @@ export function foldersOf(
     registry: registry.path,
     workspace: workspace.path,
     bases: { registry: registry.base, workspace: workspace.base },
+    workspaceName: sharedNameOf(workspace.path, origin.kind === "demo" ? undefined : origin.file, env),
   };
+}
+
+/**
+ * A name for a folder that is the same on all replicas: its path. Replicas may have data folders at different places, so that the name of a
+ * folder in there is the config and the path below the data folder.
+ */
+export function sharedNameOf(path: string, file: string | undefined, env: Environment): string {
+  const data = userDataFolder(env);
+  return path.startsWith(join(data, sep)) ? `${file ?? "demo"}: ${relative(data, path)}` : path;
 }
 
 /**

@@ -15,6 +15,7 @@ import { type CopyTurns, copyTurn, WriteBudget } from "./copy-turns.ts";
 import type { CallChanges, TimelineHead } from "./recording.ts";
 import { outcomeJson } from "./stored-outcome.ts";
 import { headOf, readHead, recordsOf, type StoredHead, wholeImage } from "./stored-program.ts";
+import type { SharedWorkspace } from "./workspace/shared-workspace.ts";
 
 /** The store, as a process uses it that runs executions. */
 export interface StoreAccess {
@@ -68,6 +69,8 @@ export interface CheckpointerOptions {
   isDryRun?: boolean;
   /** Records the execution for `claudikins trace`. What it has is stored with the program. */
   recording?: TimelineSource | undefined;
+  /** Its files are stored before the program, and brought here before it is read. */
+  workspace?: () => Promise<Pick<SharedWorkspace, "keep" | "refresh"> | undefined>;
   /** Set if the execution was taken over. */
   taken?: Taken | undefined;
 }
@@ -196,6 +199,8 @@ export class ExecutionCheckpointer implements Checkpointer {
         : isDryRun
           ? "it is a dry run"
           : "its memory could not be copied";
+      // A process that has lost the execution does not come this far.
+      if (copy) await (await this.#options.workspace?.())?.keep();
       if (this.#isOver) {
         // It may have ended before anything refers to its pages.
         if (!this.#access) await access.writer.do("remove", id, {});
@@ -299,6 +304,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     const head = this.#head;
     const access = this.#access;
     if (!head || !access) throw new Error("no program is stored");
+    await (await this.#options.workspace?.())?.refresh();
     // Its pages are in memory until they are in a worker.
     using _ = await this.#options.turns.take(Number.POSITIVE_INFINITY);
     const { pages, versions } = head.image.manifest;

@@ -25,6 +25,7 @@ import type { StoredProgram } from "./stored-program.ts";
 import type { ExecutionSpan } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
 import type { HostIdentity } from "./trace/record.ts";
+import type { SharedWorkspace } from "./workspace/shared-workspace.ts";
 
 export interface ExecuteRequest {
   /** The id of the execution. Default: a new one. */
@@ -74,6 +75,8 @@ export interface ExecutionParts extends Parts {
   quotas: Pick<UsageQuotas, "executionTurns">;
   /** The working directory of servers that name none. */
   cwd: string;
+  /** Undefined if no other replica shares the workspace. */
+  sharedWorkspace(): Promise<SharedWorkspace | undefined>;
 }
 
 /** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
@@ -99,11 +102,28 @@ async function asCaller(
   using reads = caller.reads.executes(id);
   await checkpointer?.storesAfter(() => reads.keep());
   try {
-    return await work({ ...request, caller });
+    return await withSharedFiles(request, parts, () => work({ ...request, caller }));
   } finally {
     await caller.reads.pending;
     if (reads.isKept && checkpointer?.isStored !== true) await parts.sessions.forgetExecution(id);
   }
+}
+
+/** The program sees the files of all replicas. They have its files before anybody gets its outcome. */
+async function withSharedFiles(
+  { checkpointer, dryRun }: ExecuteRequest,
+  parts: ExecutionParts,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const workspace = await parts.sharedWorkspace();
+  if (!workspace) return work();
+  return workspace.during(async () => {
+    const outcome = await work();
+    // A program that was given up here may have other files where it continues. A dry run has changed a copy.
+    const problems = checkpointer?.isReleased === true || dryRun ? [] : await workspace.keep();
+    for (const text of problems) outcome.logs.push({ level: "error", text });
+    return outcome;
+  });
 }
 
 async function checkAndRun(request: CalledRequest, parts: ExecutionParts): Promise<Outcome> {

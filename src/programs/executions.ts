@@ -343,6 +343,8 @@ export class Executions implements AsyncDisposable {
       const [version] = row.engine?.split(" ") ?? [];
       throw lost(row, otherBuild, `Continue it with that build, of version ${version}.`);
     }
+    // If its files cannot be brought here, another process may continue it.
+    await (await parts.sharedWorkspace())?.bring();
     if (!(await writer.do("claim", id, { owner, from: row.owner }))) return undefined;
     const {
       source,
@@ -406,6 +408,7 @@ export class Executions implements AsyncDisposable {
       fromStart,
       taken,
       open: () => this.stored.open(parts),
+      workspace: () => parts.sharedWorkspace(),
     });
   }
 

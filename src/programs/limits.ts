@@ -174,3 +174,17 @@ export const maxPlannedTextChars = 6_000;
 
 /** Characters of one call in this list. */
 export const maxPlannedCallChars = 500;
+
+// Shared workspaces
+
+/** Attempts to read the files of a workspace while others replace them. */
+export const maxBringingAttempts = 5;
+
+/** Problems of files that are remembered, so that each is told once. */
+export const maxToldProblems = 1_000;
+
+/** Difference of two times of a file that are the same. Systems round them. */
+export const roundedMs = 1;
+
+/** Files of a workspace that are looked at before other events are handled. */
+export const entriesAtOnce = 200;

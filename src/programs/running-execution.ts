@@ -119,7 +119,11 @@ export class RunningExecution implements FollowedExecution {
   }
 
   async #run(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
-    const outcome = await work(this.#cancelled.signal);
+    const outcome = await work(this.#cancelled.signal).catch((error: unknown) => {
+      // It has not begun here. If it is stored, another process can run it.
+      this.#checkpointer.release();
+      throw error;
+    });
     await this.#checkpointer.ended(outcome);
     return outcome;
   }

@@ -36,19 +36,19 @@ export async function readOutcome(
 /** The files that hold answers that are too long for an agent have the labels of what its session has read. */
 export async function markOutputs({ starter }: RequestingAgent = agentOfUser, parts: Parts): Promise<void> {
   const reads = await readsOf(starter, parts);
-  const folder = join(parts.config.folders.workspace, outputsName);
+  const folder = join(parts.config.folders.workspaceName, outputsName);
   if (reads.all.length > 0) await parts.sessions.wroteFile(folder, reads, { replaces: false });
 }
 
 /** Follows what a program reads from the workspace and writes into it. */
 export function fileListener({ reads }: Caller, { config, sessions }: Parts): (use: FileUse) => void {
-  const { workspace } = config.folders;
+  const { workspaceName } = config.folders;
   return ({ path, how }) =>
     reads.after(async () => {
-      const file = join(workspace, path);
+      const file = join(workspaceName, path);
       if (how !== "reads") await sessions.wroteFile(file, reads, { replaces: how === "replaces" });
       else {
-        const found = await sessions.ofFile(file, workspace);
+        const found = await sessions.ofFile(file, workspaceName);
         if (found.length > 0) await reads.add(found);
       }
     });

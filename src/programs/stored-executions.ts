@@ -250,6 +250,7 @@ export class StoredExecutions {
         if (!(await this.isAlive(row))) await writer.do("remove", row.id, {});
       }
       await writer.deleteOrphans((owner) => this.#options.store.isAlive(owner));
+      await this.#options.store.files?.tidy(Date.now());
     } catch (error) {
       this.#options.log.debug(`Cannot tidy the database: ${messageOf(error)}`);
     }

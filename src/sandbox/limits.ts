@@ -231,6 +231,9 @@ export const maxPathChars = 4_096;
 /** Bytes of one name in a path. */
 export const maxNameBytes = 255;
 
+/** Bytes of a path that replicas share. An index of the database has it. */
+export const maxSharedPathBytes = 1_024;
+
 /** Depth of folders, because each folder of a path is opened. */
 export const maxFolderDepth = 64;
 

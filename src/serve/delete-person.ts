@@ -4,8 +4,9 @@ import { sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClaudikinsError, systemCodeOf } from "../base/errors.ts";
 import type { Environment } from "../config/environment.ts";
+import { sharedNameOf } from "../config/locations.ts";
 import type { Person } from "../config/oidc.ts";
-import { foldersOfPerson } from "../config/person-folders.ts";
+import { foldersOfPerson, personFolder } from "../config/person-folders.ts";
 import { fileHolder } from "../policy/flow/label-sessions.ts";
 import { readSummaries, removeRecords } from "../programs/trace/store.ts";
 import { thisProcess } from "../store/audit/decider.ts";
@@ -24,6 +25,8 @@ export interface DeletedData {
   approvals: number;
   /** Records of executions, which `claudikins trace` shows. */
   records: number;
+  /** Files that the replicas share. */
+  files: number;
   /** Workspaces and registries of the person on this machine. */
   folders: string[];
 }
@@ -56,14 +59,19 @@ export async function deletePerson(
   );
   await endPeople([id], config, env);
   await ended(person, store);
+  const folders = foldersOfPerson(shared, person);
+  // Another replica may have had the only folder.
+  const labelled = [...folders, ...shared.map((each) => personFolder(each, person))];
   const deleted = {
     executions: await removeExecutions(person, store),
     approvals: await removeApprovals(person, store, decider),
     records: await removeRecordsOf(person, store),
-    folders: await removeFolders(foldersOfPerson(shared, person), store),
+    files: (await store.files?.clear({ config, person: id }, Date.now())) ?? 0,
+    folders: removeFolders(folders),
   };
   // Those of replicas that have died.
   await store.replicas?.sessions.forget(config, personOwner(id));
+  await removeLabels(labelled, { config, env, store });
   await store.people.forget(person);
   return deleted;
 }
@@ -114,8 +122,7 @@ async function removeRecordsOf({ id, config }: StoredPerson, store: Store): Prom
   return own.length;
 }
 
-/** Also removes the labels of their files. */
-async function removeFolders(folders: string[], store: Store): Promise<string[]> {
+function removeFolders(folders: string[]): string[] {
   for (const folder of folders) {
     try {
       rmSync(folder, { recursive: true, force: true });
@@ -128,7 +135,16 @@ async function removeFolders(folders: string[], store: Store): Promise<string[]>
         },
       );
     }
-    await store.labels.change({ prune: { prefix: fileHolder(`${folder}${sep}`), before: Number.MAX_SAFE_INTEGER } });
   }
   return folders;
+}
+
+async function removeLabels(
+  folders: readonly string[],
+  { config, env, store }: { config: string; env: Environment; store: Store },
+): Promise<void> {
+  for (const folder of new Set(folders)) {
+    const prefix = fileHolder(`${sharedNameOf(folder, config, env)}${sep}`);
+    await store.labels.change({ prune: { prefix, before: Number.MAX_SAFE_INTEGER } });
+  }
 }

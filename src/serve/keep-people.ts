@@ -1,4 +1,4 @@
-/** Deletes what is kept of people who were not here for long. */
+/** Deletes what is kept of people who were not here for long, and the copies of files that were deleted elsewhere. */
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { dayMs } from "../base/units.ts";
@@ -7,6 +7,7 @@ import type { Config } from "../config/load.ts";
 import type { Store } from "../store/store.ts";
 import { deletePerson } from "./delete-person.ts";
 import { peopleTidyMs } from "./limits.ts";
+import { removeCopies } from "./remove-copies.ts";
 
 /** What it needs of the app. */
 interface Kept {
@@ -16,14 +17,29 @@ interface Kept {
 }
 
 /**
- * Looks now, and then every hour. Of the processes that share a store, one looks. `shared` finds the registries and workspaces that the config
+ * Looks now, and then every hour. Of the processes that share a store, one looks for people who were not seen. `shared` finds the registries and workspaces that the config
  * and its doors share.
  */
 export function keepPeople(app: Kept, shared: () => Promise<readonly string[]>, env: Environment): Disposable {
-  const look = () => void deleteUnseen(app, shared, env);
+  const look = () => {
+    void removeDeleted(app, shared);
+    void deleteUnseen(app, shared, env);
+  };
   look();
   const timer = setInterval(look, peopleTidyMs).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+async function removeDeleted(
+  { config: { origin }, store, log }: Kept,
+  shared: () => Promise<readonly string[]>,
+): Promise<void> {
+  if (!store.files || origin.kind === "demo") return;
+  try {
+    await removeCopies(store.files, origin.file, shared);
+  } catch (error) {
+    log.warn(`Cannot remove the files of people whose data was deleted: ${messageOf(error)}`);
+  }
 }
 
 async function deleteUnseen(

@@ -1,6 +1,6 @@
 /** The limits of the database: how long processes wait for each other, and how much is done in one step. */
 
-import { hourMs, megabyte } from "../base/units.ts";
+import { dayMs, hourMs, megabyte } from "../base/units.ts";
 
 // Waiting
 
@@ -158,3 +158,14 @@ export const rowsReadAtOnce = 500;
 
 /** Bytes of pages that are read in one step. */
 export const rowBytesReadAtOnce = megabyte;
+
+// Files of shared workspaces
+
+/** Size of one part of a file. */
+export const filePartBytes = megabyte;
+
+/** Time that a removed file is remembered. A replica that was away for longer brings it back. */
+export const removedFilesKeptMs = 30 * dayMs;
+
+/** Time after which parts to which no file refers count as left by a process that has died. */
+export const unfinishedPartsMs = hourMs;

@@ -11,6 +11,7 @@ import type { AuditLog } from "./audit/log.ts";
 import type { Continuations } from "./continuations.ts";
 import type { CountRows } from "./counts.ts";
 import type { ExecutionRows } from "./executions.ts";
+import type { FileRows } from "./files.ts";
 import type { LabelRows } from "./labels.ts";
 import type { Owner } from "./owner.ts";
 import type { PeopleRows } from "./people.ts";
@@ -40,6 +41,8 @@ export interface Store extends AsyncDisposable {
   readonly continuations: Continuations | undefined;
   /** Undefined where only processes of one machine share the store. */
   readonly replicas: ReplicaRows | undefined;
+  /** The files of workspaces. Undefined where only processes of one machine share the store: they share the folders too. */
+  readonly files: FileRows | undefined;
   /** Throws if nothing can be written now. It creates a store that is missing. */
   checkWritable(): Promise<void>;
   /** Whether a newer claudikins has changed the store in a way that this one does not understand. Changes nothing. */

@@ -151,6 +151,7 @@ describe("folders", () => {
       registry: join(folder.path, "conf", "reg"),
       workspace: join(folder.path, "work"),
       bases: { registry: join(folder.path, "conf"), workspace: join(folder.path, "work") },
+      workspaceName: join(folder.path, "work"),
     });
   });
 
@@ -165,18 +166,22 @@ describe("folders", () => {
         registry: join(home, ".local", "share", "claudikins"),
         workspace: join(home, ".local", "share", "claudikins"),
       },
+      workspaceName: expect.stringContaining(`demo: ${join("demo", "workspaces", "claudikins-test-")}`),
     });
-    folder.write("home/.config/claudikins/claudikins.json", {});
+    const user = folder.write("home/.config/claudikins/claudikins.json", {});
     expect((await load({ XDG_DATA_HOME: "/data" })).folders).toEqual({
       registry: "/data/claudikins/registry",
       workspace: expect.stringContaining("/data/claudikins/workspaces/claudikins-test-"),
       bases: { registry: "/data/claudikins", workspace: "/data/claudikins" },
+      // The same on a replica with another data folder.
+      workspaceName: expect.stringContaining(`${user}: ${join("workspaces", "claudikins-test-")}`),
     });
     folder.write("claudikins.json", {});
     expect((await load()).folders).toEqual({
       registry: join(folder.path, ".claudikins", "registry"),
       workspace: join(folder.path, ".claudikins", "workspace"),
       bases: { registry: folder.path, workspace: folder.path },
+      workspaceName: join(folder.path, ".claudikins", "workspace"),
     });
   });
 

@@ -35,10 +35,16 @@ afterEach(async () => {
 
 const access = () => ({ writer, owner: "owner" });
 
-function checkpointerOf({ fromStart = false, maxBytes = 1e6, roomBytes = 1e9 } = {}): ExecutionCheckpointer {
+function checkpointerOf({
+  fromStart = false,
+  maxBytes = 1e6,
+  roomBytes = 1e9,
+  keep = async (): Promise<string[]> => [],
+} = {}): ExecutionCheckpointer {
   const told = { id: "one", config: null, startedAt: 1, request: "{}", maxBytes, roomBytes };
   const around = { log: silentLog, turns: new CopyTurns(), open: () => opened.promise };
-  return new ExecutionCheckpointer({ ...told, ...around, fromStart });
+  const workspace = async () => ({ keep, refresh: async () => {} });
+  return new ExecutionCheckpointer({ ...told, ...around, fromStart, workspace });
 }
 
 /** A program that waits, whose memory has these pages. */
@@ -119,6 +125,24 @@ test("an execution that has ended is stored with its outcome, or not at all", as
   killBefore("UPDATE OF outcome");
   await checkpointer.ended({ ok: true, logs: [], display: [] } as unknown as Outcome);
   expect(store.get("one")).toBeUndefined();
+});
+
+test("an execution that ends while its files are stored is not stored as one that waits", async () => {
+  const storing = Promise.withResolvers<string[]>();
+  let isStoring = false;
+  const keep = () => {
+    isStoring = true;
+    return storing.promise;
+  };
+  const checkpointer = checkpointerOf({ keep });
+  opened.resolve(access());
+  const saving = checkpointer.save(saved(), []);
+  await eventually(() => isStoring, { everyMs: 1 });
+  await checkpointer.ended({ ok: true, value: 1 } as Outcome);
+  storing.resolve([]);
+  expect(await saving).toBe(false);
+  expect(store.get("one")).toBe(undefined);
+  await untilPages(0);
 });
 
 test("no call leaves after the execution was given up", async () => {

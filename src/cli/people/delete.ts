@@ -15,6 +15,7 @@ const deletedShape = record({
   executions: number,
   approvals: about("Calls that waited for a decision, and decisions", number),
   records: about("Records of executions, which claudikins trace shows", number),
+  files: about("Files of the person that replicas share in a database", number),
   folders: about("The workspaces and registries of the person on this machine", texts),
 });
 
@@ -65,8 +66,9 @@ async function requireConsent(chosen: readonly StoredPerson[], isGiven: boolean,
   if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was deleted");
 }
 
-function deletedText({ person, executions, approvals, records, folders }: ValueOf<typeof deletedShape>): string {
+function deletedText({ person, executions, approvals, records, files, folders }: ValueOf<typeof deletedShape>): string {
   const counts = [counted(executions, "execution"), counted(approvals, "approval"), counted(records, "record")];
+  if (files > 0) counts.push(counted(files, "shared file"));
   const lines = [
     `Deleted ${visibleText(person.name)} (${person.id}): ${counts.join(", ")}`,
     ...(person.servers.length > 0 ? [`  credentials for ${person.servers.map(visibleText).join(", ")}`] : []),

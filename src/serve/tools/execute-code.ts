@@ -71,7 +71,7 @@ export async function callExecuteCode(
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   await markOutputs(context.asker, app);
-  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases });
+  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases }, app);
   const more = [
     await plannedText(outcome),
     downAfter(outcome, app, context.mentioned),
@@ -245,7 +245,7 @@ function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: To
  * Makes the content of an outcome. For a large one, a worker does it. It also writes the file with a text that is too long, because the
  * workspace is measured first.
  */
-async function contentFor(outcome: Outcome, options: OutputOptions): Promise<CallToolResult> {
+async function contentFor(outcome: Outcome, options: OutputOptions, app: App): Promise<CallToolResult> {
   const { logs, display, receipt, dryRun } = outcome;
   const isLarge = receipt.charsOut > largeJsonChars || (outcome.ok && outcome.json !== undefined);
   const small = isLarge ? undefined : contentWithoutFiles(outcome, options);
@@ -255,7 +255,9 @@ async function contentFor(outcome: Outcome, options: OutputOptions): Promise<Cal
     const withoutValue: Outcome = outcome.ok
       ? { ok: true, value: undefined, logs, display, receipt, ...(dryRun ? { dryRun } : {}) }
       : outcome;
-    return await contentInWorker(json, { outcome: withoutValue, options });
+    const content = await contentInWorker(json, { outcome: withoutValue, options });
+    await (await app.sharedWorkspace())?.keep();
+    return content;
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;
     const text = `(the answer has ${receipt.charsOut} characters and could not be shown in time: return or display less)`;

@@ -49,16 +49,17 @@ export async function callExecuteTask(
   const { workspace, bases } = folders;
   const options = { maxChars: limits.outputChars, workspace, bases };
   const { value, media } = withoutMedia(shown(outcome));
-  const text = await shownJson(value, options);
+  const text = await shownJson(value, options, app);
   return textResult(`${text}\n\n${taskReceiptText(outcome)}`, !outcome.success, media as ContentBlock[]);
 }
 
 /** A worker shows data that may go into a file, because the workspace is measured before. */
-async function shownJson(value: unknown, options: OutputOptions): Promise<string> {
+async function shownJson(value: unknown, options: OutputOptions, app: App): Promise<string> {
   const json = JSON.stringify(value);
   const small = json.length > largeJsonChars ? undefined : fittingJson(value, options);
   if (small !== undefined) return small;
   const { content } = await contentInWorker(json, { id: crypto.randomUUID(), options });
+  await (await app.sharedWorkspace())?.keep();
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 

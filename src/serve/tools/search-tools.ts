@@ -109,6 +109,8 @@ export async function callSearchTools(
   const concerned = concernedBy(needs, servers, app);
   if (concerned.problem !== undefined) return textResult(concerned.problem, true);
   const problems = await app.catalog.listMissing(signal, { only: concerned.servers });
+  // Skills of the workspace are found too.
+  await (await app.sharedWorkspace())?.refresh();
   await prepareSearch(app.catalog);
   const { filters } = concerned;
   const results = needs.map((need) => (filters?.length === 0 ? nothing(need) : foundFor(need, limit, app, filters)));

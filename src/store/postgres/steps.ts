@@ -246,4 +246,42 @@ CREATE TABLE claudikins.document_locks (
   expires_at TIMESTAMPTZ NOT NULL
 );`,
   },
+  {
+    oldest: 1,
+    statements: `
+-- The workspaces that replicas share. Each change of one gets the next version.
+CREATE TABLE claudikins.workspaces (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  config TEXT NOT NULL,
+  person TEXT COLLATE "C",
+  version DOUBLE PRECISION NOT NULL,
+  cleared_at DOUBLE PRECISION
+);
+CREATE INDEX workspaces_of_people ON claudikins.workspaces (config, person) WHERE person IS NOT NULL;
+
+-- Files, folders, and what was removed lately.
+CREATE TABLE claudikins.files (
+  workspace TEXT COLLATE "C" NOT NULL REFERENCES claudikins.workspaces (id) ON DELETE CASCADE,
+  path TEXT COLLATE "C" NOT NULL,
+  version DOUBLE PRECISION NOT NULL,
+  kind TEXT NOT NULL,
+  size DOUBLE PRECISION NOT NULL,
+  sha256 TEXT,
+  content TEXT COLLATE "C",
+  changed_at DOUBLE PRECISION NOT NULL,
+  PRIMARY KEY (workspace, path)
+);
+CREATE INDEX files_by_version ON claudikins.files (workspace, version);
+CREATE INDEX files_by_content ON claudikins.files (content) WHERE content IS NOT NULL;
+CREATE INDEX removed_files ON claudikins.files (changed_at) WHERE kind = 'removed';
+
+-- The contents of files. One without a file is being stored, or its process has died.
+CREATE TABLE claudikins.file_parts (
+  content TEXT COLLATE "C" NOT NULL,
+  part INTEGER NOT NULL,
+  bytes BYTEA NOT NULL,
+  added_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  PRIMARY KEY (content, part)
+);`,
+  },
 ];

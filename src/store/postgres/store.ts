@@ -9,6 +9,7 @@ import { Connections } from "./connections.ts";
 import { PostgresContinuations } from "./continuations.ts";
 import { PostgresCounts } from "./counts.ts";
 import { PostgresExecutions } from "./executions.ts";
+import { PostgresFiles } from "./files.ts";
 import { PostgresLabels } from "./labels.ts";
 import { isTooNew, migrate } from "./migrations.ts";
 import { Owners } from "./owners.ts";
@@ -31,6 +32,7 @@ export class PostgresStore implements Store {
   readonly executions: PostgresExecutions;
   readonly continuations: PostgresContinuations;
   readonly replicas: PostgresReplicas;
+  readonly files: PostgresFiles;
   readonly #connections: Connections;
   readonly #owners: Owners;
   readonly #changes: Changes;
@@ -54,6 +56,7 @@ export class PostgresStore implements Store {
     this.executions = new PostgresExecutions(connections, () => new PostgresWriter(parts));
     this.continuations = new PostgresContinuations(connections, changes);
     this.replicas = new PostgresReplicas(connections, owners);
+    this.files = new PostgresFiles(connections);
   }
 
   async checkWritable(): Promise<void> {

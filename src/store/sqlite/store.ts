@@ -27,6 +27,7 @@ export class SqliteStore implements Store {
   readonly executions;
   readonly continuations = undefined;
   readonly replicas = undefined;
+  readonly files = undefined;
 
   constructor(file: string) {
     const connection = new Connection(file);

@@ -4,12 +4,12 @@ import {
   constants,
   fchmodSync,
   fstatSync,
+  futimesSync,
   openSync,
   readSync,
   renameSync,
   type Stats,
   unlinkSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { systemCodeOf } from "../../../base/errors.ts";
@@ -42,24 +42,73 @@ export function readBytes(place: FolderEntry, maxBytes: number): Buffer {
   }
 }
 
+/** Reads a file in parts of this size. The last one is smaller. Throws as `readBytes` does. */
+export function* readParts(place: FolderEntry, partBytes: number, maxBytes: number): Generator<Buffer> {
+  if (!place.find()) throw new FileRefusal("ENOENT");
+  using file = openChecked(place, O_RDONLY);
+  for (let length = 0; ; ) {
+    const part = Buffer.allocUnsafe(partBytes);
+    let filled = 0;
+    for (let read = 1; read > 0 && filled < partBytes; filled += read)
+      read = readSync(file.fd, part, { offset: filled });
+    length += filled;
+    if (length > maxBytes) throw tooBig(length, maxBytes);
+    if (filled > 0) yield part.subarray(0, filled);
+    if (filled < partBytes) return;
+  }
+}
+
 /** Replaces or creates a file atomically: other processes see the old contents or the new ones. */
 export function replaceFile(place: FolderEntry, bytes: Uint8Array): void {
-  const found = place.find();
-  if (found) checkFile(found, true);
-  const path = place.folder.at(temporaryName());
-  const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | careful, 0o666);
-  try {
-    try {
-      writeFileSync(fd, bytes);
-      if (found) fchmodSync(fd, found.mode & 0o777);
-    } finally {
-      closeSync(fd);
+  using file = new NewFile(place);
+  file.write(bytes);
+  file.finish();
+}
+
+/** A file that is written in parts, beside the one that it replaces at its end. If it has no end, nothing is left of it. */
+export class NewFile implements Disposable {
+  readonly #place: FolderEntry;
+  readonly #path: string;
+  readonly #fd: number;
+  #isOpen = true;
+  #isDone = false;
+
+  /** Throws EISDIR, and EACCES for links and special files. */
+  constructor(place: FolderEntry) {
+    const found = place.find();
+    if (found) checkFile(found, true);
+    this.#place = place;
+    this.#path = place.folder.at(temporaryName());
+    this.#fd = openSync(this.#path, O_WRONLY | O_CREAT | O_EXCL | careful, 0o666);
+  }
+
+  write(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
+  }
+
+  /** `changedAt`: the time of its last change, in milliseconds since 1970. */
+  finish(changedAt?: number): void {
+    const found = this.#place.find();
+    if (found) {
+      checkFile(found, true);
+      fchmodSync(this.#fd, found.mode & 0o777);
     }
-    place.folder.verify();
-    renameSync(path, place.path);
-  } catch (error) {
-    unlinkSync(path);
-    throw error;
+    if (changedAt !== undefined) futimesSync(this.#fd, changedAt / 1_000, changedAt / 1_000);
+    // Windows renames no file that is open.
+    this.#close();
+    this.#place.folder.verify();
+    renameSync(this.#path, this.#place.path);
+    this.#isDone = true;
+  }
+
+  #close(): void {
+    if (this.#isOpen) closeSync(this.#fd);
+    this.#isOpen = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#close();
+    if (!this.#isDone) unlinkSync(this.#path);
   }
 }
 

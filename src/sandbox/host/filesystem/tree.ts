@@ -1,5 +1,6 @@
 /** Lists, measures and removes folders with their contents. Links are entries, and are never followed. */
-import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
+import { systemCodeOf } from "../../../base/errors.ts";
 import { type Folder, FolderEntry } from "../../../base/open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
 import { abandonedFileAfterMs, maxWalkedDepth } from "../../limits.ts";
@@ -37,6 +38,36 @@ export function list(folder: Folder, recursive: boolean, parent = "", depth = 0)
     entries.push(...list(inner, true, parent === "" ? name : `${parent}/${name}`, depth + 1));
   }
   return entries;
+}
+
+/** A file or a folder, and its path below the folder where the walk began. */
+export interface WalkedEntry {
+  path: string;
+  stats: Stats;
+}
+
+/** The files and folders in a folder, each folder before its contents. Links and special files are left out. Throws if one cannot be opened. */
+export function* walk(folder: Folder, parent = "", depth = 0): Generator<WalkedEntry> {
+  for (const name of readdirSync(folder.path)) {
+    if (isTemporaryName(name)) continue;
+    const stats = new FolderEntry(folder, name).find();
+    if (!stats || !(stats.isFile() || stats.isDirectory())) continue;
+    const path = parent + name;
+    yield { path, stats };
+    if (!stats.isDirectory()) continue;
+    using inner = entered(folder, name, depth);
+    if (inner) yield* walk(inner, `${path}/`, depth + 1);
+  }
+}
+
+/** Undefined if it has just been removed. */
+function entered(folder: Folder, name: string, depth: number): Folder | undefined {
+  try {
+    return enter(folder, name, depth);
+  } catch (error) {
+    if (systemCodeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** Adds the entries and bytes in a folder to an amount, and stops above `enough`. Removes abandoned temporary files. */

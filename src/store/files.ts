@@ -1,0 +1,73 @@
+/** The files of the workspaces that replicas share. */
+
+/** A workspace, as every replica calls it. */
+export interface SharedPlace {
+  /** 64 hexadecimal digits. */
+  id: string;
+  /** The config file. */
+  config: string;
+  /** The person who has the workspace. Undefined for that of everybody. */
+  person: string | undefined;
+}
+
+/** An entry of a workspace. Whoever can write to the database chooses its path. */
+export interface FileRow {
+  /** The names below the workspace, joined by `/`. */
+  path: string;
+  /** `removed`: it is no longer there. */
+  kind: "file" | "folder" | "removed";
+  /** In bytes. 0 unless it is a file. */
+  size: number;
+  /** In hexadecimal. Null unless it is a file. */
+  sha256: string | null;
+  /** Names the content. Null without one, as for an empty file. */
+  content: string | null;
+  /** In milliseconds since 1970, and later than every change of the path before. */
+  changedAt: number;
+}
+
+/** What has changed in a workspace. */
+export interface FileChanges {
+  /** Counts the changes of the workspace. 0 if there was none. */
+  version: number;
+  /** When everything was removed, with everything that replicas had then. Null if it never was. */
+  clearedAt: number | null;
+  rows: FileRow[];
+}
+
+/** A part of a content. Parts count from 0, and have `filePartBytes`, except the last one. */
+export interface PartPlace {
+  content: string;
+  part: number;
+}
+
+/** The size that a workspace may have. */
+export interface FileRoom {
+  /** Files and folders. */
+  entries: number;
+  bytes: number;
+}
+
+export interface FileRows {
+  /** What has changed since a version; since 0, everything. */
+  changes(id: string, since: number): Promise<FileChanges>;
+  /** Reads parts. One of a content that was replaced meanwhile is missing. */
+  parts(wanted: readonly PartPlace[]): Promise<(PartPlace & { bytes: Uint8Array })[]>;
+  /** Stores parts of contents to which no row refers yet. */
+  addParts(parts: readonly (PartPlace & { bytes: Uint8Array })[]): Promise<void>;
+  /**
+   * Stores rows in the place of those with the same paths, all of them at once. Returns the new version and, by path, the times that the rows got.
+   * Throws FILE_NOT_WRITABLE if the workspace would be larger than `room`; then nothing is stored.
+   */
+  commit(
+    place: SharedPlace,
+    rows: readonly FileRow[],
+    room: FileRoom,
+  ): Promise<{ version: number; changedAt: ReadonlyMap<string, number> }>;
+  /** Removes everything in the workspaces of a person. Returns the number of files. */
+  clear(person: { config: string; person: string }, now: number): Promise<number>;
+  /** The people of a config whose workspaces were cleared lately, and when. */
+  cleared(config: string): Promise<{ person: string; clearedAt: number }[]>;
+  /** Removes what no replica needs any more. */
+  tidy(now: number): Promise<void>;
+}
