@@ -4,6 +4,7 @@
  */
 import type { Lifetime, QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
+import { DirectFunction } from "./engine/direct-function.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import { pageBytes, type ReadyMemory, Remembered, sharedPart } from "./engine/remembered.ts";
@@ -293,7 +294,14 @@ export class ReusableContext implements Disposable {
     const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
     define("log", (host, level, line, open) => host.log(text(level), text(line), number(open)));
     define("display", (host, json) => host.display(text(json)));
-    define("call", (host, id, all) => host.call(number(id), text(all)));
+    const calls = new DirectFunction(this.#engine, context, (id, all) => {
+      this.#collectNowAndThen();
+      return this.#host?.call(id, all);
+    });
+    define("call", (host, id, all) => {
+      calls.isCalled();
+      return host.call(number(id), text(all));
+    });
     define("load", (host, id, skill) => host.load(number(id), text(skill)));
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));
     define("clearTimer", (host, id) => host.clearTimer(number(id)));
