@@ -42,6 +42,8 @@ const pageEnd = (address: number) => pageBegin(address + pageBytes - 1);
 
 export class ReusableContext implements Disposable {
   readonly #engine: Engine;
+  /** It does not grow. */
+  readonly #memory: DataView;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #guest: QuickJSHandle;
@@ -68,6 +70,7 @@ export class ReusableContext implements Disposable {
     loadGuest: (context: QuickJSContext, reusable: ReusableContext) => void,
   ) {
     this.#engine = engine;
+    this.#memory = new DataView(engine.memory.buffer);
     this.#endAddress = endAddress;
     this.#keptFrom = pageBegin(Math.max(staticBytes, this.#end - keptBelowEndBytes));
     this.#runtime = engine.quickjs.newRuntime();
@@ -242,7 +245,7 @@ export class ReusableContext implements Disposable {
 
   /** Whether the memory is or was exhausted. Then a promise may have been rejected without memory for the job that reports it. */
   get #isExhausted(): boolean {
-    return this.#end > this.#engine.memory.buffer.byteLength - exhaustedBytes;
+    return this.#end > this.#memory.byteLength - exhaustedBytes;
   }
 
   /** Returns undefined if there is no room for the copy that the library makes. */
@@ -256,7 +259,7 @@ export class ReusableContext implements Disposable {
 
   /** Whether an allocation of this size fits. The library does not check the answer of the allocator. */
   #hasRoomFor(bytes: number): boolean {
-    return this.#end + bytes < this.#engine.memory.buffer.byteLength - exhaustedBytes;
+    return this.#end + bytes < this.#memory.byteLength - exhaustedBytes;
   }
 
   /** Whether the memory has grown too large to be restored. */
@@ -265,7 +268,7 @@ export class ReusableContext implements Disposable {
   }
 
   get #end(): number {
-    return new DataView(this.#engine.memory.buffer).getInt32(this.#endAddress, true);
+    return this.#memory.getInt32(this.#endAddress, true);
   }
 
   /**
