@@ -125,6 +125,7 @@ export class App implements AsyncDisposable {
       });
     this.pool = new Pool(config.servers, {
       ...options,
+      sealing: () => this.config.sealing,
       quotas: this.quotas,
       openChannel: (server, channelOptions) => this.#openChannel(server, channelOptions),
       queueFor: this.#queueFor(),
@@ -384,7 +385,7 @@ class ConfigReload implements Disposable {
 
   async #refresh(): Promise<void> {
     const { choice } = this.#options;
-    const looks = looksOf(this.#files);
+    const looks = looksOf(this.#files, choice.env);
     if (looks === this.#looks && this.problem === undefined) return;
     this.#looks = looks;
     const mark = configMark(choice);

@@ -1,11 +1,12 @@
 /** The credentials of the person for whom an app works, for servers that use each person's own. */
+import { dirname } from "node:path";
 import type { Log } from "../base/log.ts";
-import { type Sealing, usesOwn } from "../config/credentials.ts";
+import { usesOwn } from "../config/credentials.ts";
+import { documentsOf } from "../config/documents.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { personCredentialsFile } from "../config/locations.ts";
 import { connectPath, pagePath } from "../config/oidc.ts";
-import { hasReference } from "../config/secrets/references.ts";
 import type { CredentialOwner, CredentialStore } from "../servers/auth/credentials.ts";
 
 interface OwnCredentialsOptions extends Pick<CredentialOwner, "tokenOf"> {
@@ -13,11 +14,6 @@ interface OwnCredentialsOptions extends Pick<CredentialOwner, "tokenOf"> {
   log: Log;
   /** Our address for the person's browser. Without it, the public address of the config. */
   origin?: string | undefined;
-}
-
-async function readKeys(sealing: Sealing, env: Environment): Promise<Sealing> {
-  const { withReadValues } = await import("../servers/read-values.ts");
-  return { ...sealing, keys: await withReadValues(sealing.keys, "auth.sealingKey", { env }) };
 }
 
 /**
@@ -30,16 +26,20 @@ export async function ownCredentials(
 ): Promise<CredentialStore | undefined> {
   const isUsed = sealing !== undefined && sealing.needs.length === 0 && [...servers.values()].some(usesOwn);
   if (!isUsed || !person || from.kind === "demo") return undefined;
-  const [{ CredentialStore }, { Seal, sealingKeysOf }] = await Promise.all([
+  const [{ CredentialStore }, { Seal, sealingKeysOf }, { withSecrets }] = await Promise.all([
     import("../servers/auth/credentials.ts"),
     import("../servers/auth/seal.ts"),
+    import("../servers/auth/team-seal.ts"),
   ]);
-  const read = hasReference(sealing.keys) ? await readKeys(sealing, env) : sealing;
-  const seal = new Seal(sealingKeysOf(read), JSON.stringify([from.file, person.id]));
+  const keys = sealingKeysOf(await withSecrets(sealing, env));
+  const seal = new Seal(keys, JSON.stringify([from.file, person.id]));
   const file = personCredentialsFile({ config: from.file, person: person.id }, env);
   const hasPage = origin !== undefined && oidc?.clientId !== undefined;
   const pageFor = (server: string) =>
     hasPage ? `${origin}${pagePath}${connectPath(door, server, person.id)}` : undefined;
   const owner = { name: person.name, seal, tokenOf, pageFor };
-  return new CredentialStore(file, (message) => log.warn(message), { owner });
+  const documents = documentsOf(env);
+  // Without the database now, the first server that needs them waits for it.
+  await documents.ready([dirname(file)]).catch(() => {});
+  return new CredentialStore(file, (message) => log.warn(message), { owner, documents });
 }

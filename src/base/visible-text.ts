@@ -38,12 +38,15 @@ export function escaped(character: string): string {
   }).join("");
 }
 
+/** White space, control characters and invisible characters, but not the joiners of `kept`. */
+const gap = new RegExp(String.raw`(?:(?!${kept})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s])+`, "gu");
+
 /** The text on one line: control characters, invisible characters and white space become single spaces. Longer texts are cut and end with "…". */
-export function oneLine(text: string, maxChars: number): string {
+export function oneLine(text: string, maxChars = Number.POSITIVE_INFINITY): string {
   const line = text
     // The rest of a very long text is not read at all.
     .slice(0, maxChars * 4)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .replace(gap, " ")
     .trim();
   return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
 }

@@ -1,12 +1,8 @@
 /** Lays out text for a terminal: wrapped lines, bars and ages. */
+import { oneLine } from "../base/visible-text.ts";
 import type { Output } from "./io.ts";
 import { maxBarChars, minBarChars } from "./limits.ts";
 import { cyan } from "./terminal-output.ts";
-
-/** Replaces control characters and runs of white space with single spaces. */
-export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
-}
 
 /** Returns the lines of a text that is wrapped between words. The lines after the first may have a different width. */
 export function wrapped(text: string, width = Number.POSITIVE_INFINITY, widthOfOthers = width): string[] {

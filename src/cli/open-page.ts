@@ -39,7 +39,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
   const api = new PageApi({
     app,
     approvals: new Approvals({ env }),
-    credentials: await openCredentials(io, { json: true }),
+    credentials: await openCredentials(io, { json: true, config: app.config }),
     env,
     isAnswered,
     continued: async (execution, config) =>

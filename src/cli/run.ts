@@ -66,8 +66,16 @@ async function answerTo(line: CommandLine, io: Io): Promise<CommandAnswer> {
   if (help) return { text: commandText(command, path, widthOf(io.stdout)) };
   const values = valuesOf(rest, command.args, path.join(" "));
   checkLevel(logLevel(io));
-  if (namesDatabase(io.env)) await (await import("../store/open.ts")).loadPostgres();
+  if (namesDatabase(io.env)) await openTeam(io);
   return command.run(values, io, commands);
+}
+
+/** Opens what the machines of a team share, until the end of the command. */
+async function openTeam({ env, atEnd }: Io): Promise<void> {
+  const { loadPostgres, readDocuments } = await import("../store/open.ts");
+  await loadPostgres();
+  const close = await readDocuments(env);
+  atEnd?.(close);
 }
 
 /** The help of all commands or of a group. Without `--help`, the missing command is an error. */

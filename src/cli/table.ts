@@ -1,6 +1,5 @@
 /** Lays out a table for the width of a terminal, so that what a person reads first and types next is never cut. */
-import { visibleText } from "../base/visible-text.ts";
-import { oneLine } from "./layout.ts";
+import { oneLine, visibleText } from "../base/visible-text.ts";
 import { minColumnChars } from "./limits.ts";
 
 /**

@@ -2,7 +2,7 @@
  * Conditions of rules, in the Common Expression Language (CEL): https://cel.dev. The only file that knows the library. It takes 6 ms to load,
  * so only configs with rules load it.
  */
-import { Environment, type ParseResult } from "@marcbachmann/cel-js";
+import { type ASTNode, Environment, type ParseResult } from "@marcbachmann/cel-js";
 import { maxConditionParts } from "./limits.ts";
 
 /** What a condition can ask about. */
@@ -71,10 +71,13 @@ export function conditionOf(text: string): Condition {
   const asked = new Set(namesAfter(/\bhas\(\s*args\.(\w+)/g, code));
   // A condition such as `"branch" in args` may read all of them.
   const readsAll = /(?<![\w.])args(?!\.[A-Za-z_])\b/.test(code);
+  const needs = partsThatMustHold(parsed.ast);
   return {
     args,
     tools: toolsIn(text),
     isMet(facts) {
+      if (!needs.tools.every((tool) => tool === facts.tool)) return false;
+      if (!needs.labels.every((label) => facts.labels.includes(label))) return false;
       const given = facts.args as Record<string, unknown>;
       const names = readsAll ? new Set([...Object.keys(given), ...args]) : args;
       const values: [name: string, value: unknown][] = [];
@@ -86,6 +89,34 @@ export function conditionOf(text: string): Condition {
     },
   };
 }
+
+interface Needs {
+  /** The only tool, if the condition has `tool == "…" && …`. Two different ones are never met. */
+  tools: string[];
+  /** The labels that the tool must have: `"public" in labels && …`. */
+  labels: string[];
+}
+
+/**
+ * Comparisons without which the condition is false, whatever its other parts are or whether they fail. Most rules are about another tool than the one that is
+ * called, and an evaluation takes 2 to 6 µs.
+ */
+function partsThatMustHold({ op, args }: ASTNode): Needs {
+  if (op === "&&") {
+    const [left, right] = args.map(partsThatMustHold) as [Needs, Needs];
+    return { tools: [...left.tools, ...right.tools], labels: [...left.labels, ...right.labels] };
+  }
+  if (op === "==") {
+    const [left, right] = args;
+    return { tools: isName(left, "tool") ? textIn(right) : isName(right, "tool") ? textIn(left) : [], labels: [] };
+  }
+  if (op === "in" && isName(args[1], "labels")) return { tools: [], labels: textIn(args[0]) };
+  return { tools: [], labels: [] };
+}
+
+const isName = ({ op, args }: ASTNode, name: string) => op === "id" && args === name;
+
+const textIn = ({ op, args }: ASTNode) => (op === "value" && typeof args === "string" ? [args] : []);
 
 /** Whole numbers of JSON as integers, which CEL does not compute together with other numbers. A missing value is null. */
 function celValue(value: unknown): unknown {

@@ -16,7 +16,7 @@ import { doorCalled, serversBehind, type ToolView } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type Llm, llmOf } from "./llm.ts";
-import { type Folders, foldersOf, type SavedProgramsPlace, savedProgramsOf, userConfigFile } from "./locations.ts";
+import { type Folders, foldersOf, userConfigFile } from "./locations.ts";
 import { type Oidc, oidcOf, type Person } from "./oidc.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { personFolder } from "./person-folders.ts";
@@ -25,6 +25,7 @@ import { type CommonPolicy, ofOwnServer, type PolicyKeys, policyOf, type ServerP
 import type { QuotaOwner, Quotas } from "./quotas.ts";
 import { type Box, sandboxOf } from "./sandbox.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
+import { type SavedProgramsPlace, savedProgramsOf } from "./saved-programs-place.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { type EntryReferences, entryReferencesOf } from "./secrets/references.ts";
 import { selfCommand } from "./self.ts";

@@ -29,12 +29,15 @@ export const credentialsFile = inDataFolder("credentials.json");
 /** The file with the names of the user's secrets, and with the values that no keychain keeps. */
 export const secretsFile = inDataFolder("secrets.json");
 
+/** The folder with the credentials of people. */
+export const peopleFolder = inDataFolder("people");
+
 /** The file with the sealed credentials of a person who has signed in with a config. Its folder has nothing else but its locks. */
 export function personCredentialsFile(
   { config, person }: { config: string; person: string },
   env: Environment,
 ): string {
-  return join(userDataFolder(env), "people", sha256(config).slice(0, 16), person, "credentials.json");
+  return join(peopleFolder(env), sha256(config).slice(0, 16), person, "credentials.json");
 }
 
 /** The file with the token of `serve --http`. It is used if no other token is given. */
@@ -46,29 +49,12 @@ export const tokensFile = inDataFolder("tokens.json");
 /** The database of executions and their records, approvals, and counts, for all projects of the user. */
 export const storeFile = inDataFolder("executions.sqlite");
 
-/** Where the saved programs of a config are. */
-export interface SavedProgramsPlace {
-  folder: string;
-  /** A file that is written with every change of a saved program, of whatever config. It is missing if none was ever saved. */
-  mark: string;
-}
-
 /** A file that is written with every change of a saved program. */
 export const savedProgramsMark = inDataFolder(join("programs", "changed"));
 
 /** A name for a config that no other one has: `shop-1f0c52b9`, `user` or `demo`. */
 export function configName(origin: Origin): string {
   return origin.kind === "project" ? workspaceName(dirname(origin.file)) : origin.kind;
-}
-
-/**
- * The saved programs of a config, or of one of its doors. They are in the user's data folder, so that no cloned project brings its own.
- */
-export function savedProgramsOf(origin: Origin, env: Environment, door?: string): SavedProgramsPlace {
-  const owner = configName(origin);
-  const ofDoor = door === undefined ? [] : ["doors", door];
-  const mark = savedProgramsMark(env);
-  return { folder: join(dirname(mark), owner, ...ofDoor), mark };
 }
 
 /** The folder with earlier executables, which continue programs that they have stored. */
@@ -107,7 +93,7 @@ export interface Folders {
   bases: { registry: string; workspace: string };
 }
 
-type Origin = { kind: "project" | "user"; file: string } | { kind: "demo" };
+export type Origin = { kind: "project" | "user"; file: string } | { kind: "demo" };
 
 interface Chosen {
   registry?: string | undefined;

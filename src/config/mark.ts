@@ -3,6 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { toClaudikinsError } from "../base/errors.ts";
 import { stampOf, statsOf } from "../base/files.ts";
 import { type ConfigChoice, discoverConfig, namedConfig } from "./discover.ts";
+import { documentsOf } from "./documents.ts";
+import type { Environment } from "./environment.ts";
 import { configFileName, savedProgramsMark, userConfigFile, writtenFoldersFile } from "./locations.ts";
 
 /**
@@ -17,14 +19,19 @@ export function configMark(choice: ConfigChoice): string {
   } catch (error) {
     return `none: ${toClaudikinsError(error).message}`;
   }
-  const files = [file, userConfigFile(choice.env), savedProgramsMark(choice.env)].filter((each) => each !== undefined);
-  return files.map((each) => `${each} ${stampOf(each)}`).join("\n");
+  const files = [file, userConfigFile(choice.env)].filter((each) => each !== undefined);
+  return [...files.map((each) => `${each} ${stampOf(each)}`), programsMark(choice.env)].join("\n");
+}
+
+/** A text that changes with every change of a saved program. */
+export function programsMark(env: Environment): string {
+  return documentsOf(env).stampOf(savedProgramsMark(env));
 }
 
 /** Every file that could be the config, or says which one counts. */
 export function possibleConfigs(choice: ConfigChoice): string[] {
   const { cwd, env } = choice;
-  const files = [userConfigFile(env), writtenFoldersFile(env), savedProgramsMark(env)];
+  const files = [userConfigFile(env), writtenFoldersFile(env)];
   const named = namedConfig(choice);
   if (named !== undefined) return [...files, resolve(cwd, named)];
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
@@ -37,8 +44,8 @@ export function possibleConfigs(choice: ConfigChoice): string[] {
  * A text that changes whenever `configMark` may change: what the system says of the files. It takes a fifth of the time, and each execution
  * needs it.
  */
-export function looksOf(files: readonly string[]): string {
-  return files.map(lookOf).join("\n");
+export function looksOf(files: readonly string[], env: Environment): string {
+  return [...files.map(lookOf), programsMark(env)].join("\n");
 }
 
 /** The owner and the mode of a file's folder count too: others must not be able to replace it. */

@@ -1,19 +1,18 @@
 /** The server whose tools are the saved programs of a config. It is in the config if a program is saved. */
 import { join } from "node:path";
-import { namesIn, statsOf } from "../base/files.ts";
 import { sha256 } from "../base/sha256.ts";
 import { defaultServerTimes } from "./defaults.ts";
 import { maxProgramCallMs } from "./limits.ts";
-import type { SavedProgramsPlace } from "./locations.ts";
 import type { ServerPolicy } from "./policy.ts";
+import type { SavedProgramsPlace } from "./saved-programs-place.ts";
 import { selfCommand } from "./self.ts";
 
 export const savedProgramsName = "programs";
 
-/** Undefined if no program is saved. The name of the server may be taken by one of the config. */
-export function savedProgramsServer({ folder, mark }: SavedProgramsPlace, policy: ServerPolicy | undefined) {
-  if (!statsOf(mark)) return undefined;
-  const files = namesIn(folder).filter((name) => name.endsWith(".json"));
+/** Undefined if no program is saved, or none is known yet. The name of the server may be taken by one of the config. */
+export function savedProgramsServer({ documents, folder, mark }: SavedProgramsPlace, policy: ServerPolicy | undefined) {
+  if (!documents.areKnown || documents.read(mark) === undefined) return undefined;
+  const files = documents.namesIn(folder).filter((name) => name.endsWith(".json"));
   if (files.length === 0) return undefined;
   const [command, ...args] = selfCommand("programs");
   return {
@@ -21,7 +20,10 @@ export function savedProgramsServer({ folder, mark }: SavedProgramsPlace, policy
     isSavedPrograms: true as const,
     command,
     // A changed program makes another entry, so that the server is listed again.
-    args: [...args, sha256(files.map((file) => lookOf(join(folder, file))).join("\n")).slice(0, 16)],
+    args: [
+      ...args,
+      sha256(files.map((file) => `${file} ${documents.stampOf(join(folder, file))}`).join("\n")).slice(0, 16),
+    ],
     env: {},
     cwd: undefined,
     disabled: false,
@@ -33,9 +35,4 @@ export function savedProgramsServer({ folder, mark }: SavedProgramsPlace, policy
     needs: [],
     policy,
   };
-}
-
-function lookOf(file: string): string {
-  const { mtimeMs, size, ino } = statsOf(file) ?? {};
-  return [file, mtimeMs, size, ino].join(" ");
 }

@@ -9,7 +9,7 @@ import type { Log } from "../base/log.ts";
 import { version } from "../base/version.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { type Environment, withAbsolutePath } from "../config/environment.ts";
-import type { SavedProgramsPlace } from "../config/locations.ts";
+import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
 import { callOnce } from "../programs/call.ts";
 import type { Executions } from "../programs/executions.ts";
 import { type ScheduledPlace, Scheduler } from "../programs/saved/scheduler.ts";
@@ -54,6 +54,8 @@ interface DaemonOptions {
   idleMs?: number | undefined;
   /** The files of the config. The daemon ends when one of them has changed. */
   configFiles: string[];
+  /** Changes with every change of a saved program. */
+  programsMark: () => string;
   /** The executable, if the daemon does not run from source. The daemon ends when it was replaced. */
   program: string | undefined;
   interrupted: AbortSignal;
@@ -164,7 +166,7 @@ class Daemon {
     this.#app = app;
     this.#lock = lock;
     this.#options = options;
-    this.#files = new WatchedFiles(options.configFiles, options.program);
+    this.#files = new WatchedFiles(options);
     this.#page = new DaemonPage(options.openPage);
     this.#doors = new DoorApps(options.openDoor);
     this.#scheduler = new Scheduler(this.#scheduledPlaces(), options.log);

@@ -2,18 +2,31 @@
 import type { Stats } from "node:fs";
 import { statsOf } from "../base/files.ts";
 
+interface Watched {
+  configFiles: readonly string[];
+  /** Changes with every change of a saved program. */
+  programsMark: () => string;
+  /** The executable. */
+  program: string | undefined;
+}
+
 export class WatchedFiles {
   readonly #files: readonly { path: string; isProgram: boolean; atStart: Stats | undefined }[];
+  readonly #programsMark: () => string;
+  readonly #markAtStart: string;
 
-  constructor(configFiles: readonly string[], program: string | undefined) {
+  constructor({ configFiles, programsMark, program }: Watched) {
     const files = configFiles.map((path) => ({ path, isProgram: false }));
     if (program !== undefined) files.push({ path: program, isProgram: true });
     this.#files = files.map((file) => ({ ...file, atStart: statsOf(file.path) }));
+    this.#programsMark = programsMark;
+    this.#markAtStart = programsMark();
   }
 
-  /** Whether a file was written, replaced or removed. Asked for with each message, so it makes no texts. */
+  /** Whether a file was written, replaced or removed, or a saved program has changed. Asked for with each message. */
   haveChanged(): boolean {
-    return this.#files.some(({ path, isProgram, atStart }) => !isSame(atStart, statsOf(path), isProgram));
+    const hasOther = this.#files.some(({ path, isProgram, atStart }) => !isSame(atStart, statsOf(path), isProgram));
+    return hasOther || this.#programsMark() !== this.#markAtStart;
   }
 }
 

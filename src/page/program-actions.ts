@@ -3,7 +3,7 @@ import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { indentedJson, type JsonObject } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
-import { type SavedProgramsPlace, savedProgramsOf } from "../config/locations.ts";
+import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import { differencesOf } from "../programs/saved/differences.ts";
 import { type ExecutedProgram, executedProgram } from "../programs/saved/from-execution.ts";

@@ -2,10 +2,9 @@
 import { join } from "node:path";
 import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
-import { stampOf, statsOf } from "../base/files.ts";
 import { minuteMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
-import { type SavedProgramsPlace, savedProgramsOf } from "../config/locations.ts";
+import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import { formsOf, formsText } from "../programs/call-arguments.ts";
 import { lastChange } from "../programs/saved/differences.ts";
 import { ProgramLibrary } from "../programs/saved/library.ts";
@@ -42,13 +41,14 @@ export class ProgramsReader {
   }
 
   read({ runsOf, isRecorded }: Pick<ReadExecutions, "runsOf" | "isRecorded">): Shown {
-    const { mark } = this.#app.config.savedPrograms;
-    // No program was ever saved.
-    if (!statsOf(mark)) return { programs: [], schedules: [], programProblems: [] };
+    const { documents, mark } = this.#app.config.savedPrograms;
+    // No program was ever saved, or none is known yet.
+    if (!documents.areKnown || documents.read(mark) === undefined)
+      return { programs: [], schedules: [], programProblems: [] };
     const places = this.#places;
     const names = JSON.stringify(places.map(({ door }) => door ?? null));
-    const known = this.#programs.get(`${names}\n${stampOf(mark)}`, () => readPrograms(places));
-    const looks = places.map(({ folder }) => stampOf(join(folder, "schedules")));
+    const known = this.#programs.get(`${names}\n${documents.stampOf(mark)}`, () => readPrograms(places));
+    const looks = places.map(({ folder }) => documents.stampOf(join(folder, "schedules")));
     const minute = Math.floor(Date.now() / minuteMs);
     const found = this.#schedules.get([names, ...looks, minute].join("\n"), () => readSchedules(places));
     return {

@@ -107,6 +107,8 @@ export class ExecutionCheckpointer implements Checkpointer {
   #records = 0;
   #recorded = 0;
   readonly #budget = new WriteBudget();
+  /** Stores what must be there before the execution is. */
+  #before: () => Promise<void> = async () => {};
   #hasTold = false;
 
   constructor(options: CheckpointerOptions) {
@@ -140,9 +142,15 @@ export class ExecutionCheckpointer implements Checkpointer {
     return this.#saved.promise;
   }
 
+  /** `work` runs before the execution is stored for the first time, or now if it is stored. */
+  async storesAfter(work: () => Promise<void>): Promise<void> {
+    this.#before = work;
+    if (this.#access) await work();
+  }
+
   /** Stores the execution before it runs. Rejects with FILE_NOT_WRITABLE, also if the store has no room. */
   get begun(): Promise<void> {
-    this.#begun ??= this.#options.open().then(async (access) => {
+    this.#begun ??= this.#opened().then(async (access) => {
       if (this.#access) return;
       const { id, roomBytes } = this.#options;
       await access.writer.do("add", id, { ...this.#new, owner: access.owner, roomBytes });
@@ -182,7 +190,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     // Copied before anything is awaited.
     const copy = saved && !isDryRun ? this.#copyOf(saved) : undefined;
     try {
-      const access = this.#access ?? (await this.#options.open());
+      const access = this.#access ?? (await this.#opened());
       const why = copy
         ? await this.#writePages(copy, access)
         : isDryRun
@@ -367,7 +375,7 @@ export class ExecutionCheckpointer implements Checkpointer {
   async ended(outcome: Outcome): Promise<void> {
     if (this.#isOver) return;
     const isWanted = this.#isWanted;
-    const access = this.#access ?? (isWanted ? await this.#opened() : undefined);
+    const access = this.#access ?? (isWanted ? await this.#openedIfPossible() : undefined);
     this.#saved.resolve();
     if (this.#isOver) return;
     this.#isOver = true;
@@ -381,9 +389,15 @@ export class ExecutionCheckpointer implements Checkpointer {
     await this.#noted(writer.do("ended", id, isNew ? { ...stored, isOk, ...this.#new, owner } : { ...stored, isOk }));
   }
 
-  async #opened(): Promise<StoreAccess | undefined> {
+  async #opened(): Promise<StoreAccess> {
+    const access = await this.#options.open();
+    await this.#before();
+    return access;
+  }
+
+  async #openedIfPossible(): Promise<StoreAccess | undefined> {
     try {
-      return await this.#options.open();
+      return await this.#opened();
     } catch (error) {
       this.#options.log.warn(messageOf(error));
       return undefined;

@@ -96,12 +96,13 @@ async function asCaller(
 ): Promise<Outcome> {
   const { id, checkpointer } = request;
   const caller = await callerOf(request, parts);
-  using _running = await caller.reads.executes(id);
+  using reads = caller.reads.executes(id);
+  await checkpointer?.storesAfter(() => reads.keep());
   try {
     return await work({ ...request, caller });
   } finally {
     await caller.reads.pending;
-    if (caller.reads.all.length > 0 && checkpointer?.isStored !== true) void parts.sessions.forgetExecution(id);
+    if (reads.isKept && checkpointer?.isStored !== true) await parts.sessions.forgetExecution(id);
   }
 }
 

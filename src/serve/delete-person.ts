@@ -62,6 +62,8 @@ export async function deletePerson(
     records: await removeRecordsOf(person, store),
     folders: await removeFolders(foldersOfPerson(shared, person), store),
   };
+  // Those of replicas that have died.
+  await store.replicas?.sessions.forget(config, personOwner(id));
   await store.people.forget(person);
   return deleted;
 }

@@ -33,5 +33,5 @@ export async function changePeople(
 /** Cancels the stored programs of people, in whatever process they run, and removes their credentials. Throws FILE_NOT_WRITABLE. */
 export async function endPeople(ids: readonly string[], config: string, env: Environment): Promise<void> {
   for (const id of ids) await cancelStartedBy(clientsOf(personOwner(id)), env, config);
-  for (const id of ids) removeCredentials({ config, id }, env);
+  for (const id of ids) await removeCredentials({ config, id }, env);
 }

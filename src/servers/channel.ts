@@ -1,6 +1,7 @@
 /** A channel leads to one server: a transport, with what is known about the server's process and how it ended. */
 import type { Transport } from "@modelcontextprotocol/client";
 import type { Log } from "../base/log.ts";
+import type { Sealing } from "../config/credentials.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { CredentialStore } from "./auth/credentials.ts";
@@ -37,6 +38,8 @@ export interface ChannelOptions {
   redact?: ((text: string) => string) | undefined;
   /** The file with the sign-ins. Without it, claudikins does not sign in. */
   credentialsFile?: string | undefined;
+  /** The keys of the config that seal the sign-ins of a team in its database. */
+  sealing?: (() => Sealing | undefined) | undefined;
   /** The credentials of the person that the servers are connected for, for those that use each person's own. */
   own?: CredentialStore | undefined;
   /** The headers of the server's `headersHelper`, for all its connections. */

@@ -1,4 +1,5 @@
 /** The URL and headers of a server on the network, from its config. */
+import { percentDecoded } from "../base/percent-decoded.ts";
 import { addressProblem } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
 import { NetworkFailure } from "./network-failure.ts";
@@ -29,7 +30,7 @@ export function endpointOf(server: NetworkServer): Endpoint {
   const url = new URL(server.url);
   const headers = checkedHeaders(server.headers);
   if (url.username !== "" && !headers.has("authorization")) {
-    const userinfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const userinfo = `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
     headers.set("authorization", `Basic ${Buffer.from(userinfo).toString("base64")}`);
   }
   url.username = "";

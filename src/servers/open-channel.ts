@@ -37,6 +37,7 @@ async function readEntry(server: ServerConfig, { env, ownEnv = env, log }: Chann
 
 async function ownEntry(server: ServerConfig, { own }: ChannelOptions): Promise<ServerConfig> {
   const { requireOwn } = await import("./auth/own-access.ts");
+  await own?.ready();
   return withOwnKeys(server, requireOwn(server, own));
 }
 
@@ -116,7 +117,7 @@ async function helped(helper: HeadersHelper, url: URL, access: Authorizer | unde
 async function accessTo(
   server: NetworkServer,
   endpoint: Endpoint,
-  { credentialsFile, env, ownEnv = env, log, helper, own, hasOwnKeys }: ChannelChoice,
+  { credentialsFile, sealing, env, ownEnv = env, log, helper, own, hasOwnKeys }: ChannelChoice,
 ) {
   if (own && usesOwn(server)) {
     if (hasOwnKeys) return new (await import("./auth/own-access.ts")).KeyedAccess(server, own);
@@ -124,13 +125,12 @@ async function accessTo(
   }
   const isOurs = wantsSignIn(server) && !new Headers(endpoint.headers).has("authorization");
   if (!isOurs || credentialsFile === undefined) return undefined;
-  const [{ Access }, { CredentialStore }, { KeychainSeal }] = await Promise.all([
+  const [{ Access }, { signInStore }] = await Promise.all([
     import("./auth/access.ts"),
-    import("./auth/credentials.ts"),
-    import("./auth/keychain-seal.ts"),
+    import("./auth/sign-in-store.ts"),
   ]);
-  const keychain = new KeychainSeal(ownEnv);
-  const store = new CredentialStore(credentialsFile, (message) => log.warn(message), { keychain });
+  const warn = (message: string) => log.warn(message);
+  const store = await signInStore(credentialsFile, { env: ownEnv, sealing: sealing?.(), warn });
   // What cannot be written can still be read.
   await store.takeOver().catch(() => {});
   return new Access(server, endpoint, store, helper?.fetch);

@@ -11,6 +11,7 @@
 
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { isObject, withTexts } from "../base/json-object.ts";
+import { percentDecoded } from "../base/percent-decoded.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
 import { hasReference, type Reference, referencesOf } from "../config/secrets/references.ts";
 import type { ServerEdits } from "../config/tool-edits.ts";
@@ -190,7 +191,7 @@ function addAddress(text: string, add: Add): boolean {
   const { username, password, searchParams, search, pathname } = new URL(text);
   if (username !== "" || password !== "") {
     addUserinfo(`${username}:${password}`, add);
-    addUserinfo(`${decoded(username)}:${decoded(password)}`, add);
+    addUserinfo(`${percentDecoded(username)}:${percentDecoded(password)}`, add);
   }
   for (const [name, value] of searchParams) if (isSecret(name, value)) add(value);
   // The original spelling, if it differs from the decoded value and from our own encoding.
@@ -209,14 +210,6 @@ function addUserinfo(userinfo: string, add: Add): void {
   add(Buffer.from(userinfo).toString("base64"));
   add(password);
   if (password === "" || !words.test(user)) add(user);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The same error without secrets. */

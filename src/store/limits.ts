@@ -84,8 +84,20 @@ export const databaseConnectSeconds = 5;
 /** Time in which work is begun again after its connection was lost. */
 export const databaseRetryMs = 6_000;
 
+/** The same for what stores programs. */
+export const patientRetryMs = 30_000;
+
 /** Connections of one process, besides the one that waits for changes. */
 export const maxConnections = 6;
+
+/** Connections of one process for documents, besides the one that waits for changes. */
+export const maxDocumentConnections = 2;
+
+/** A process that does not renew its lock for documents for this long has lost it. */
+export const documentLockMs = 10_000;
+
+/** How often a lock for documents is renewed. */
+export const documentLockRenewedMs = 3_000;
 
 /** A process that does not renew its lease for this long counts as dead. */
 export const leaseMs = 15_000;
@@ -95,6 +107,9 @@ export const leaseRenewedMs = 4_000;
 
 /** How soon others are told of frequent changes. */
 export const changeToldMs = 100;
+
+/** How soon a lost connection of listeners is replaced at first. The pause grows to `changeLookMs` while the database is away. */
+export const listenAgainMs = 100;
 
 /** How often listeners are told without a change, in case that a message was lost. */
 export const changeLookMs = 15_000;

@@ -1,15 +1,46 @@
 /** Opens the store of the user, or of the team. This is the only place that chooses where the data is. */
 import { databaseOf } from "../config/database.ts";
+import { useDatabaseDocuments } from "../config/documents.ts";
 import type { Environment } from "../config/environment.ts";
-import { storeFile } from "../config/locations.ts";
+import { storeFile, userDataFolder } from "../config/locations.ts";
+import type { PostgresDocuments } from "./postgres/documents.ts";
 import { SqliteStore } from "./sqlite/store.ts";
 import type { Store } from "./store.ts";
 
-let postgres: typeof import("./postgres/store.ts") | undefined;
+interface PostgresCode {
+  PostgresStore: typeof import("./postgres/store.ts").PostgresStore;
+  PostgresDocuments: typeof PostgresDocuments;
+}
+
+let postgres: PostgresCode | undefined;
 
 /** Loads the code for the database of a team. Call this before `openStore`, if the environment names a database: others do not load it. */
 export async function loadPostgres(): Promise<void> {
-  postgres = await import("./postgres/store.ts");
+  const [{ PostgresStore }, { PostgresDocuments }] = await Promise.all([
+    import("./postgres/store.ts"),
+    import("./postgres/documents.ts"),
+  ]);
+  postgres = { PostgresStore, PostgresDocuments };
+  useDatabaseDocuments(openDocuments);
+}
+
+/** Those of this process, by their databases and data folders: all parts that read documents share what is in memory. */
+const opened = new Map<string, PostgresDocuments>();
+
+function openDocuments(env: Environment): PostgresDocuments {
+  const { CLAUDIKINS_DATABASE: address, CLAUDIKINS_DATABASE_FILE: file } = env;
+  const key = JSON.stringify([address, file, userDataFolder(env)]);
+  return opened.getOrInsertComputed(key, () => new postgres!.PostgresDocuments(env));
+}
+
+/**
+ * Reads the documents of the team, so that the rest of the process reads them without waiting. A database that cannot be reached is reported by
+ * what needs it. Returns what closes them. Call `loadPostgres` before.
+ */
+export async function readDocuments(env: Environment): Promise<() => Promise<void>> {
+  const documents = openDocuments(env);
+  await documents.ready().catch(() => {});
+  return () => documents[Symbol.asyncDispose]();
 }
 
 /**

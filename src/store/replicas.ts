@@ -73,6 +73,8 @@ export interface SessionRows {
   renew(times: readonly SessionTime[], replica: string): Promise<Set<string>>;
   /** Nothing happens if another replica has the session. */
   end(id: string, replica: string): Promise<void>;
+  /** Removes the sessions of an owner in a config, at whatever replica. */
+  forget(config: string, owner: string): Promise<void>;
 }
 
 /** A short text for some time, such as a sign-in that is under way. */

@@ -191,6 +191,7 @@ test("the daemon rests before its first call and after each one", async () => {
     environment: new CallerEnvironment(env),
     cwd: folder.path,
     configFiles: [],
+    programsMark: () => "",
     programsBehind: () => app.config.savedPrograms,
     openDoor: () => Promise.reject(new Error("there is no door")),
     program: undefined,

@@ -14,7 +14,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const looks = () => {
   const choice = { flag: undefined, cwd: join(folder.path, "project", "inner"), env: { HOME: folder.path } };
-  return looksOf(possibleConfigs(choice));
+  return looksOf(possibleConfigs(choice), choice.env);
 };
 
 test("the looks stay the same while nothing changes", () => {

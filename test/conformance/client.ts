@@ -2,11 +2,13 @@
  * The program that the conformance suite drives: its last argument is a server, and the scenario's name is in the
  * environment. It uses the product's pool and sign-in; only the person at the browser is simulated.
  */
+import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { NetworkServer } from "../../src/config/load.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
+import { Seal, sealingKeysOf } from "../../src/servers/auth/seal.ts";
 import { beginSignIn } from "../../src/servers/auth/sign-in.ts";
 import { Pool } from "../../src/servers/pool.ts";
 import { toolValue } from "../../src/servers/result.ts";
@@ -19,6 +21,10 @@ interface Context {
   client_secret?: string;
   private_key_pem?: string;
   signing_algorithm?: string;
+  /** The company's provider, claudikins' client there, and the ID token of a person who has signed in. */
+  idp_token_endpoint?: string;
+  idp_client_id?: string;
+  idp_id_token?: string;
 }
 
 const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "";
@@ -39,6 +45,7 @@ const server: NetworkServer = {
   needs: [],
   ...defaultServerTimes,
   oauth: oauthOf(context),
+  ...companySignIn(context),
 };
 await using pool = new Pool(new Map([[server.name, server]]), {
   env: {},
@@ -47,6 +54,7 @@ await using pool = new Pool(new Map([[server.name, server]]), {
   credentialsFile,
   // The suite names the revision to speak, as if the server had spoken it before.
   stored: () => ({ protocol: revision, tools: [] }),
+  own: ownOf(context),
 });
 // A person who accepts an empty form: claudikins must add the defaults.
 pool.setHost({
@@ -106,6 +114,22 @@ async function signIn(): Promise<void> {
     listener.closeAllConnections();
     listener.close();
   }
+}
+
+/** The part of the entry of a server to which people get access from the provider of their company. */
+function companySignIn({ idp_token_endpoint: tokenUrl, idp_client_id: clientId }: Context): Partial<NetworkServer> {
+  if (tokenUrl === undefined || clientId === undefined) return {};
+  // The provider of the suite does not check the secret, which the config must have.
+  const exchange = { kind: "id-jag", tokenUrl, clientId, clientSecret: "unchecked" } as const;
+  return { credentials: "exchange", exchange };
+}
+
+/** The person's credentials, as an app of `serve --http` has them after the person has signed in to the page. */
+function ownOf({ idp_id_token: token }: Context): CredentialStore | undefined {
+  if (token === undefined) return undefined;
+  const keys = sealingKeysOf({ keys: [randomBytes(32).toString("base64")], file: undefined, needs: [] });
+  const owner = { name: "ann", seal: new Seal(keys, "ann"), tokenOf: () => token, pageFor: () => undefined };
+  return new CredentialStore(`${folder.path}/person.json`, log, { owner });
 }
 
 function oauthOf({ client_id, client_secret, private_key_pem, signing_algorithm }: Context): NetworkServer["oauth"] {

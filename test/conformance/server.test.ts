@@ -7,10 +7,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { httpServe } from "../support/http-serve.ts";
 import { modernAnswer } from "../support/modern-host.ts";
+import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
 import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { differenceOf, expectedFailures } from "./expected-failures.ts";
+import { relay } from "./relay.ts";
 import { type Check, checksIn, failedOf, failure, requirementsOf, runSuite } from "./suite.ts";
 
 setDefaultTimeout(120_000);
@@ -57,6 +59,23 @@ test.each(Object.keys(ofEveryServer))("the scenarios of %s that apply pass in co
   expect(differenceOf(found, await expectedFailures("code"))).toEqual({ unexpected: {}, passing: [] });
 });
 
+test.each(Object.keys(ofEveryServer))(
+  "every server scenario of %s has the same result for a person who has signed in",
+  async (revision) => {
+    const { scored, reported } = await requirementsOf(revision, "server");
+    await using provider = await oidcFixture({ ann: { groups: ["all"] } });
+    const found = await failuresInMode("direct", revision, [...scored, ...reported], provider);
+    expect(differenceOf(found, await expectedFailures("server"))).toEqual({ unexpected: {}, passing: [] });
+  },
+);
+
+test("the suite has no scenarios about the authorization of servers, which would have to run here", async () => {
+  const { stdout } = await runSuite("list", "--server");
+  const names = [...stdout.matchAll(/^ {2}- (\S+)/gm)].map(([, name = ""]) => name);
+  expect(names).toContain("server-initialize");
+  expect(names.filter((name) => /auth|token|scope|dpop|oauth/.test(name))).toEqual([]);
+});
+
 /** The suite waits half a second for some answers, and a first call starts a server. Then it has one for each kind of host. */
 async function warmUp(url: string): Promise<void> {
   const call = { name: "test_simple_text", arguments: {} };
@@ -70,15 +89,25 @@ const fixtures: Record<string, string[]> = {
   "2026-07-28": ["conformance-2026", "tasks"],
 };
 
-/** The failed checks of each scenario against `serve` in front of the expected servers. */
-async function failuresInMode(mode: string, revision: string, scenarios: string[]): Promise<Map<string, Check[]>> {
+/** The failed checks of each scenario against `serve` in front of the expected servers. With a provider, people must sign in there. */
+async function failuresInMode(
+  mode: string,
+  revision: string,
+  scenarios: string[],
+  provider?: OidcFixture,
+): Promise<Map<string, Check[]>> {
   using folder = temporaryFolder();
   const servers = fixtures[revision]?.map((name) => [name, fixture(name, folder.path)]) ?? [];
-  folder.write("claudikins.json", { mcpServers: Object.fromEntries(servers) });
+  const auth = provider && {
+    oidc: { issuer: provider.issuer, audience: "https://tools.example.com", doors: { mcp: ["all"] } },
+  };
+  folder.write("claudikins.json", { mcpServers: Object.fromEntries(servers), ...(auth ? { auth } : {}) });
   const output = join(folder.path, "checks");
-  await using door = await httpServe(folder, ["--mode", mode]);
-  if (mode === "direct" && revision === "2026-07-28") await warmUp(door.url);
-  await runSuite("server", "--url", door.url, "--requirements", revision, "-o", output);
+  await using door = await httpServe(folder, ["--mode", mode], { token: provider ? "kept" : "none" });
+  await using signedIn = provider && relay(door.url, await provider.token("ann"));
+  const { url } = signedIn ?? door;
+  if (mode === "direct" && revision === "2026-07-28") await warmUp(url);
+  await runSuite("server", "--url", url, "--requirements", revision, "-o", output);
   door.signal("SIGTERM");
   expect(await door.exited).toBe(0);
   expect(await processesLeft(folder.path)).toEqual([]);

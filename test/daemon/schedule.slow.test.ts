@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { savedProgramsOf } from "../../src/config/locations.ts";
+import { savedProgramsOf } from "../../src/config/saved-programs-place.ts";
 import { Schedules } from "../../src/programs/saved/schedules.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { personId } from "../../src/policy/people/claims.ts";
-import { serversOfPerson } from "../../src/servers/auth/person-files.ts";
+import { serversOfPeople } from "../../src/servers/auth/person-files.ts";
 import { browserNote, chromiumPath, openBrowser, openPage } from "../support/browser.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { oidcFixture } from "../support/oidc.ts";
@@ -54,7 +54,7 @@ test.skipIf(chromiumPath === undefined)(`a person enters a key in Chromium${brow
     await page.getByText("Signed in to wiki").waitFor();
     expect(said).toEqual([]);
     const person = { config, id };
-    expect(serversOfPerson(person, { XDG_DATA_HOME: `${folder.path}/data` })).toEqual(["wiki"]);
+    expect(await serversOfPeople([person], { XDG_DATA_HOME: `${folder.path}/data` })).toEqual([["wiki"]]);
   } finally {
     await browser.close();
     serving.signal("SIGTERM");

@@ -107,6 +107,12 @@ describe.each(stores)("with the store in %s", (kind, note) => {
       join(".claudikins", "workspace-people"),
     ];
     for (const each of workspaces) expect(readdirSync(join(folder.path, each)).sort()).toEqual([ann, bob].sort());
+    if (url !== undefined) {
+      // A replica has died with sessions of both.
+      const dead = `INSERT INTO claudikins.sessions (id, replica, place, owner, client, parameters, kept, expires_at)
+        SELECT 'dead ' || id, 'dead', place, owner, client, parameters, kept, expires_at FROM claudikins.sessions`;
+      await server!.run(url, dead);
+    }
     const before = Object.fromEntries(await rowsOf(env));
 
     const run = (...argv: string[]) => cli(["people", "delete", ...argv], { cwd: folder.path, env });
@@ -139,6 +145,7 @@ describe.each(stores)("with the store in %s", (kind, note) => {
     ]);
     expect(filesWith(words, join(folder.path, ".claudikins"))).toEqual([]);
     // The other person has lost nothing.
+    if (url !== undefined) expect(Object.fromEntries(rows)["sessions"]).toContain(`person:${bob}`);
     for (const each of workspaces) expect(existsSync(join(folder.path, each, bob, "bob.txt"))).toBe(true);
     expect(await waiting()).toEqual(["bob@example.com"]);
     expect((await store.executions.startedBy(`person:${bob} `, "all")).length).toBe(2);

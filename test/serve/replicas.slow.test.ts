@@ -111,4 +111,52 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     expect(await execute({ resume: id })).toContain("count");
     expect(await command("third", url, "audit", "verify")).toContain("1 ");
   });
+
+  test("a replica that has nothing to do ends at once, even while the database is away", async () => {
+    configure();
+    const url = await server.database();
+    await using first = await replica("first", url);
+    await using second = await replica("second", url);
+    await (await agent(first.url))({ code: "return 1" });
+    const ended = async ({ signal, exited }: HttpServe) => {
+      const before = performance.now();
+      signal("SIGTERM");
+      expect(await exited).toBe(0);
+      return performance.now() - before;
+    };
+    // Usually less than a tenth of a second. The other replica would try for several seconds to reach the database.
+    expect(await ended(first)).toBeLessThan(2_000);
+    const away = Promise.withResolvers<void>();
+    const back = server.restart(away.promise);
+    await eventually(async () => (await fetch(new URL("/readyz", second.url))).status === 503);
+    expect(await ended(second)).toBeLessThan(2_000);
+    away.resolve();
+    await back;
+  });
+
+  test("a decision about a call of a replica that has ended is for the next replica, and starts no daemon", async () => {
+    configure({ policy: { confirm: { "counting.act": "always" } } });
+    const url = await server.database();
+    await using first = await replica("first", url);
+    const id = await begin(await agent(first.url), `return await counting.act({ name: "denied" })`);
+    const waiting = "SELECT id FROM claudikins.approvals WHERE state = 'open'";
+    const [open] = (await eventually(async () => {
+      const rows = await server.run(url, waiting);
+      return rows.length > 0 && rows;
+    })) as { id: string }[];
+    first.signal("SIGTERM");
+    expect(await first.exited).toBe(0);
+    const env = testEnvironment({ ...variables("third", url), CLAUDIKINS_DAEMON: "on" });
+    const denied = await runProgram([...claudikinsCommand, "approvals", "deny", open!.id], { cwd: folder.path, env });
+    expect(denied).toEqual({
+      exitCode: 0,
+      stdout: `Denied counting.act (${open!.id})\n`,
+      stderr: `note: a replica of claudikins serve --http continues execution ${id}\n`,
+    });
+    expect(existsSync(join(folder.path, "third", "claudikins"))).toBe(false);
+    await using _second = await replica("second", url);
+    const ended = `SELECT 1 FROM claudikins.executions WHERE id = '${id}' AND state = 'ended'`;
+    await eventually(async () => (await server.run(url, ended)).length > 0);
+    expect(calls()).toEqual([]);
+  });
 });

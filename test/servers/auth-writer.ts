@@ -10,7 +10,7 @@ import { serverOf } from "./auth-harness.ts";
 
 const [, , what, file = "", name = "", count = "0"] = process.argv;
 const warn = (message: string) => console.error(message);
-const store = new CredentialStore(file, warn, { keychain: new KeychainSeal(process.env) });
+const store = new CredentialStore(file, warn, { signInSeal: new KeychainSeal(process.env) });
 const server = (each: string) => serverOf(each, { url: "https://example.com" });
 if (what === "hold") {
   await withLock(file, "the sign-ins", async () => {

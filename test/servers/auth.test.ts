@@ -420,11 +420,13 @@ describe("additional rights", () => {
 describe("client credentials", () => {
   const oauth = { clientId: "me", grant: "client_credentials" as const };
   const secret = { id: "me", secret: "secret-of-mine" };
+  const odd = "secret-of-mine: 50% of a/b + é";
   const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const key = { id: "me", publicKey: pair.publicKey.export({ format: "jwk" }) as never };
 
   test.each([
     ["client_secret_basic", secret, { clientSecret: "secret-of-mine" }],
+    ["client_secret_basic", { id: "me", secret: odd }, { clientSecret: odd }],
     ["client_secret_post", secret, { clientSecret: "secret-of-mine" }],
     ["private_key_jwt", key, { privateKey: String(pair.privateKey.export({ format: "pem", type: "pkcs8" })) }],
     [

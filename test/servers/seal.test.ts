@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NetworkServer } from "../../src/config/load.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
-import { removeCredentials, serversOfPerson } from "../../src/servers/auth/person-files.ts";
+import { removeCredentials, serversOfPeople } from "../../src/servers/auth/person-files.ts";
 import { Seal, sealingKeysOf } from "../../src/servers/auth/seal.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -113,8 +113,8 @@ test("the servers of a person can be listed without a key, and removed with ever
   using folder = temporaryFolder();
   const env = { XDG_DATA_HOME: folder.path };
   const person = { config: "/work/claudikins.json", id: "0123456789abcdef" };
-  expect(serversOfPerson(person, env)).toEqual([]);
-  removeCredentials(person, env);
+  expect(await serversOfPeople([person], env)).toEqual([[]]);
+  await removeCredentials(person, env);
   const { personCredentialsFile } = await import("../../src/config/locations.ts");
   const file = personCredentialsFile({ config: person.config, person: person.id }, env);
   const owner = { name: "ann", seal: new Seal(keysOf(text()), "ann"), tokenOf: () => "", pageFor: () => "" };
@@ -123,7 +123,7 @@ test("the servers of a person can be listed without a key, and removed with ever
     const server = { name, url: "https://desk.example.com/mcp" } as NetworkServer;
     await store.update(server, () => ({ server: name }));
   }
-  expect(serversOfPerson(person, env)).toEqual(["a name with spaces", "desk", "desk 12ab"]);
-  removeCredentials(person, env);
-  expect(serversOfPerson(person, env)).toEqual([]);
+  expect(await serversOfPeople([person], env)).toEqual([["a name with spaces", "desk", "desk 12ab"]]);
+  await removeCredentials(person, env);
+  expect(await serversOfPeople([person], env)).toEqual([[]]);
 });

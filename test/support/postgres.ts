@@ -39,8 +39,8 @@ export interface PostgresFixture extends AsyncDisposable {
   run(url: string, statement: string): Promise<Record<string, unknown>[]>;
   /** The connections to a database end, as an administrator ends them. Returns how many there were. */
   cut(url: string): Promise<number>;
-  /** Ends the server and starts it again. */
-  restart(): Promise<void>;
+  /** Ends the server, and starts it again when the promise resolves. */
+  restart(away?: Promise<unknown>): Promise<void>;
 }
 
 export async function postgresFixture(): Promise<PostgresFixture> {
@@ -93,8 +93,9 @@ export async function postgresFixture(): Promise<PostgresFixture> {
           await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${new URL(url).pathname.slice(1)}`;
         return rows.length;
       }),
-    restart: async () => {
+    restart: async (away) => {
       await stop();
+      await away;
       await start();
     },
     [Symbol.asyncDispose]: async () => {

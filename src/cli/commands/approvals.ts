@@ -335,7 +335,7 @@ async function decide(
   };
 }
 
-/** Lets the daemon continue the executions that no process runs. Returns what to tell the user. */
+/** Lets the daemon, or a replica, continue the executions that no process runs. Returns what to tell the user. */
 async function continueStopped(approvals: Approvals, rows: readonly Approval[], io: Io): Promise<string[]> {
   const waited = await Promise.all(rows.map((row) => approvals.isWaitedFor(row)));
   const stopped = Map.groupBy(
@@ -345,6 +345,11 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
   const notes: string[] = [];
   for (const [config, of] of stopped) {
     const ids = [...new Set(of.map(({ execution }) => execution))];
+    if (approvals.areShared) {
+      // The database tells the replicas.
+      notes.push(...ids.map((id) => `note: a replica of claudikins serve --http continues execution ${id}\n`));
+      continue;
+    }
     const continued = await continuedInDaemon(ids, config ?? undefined, {}, io);
     for (const id of ids) {
       const where = config === null ? "" : ` --config ${shellWord(config)}`;

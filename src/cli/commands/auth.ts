@@ -8,8 +8,8 @@ import { about, either, list, nothing, oneOf, record, text, texts, time, yesOrNo
 import { twinsOf } from "../../config/accounts.ts";
 import type { Config, NetworkServer } from "../../config/load.ts";
 import { credentialsFile } from "../../config/locations.ts";
-import { CredentialStore } from "../../servers/auth/credentials.ts";
-import { KeychainSeal } from "../../servers/auth/keychain-seal.ts";
+import type { CredentialStore } from "../../servers/auth/credentials.ts";
+import { signInStore } from "../../servers/auth/sign-in-store.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import {
   type LoginReport,
@@ -60,13 +60,15 @@ export const login = command({
         ? await theOneThatWaits(app, args.json === true, io)
         : serverToSignInTo(args.server, app);
     if (!server) return { json: null };
+    const { json } = args;
+    const { config } = app;
     const browser = !args["no-browser"];
     if (browser && !args.json)
-      await io.stderr.write(otherAccountText(server, app.config, await openCredentials(io, args)));
+      await io.stderr.write(otherAccountText(server, app.config, await openCredentials(io, { json, config })));
     const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
-    const report = await signIn(server, app.catalog, await openCredentials(io, args), {
+    const report = await signIn(server, app.catalog, await openCredentials(io, { json, config }), {
       guide,
       timeoutMs: args.timeout ?? defaultSignInMs,
       signal: io.interrupted,
@@ -125,7 +127,7 @@ export const logout = command({
   json: record({ servers: list(record({ server: text, signedOut: yesOrNo })) }),
   async run(args, io) {
     await using app = await openApp(io, args);
-    const credentials = await openCredentials(io, args);
+    const credentials = await openCredentials(io, { json: args.json, config: app.config });
     const all = networkServers(app.config);
     const { server } = args;
     if ((server === undefined) === (args.all !== true)) {
@@ -178,7 +180,7 @@ export const status = command({
     await using app = await openApp(io, args);
     const { server } = args;
     const wanted = server === undefined ? networkServers(app.config) : [serverToSignInTo(server, app)];
-    const servers = standings(wanted, await openCredentials(io, args));
+    const servers = standings(wanted, await openCredentials(io, { json: args.json, config: app.config }));
     const [first] = servers;
     const failure = server !== undefined && first ? failureOf(first) : undefined;
     if (failure) return { failure, beside: { servers }, note: errorText(failure, io.stderr) };
@@ -211,14 +213,14 @@ function expiryText(expiresAt: number | undefined, renewable: boolean): string {
   return expiresAt === undefined ? "-" : `in ${waitText(expiresAt - Date.now())}`;
 }
 
-/** The sign-ins of all the user's projects. A damaged file is a warning, but not with `--json`. */
+/** The sign-ins of all the user's projects, or of a team. A damaged file is a warning, but not with `--json`. */
 export async function openCredentials(
   { env, stderr }: Pick<Io, "env" | "stderr">,
-  { json }: { json?: boolean | undefined },
+  { json, config }: { json?: boolean | undefined; config: Pick<Config, "sealing"> | undefined },
 ): Promise<CredentialStore> {
-  const warn = (message: string) => void stderr.write(`${warningLabel} ${message}\n`);
-  const keychain = new KeychainSeal(env);
-  const credentials = new CredentialStore(credentialsFile(env), json ? undefined : warn, { keychain });
+  const say = (message: string) => void stderr.write(`${warningLabel} ${message}\n`);
+  const warn = json ? undefined : say;
+  const credentials = await signInStore(credentialsFile(env), { env, sealing: config?.sealing, warn });
   await credentials.ready();
   return credentials;
 }

@@ -5,7 +5,9 @@ import { ownCredentials } from "../../app/own-credentials.ts";
 import { messageOf } from "../../base/errors.ts";
 import { dated, openLog } from "../../base/log.ts";
 import { type Config, loadConfig } from "../../config/load.ts";
-import { savedProgramsMark, savedProgramsOf, userConfigFile } from "../../config/locations.ts";
+import { userConfigFile } from "../../config/locations.ts";
+import { programsMark } from "../../config/mark.ts";
+import { savedProgramsOf } from "../../config/saved-programs-place.ts";
 import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
@@ -119,7 +121,8 @@ async function runOnce(
     idleMs: args.idle,
     isService: args.service,
     // The user's own policy counts for every project.
-    configFiles: [...(file === undefined ? [] : [file, userConfigFile(io.env)]), savedProgramsMark(io.env)],
+    configFiles: file === undefined ? [] : [file, userConfigFile(io.env)],
+    programsMark: () => programsMark(io.env),
     program: Bun.isStandaloneExecutable ? process.execPath : undefined,
     interrupted: io.interrupted,
     log,

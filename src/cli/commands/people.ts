@@ -3,7 +3,6 @@
 import { list as listOf, record } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { configText } from "../../programs/trace/record-text.ts";
-import { serversOfPerson } from "../../servers/auth/person-files.ts";
 import type { StoredPerson } from "../../store/people.ts";
 import { chosenOwner } from "../chosen-config.ts";
 import { type CommandAnswer, command, flag } from "../command.ts";
@@ -11,7 +10,15 @@ import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
 import { stateCell } from "../palette.ts";
-import { chosenPeople, labelOf, peopleArgs, personJson, personShape, storedPeople } from "../people/chosen.ts";
+import {
+  chosenPeople,
+  labelOf,
+  peopleArgs,
+  peopleJson,
+  personShape,
+  type ShownPerson,
+  storedPeople,
+} from "../people/chosen.ts";
 import { table } from "../table.ts";
 
 export { deletePeople as delete } from "../people/delete.ts";
@@ -28,8 +35,8 @@ export const list = command({
     const owner = args.all ? undefined : chosenOwner(args.config, io);
     const all = await storedPeople(io);
     const people = all.filter(({ config }) => owner === undefined || config === owner);
-    const json = { people: people.map((each) => personJson(each, io)) };
-    if (people.length > 0) return { json, text: tableText(people, args.all === true, io) };
+    const json = { people: await peopleJson(people, io) };
+    if (people.length > 0) return { json, text: tableText(people, json.people, args.all === true, io) };
     return { json, note: `Nobody has signed in${owner === undefined ? "" : " with this config"} yet.\n` };
   },
 });
@@ -63,7 +70,7 @@ async function change(
   const unchanged = chosen.filter((each) => !changed.some(({ id }) => id === each.id));
   const verb = what === "revoked" ? "Revoked" : "Restored";
   return {
-    json: { [what]: changed.map((each) => personJson(each, io)) },
+    json: { [what]: await peopleJson(changed, io) },
     text: changed.map((each) => `${verb} ${labelOf(each)}\n`).join(""),
     note: unchanged.map((each) => `note: ${labelOf(each)} was ${what} already\n`).join(""),
   };
@@ -74,10 +81,14 @@ function stateText({ revokedAt, issuer }: StoredPerson, now: number): string {
   return `${issuer === "" ? "deleted" : "revoked"} ${ageText(now - revokedAt)}`;
 }
 
-function tableText(people: readonly StoredPerson[], isAll: boolean, { env, stdout: { columns } }: Io): string {
+function tableText(
+  people: readonly StoredPerson[],
+  shown: readonly ShownPerson[],
+  isAll: boolean,
+  { stdout: { columns } }: Io,
+): string {
   const now = Date.now();
-  const servers = people.map((each) => serversOfPerson(each, env));
-  const areConnected = servers.some((each) => each.length > 0);
+  const areConnected = shown.some(({ servers }) => servers.length > 0);
   const head = [
     "id",
     "name",
@@ -93,7 +104,7 @@ function tableText(people: readonly StoredPerson[], isAll: boolean, { env, stdou
     visibleText(each.name),
     stateCell(stateText(each, now)),
     each.doors.join(", "),
-    ...(areConnected ? [servers[index]!.map(visibleText).join(", ")] : []),
+    ...(areConnected ? [shown[index]!.servers.map(visibleText).join(", ")] : []),
     ageText(now - each.firstAt),
     ageText(now - each.lastAt),
     ...(isAll ? [configText(each.config)] : []),

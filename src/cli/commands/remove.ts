@@ -73,7 +73,7 @@ async function signOut(
     const server = config?.servers.get(name);
     return server?.url === undefined ? [] : [server];
   });
-  const credentials = await openCredentials(io, { json });
+  const credentials = await openCredentials(io, { json, config });
   const done = new Map<string, boolean>();
   for (const { server: name, state } of standings(servers, credentials)) {
     if (state !== "signed in" && state !== "expired") continue;

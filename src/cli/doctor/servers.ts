@@ -4,6 +4,7 @@ import { counted } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import { type Problem, problemOf } from "../../base/errors.ts";
 import { usesOwn } from "../../config/credentials.ts";
+import { documentsOf } from "../../config/documents.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { sandboxEngine } from "../../config/sandbox.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
@@ -24,7 +25,8 @@ export async function serverFindings(app: CheckParts, scene: CheckContext): Prom
   const servers = [...config.servers.values()].filter(({ needs }) => needs.length === 0);
   // A separate pool: the app's pool records tools, and may use the daemon's servers.
   const { env, log, serverFolder: cwd } = scene;
-  await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
+  const credentialsFile = fileInUse(servers, scene);
+  await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile, sealing: () => config.sealing });
   const open = servers.filter((server) => !app.catalog.isClosed(server.name) && !usesOwn(server));
   const asked = await askAll(
     open.map(({ name }) => name),
@@ -117,9 +119,9 @@ function asksNobody({ oauth }: NetworkServer): boolean {
 }
 
 /** An empty path if there are no sign-ins, so that not even a lock file is created. */
-function fileInUse(servers: ServerConfig[], { credentialsFile }: CheckContext): string | undefined {
+function fileInUse(servers: ServerConfig[], { credentialsFile, env }: CheckContext): string | undefined {
   const isUsed = servers.some((server) => server.url !== undefined && asksNobody(server));
-  return isUsed || existsSync(credentialsFile) ? credentialsFile : undefined;
+  return isUsed || !documentsOf(env).areFiles || existsSync(credentialsFile) ? credentialsFile : undefined;
 }
 
 /** The servers that could not be asked for their tools. */

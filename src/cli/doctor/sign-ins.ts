@@ -1,9 +1,10 @@
 /** Doctor check of the stored sign-ins. No network is used. */
 import { statSync } from "node:fs";
 import { waitText } from "../../base/duration.ts";
+import { toClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
-import { CredentialStore } from "../../servers/auth/credentials.ts";
-import { KeychainSeal } from "../../servers/auth/keychain-seal.ts";
+import { documentsOf } from "../../config/documents.ts";
+import { signInStore } from "../../servers/auth/sign-in-store.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { networkServers, type ServerAuthStatus, standings } from "../../setup/sign-in/sign-ins.ts";
 import { signInEndsSoonMs } from "../limits.ts";
@@ -13,15 +14,22 @@ const { ok, warning, problem } = findingsOf("sign-ins");
 
 export async function signInFindings(app: CheckParts, { credentialsFile, env }: CheckContext): Promise<Finding[]> {
   let isWarned = false;
-  const keychain = new KeychainSeal(env);
   const warn = () => {
     isWarned = true;
   };
-  const credentials = new CredentialStore(credentialsFile, warn, { keychain });
-  await credentials.ready();
+  const { areFiles } = documentsOf(env);
+  const credentials = await signInStore(credentialsFile, { env, sealing: app.config.sealing, warn });
+  try {
+    await credentials.ready();
+  } catch (error) {
+    // A database that cannot be reached is another finding.
+    if (!areFiles && toClaudikinsError(error).code === "DATABASE_UNAVAILABLE") return [];
+    throw error;
+  }
   const found = standings(networkServers(app.config), credentials).flatMap(findingOf);
-  if (credentials.isLocked) return [locked(keychain.why ?? ""), ...found];
-  const file = isWarned ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
+  const { whyLocked } = credentials;
+  if (whyLocked !== undefined) return [locked(whyLocked, areFiles), ...found];
+  const file = isWarned ? [damaged(credentialsFile)] : areFiles ? rightsOf(credentialsFile) : [];
   return [...file, ...found];
 }
 
@@ -47,9 +55,10 @@ function damaged(file: string): Finding {
   return problem("sign-ins.file", text, "AUTH_REQUIRED", "claudikins auth login");
 }
 
-function locked(why: string): Finding {
-  const text = `The sign-ins are sealed, and the keychain ${why}, so you are signed out of every server`;
-  return problem("sign-ins.key", text, "AUTH_REQUIRED", "Unlock the keychain, or sign in again: claudikins auth login");
+function locked(why: string, areFiles: boolean): Finding {
+  const text = `The sign-ins are sealed, and ${why}, so you are signed out of every server`;
+  const repair = areFiles ? "Unlock the keychain" : "Set the key of the other machines";
+  return problem("sign-ins.key", text, "AUTH_REQUIRED", `${repair}, or sign in again: claudikins auth login`);
 }
 
 function rightsOf(file: string): Finding[] {

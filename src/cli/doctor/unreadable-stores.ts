@@ -1,6 +1,7 @@
 /** Finds the parts of the user's data that a newer version has written. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
+import { documentsOf } from "../../config/documents.ts";
 import type { Environment } from "../../config/environment.ts";
 import { credentialsFile } from "../../config/locations.ts";
 import { readTrust } from "../../config/trust/store.ts";
@@ -11,11 +12,9 @@ import { openStore } from "../../store/open.ts";
 
 /** Nouns with their articles, such as "the sign-ins". Changes nothing. */
 export async function unreadableStores(env: Environment): Promise<string[]> {
+  const credentials = new CredentialStore(credentialsFile(env), undefined, { documents: documentsOf(env) });
   const checks: [string, () => unknown][] = [
-    [
-      "the sign-ins",
-      () => new CredentialStore(credentialsFile(env)).read({ name: "", url: "http://localhost" } as never),
-    ],
+    ["the sign-ins", () => credentials.read({ name: "", url: "http://localhost" } as never)],
     ["the list of trusted configs", () => readTrust(env)],
     ["the tokens of serve --http", () => readTokens(env)],
     ["the list of changed files", () => new Journal(env).changes],

@@ -2,7 +2,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, record, text, texts, time, type ValueOf } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
-import { serversOfPerson } from "../../servers/auth/person-files.ts";
+import { serversOfPeople } from "../../servers/auth/person-files.ts";
 import { openStore } from "../../store/open.ts";
 import type { StoredPerson } from "../../store/people.ts";
 import { chosenOwner } from "../chosen-config.ts";
@@ -23,6 +23,8 @@ export const personShape = record({
   lastAt: about("Written at most once a minute", time),
   "revokedAt?": about("Missing: the person may sign in", time),
 });
+
+export type ShownPerson = ValueOf<typeof personShape>;
 
 export const peopleArgs = {
   people: place("Ids, or email addresses, names or subjects", { required: true, complete: "person", ...several }),
@@ -61,13 +63,14 @@ function personCalled(word: string, people: readonly StoredPerson[]): StoredPers
   });
 }
 
-export function personJson({ email, revokedAt, ...person }: StoredPerson, { env }: Io): ValueOf<typeof personShape> {
-  return {
+export async function peopleJson(people: readonly StoredPerson[], { env }: Io): Promise<ShownPerson[]> {
+  const servers = await serversOfPeople(people, env);
+  return people.map(({ email, revokedAt, ...person }, index) => ({
     ...person,
-    servers: serversOfPerson(person, env),
+    servers: servers[index]!,
     ...(email === null ? {} : { email }),
     ...(revokedAt === null ? {} : { revokedAt }),
-  };
+  }));
 }
 
 export function labelOf({ id, name }: StoredPerson): string {

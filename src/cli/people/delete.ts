@@ -7,7 +7,7 @@ import type { StoredPerson } from "../../store/people.ts";
 import { command, flag } from "../command.ts";
 import type { Io } from "../io.ts";
 import { canAsk, confirm } from "../prompt.ts";
-import { chosenPeople, labelOf, peopleArgs, personJson, personShape } from "./chosen.ts";
+import { chosenPeople, labelOf, peopleArgs, peopleJson, personShape } from "./chosen.ts";
 import { sharedFolders } from "./shared-folders.ts";
 
 const deletedShape = record({
@@ -42,7 +42,7 @@ export const deletePeople = command({
       import("../../serve/people.ts"),
       import("../../serve/delete-person.ts"),
     ]);
-    const before = chosen.map((each) => personJson(each, io));
+    const before = await peopleJson(chosen, io);
     const revoked = new Map((await changePeople(active, "revoked", io.env)).map((each) => [each.id, each]));
     const json: { deleted: ValueOf<typeof deletedShape>[] } = { deleted: [] };
     for (const person of before) {

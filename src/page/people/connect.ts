@@ -4,6 +4,7 @@
  */
 import type { App } from "../../app/app.ts";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { percentDecoded } from "../../base/percent-decoded.ts";
 import { needsPage, personKeysIn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { wholeConfig } from "../../config/oidc.ts";
@@ -143,7 +144,7 @@ export class PersonConnect {
     const { servers, own } = await serversOf(view, person).catch((error: unknown) => {
       throw error instanceof ClaudikinsError && error.code === "DOOR_NOT_FOUND" ? nothing : error;
     });
-    const server = servers.get(decoded(name));
+    const server = servers.get(percentDecoded(name));
     if (!server || !needsPage(server) || !own) throw nothing;
     return { server, own };
   }
@@ -204,13 +205,4 @@ async function formOf(request: Request, own: string): Promise<URLSearchParams> {
     throw new RefusedRequest(413, "The body is too large");
   }
   return new URLSearchParams(await request.text());
-}
-
-/** Undefined for a text that is not encoded as it must be. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return "";
-  }
 }

@@ -97,6 +97,11 @@ export class Approvals implements AsyncDisposable {
     );
   }
 
+  /** Whether replicas of `serve --http` share the store and continue what no process runs. */
+  get areShared(): boolean {
+    return this.#store.continuations !== undefined;
+  }
+
   /** Whether a process runs that waits for the row. */
   isWaitedFor({ owner }: Approval): Promise<boolean> {
     return this.#store.isAlive(owner);

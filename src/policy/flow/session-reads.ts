@@ -18,6 +18,15 @@ export interface ReadKeeper {
   keep(reads: readonly Read[], executions: readonly string[]): Promise<void>;
 }
 
+/** What the session of an execution has read. */
+export interface ExecutionReads extends Disposable {
+  id: string;
+  /** Whether it was kept. */
+  readonly isKept: boolean;
+  /** Keeps it for the execution too, with everything that the session reads from now on. Resolves when it is kept. */
+  keep(): Promise<void>;
+}
+
 export class SessionReads {
   readonly #reads = new Map<string, Read>();
   /** The lists that were added, so that a tool that is called again costs nothing. */
@@ -28,7 +37,8 @@ export class SessionReads {
   #chars = 0;
   /** Whether all private data that was read is in `#texts`. */
   #hasAll = true;
-  readonly #executions = new Map<string, number>();
+  /** The executions that are stored. */
+  readonly #kept = new Set<ExecutionReads>();
   readonly #keeper: ReadKeeper | undefined;
   #pending: Promise<void> | undefined;
 
@@ -76,7 +86,10 @@ export class SessionReads {
     const added = reads.filter(({ label, source }) => !this.#reads.has(keyOf(label, source)));
     if (added.length === 0) return undefined;
     this.#have(added);
-    return this.#keeper?.keep(added, [...this.#executions.keys()]);
+    return this.#keeper?.keep(
+      added,
+      Array.from(this.#kept, ({ id }) => id),
+    );
   }
 
   /** Adds data that was read before, and is kept already. */
@@ -100,17 +113,26 @@ export class SessionReads {
     this.#chars += text.length;
   }
 
-  /** The reads of the session are kept for the execution too, until the result is disposed of. */
-  async executes(id: string): Promise<Disposable> {
-    this.#executions.set(id, (this.#executions.get(id) ?? 0) + 1);
-    if (this.#reads.size > 0) await this.#keeper?.keep(this.all, [id]);
-    return {
+  /** An execution of the session, until the result is disposed of. Most executions are never stored, and cost no write. */
+  executes(id: string): ExecutionReads {
+    let hasEnded = false;
+    let isKept = false;
+    const execution: ExecutionReads = {
+      id,
+      get isKept() {
+        return isKept;
+      },
+      keep: async () => {
+        if (!hasEnded) this.#kept.add(execution);
+        isKept = true;
+        if (this.#reads.size > 0) await this.#keeper?.keep(this.all, [id]);
+      },
       [Symbol.dispose]: () => {
-        const left = this.#executions.get(id)! - 1;
-        if (left === 0) this.#executions.delete(id);
-        else this.#executions.set(id, left);
+        hasEnded = true;
+        this.#kept.delete(execution);
       },
     };
+    return execution;
   }
 
   /**

@@ -1,13 +1,12 @@
-/** The saved programs of one config, or of one door of it: a private folder with a JSON file for each. */
+/** The saved programs of one config, or of one door of it: a private folder with a JSON document for each. */
 import { join } from "node:path";
+import type { DocumentChanges, DocumentLock } from "../../base/documents.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
-import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../../base/files.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
-import { withLock } from "../../base/lock.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { sha256 } from "../../base/sha256.ts";
-import type { SavedProgramsPlace } from "../../config/locations.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { maxSavedPrograms } from "../limits.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
 
@@ -37,7 +36,8 @@ export class ProgramLibrary {
   }
 
   names(): string[] {
-    const files = namesIn(this.#place.folder).filter((name) => name.endsWith(ending));
+    const { documents, folder } = this.#place;
+    const files = documents.namesIn(folder).filter((name) => name.endsWith(ending));
     return files.map((name) => name.slice(0, -ending.length)).filter((name) => problemOfName(name) === undefined);
   }
 
@@ -56,7 +56,7 @@ export class ProgramLibrary {
   find(name: string): SavedProgram | undefined {
     if (problemOfName(name) !== undefined) return undefined;
     const file = this.#fileOf(name);
-    const text = readIfThere(file);
+    const text = this.#place.documents.read(file);
     if (text === undefined) return undefined;
     const value = parsedJson(text);
     if (isNewer(value, 1)) throw writtenByNewer(`the saved program "${name}"`);
@@ -70,30 +70,35 @@ export class ProgramLibrary {
    * Writes what `change` makes of the program of that name. It gets undefined if none is saved. Throws FILE_NOT_WRITABLE, USAGE if too many programs are saved, and what `change` throws.
    */
   async change(name: string, change: (before: SavedProgram | undefined) => SavedProgram): Promise<void> {
-    await withLock(join(this.#place.folder, ".lock"), "the saved programs", () => {
+    await this.#place.documents.alone(this.#lock, (changes) => {
       const before = this.find(name);
-      this.#write(name, change(before), before === undefined);
-      tellOthers(this.#place);
+      this.#write(name, change(before), before === undefined, changes);
+      tellOthers(this.#place, changes);
     });
   }
 
-  #write(name: string, program: SavedProgram, isNew: boolean): void {
+  #write(name: string, program: SavedProgram, isNew: boolean, changes: DocumentChanges): void {
     if (isNew && this.names().length >= maxSavedPrograms) {
       throw new ClaudikinsError("USAGE", `${maxSavedPrograms} programs are saved already`, {
         hint: "Remove one: claudikins programs remove NAME",
       });
     }
-    writeWhenChanged(this.#fileOf(name), `${JSON.stringify(program, null, 1)}\n`, undefined, 0o600);
+    changes.write(this.#fileOf(name), `${JSON.stringify(program, null, 1)}\n`);
   }
 
   /** Removes a file that may be damaged. Returns false if it does not exist. Throws FILE_NOT_WRITABLE. */
   async remove(name: string): Promise<boolean> {
     if (!this.names().includes(name)) return false;
-    await withLock(join(this.#place.folder, ".lock"), "the saved programs", () => {
-      removeFile(this.#fileOf(name));
-      tellOthers(this.#place);
+    await this.#place.documents.alone(this.#lock, (changes) => {
+      changes.remove(this.#fileOf(name));
+      tellOthers(this.#place, changes);
     });
     return true;
+  }
+
+  get #lock(): DocumentLock {
+    const { folder } = this.#place;
+    return { folder, lock: join(folder, ".lock"), what: "the saved programs" };
   }
 
   #fileOf(name: string): string {
@@ -102,8 +107,8 @@ export class ProgramLibrary {
 }
 
 /** Lets running processes know that a program or a schedule has changed. Throws FILE_NOT_WRITABLE. */
-export function tellOthers({ mark }: SavedProgramsPlace): void {
-  writeWhenChanged(mark, `${Date.now()}.${crypto.randomUUID()}\n`, undefined, 0o600);
+export function tellOthers({ mark }: Pick<SavedProgramsPlace, "mark">, changes: DocumentChanges): void {
+  changes.write(mark, `${Date.now()}.${crypto.randomUUID()}\n`);
 }
 
 /** A text that changes when a program changes. */

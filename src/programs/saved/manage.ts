@@ -1,7 +1,7 @@
 /** Schedules saved programs, and removes them with their schedules. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
-import type { SavedProgramsPlace } from "../../config/locations.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { ProgramLibrary } from "./library.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
 import { requestFor } from "./run.ts";

@@ -2,7 +2,7 @@
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { TraceContext } from "../../base/trace-context.ts";
-import type { SavedProgramsPlace } from "../../config/locations.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import { onAbort } from "../../servers/abort.ts";

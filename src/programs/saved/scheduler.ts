@@ -1,10 +1,9 @@
 /** Runs saved programs when they are due: each time once, and never twice at the same time. */
-import { dirname, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { messageOf } from "../../base/errors.ts";
-import { statsOf } from "../../base/files.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
-import type { SavedProgramsPlace } from "../../config/locations.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { ExecutionParts } from "../execute.ts";
 import type { Executions } from "../executions.ts";
 import type { FollowedExecution } from "../running-execution.ts";
@@ -164,9 +163,10 @@ export class Scheduler {
   }
 }
 
-/** Undefined if no program was ever saved: then nothing is loaded. */
+/** Undefined if nothing was ever scheduled: then nothing is loaded. */
 async function schedulesAt({ place }: ScheduledPlace): Promise<Schedules | undefined> {
-  if (!statsOf(place.folder)) return undefined;
+  const { documents, folder } = place;
+  if (!documents.areKnown || documents.namesIn(join(folder, "schedules")).length === 0) return undefined;
   const { Schedules } = await import("./schedules.ts");
   return new Schedules(place);
 }

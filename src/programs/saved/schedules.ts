@@ -1,13 +1,12 @@
-/** When saved programs run by themselves: a private file for each schedule, beside the programs. */
+/** When saved programs run by themselves: a private document for each schedule, beside the programs. */
 import { join } from "node:path";
 import { Cron } from "croner";
+import type { DocumentChanges } from "../../base/documents.ts";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
-import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../../base/files.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
-import { withLock } from "../../base/lock.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { isNewer } from "../../base/newer.ts";
-import type { SavedProgramsPlace } from "../../config/locations.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { maxCountedMisses, maxSchedules } from "../limits.ts";
 import { tellOthers } from "./library.ts";
 import { problemOfName } from "./model.ts";
@@ -88,7 +87,7 @@ export class Schedules {
   }
 
   ids(): string[] {
-    const files = namesIn(this.#folder).filter((name) => name.endsWith(".json"));
+    const files = this.#place.documents.namesIn(this.#folder).filter((name) => name.endsWith(".json"));
     return files.map((name) => name.slice(0, -".json".length)).filter((id) => problemOfName(id) === undefined);
   }
 
@@ -107,13 +106,13 @@ export class Schedules {
   }
 
   find(id: string): Schedule | undefined {
-    const value = parsedJson(readIfThere(this.#fileOf(id)) ?? "");
+    const value = parsedJson(this.#place.documents.read(this.#fileOf(id)) ?? "");
     return isSchedule(value) && !isNewer(value, 1) ? { ...value, id } : undefined;
   }
 
   /** Throws FILE_NOT_WRITABLE, and USAGE if there are too many or another one has the id. */
   async add(schedule: Schedule): Promise<void> {
-    await this.#locked(() => {
+    await this.#alone((changes) => {
       const ids = this.ids();
       if (ids.includes(schedule.id)) {
         throw new ClaudikinsError("USAGE", `A schedule called "${schedule.id}" exists already`, {
@@ -121,40 +120,41 @@ export class Schedules {
         });
       }
       if (ids.length >= maxSchedules) throw new ClaudikinsError("USAGE", `There are ${maxSchedules} schedules already`);
-      this.#write(schedule);
+      this.#write(schedule, changes);
       // The description of the program names its schedules.
-      tellOthers(this.#place);
+      tellOthers(this.#place, changes);
     });
   }
 
   /** Changes what is noted about a schedule. Has no effect if it was removed. Throws FILE_NOT_WRITABLE. */
   async note(id: string, change: (schedule: Schedule) => Schedule): Promise<void> {
-    await this.#locked(() => {
+    await this.#alone((changes) => {
       const found = this.find(id);
-      if (found) this.#write(change(found));
+      if (found) this.#write(change(found), changes);
     });
   }
 
   /** Throws PROGRAM_NOT_FOUND and FILE_NOT_WRITABLE. */
   async remove(id: string): Promise<void> {
-    await this.#locked(() => {
+    await this.#alone((changes) => {
       const ids = this.ids();
       if (!ids.includes(id)) {
         throw new ClaudikinsError("PROGRAM_NOT_FOUND", `No schedule is called "${id}"`, {
           hint: didYouMean(id, ids) ?? (ids.length === 0 ? "Nothing is scheduled." : `Schedules: ${ids.join(", ")}`),
         });
       }
-      removeFile(this.#fileOf(id));
-      tellOthers(this.#place);
+      changes.remove(this.#fileOf(id));
+      tellOthers(this.#place, changes);
     });
   }
 
-  #locked(work: () => void): Promise<void> {
-    return withLock(join(this.#place.folder, ".schedules.lock"), "the schedules", work);
+  #alone(work: (changes: DocumentChanges) => void): Promise<void> {
+    const lock = join(this.#place.folder, ".schedules.lock");
+    return this.#place.documents.alone({ folder: this.#folder, lock, what: "the schedules" }, work);
   }
 
-  #write(schedule: Schedule): void {
-    writeWhenChanged(this.#fileOf(schedule.id), `${JSON.stringify(schedule, null, 1)}\n`, undefined, 0o600);
+  #write(schedule: Schedule, changes: DocumentChanges): void {
+    changes.write(this.#fileOf(schedule.id), `${JSON.stringify(schedule, null, 1)}\n`);
   }
 
   #fileOf(id: string): string {

@@ -5,7 +5,7 @@ import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { traceIn } from "../../base/trace-context.ts";
 import { version } from "../../base/version.ts";
-import type { SavedProgramsPlace } from "../../config/locations.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { Channel } from "../../servers/channel.ts";
 import type { ExecutionParts } from "../execute.ts";

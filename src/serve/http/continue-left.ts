@@ -1,4 +1,5 @@
 /** Continues the executions that other replicas have left: those that died, and those that ended. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "../../app/app.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -37,7 +38,7 @@ export class ContinueLeft implements AsyncDisposable {
   async #begin(): Promise<Continuing | undefined> {
     const { signal } = this.#stopping;
     if (!this.#app.store.continuations) return undefined;
-    for (let told = ""; !signal.aborted; await Bun.sleep(storeRetryMs)) {
+    for (let told = ""; !signal.aborted; await sleep(storeRetryMs, undefined, { signal }).catch(() => {})) {
       try {
         const app = await this.#app.unlock(signal);
         return await app.store.continuations?.take(this.#handlersFor(app));

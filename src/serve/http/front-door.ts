@@ -150,8 +150,8 @@ export class FrontDoor {
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     this.#options.page?.close();
-    await Promise.all([this.#continuing[Symbol.asyncDispose](), this.#scheduled[Symbol.asyncDispose]()]);
-    await Promise.all([this.#untilDone(graceMs), this.#drain(graceMs)]);
+    const taking = [this.#continuing[Symbol.asyncDispose](), this.#scheduled[Symbol.asyncDispose]()];
+    await Promise.all([...taking, this.#untilDone(graceMs), this.#drain(graceMs)]);
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
       modern.cancel();

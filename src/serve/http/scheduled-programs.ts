@@ -1,6 +1,6 @@
 /** Runs the scheduled programs of the config and its doors, if replicas share the store: then one of them runs each. */
 import type { App } from "../../app/app.ts";
-import { savedProgramsOf } from "../../config/locations.ts";
+import { savedProgramsOf } from "../../config/saved-programs-place.ts";
 import { type ScheduledPlace, Scheduler } from "../../programs/saved/scheduler.ts";
 import { scheduleLookMs, unlockMs } from "../limits.ts";
 import type { ContinueOptions } from "./continue-left.ts";

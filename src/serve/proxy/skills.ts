@@ -1,6 +1,7 @@
 /** Skills of servers in direct mode. Many agents check a list as a whole, so entries that the extension does not allow are left out. */
 import { SkillSchema } from "@modelcontextprotocol/core/ext/skills";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { percentDecoded } from "../../base/percent-decoded.ts";
 import type { Usable } from "./definitions.ts";
 
 const suffix = "/SKILL.md";
@@ -13,13 +14,15 @@ export const usableSkill: Usable = (skill) => {
   const { name, description, compatibility, metadata } = frontmatter as typeof frontmatter & JsonObject;
   const address = plain(uri);
   const folder = address?.slice(0, -suffix.length) ?? "";
-  const isNamed = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) && decoded(folder.split("/").at(-1)) === name;
+  const last = folder.split("/").at(-1) ?? "";
+  const isNamed = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) && percentDecoded(last) === name;
   const isDescribed = isBetween(description, 1_024) && (compatibility === undefined || isBetween(compatibility, 500));
   const hasTexts = metadata === undefined || (isObject(metadata) && Object.values(metadata).every(isText));
   if (!address?.endsWith(suffix) || !isNamed || !isDescribed || !hasTexts) return undefined;
   if (resources === "dynamic") return skill;
   const files = resources.map((each) => plain(each.uri));
-  const isComplete = files.includes(address) && new Set(files.map(decoded)).size === files.length;
+  const isComplete =
+    files.includes(address) && new Set(files.map((file = "") => percentDecoded(file))).size === files.length;
   return isComplete && files.every((file) => isIn(folder, file)) ? skill : undefined;
 };
 
@@ -46,16 +49,8 @@ function isIn(folder: string, file: string | undefined): boolean {
   const names = file
     .slice(folder.length + 1)
     .split("/")
-    .map(decoded);
+    .map(percentDecoded);
   return names.every((name) => name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name));
-}
-
-function decoded(text = ""): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const isText = (value: unknown) => typeof value === "string";

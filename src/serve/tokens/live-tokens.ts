@@ -3,9 +3,9 @@
  * a token began listens to its signal, which is aborted soon after the token has expired or was revoked.
  */
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
-import { stampOf } from "../../base/files.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
+import { documentsOf } from "../../config/documents.ts";
 import type { Environment } from "../../config/environment.ts";
 import { tokensFile } from "../../config/locations.ts";
 import { tokenLookMs } from "../limits.ts";
@@ -91,7 +91,7 @@ export class LiveTokens implements AsyncDisposable {
 
   /** Reads the file if it has changed, and ends the tokens that are no longer in it. */
   #look(): void {
-    const stamp = stampOf(this.#file);
+    const stamp = documentsOf(this.#options.env).stampOf(this.#file);
     if (stamp === this.#stamp) return;
     const before = this.#tokens;
     const stored = this.#read();

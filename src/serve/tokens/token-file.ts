@@ -1,14 +1,15 @@
 /**
- * The file of the tokens of `serve --http`. It has the digest of each token and never the token itself. A token belongs to one config, so
+ * The tokens of `serve --http`, in one file or one document of the team. It has the digest of each token and never the token itself. A token belongs to one config, so
  * that the doors of other configs stay closed for it.
  */
+import { dirname } from "node:path";
+import type { Documents } from "../../base/documents.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
-import { writeWhenChanged } from "../../base/files.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
-import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { readPrivate } from "../../base/private-file.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import { documentsOf } from "../../config/documents.ts";
 import type { Environment } from "../../config/environment.ts";
 import { tokensFile } from "../../config/locations.ts";
 
@@ -37,9 +38,9 @@ export function tokenId({ hash }: Pick<StoredToken, "hash">): string {
   return hash.slice(0, 8);
 }
 
-/** Throws USAGE for a file that is damaged or that others can read or change, and VERSION_TOO_OLD. */
+/** Throws USAGE for a file that is damaged or that others can read or change, VERSION_TOO_OLD, and DATABASE_UNAVAILABLE. */
 export function readTokens(env: Environment): StoredToken[] {
-  return readDocument(tokensFile(env)).tokens;
+  return readDocument(tokensFile(env), documentsOf(env)).tokens;
 }
 
 /**
@@ -52,24 +53,19 @@ export function changeTokens<T>(
   waitMs?: number,
 ): Promise<T> {
   const file = tokensFile(env);
-  return withLock(
-    `${file}.lock`,
-    what,
-    async () => {
-      const document = readDocument(file);
-      const before = JSON.stringify(document);
-      const changed = await change(document.tokens);
-      if (JSON.stringify(document) === before) return changed;
-      writeWhenChanged(file, `${JSON.stringify(document, null, 1)}\n`, undefined, 0o600);
-      return changed;
-    },
-    waitMs,
-  );
+  const documents = documentsOf(env);
+  return documents.alone({ folder: dirname(file), lock: `${file}.lock`, what, waitMs }, async (changes) => {
+    const document = readDocument(file, documents);
+    const before = JSON.stringify(document);
+    const changed = await change(document.tokens);
+    if (JSON.stringify(document) !== before) changes.write(file, `${JSON.stringify(document, null, 1)}\n`);
+    return changed;
+  });
 }
 
 /** Fields that a later version has added stay as they are. */
-function readDocument(file: string): JsonObject & { version: number; tokens: StoredToken[] } {
-  const text = textOf(file);
+function readDocument(file: string, documents: Documents): JsonObject & { version: number; tokens: StoredToken[] } {
+  const text = documents.areFiles ? privateTextOf(file) : documents.read(file);
   if (text === undefined) return { version: 1, tokens: [] };
   const value = parsedJson(text);
   if (isNewer(value, 1)) throw writtenByNewer(what);
@@ -78,7 +74,7 @@ function readDocument(file: string): JsonObject & { version: number; tokens: Sto
   return { ...value, version, tokens };
 }
 
-function textOf(file: string): string | undefined {
+function privateTextOf(file: string): string | undefined {
   let found: ReturnType<typeof readPrivate>;
   try {
     found = readPrivate(file);

@@ -1,21 +1,18 @@
 /**
- * Stores sign-ins in one file for all processes of a user, or in one file for each person who has signed in. Records are sealed: with the keys of
- * the config for people, and with a key of the system's keychain for the user, if there is a keychain. The file is replaced as a whole, and only
- * the user can read it.
+ * Stores sign-ins in one document for all processes of a user, or of a team, or in one document for each person who has signed in. Records are
+ * sealed: with the keys of the config for people and in the database of a team, and with a key of the system's keychain for the user, if there is a
+ * keychain. The document is replaced as a whole, and only the user can read its file.
  */
 
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { OAuthMetadata } from "@modelcontextprotocol/client";
-import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
+import { type DocumentChanges, type DocumentLock, type Documents, fileDocuments } from "../../base/documents.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
-import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { type SubjectToken, subjectOf } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { renewalMarginMs } from "../limits.ts";
-import type { KeychainSeal } from "./keychain-seal.ts";
 import type { Seal } from "./seal.ts";
 
 /** The guarded thing, as errors name it. */
@@ -95,14 +92,35 @@ export interface CredentialOwner {
   pageFor(server: string): string | undefined;
 }
 
+/** Finds the key that seals the sign-ins of the user, or of the team. */
+export interface SignInSeal {
+  /** Undefined until the key was read or made. */
+  readonly seal: Seal | undefined;
+  /** Why there was no key last, as the end of "The sign-ins are sealed, and …". */
+  readonly why: string | undefined;
+  /** Reads the key. Undefined if there is none. */
+  read(): Promise<Seal | undefined>;
+  /** Reads the key, or makes one. Call it with the lock of the document. Undefined if sign-ins may be stored without a seal; throws if not. */
+  readOrMake(): Promise<Seal | undefined>;
+}
+
+interface CredentialStoreOptions {
+  /** Given for the credentials of one person. */
+  owner?: CredentialOwner | undefined;
+  /** Given for other sign-ins, if they may be sealed. */
+  signInSeal?: SignInSeal | undefined;
+  /** Default: files. */
+  documents?: Documents | undefined;
+}
+
 export class CredentialStore {
   readonly #file: string;
+  readonly #documents: Documents;
   readonly #warn: (message: string) => void;
   #isWarned = false;
   /** Given if the credentials belong to one person. */
   readonly owner: CredentialOwner | undefined;
-  /** Given for the user's own sign-ins, if they may be sealed. */
-  readonly #keychain: KeychainSeal | undefined;
+  readonly #signInSeal: SignInSeal | undefined;
   /** The records that are being sealed with the newest key. */
   readonly #resealing = new Set<string>();
   #preparing: Promise<void> | undefined;
@@ -112,39 +130,50 @@ export class CredentialStore {
   constructor(
     file: string,
     warn: (message: string) => void = () => {},
-    { owner, keychain }: { owner?: CredentialOwner | undefined; keychain?: KeychainSeal | undefined } = {},
+    { owner, signInSeal, documents = fileDocuments }: CredentialStoreOptions = {},
   ) {
     this.#file = file;
+    this.#documents = documents;
     this.#warn = warn;
     this.owner = owner;
-    this.#keychain = keychain;
+    this.#signInSeal = signInSeal;
   }
 
-  /** Reads the key of sealed records. Call it before `read`. Throws VERSION_TOO_OLD. */
+  /** Reads the document, and the key of sealed records. Call it before `read`. Throws VERSION_TOO_OLD and DATABASE_UNAVAILABLE. */
   async ready(): Promise<void> {
-    this.#preparing ??= this.#prepare();
+    await this.#documents.ready([dirname(this.#file)]);
+    this.#preparing ??= this.#prepare().catch((error: unknown) => {
+      this.#preparing = undefined;
+      throw error;
+    });
     await this.#preparing;
   }
 
   async #prepare(): Promise<void> {
-    if (!this.#keychain || !this.#records().some(isSealed) || (await this.#keychain.read())) return;
+    if (!this.#signInSeal || !this.#records().some(isSealed) || (await this.#signInSeal.read())) return;
     if (!this.#isWarnedOfKey) {
-      this.#warn(`The sign-ins are sealed, and the keychain ${this.#keychain.why}: all servers count as signed out`);
+      this.#warn(`The sign-ins are sealed, and ${this.#signInSeal.why}: all servers count as signed out`);
     }
     this.#isWarnedOfKey = true;
   }
 
-  /** Whether records are sealed with a key that cannot be read. */
-  get isLocked(): boolean {
-    return this.#keychain?.seal === undefined && this.#keychain?.why !== undefined && this.#records().some(isSealed);
+  /** Throws if sign-ins of a team could not be stored, because there is no key to seal them. */
+  async requireKey(): Promise<void> {
+    if (!this.#documents.areFiles) await this.#signInSeal?.readOrMake();
+  }
+
+  /** Why records cannot be opened, as the end of "The sign-ins are sealed, and …". Undefined if they can. */
+  get whyLocked(): string | undefined {
+    const { seal, why } = this.#signInSeal ?? {};
+    return seal === undefined && this.#records().some(isSealed) ? why : undefined;
   }
 
   /** Seals the sign-ins of earlier versions, if there is a keychain. Otherwise they stay as they are. */
   async takeOver(): Promise<void> {
-    if (!this.#keychain || this.#records().every(isSealed)) return;
-    await withLock(this.#lockFile("file"), guarded, async () => {
+    if (!this.#signInSeal || this.#records().every(isSealed)) return;
+    await this.#documents.alone(this.#lock("file"), async (changes) => {
       const contents = this.#contents();
-      if (contents && (await this.#keychain?.readOrMake())) this.#write(contents);
+      if (contents && (await this.#signInSeal?.readOrMake())) this.#write(contents, changes);
     });
   }
 
@@ -174,7 +203,7 @@ export class CredentialStore {
   }
 
   get #seal(): Seal | undefined {
-    return this.owner?.seal ?? this.#keychain?.seal;
+    return this.owner?.seal ?? this.#signInSeal?.seal;
   }
 
   /** Changes when the tokens change. It says nothing about them. */
@@ -202,22 +231,22 @@ export class CredentialStore {
     server: ServerConfig,
     change: (record: SignInRecord | undefined) => SignInRecord | undefined,
   ): Promise<void> {
-    await withLock(this.#lockFile("file"), guarded, async () => {
-      await this.#keychain?.readOrMake();
-      const contents = this.#contents() ?? this.#keptAside();
+    await this.#documents.alone(this.#lock("file"), async (changes) => {
+      await this.#signInSeal?.readOrMake();
+      const contents = this.#contents() ?? this.#keptAside(changes);
       const key = keyOf(server);
       const before = this.#recordIn(contents, server);
       const after = change(before && isOfConfig(before, server) ? before : undefined);
       const { [key]: _, ...servers } = contents.servers;
       if (after) servers[key] = after;
       else if (before === undefined) return;
-      this.#write({ version: 1, servers });
+      this.#write({ version: 1, servers }, changes);
     });
   }
 
   /** Runs the work with the lock, so that no other process requests or revokes tokens of this server. */
   async alone<T>(server: NetworkServer, work: () => Promise<T>): Promise<T> {
-    return withLock(this.#lockFile(hash(keyOf(server))), guarded, work);
+    return this.#documents.alone(this.#lock(hash(keyOf(server))), work);
   }
 
   /** Records that are sealed stay as they are. */
@@ -226,14 +255,15 @@ export class CredentialStore {
     return seal && !("sealed" in record) ? { sealed: seal.seal(JSON.stringify(record), key) } : record;
   }
 
-  #lockFile(name: string): string {
-    return join(dirname(this.#file), "credentials.locks", name);
+  #lock(name: string): DocumentLock {
+    const folder = dirname(this.#file);
+    return { folder, lock: join(folder, "credentials.locks", name), what: guarded };
   }
 
   /** Undefined if the file is damaged. */
   #contents(): Contents | undefined {
-    if (!existsSync(this.#file)) return nothing();
     const text = this.#text();
+    if (text === undefined) return nothing();
     const contents = parsed(text);
     if (!contents && isNewer(parsedJson(text), 1)) throw writtenByNewer("the sign-ins");
     if (!contents && !this.#isWarned) this.#warn(`${this.#file} is damaged: all servers count as signed out`);
@@ -241,49 +271,28 @@ export class CredentialStore {
     return contents;
   }
 
-  #text(): string {
+  /** A file that cannot be read counts as damaged. */
+  #text(): string | undefined {
     try {
-      return readFileSync(this.#file, "utf8");
-    } catch {
+      return this.#documents.read(this.#file);
+    } catch (error) {
+      if (!this.#documents.areFiles) throw error;
       return "";
     }
   }
 
   /** Keeps a damaged file under another name, and begins a new one. */
-  #keptAside(): Contents {
+  #keptAside(changes: DocumentChanges): Contents {
     const aside = `${this.#file}.damaged`;
-    this.#tried(() => renameSync(this.#file, aside));
+    changes.rename(this.#file, aside);
     this.#warn(`Kept the damaged file as ${aside}`);
     return nothing();
   }
 
-  #write({ version, servers }: Contents): void {
+  #write({ version, servers }: Contents, changes: DocumentChanges): void {
     const kept = Object.entries(servers).map(([key, record]) => [key, this.#kept(record, key)]);
     const contents = { version, servers: Object.fromEntries(kept) };
-    const folder = dirname(this.#file);
-    const temporary = `${this.#file}.${process.pid}.tmp`;
-    this.#tried(() => {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      chmodSync(folder, 0o700);
-      // A process that was killed may have left its temporary file; this process has the lock, so no other one writes.
-      rmSync(temporary, { force: true });
-      const text = `${JSON.stringify(contents, null, 2)}\n`;
-      writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
-      renameSync(temporary, this.#file);
-    }, temporary);
-  }
-
-  #tried(work: () => void, temporary?: string): void {
-    try {
-      work();
-    } catch (error) {
-      if (temporary !== undefined) rmSync(temporary, { force: true });
-      // The message has no path, and no cause with a path, because code in the sandbox may read it.
-      const why = systemCodeOf(error) ?? "unknown error";
-      throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write the credentials file: ${why}`, {
-        hint: "Check that claudikins can write to its data folder and that the disk is not full.",
-      });
-    }
+    changes.writeSecret(this.#file, `${JSON.stringify(contents, null, 2)}\n`);
   }
 }
 

@@ -3,12 +3,13 @@ import { randomBytes } from "node:crypto";
 import { KeychainFailure, keychainItem, setKeychainItem } from "../../base/keychain.ts";
 import type { Environment } from "../../config/environment.ts";
 import { keychainRestMs } from "../limits.ts";
+import type { SignInSeal } from "./credentials.ts";
 import { Seal, sealingKeysOf } from "./seal.ts";
 
 /** The name of the key in the keychain. */
 const item = "key of sign-ins";
 
-export class KeychainSeal {
+export class KeychainSeal implements SignInSeal {
   readonly #env: Environment;
   #seal: Seal | undefined;
   #failure: { why: string; until: number } | undefined;
@@ -22,9 +23,8 @@ export class KeychainSeal {
     return this.#seal;
   }
 
-  /** Why the keychain could not be used last, as the end of a sentence that begins with "the keychain". */
   get why(): string | undefined {
-    return this.#failure?.why;
+    return this.#failure && `the keychain ${this.#failure.why}`;
   }
 
   /** Reads the key. Undefined if there is none, or if the keychain cannot be used, which is not tried again for a while. */

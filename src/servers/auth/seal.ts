@@ -1,4 +1,4 @@
-/** Seals the credentials of a person with AES-256-GCM, so that the files alone are of no use. */
+/** Seals credentials with AES-256-GCM, so that the files, or the rows of a database, are of no use alone. */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
@@ -16,15 +16,18 @@ interface SealingKey {
   bytes: Buffer;
 }
 
-/** The keys of the config, in their order. Throws NEEDS_VARIABLE, FILE_NOT_FOUND, and CONFIG_INVALID if there is none or one is unusable. */
-export function sealingKeysOf({ keys, file, needs }: Sealing): SealingKey[] {
+/**
+ * The keys of the config, in their order. `what` is sealed with them, as errors name it. Throws NEEDS_VARIABLE, FILE_NOT_FOUND, and
+ * CONFIG_INVALID if there is none or one is unusable.
+ */
+export function sealingKeysOf({ keys, file, needs }: Sealing, what: string = "credentials of people"): SealingKey[] {
   if (needs.length > 0) {
     const names = needs.join(", ");
-    throw new ClaudikinsError("NEEDS_VARIABLE", `The credentials of people need ${names} in the environment`, { hint });
+    throw new ClaudikinsError("NEEDS_VARIABLE", `The ${what} need ${names} in the environment`, { hint });
   }
   const texts = [...keys, ...(file === undefined ? [] : linesOf(file))].flatMap((text) => text.split(/[\s,]+/));
-  const found = texts.filter((text) => text !== "").map(keyOf);
-  if (found.length === 0) throw unusable("there is no key");
+  const found = texts.filter((text) => text !== "").map((text) => keyOf(text, what));
+  if (found.length === 0) throw unusable("there is no key", what);
   return found;
 }
 
@@ -37,17 +40,17 @@ function linesOf(file: string): string[] {
   }
 }
 
-function keyOf(text: string): SealingKey {
+function keyOf(text: string, what: string): SealingKey {
   const isHex = /^[\da-f]{64}$/i.test(text);
   const bytes = Buffer.from(text, isHex ? "hex" : "base64");
-  if (bytes.length !== keyBytes) throw unusable("a key must have 32 bytes, in base64");
+  if (bytes.length !== keyBytes) throw unusable("a key must have 32 bytes, in base64", what);
   return { id: sha256(`claudikins sealing key ${bytes.toString("hex")}`).slice(0, 8), bytes };
 }
 
 const hint = "To make a key: openssl rand -base64 32. Give it in CLAUDIKINS_SEALING_KEY, or with auth.sealingKeyFile.";
 
-function unusable(why: string): ClaudikinsError {
-  return new ClaudikinsError("CONFIG_INVALID", `The credentials of people cannot be sealed: ${why}`, { hint });
+function unusable(why: string, what: string): ClaudikinsError {
+  return new ClaudikinsError("CONFIG_INVALID", `The ${what} cannot be sealed: ${why}`, { hint });
 }
 
 export interface Opened {

@@ -47,6 +47,7 @@ export async function beginSignIn(
 ): Promise<SignIn | undefined> {
   return named(server, options.signal, async () => {
     await credentials.ready();
+    await credentials.requireKey();
     const { authorize } = await import("./authorize.ts");
     const read = await withOwnValues(server, env);
     const begun = await authorize({ server: read, endpoint: endpointOf(read), store: credentials, ...options });

@@ -1,5 +1,6 @@
 /** Gets tokens from an authorization server, for a code, a refresh token, client credentials or an assertion, and revokes them. */
 import {
+  type AddClientAuthentication,
   exchangeAuthorization,
   type FetchLike,
   fetchToken,
@@ -9,6 +10,7 @@ import {
   refreshAuthorization,
   selectClientAuthMethod,
 } from "@modelcontextprotocol/client";
+import { basicAuthorization } from "../../base/basic-authorization.ts";
 import type { OAuthClient } from "./client.ts";
 import { type SignInRecord, type StoredMetadata, storedMetadataKeys, type Tokens } from "./credentials.ts";
 import { AuthorizationRefused, isOurs, notOAuth, withoutTls } from "./words.ts";
@@ -88,17 +90,22 @@ export async function revoke({ metadata, client, fetch }: OAuthContext, { refres
     token_type_hint: refresh === undefined ? "access_token" : "refresh_token",
   });
   const headers = new Headers({ "content-type": "application/x-www-form-urlencoded" });
-  const { client_id, client_secret = "" } = client.information;
-  const method = selectClientAuthMethod(client.information, metadata?.token_endpoint_auth_methods_supported ?? []);
-  if (client.authentication) {
-    await client.authentication(headers, body, new URL(endpoint), metadata);
-  } else if (method === "client_secret_basic") {
-    headers.set("authorization", `Basic ${btoa(`${client_id}:${client_secret}`)}`);
-  } else {
-    body.set("client_id", client_id);
-    if (method === "client_secret_post") body.set("client_secret", client_secret);
-  }
+  await authenticationOf(client)(headers, body, endpoint, metadata);
   await fetch(endpoint, { method: "POST", headers, body });
+}
+
+/** Says in a request which client sends it. The SDK would send ids and secrets in a header without encoding them (RFC 6749, section 2.3.1). */
+function authenticationOf({ authentication, information }: OAuthClient): AddClientAuthentication {
+  return (
+    authentication ??
+    ((headers, body, _, metadata) => {
+      const { client_id: id, client_secret: secret = "" } = information;
+      const method = selectClientAuthMethod(information, metadata?.token_endpoint_auth_methods_supported ?? []);
+      if (method === "client_secret_basic") return headers.set("authorization", basicAuthorization(id, secret));
+      body.set("client_id", id);
+      if (method === "client_secret_post") body.set("client_secret", secret);
+    })
+  );
 }
 
 /** Options for the SDK. The resource is passed unchanged, because some servers compare it as a string. */
@@ -106,7 +113,7 @@ function asSdk({ metadata, client, resource, fetch }: OAuthContext) {
   return {
     ...(metadata ? { metadata } : {}),
     clientInformation: client.information,
-    ...(client.authentication ? { addClientAuthentication: client.authentication } : {}),
+    addClientAuthentication: authenticationOf(client),
     ...(resource === undefined ? {} : { resource }),
     fetchFn: fetch,
   };

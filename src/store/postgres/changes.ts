@@ -1,23 +1,34 @@
 /** Tells all processes that something has changed for which others wait: approvals, executions, people. */
-import { changeLookMs, changeToldMs } from "../limits.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { changeLookMs, changeToldMs, listenAgainMs } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import type { Querying } from "./querying.ts";
 
-const channel = "claudikins";
+/** `claudikins`: something for which others wait. `claudikins_documents`: the documents of the folder that the message names. */
+type Channel = "claudikins" | "claudikins_documents";
 
 /** Tells of a change when the transaction is committed. For changes that people make: Postgres commits such transactions one by one. */
-export async function tellOnCommit(querying: Querying): Promise<void> {
-  await querying.run(`SELECT pg_notify('${channel}', '')`);
+export async function tellOnCommit(
+  querying: Querying,
+  channel: Channel = "claudikins",
+  message: string = "",
+): Promise<void> {
+  await querying.run("SELECT pg_notify($channel, $message)", { channel, message });
 }
+
+/** `message` is what was told. It is empty if anything may have changed. */
+type Listener = (message: string) => void;
 
 export class Changes {
   readonly #connections: Connections;
-  readonly #listeners = new Set<() => void>();
+  readonly #channel: Channel;
+  readonly #listeners = new Set<Listener>();
   #listening: Listening | undefined;
   #telling: Promise<void> | undefined;
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, channel: Channel = "claudikins") {
     this.#connections = connections;
+    this.#channel = channel;
   }
 
   /** Tells of changes that are committed already, once for all changes of a moment. */
@@ -29,14 +40,14 @@ export class Changes {
     await Bun.sleep(changeToldMs);
     this.#telling = undefined;
     // Listeners look from time to time anyway.
-    await this.#connections.each(tellOnCommit).catch(() => {});
+    await this.#connections.each((querying) => tellOnCommit(querying, this.#channel)).catch(() => {});
   }
 
   /** Calls the listener after changes, after the connection was lost, and now and then. Returns a function that ends this. */
-  listen(listener: () => void): () => void {
+  listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.#listening ??= new Listening(this.#connections.listening(), () => {
-      for (const each of [...this.#listeners]) each();
+    this.#listening ??= new Listening(this.#connections, this.#channel, (message) => {
+      for (const each of [...this.#listeners]) each(message);
     });
     return () => {
       this.#listeners.delete(listener);
@@ -56,38 +67,53 @@ export class Changes {
   }
 }
 
-/** A connection that waits for notifications. */
+/** A connection that waits for notifications. It is replaced when it is lost. */
 class Listening {
-  readonly #sql: Bun.SQL;
-  readonly #told: () => void;
+  readonly #connections: Connections;
+  readonly #channel: Channel;
+  readonly #told: Listener;
   readonly #looking: NodeJS.Timeout;
-  #isListening = false;
+  readonly #ending = new AbortController();
 
-  constructor(sql: Bun.SQL, told: () => void) {
-    this.#sql = sql;
+  constructor(connections: Connections, channel: Channel, told: Listener) {
+    this.#connections = connections;
+    this.#channel = channel;
     this.#told = told;
-    this.#looking = setInterval(() => this.#look(), changeLookMs).unref();
-    void this.#listen();
+    this.#looking = setInterval(() => told(""), changeLookMs).unref();
+    void this.#keepListening();
   }
 
-  #look(): void {
-    this.#told();
-    void this.#listen();
+  async #keepListening(): Promise<void> {
+    const { signal } = this.#ending;
+    for (let pauseMs = listenAgainMs; !signal.aborted; pauseMs = Math.min(2 * pauseMs, changeLookMs)) {
+      if (await this.#listen(signal)) pauseMs = listenAgainMs;
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    }
   }
 
-  /** Bun connects again if the connection is lost, and then calls the second function again. Until the first connection, we try again. */
-  async #listen(): Promise<void> {
-    if (this.#isListening) return;
-    this.#isListening = true;
+  /** Listens until the connection is lost. Returns whether there was one. A closed pool does not connect again, about which Bun would write on stderr. */
+  async #listen(signal: AbortSignal): Promise<boolean> {
+    const { promise: lost, resolve } = Promise.withResolvers<void>();
+    const sql = this.#connections.listening(resolve);
+    const close = () => {
+      resolve();
+      sql.close({ timeout: 0 }).catch(() => {});
+    };
+    signal.addEventListener("abort", close);
     try {
-      await this.#sql.listen(channel, this.#told, this.#told);
+      await sql.listen(this.#channel, this.#told, () => this.#told(""));
+      await lost;
+      return true;
     } catch {
-      this.#isListening = false;
+      return false;
+    } finally {
+      signal.removeEventListener("abort", close);
+      close();
     }
   }
 
   end(): void {
     clearInterval(this.#looking);
-    this.#sql.close({ timeout: 0 }).catch(() => {});
+    this.#ending.abort();
   }
 }

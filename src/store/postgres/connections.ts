@@ -7,6 +7,7 @@ import {
   databaseConnectSeconds,
   databaseRetryMs,
   maxConnections,
+  patientRetryMs,
   transactionIdleMs,
 } from "../limits.ts";
 import { databaseError, isConflict, isLost, noAnswer } from "./errors.ts";
@@ -25,20 +26,28 @@ export class Connections implements AsyncDisposable {
   #sql: Bun.SQL | undefined;
   #prepared: Promise<void> | undefined;
   #closings = 0;
+  readonly #max: number;
 
-  /** `prepare` brings the schema up to date. It is called before everything else. */
-  constructor(url: string, prepare: (connections: Connections) => Promise<void>) {
+  /** `prepare` brings the schema up to date. It is called before everything else. `max` connections are opened. */
+  constructor(url: string, prepare: (connections: Connections) => Promise<void>, max: number = maxConnections) {
     this.#url = url;
     this.#prepare = prepare;
+    this.#max = max;
   }
 
   /**
    * Runs statements that are no transaction together, and that may run twice. Throws DATABASE_UNAVAILABLE, and VERSION_TOO_OLD if a newer
    * claudikins has changed the schema.
    */
-  async each<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+  async each<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
     await this.#isPrepared();
-    return this.unprepared(work);
+    return this.unprepared(work, retryMs);
+  }
+
+  /** The same as `each`, for statements that may fail: they are not tried again. */
+  async once<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+    await this.#isPrepared();
+    return this.#again((sql) => work(queryingOf(sql)), 0);
   }
 
   /**
@@ -46,18 +55,26 @@ export class Connections implements AsyncDisposable {
    * connection is lost while the transaction is committed, the number of the transaction tells the next connection whether it was. `work`
    * runs again after an attempt without effect. Throws what `each` throws.
    */
-  async transaction<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
     await this.#isPrepared();
-    return this.unpreparedTransaction(work);
+    return this.unpreparedTransaction(work, retryMs);
+  }
+
+  /** The same for work without which a program is lost: it waits as long as a database takes that starts again. */
+  get patient(): Pick<Connections, "each" | "transaction"> {
+    return {
+      each: (work) => this.each(work, patientRetryMs),
+      transaction: (work) => this.transaction(work, patientRetryMs),
+    };
   }
 
   /** The same as `each`, before the schema is up to date. */
-  unprepared<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
-    return this.#again((sql) => work(queryingOf(sql)));
+  unprepared<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
+    return this.#again((sql) => work(queryingOf(sql)), retryMs);
   }
 
   /** The same as `transaction`, before the schema is up to date. */
-  unpreparedTransaction<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
+  unpreparedTransaction<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
     let attempt: { number?: string; done?: { output: T } } = {};
     return this.#again(async (sql) => {
       const { number, done } = attempt;
@@ -74,12 +91,12 @@ export class Connections implements AsyncDisposable {
         current.done = { output };
         return output;
       });
-    });
+    }, retryMs);
   }
 
-  /** Another pool, for a listener. */
-  listening(): Bun.SQL {
-    return this.#pool(1);
+  /** A connection for a listener. `lost` is called when it ends. */
+  listening(lost: () => void): Bun.SQL {
+    return this.#pool(1, { onclose: lost });
   }
 
   /** Another pool, for a library with statements of its own. */
@@ -103,15 +120,19 @@ export class Connections implements AsyncDisposable {
     return this.#prepared;
   }
 
-  async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + databaseRetryMs;
+  async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>, retryMs = databaseRetryMs): Promise<T> {
+    const deadline = performance.now() + retryMs;
     const closings = this.#closings;
+    let attempts = 0;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
+      attempts += 1;
       try {
         return await this.#answered(attempt);
       } catch (error) {
         const mayPass = isLost(error) || isConflict(error);
-        if (!mayPass || performance.now() > deadline) throw databaseError(error);
+        // A process that stood still for longer has tried only once.
+        const isEnough = performance.now() > deadline && (attempts > 1 || retryMs === 0);
+        if (!mayPass || isEnough) throw databaseError(error);
         await Bun.sleep(pauseMs * (0.5 + Math.random()));
         // Nobody would close another connection.
         if (closings !== this.#closings) throw databaseError(error);
@@ -121,7 +142,7 @@ export class Connections implements AsyncDisposable {
 
   /** A connection to a computer that is gone may never answer. Then all connections are replaced. */
   async #answered<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
-    this.#sql ??= this.#pool(maxConnections);
+    this.#sql ??= this.#pool(this.#max);
     const sql = this.#sql;
     const { promise: silence, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
@@ -135,7 +156,7 @@ export class Connections implements AsyncDisposable {
     }
   }
 
-  #pool(max: number, options: { transform?: undefined } = {}): Bun.SQL {
+  #pool(max: number, options: { transform?: undefined; onclose?: () => void } = {}): Bun.SQL {
     return new Bun.SQL(this.#url, {
       adapter: "postgres",
       // Otherwise PGDATABASE would have precedence.

@@ -2,6 +2,7 @@
  * The jobs to continue executions, in pg-boss. One process at a time looks for executions that are due and makes a job for each. Every process
  * works on jobs of its config; pg-boss repeats a job that failed or whose process has died, and gives up after the last attempt.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { fromBunSql, type Job, type JobWithMetadata, PgBoss } from "pg-boss";
 import { messageOf } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
@@ -147,14 +148,14 @@ export class ContinuationJobs implements Continuing {
       } catch (error) {
         this.#handlers.onProblem(messageOf(error));
       }
-      await Bun.sleep(dueLookPauseMs);
+      await sleep(dueLookPauseMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }
   }
 
   /** Whether there are new jobs. Another process that makes some at this moment finds what this one would. */
   async #makeJobs(): Promise<boolean> {
     const { queue } = this.#filter;
-    const found = await this.#connections.each((querying) => dueExecutions(this.#filter, querying));
+    const found = await this.#connections.once((querying) => dueExecutions(this.#filter, querying));
     if (found.length === 0) return false;
     return this.#connections.transaction(async (querying) => {
       if (!(await tryLock(queue, querying))) return false;

@@ -15,7 +15,8 @@ export interface StoreParts {
 }
 
 /** The parts of one writer. */
-export interface JobParts extends StoreParts {
+export interface JobParts extends Omit<StoreParts, "connections"> {
+  connections: Connections["patient"];
   claims: Claims;
 }
 

@@ -122,8 +122,9 @@ class Lease {
   }
 
   async #renew(): Promise<void> {
-    if (this.#hasEnded) return;
     await this.#connections.each(async (querying) => {
+      // It may have ended between two attempts.
+      if (this.#hasEnded) return;
       const before = performance.now();
       await querying.run(
         `INSERT INTO claudikins.owners (name, expires_at, replica, url) VALUES ($name, ${expiry}, $replica, $url)
@@ -141,6 +142,6 @@ class Lease {
     this.#hasEnded = true;
     await this.#renewing?.catch(() => {});
     const statement = "DELETE FROM claudikins.owners WHERE name = $name";
-    await this.#connections.each((querying) => querying.run(statement, { name: this.name })).catch(() => {});
+    await this.#connections.once((querying) => querying.run(statement, { name: this.name })).catch(() => {});
   }
 }

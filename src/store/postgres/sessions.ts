@@ -75,4 +75,9 @@ export class PostgresSessions implements SessionRows {
     const statement = "DELETE FROM claudikins.sessions WHERE id = $id AND replica = $replica";
     await this.#connections.each((querying) => querying.run(statement, { id, replica }));
   }
+
+  async forget(config: string, owner: string): Promise<void> {
+    const statement = "DELETE FROM claudikins.sessions WHERE owner = $owner AND place::json->>0 = $config";
+    await this.#connections.each((querying) => querying.run(statement, { config, owner }));
+  }
 }

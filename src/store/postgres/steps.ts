@@ -226,4 +226,24 @@ CREATE TABLE claudikins.kept_values (
 );
 CREATE INDEX kept_values_by_place ON claudikins.kept_values (kind, place);`,
   },
+  {
+    oldest: 1,
+    statements: `
+-- Tokens of serve --http, saved programs and their schedules, and sealed credentials: as files of a data folder, by their paths in it.
+-- \`version\` is another one after each change.
+CREATE TABLE claudikins.documents (
+  folder TEXT COLLATE "C" NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
+  text TEXT NOT NULL,
+  version TEXT NOT NULL,
+  PRIMARY KEY (folder, name)
+);
+
+-- Who changes documents, or gets new tokens, at this moment.
+CREATE TABLE claudikins.document_locks (
+  name TEXT COLLATE "C" PRIMARY KEY,
+  holder TEXT NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
+);`,
+  },
 ];

@@ -1,5 +1,7 @@
 /** Does the jobs of one process for stored executions. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
+import { databaseRetryMs } from "../limits.ts";
 import { callJobs, type NewCalls } from "./call-jobs.ts";
 import { Claims } from "./claims.ts";
 import { executionJobs } from "./execution-jobs.ts";
@@ -24,7 +26,7 @@ export class PostgresWriter implements ExecutionWriter {
   #isClosed = false;
 
   constructor(parts: StoreParts) {
-    const jobParts = { ...parts, claims: new Claims() };
+    const jobParts = { ...parts, connections: parts.connections.patient, claims: new Claims() };
     const calls: NewCalls = new Map();
     this.#parts = parts;
     this.#jobs = { ...callJobs(jobParts, calls), ...pageJobs(jobParts), ...executionJobs(jobParts, calls) };
@@ -84,8 +86,9 @@ export class PostgresWriter implements ExecutionWriter {
     });
   }
 
+  /** Work that waits for a database which is away is given up. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.allSettled(this.#running);
+    await Promise.race([Promise.allSettled(this.#running), sleep(databaseRetryMs, undefined, { ref: false })]);
   }
 }

@@ -12,7 +12,12 @@ export interface Parked {
   kind: "timer" | "approval";
   /** The calls whose ends the program returns, in this order. */
   calls: Call[];
+  /** What the last question for the outcome has got. */
+  lastText?: string;
 }
+
+/** The time that a program may run, also if its replica is frozen meanwhile, or has little of the processor. */
+const endsWithinMs = 120_000;
 
 /** Code that returns the key that a call returns, or its error. */
 const ended = (call: string, value: string) =>
@@ -53,7 +58,7 @@ export async function beginApproval(person: Person): Promise<Parked | undefined>
 async function begin(person: Person, kind: Parked["kind"], calls: Call[], code: string): Promise<Parked | undefined> {
   let parked: Parked | undefined;
   await person.attempt(`begun: ${kind}`, async () => {
-    const { text, isError } = await person.ask({ code, background: true });
+    const { text, isError } = await person.ask({ code, background: true, timeout_ms: endsWithinMs });
     if (isError) throw new WrongAnswer(text);
     const id = executionIn(text);
     // It may have ended at once.
@@ -69,6 +74,7 @@ export async function follow(person: Person, parked: Parked): Promise<boolean> {
   let isOver = false;
   await person.attempt(`followed: ${parked.kind}`, async () => {
     const { text, isError } = await person.ask({ resume: parked.id });
+    parked.lastText = text;
     if (executionIn(text) !== undefined) return;
     // The session that began it may still be open, if only its connection has ended.
     if (isError && /EXECUTION_NOT_FOUND|no execution/i.test(text)) {

@@ -21,6 +21,19 @@ export async function openExecutions({ postgres, database }: Site): Promise<stri
   return rows.map(({ text }) => String(text));
 }
 
+/** Everything that the database has of an execution, for a report. */
+export async function rowsOf({ postgres, database }: Site, execution: string): Promise<string> {
+  const id = execution.replaceAll(/[^\w-]/g, "");
+  const rows = await postgres.run(
+    database,
+    `SELECT state, owner, is_wanted, is_cancelled, wake_at, client, left(outcome, 300) AS outcome, request::json -> 'starter' AS starter,
+       (SELECT json_agg(sessions) FROM claudikins.sessions WHERE id = executions.request::json -> 'starter' ->> 'session') AS sessions
+     FROM claudikins.executions WHERE id = '${id}'`,
+  );
+  return JSON.stringify(rows);
+}
+
+/** The pages of a replica that died while it saved a program for the first time are removed with the next look, within an hour. */
 export async function judgeRows(site: Site, oracle: Oracle, people: number): Promise<void> {
   const { postgres, database } = site;
   const numbers = new Map(Array.from({ length: people }, (_, person) => [site.personId(person), person]));
@@ -38,7 +51,9 @@ export async function judgeRows(site: Site, oracle: Oracle, people: number): Pro
   }
   const wrong = await postgres.run(
     database,
-    "SELECT (SELECT count(*)::int FROM claudikins.approvals WHERE state = 'open') AS approvals, (SELECT count(*)::int FROM claudikins.calls) AS calls, (SELECT count(*)::int FROM claudikins.pages) AS pages",
+    `SELECT (SELECT count(*)::int FROM claudikins.approvals WHERE state = 'open') AS approvals,
+       (SELECT count(*)::int FROM claudikins.calls) AS calls,
+       (SELECT count(*)::int FROM claudikins.pages WHERE execution NOT IN (SELECT execution FROM claudikins.saving)) AS pages`,
   );
   const { approvals, calls, pages } = wrong[0] as { approvals: number; calls: number; pages: number };
   if (approvals + calls + pages > 0) {
@@ -74,9 +89,10 @@ export function judgeOutput(replicas: Replicas, oracle: Oracle): void {
   const { output } = replicas;
   oracle.noToken("stderr of a replica", output);
   if (peopleIn(output).size > 0) oracle.fail("stderr of a replica has data of people");
-  for (const line of new Set(output.split("\n"))) {
-    if (/\b(?:TypeError|ReferenceError|SyntaxError|panic|Segmentation)\b/.test(line)) oracle.fail("stderr", line);
-  }
+  const lines = output.split("\n");
+  const wrong = /\b(?:TypeError|ReferenceError|SyntaxError|panic|Segmentation)\b/;
+  const found = lines.flatMap((line, at) => (wrong.test(line) ? [lines.slice(at, at + 5).join("\n")] : []));
+  for (const each of new Set(found)) oracle.fail("stderr", each);
 }
 
 /** Each refresh token is used once. A replica that was killed or frozen after it had used one could not store the answer. */

@@ -21,12 +21,13 @@ import {
   judgeRefreshes,
   judgeRows,
   openExecutions,
+  rowsOf,
 } from "./remains.ts";
 import { Replicas } from "./replicas.ts";
 import { approvers, openSite, type Site } from "./site.ts";
 
-/** The mean pause of a person between two activities, for each person of the storm: all together do about twenty activities per second. */
-const pauseMsPerPerson = 40;
+/** The mean pause of a person between two activities, for each person of the storm: all together do about ten activities per second. */
+const pauseMsPerPerson = 80;
 
 /** People begin one after the other. */
 const beginningMsPerPerson = 60;
@@ -138,8 +139,10 @@ async function finish(person: Person, parked: Parked[]): Promise<void> {
     await followOne(person, parked);
     await Bun.sleep(300);
   }
-  for (const { id, kind } of parked)
-    person.oracle.fail(`a program (${kind}) did not end`, `${id} of p${person.number}`);
+  for (const { id, kind, lastText = "" } of parked) {
+    const known = `${lastText.slice(0, 300)}; ${await rowsOf(person.site, id)}`;
+    person.oracle.fail(`a program (${kind}) did not end`, `${id} of p${person.number}: ${known}`);
+  }
   await person.leave(false);
 }
 

@@ -32,14 +32,18 @@ test("each client has what it has read itself, also in another process", async (
   });
 });
 
-test("an execution keeps what its session had read before and reads meanwhile, until it is forgotten", async () => {
+test("an execution that is stored keeps what its session had read before and reads meanwhile, until it is forgotten", async () => {
   await withSessions(async (sessions) => {
     const session = sessions.ofConnection();
     await session.add([secret]);
     {
-      using _running = await session.executes("a");
+      using stored = session.executes("a");
+      using other = session.executes("b");
+      await stored.keep();
       await session.add([stranger]);
+      expect([stored.isKept, other.isKept]).toEqual([true, false]);
     }
+    expect(await sessions.ofExecution("b")).toEqual([]);
     await session.add([{ label: "private", source: "later.get" }]);
     expect(await sessions.ofExecution("a")).toEqual([secret, stranger]);
     await sessions.forgetExecution("a");

@@ -1,11 +1,14 @@
 /** Connections to Postgres that are lost, refused or cut, and the schema that they find. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { verify } from "../../../src/policy/audit/verify.ts";
+import { databaseRetryMs } from "../../../src/store/limits.ts";
 import { steps } from "../../../src/store/postgres/steps.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type PostgresFixture, password, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { runProgram } from "../../support/process.ts";
 import { cuttingProxy } from "./cutting-proxy.ts";
+import { saved, stored } from "./executions.ts";
 
 setDefaultTimeout(60_000);
 
@@ -54,6 +57,25 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
     expect(cut).toBeGreaterThan(20);
   });
 
+  test("may be away for longer: programs are saved when the database is back, and everything else fails", async () => {
+    await using store = new PostgresStore(await server.database());
+    const owner = await store.takeOwner();
+    const writer = store.executions.writer();
+    await stored(writer, "a", owner.name);
+    const restarting = server.restart(Bun.sleep(databaseRetryMs + 2_000));
+    // The connections are lost before the save begins.
+    await Bun.sleep(500);
+    const saving = writer.do("save", "a", { ...saved(owner.name), version: 2 });
+    const counting = store.counts.add({ at: 1, period: null, json: "{}" });
+    const refused = expect(counting).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" });
+    await restarting;
+    await saving;
+    await refused;
+    expect(await store.executions.get("a")).toMatchObject({ isSaved: true, state: "open" });
+    expect(await store.counts.all()).toEqual([]);
+    await owner[Symbol.asyncDispose]();
+  });
+
   test("may be lost with the server, which is started again", async () => {
     const url = await server.database();
     let isOver = false;
@@ -63,6 +85,30 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
     await Bun.sleep(500);
     isOver = true;
     await working;
+  });
+
+  test("tell listeners of changes again after the server was away, and nothing on stderr", async () => {
+    const url = await server.database();
+    const program = `import { PostgresStore } from ${JSON.stringify(require.resolve("../../../src/store/postgres/store.ts"))};
+      await using store = new PostgresStore(${JSON.stringify(url)});
+      const stop = store.onChange(() => console.log("told"));
+      await store.checkWritable();
+      await Bun.stdin.text();
+      stop();`;
+    const child = Bun.spawn([process.execPath, "-e", program], { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+    let told = 0;
+    const reading = (async () => {
+      for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream()))
+        told += chunk.split("told").length - 1;
+    })();
+    await eventually(() => told === 1);
+    await server.restart(Bun.sleep(2_000));
+    await eventually(() => told === 2);
+    await server.run(url, "NOTIFY claudikins");
+    await eventually(() => told === 3);
+    child.stdin.end();
+    await reading;
+    expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
   });
 
   test("keep the leases that could not be renewed while the server was away", async () => {

@@ -1,0 +1,261 @@
+/**
+ * Documents as rows. Each process has those in memory that it reads, and hears of changes. Credentials of people are read when they are asked
+ * for: everybody may have some.
+ */
+import { basename, dirname, join, relative, sep } from "node:path";
+import type { DocumentChanges, DocumentLock, Documents } from "../../base/documents.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { databaseOf } from "../../config/database.ts";
+import type { Environment } from "../../config/environment.ts";
+import { peopleFolder, userDataFolder } from "../../config/locations.ts";
+import { maxDocumentConnections } from "../limits.ts";
+import { Changes, tellOnCommit } from "./changes.ts";
+import { Connections } from "./connections.ts";
+import { HeldLock } from "./document-lock.ts";
+import { unavailable } from "./errors.ts";
+import { migrate } from "./migrations.ts";
+import { jsonOf, type Querying } from "./querying.ts";
+
+interface Row {
+  text: string;
+  version: string;
+}
+
+/** Where a document is, below the data folder. */
+interface Place {
+  folder: string;
+  name: string;
+}
+
+/** Null removes the document. */
+type Change = Place & { text: string | null };
+
+export class PostgresDocuments implements Documents, AsyncDisposable {
+  readonly areFiles = false;
+  readonly #env: Environment;
+  readonly #data: string;
+  readonly #people: string;
+  #opened: { connections: Connections; changes: Changes } | undefined;
+  /** By folder and name. Undefined until the documents that everybody needs were read. */
+  #rows: Map<string, Map<string, Row>> | undefined;
+  /** The folders of people that were asked for, and when each was read. */
+  readonly #asked = new Map<string, Promise<void>>();
+  /** The last reading. Each begins after the one before it, so that an older state never replaces a newer one. */
+  #reading: Promise<void> = Promise.resolve();
+  /** Those that have not begun, by their folders. */
+  readonly #waiting = new Map<string, Promise<void>>();
+  #closings = 0;
+  #problem: unknown;
+
+  /** Nothing is opened before the first method needs it. */
+  constructor(env: Environment) {
+    this.#env = env;
+    this.#data = userDataFolder(env);
+    this.#people = this.#below(peopleFolder(env));
+  }
+
+  get areKnown(): boolean {
+    return this.#rows !== undefined;
+  }
+
+  async ready(folders: readonly string[] = []): Promise<void> {
+    const people = folders.map((folder) => this.#below(folder)).filter((folder) => this.#isOfPeople(folder));
+    const missing = people.filter((folder) => !this.#asked.has(folder));
+    if (!this.#rows || missing.length > 0) {
+      const reading = this.#read(missing.length === 1 ? missing[0] : undefined);
+      for (const folder of missing) this.#asked.set(folder, reading);
+      await reading.catch((error: unknown) => {
+        for (const folder of missing) this.#asked.delete(folder);
+        throw error;
+      });
+    }
+    await Promise.all(people.map((folder) => this.#asked.get(folder)));
+  }
+
+  read(file: string): string | undefined {
+    return this.#found(file)?.text;
+  }
+
+  namesIn(folder: string): string[] {
+    return [...(this.#known().get(this.#below(folder))?.keys() ?? [])].sort();
+  }
+
+  stampOf(path: string): string {
+    if (!this.#rows) return "";
+    const row = this.#found(path);
+    if (row) return row.version;
+    return [...(this.#rows.get(this.#below(path)) ?? [])].map(([name, { version }]) => `${name} ${version}`).join("\n");
+  }
+
+  async alone<T>(
+    { folder, lock, ...asked }: DocumentLock,
+    work: (changes: DocumentChanges) => T | Promise<T>,
+  ): Promise<T> {
+    await using held = await HeldLock.take(this.#below(lock), asked, this.#open().connections);
+    await this.ready([folder]);
+    await this.#read(this.#below(folder));
+    const changed = new Map<string, Change>();
+    const done = await work(this.#changesIn(changed));
+    await this.#write([...changed.values()], held);
+    return done;
+  }
+
+  async removeFolder(folder: string): Promise<void> {
+    const below = this.#below(folder);
+    await this.#open().connections.transaction(async (querying) => {
+      await querying.run("DELETE FROM claudikins.documents WHERE folder = $below", { below });
+      await tellOnCommit(querying, "claudikins_documents", below);
+    });
+    if (this.#rows) await this.#read(below);
+  }
+
+  /** A later call opens it again. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const opened = this.#opened;
+    this.#closings += 1;
+    this.#opened = undefined;
+    this.#rows = undefined;
+    this.#asked.clear();
+    await opened?.changes[Symbol.asyncDispose]();
+    await opened?.connections[Symbol.asyncDispose]();
+  }
+
+  /** Throws CONFIG_INVALID and FILE_NOT_FOUND if the environment names no database that can be. */
+  #open(): { connections: Connections; changes: Changes } {
+    if (this.#opened) return this.#opened;
+    const connections = new Connections(databaseOf(this.#env) ?? "", migrate, maxDocumentConnections);
+    const changes = new Changes(connections, "claudikins_documents");
+    // What cannot be read now is read when there is another change, or after a while.
+    changes.listen((folder) => void this.#read(folder === "" ? undefined : folder).catch(() => {}));
+    this.#opened = { connections, changes };
+    return this.#opened;
+  }
+
+  /** Reads the documents that have changed, in one folder or everywhere. What calls ask for at the same time is read once. */
+  #read(folder?: string): Promise<void> {
+    const key = folder ?? "everywhere";
+    const waiting = this.#waiting.get(key);
+    if (waiting) return waiting;
+    const closings = this.#closings;
+    const reading = this.#reading.then(async () => {
+      this.#waiting.delete(key);
+      if (closings !== this.#closings) return;
+      try {
+        await this.#readNow(this.#rows ? folder : undefined);
+        this.#problem = undefined;
+      } catch (error) {
+        this.#problem = error;
+        throw error;
+      }
+    });
+    this.#waiting.set(key, reading);
+    this.#reading = reading.catch(() => {});
+    return reading;
+  }
+
+  async #readNow(folder: string | undefined): Promise<void> {
+    if (folder !== undefined && this.#isOfPeople(folder) && !this.#asked.has(folder)) return;
+    const opened = this.#open();
+    const known = this.#rows ?? new Map<string, Map<string, Row>>();
+    const found = await opened.connections.each(async (querying) => {
+      const versions = await this.#versions(folder, querying);
+      const changed = versions.filter((each) => known.get(each.folder)?.get(each.name)?.version !== each.version);
+      return { versions, texts: changed.length === 0 ? [] : await textsOf(changed, querying) };
+    });
+    // Closed meanwhile.
+    if (opened !== this.#opened) return;
+    const texts = new Map(found.texts.map(({ folder, name, ...row }) => [join(folder, name), row]));
+    const rows = new Map(folder === undefined ? [] : known);
+    if (folder !== undefined) rows.delete(folder);
+    for (const { folder, name } of found.versions) {
+      const row = texts.get(join(folder, name)) ?? known.get(folder)?.get(name);
+      // Undefined if it was removed at this moment.
+      if (row) rows.getOrInsertComputed(folder, () => new Map()).set(name, row);
+    }
+    this.#rows = rows;
+  }
+
+  #versions(folder: string | undefined, querying: Querying): Promise<(Place & Pick<Row, "version">)[]> {
+    const columns = "SELECT folder, name, version FROM claudikins.documents";
+    if (folder !== undefined) return querying.all(`${columns} WHERE folder = $folder`, { folder });
+    return querying.all(
+      `${columns} WHERE NOT starts_with(folder, $people)
+         OR folder IN (SELECT json_array_elements_text($asked::text::json))`,
+      { people: `${this.#people}/`, asked: jsonOf([...this.#asked.keys()]) },
+    );
+  }
+
+  async #write(changed: readonly Change[], held: HeldLock): Promise<void> {
+    if (changed.length === 0) return;
+    const folders = new Set(changed.map(({ folder }) => folder));
+    await this.#open().connections.transaction(async (querying) => {
+      await held.confirm(querying);
+      for (const { text, ...place } of changed) {
+        if (text === null) {
+          await querying.run("DELETE FROM claudikins.documents WHERE folder = $folder AND name = $name", { ...place });
+          continue;
+        }
+        await querying.run(
+          `INSERT INTO claudikins.documents (folder, name, text, version)
+           VALUES ($folder, $name, $text, pg_current_xact_id()::text)
+           ON CONFLICT (folder, name) DO UPDATE SET text = excluded.text, version = excluded.version`,
+          { ...place, text },
+        );
+      }
+      for (const folder of folders) await tellOnCommit(querying, "claudikins_documents", folder);
+    });
+    for (const folder of folders) await this.#read(folder);
+  }
+
+  #changesIn(changed: Map<string, Change>): DocumentChanges {
+    const set = (file: string, text: string | null) => {
+      const place = this.#placeOf(file);
+      changed.set(join(place.folder, place.name), { ...place, text });
+    };
+    return {
+      write: set,
+      writeSecret: set,
+      rename: (file, to) => {
+        set(to, this.read(file) ?? "");
+        set(file, null);
+      },
+      remove: (file) => set(file, null),
+    };
+  }
+
+  #known(): Map<string, Map<string, Row>> {
+    if (this.#rows) return this.#rows;
+    // Perhaps it can be reached now. What was closed stays closed.
+    if (this.#opened) void this.#read().catch(() => {});
+    throw this.#problem instanceof ClaudikinsError
+      ? this.#problem
+      : unavailable("The database was not reached yet", "Try again, and check whether the database runs.");
+  }
+
+  #found(file: string): Row | undefined {
+    const { folder, name } = this.#placeOf(file);
+    return this.#known().get(folder)?.get(name);
+  }
+
+  #placeOf(file: string): Place {
+    return { folder: this.#below(dirname(file)), name: basename(file) };
+  }
+
+  /** The path below the data folder, which is the same on all machines. The data folder itself is "". */
+  #below(path: string): string {
+    return relative(this.#data, path).replaceAll(sep, "/");
+  }
+
+  #isOfPeople(folder: string): boolean {
+    return folder.startsWith(`${this.#people}/`);
+  }
+}
+
+function textsOf(places: readonly Place[], querying: Querying): Promise<(Place & Row)[]> {
+  return querying.all(
+    `SELECT documents.folder, documents.name, text, version FROM claudikins.documents
+     JOIN json_to_recordset($places::text::json) AS wanted (folder TEXT, name TEXT)
+       ON documents.folder = wanted.folder AND documents.name = wanted.name`,
+    { places: jsonOf(places.map(({ folder, name }) => ({ folder, name }))) },
+  );
+}
