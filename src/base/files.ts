@@ -178,12 +178,6 @@ export function stampOf(path: string): string {
   return [mtimeMs, ctimeMs, size, ino].join(" ");
 }
 
-/** The same for an executable. A hard link to it changes nothing, although it counts as a write of the file's metadata. */
-export function programStampOf(path: string): string {
-  const { mtimeMs, size, ino } = statsOf(path) ?? {};
-  return [mtimeMs, size, ino].join(" ");
-}
-
 /** Changes the mode of a file. Throws system errors, and FILE_NOT_WRITABLE for links and hard links in guarded folders. */
 export function changeMode(path: string, mode: number): void {
   if (baseOf(path) === undefined) {

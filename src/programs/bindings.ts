@@ -4,6 +4,7 @@ import { ClaudikinsError, isServerDown } from "../base/errors.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
 import type { BindingCall, Bindings, BindingValue, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
+import { shareListener } from "../servers/abort.ts";
 import { hintForModel } from "../servers/fault.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
@@ -73,7 +74,7 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
       }
-      const made = given.made && madeFrom(source, given.made);
+      const made = given.made && new PlacedCall(source, given.made);
       const number = made?.call ?? 0;
       if (isOwnFunction(call, parts)) {
         const { ownFunction } = await import("./saved/own-functions.ts");
@@ -82,12 +83,15 @@ export async function bindingsFor(
       }
       if (program) requirePermission(program, call, toolNamed(call, parts));
       const make = async (trace: TraceContext | undefined): Promise<BindingValue> => {
+        const { signal, clock } = given;
+        // The calls of a program have one signal.
+        shareListener(signal);
         const context = callContext(
-          { ...given, made, call: number, origin, caller, listener, trace, dryRun },
+          { signal, clock, made, call: number, origin, caller, listener, trace, dryRun },
           wantsProgress,
         );
         if (group === "tools" && made && parts.config.servers.get(namespace)?.isSavedPrograms) {
-          const { pause, signal } = given;
+          const { pause } = given;
           const repeatable = requesting.isStored();
           return await calledBy({ ...requesting, position: made, pause, signal }, (meta) =>
             callForValue(call, parts, { ...context, meta, repeatable }),
@@ -135,14 +139,22 @@ function toldToModel(error: unknown, server: string, { pool, config }: Parts): u
 }
 
 /** Finds the text of the line only if a person is asked about the call. */
-function madeFrom(source: string, position: CallPosition): MadeCall {
-  const { line } = position;
-  return {
-    ...position,
-    get code() {
-      return line === undefined ? undefined : source.split("\n", line)[line - 1];
-    },
-  };
+class PlacedCall implements MadeCall {
+  readonly execution: string;
+  readonly call: number;
+  readonly line: number | undefined;
+  readonly #source: string;
+
+  constructor(source: string, { execution, call, line }: CallPosition) {
+    this.#source = source;
+    this.execution = execution;
+    this.call = call;
+    this.line = line;
+  }
+
+  get code(): string | undefined {
+    return this.line === undefined ? undefined : this.#source.split("\n", this.line)[this.line - 1];
+  }
 }
 
 function namespaceOf(name: string, jsName: string | undefined, source: string, parts: Parts): Namespace {

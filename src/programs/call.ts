@@ -38,17 +38,12 @@ export interface CallContext extends CallOptions {
   dryRun?: DryRun | undefined;
 }
 
-/** Tells the listener when the call leaves, and with `wantsProgress`, how far the server is. */
-export function callContext(
-  options: CallOptions & Pick<CallContext, "signal" | "call" | "listener" | "dryRun">,
-  wantsProgress: boolean,
-): CallContext {
-  const { call, listener } = options;
-  return {
-    ...options,
-    onSend: (repeatable) => listener({ type: "sent", call, repeatable }),
-    ...(wantsProgress ? { onProgress: (progress) => void listener({ type: "progress", call, progress }) } : {}),
-  };
+/** Tells the listener when the call leaves, and with `wantsProgress`, how far the server is. The context is the caller's own object. */
+export function callContext(context: CallContext, wantsProgress: boolean): CallContext {
+  const { call, listener } = context;
+  context.onSend = (repeatable) => listener({ type: "sent", call, repeatable });
+  if (wantsProgress) context.onProgress = (progress) => void listener({ type: "progress", call, progress });
+  return context;
 }
 
 /** A tool of a server, by its own name or its name in code, and its arguments. */
@@ -134,10 +129,10 @@ async function findAndCheck(
   signal: AbortSignal,
 ): Promise<{ tool: RegistryTool; args: JsonObject }> {
   const { namespace: server, name } = wanted;
-  const stored = storedTool(server, name, parts);
-  if (stored) {
-    const { args, problems } = await checkedArguments(wanted, stored, parts);
-    if (problems.length === 0) return { tool: stored, args };
+  const known = knownTool(server, name, parts);
+  if (known) {
+    const { args, problems } = await checkedArguments(wanted, known, parts);
+    if (problems.length === 0) return { tool: known, args };
   }
   const { tool, listed } = await listedTool(server, name, parts, signal);
   const { args, problems } = await checkedArguments(wanted, tool, parts);
@@ -147,13 +142,11 @@ async function findAndCheck(
   });
 }
 
-/** The tool as it is stored. Undefined if it is unknown, or if its server was listed in this process. Throws POLICY_DENIED. */
-function storedTool(server: string, name: string, { catalog, pool }: Parts): RegistryTool | undefined {
-  const stored = catalog.findWithDenied(server);
-  const tool = stored && findTool(stored, name);
-  if (catalog.isClosed(server)) pool.refuseDenied(server, tool?.name ?? name);
-  if (!tool || catalog.freshness(server) === "listed") return undefined;
-  pool.refuseDenied(server, tool.name);
+/** The tool as it is known. Throws POLICY_DENIED. */
+function knownTool(server: string, name: string, { catalog, pool }: Parts): RegistryTool | undefined {
+  const known = catalog.findWithDenied(server);
+  const tool = known && findTool(known, name);
+  if (tool || catalog.isClosed(server)) pool.refuseDenied(server, tool?.name ?? name);
   return tool;
 }
 
@@ -207,10 +200,8 @@ async function askAndSend(
 ): Promise<ToolResult> {
   const { catalog, pool } = parts;
   try {
-    return await pool.callTool(server, tool.name, args, {
-      ...context,
-      repeatable: context.repeatable ?? isRepeatable(tool),
-    });
+    context.repeatable ??= isRepeatable(tool);
+    return await pool.callTool(server, tool.name, args, context);
   } catch (error) {
     await failIfRemoved(server, tool.name, parts, context.signal);
     throw withSignature(error, catalog.find(server), tool);

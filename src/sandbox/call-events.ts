@@ -54,18 +54,19 @@ export async function observedCall<Value>(
   make: (clock: Clock) => Promise<Value>,
 ): Promise<Value> {
   const paused = new PausedTime(clock);
-  const base = { call, request };
-  const cancelled = () => ({ type: "cancelled", reason: signal.reason, ...base, waitedMs: paused.ms }) as const;
-  const told = listener({ type: "called", ...base });
+  const cancelled = () => ({ type: "cancelled", reason: signal.reason, call, request, waitedMs: paused.ms }) as const;
+  const told = listener({ type: "called", call, request });
   if (told) await told;
   try {
     const value = await make(paused);
-    const heard = listener(signal.aborted ? cancelled() : { type: "returned", value, ...base, waitedMs: paused.ms });
+    const heard = listener(
+      signal.aborted ? cancelled() : { type: "returned", value, call, request, waitedMs: paused.ms },
+    );
     if (heard) await heard;
     return value;
   } catch (error) {
     // A call that was cancelled with the execution did not fail.
-    const failed = { type: "failed", error: errorShape(error), ...base, waitedMs: paused.ms } as const;
+    const failed = { type: "failed", error: errorShape(error), call, request, waitedMs: paused.ms } as const;
     await listener(signal.aborted ? cancelled() : failed);
     throw error;
   }

@@ -4,6 +4,7 @@
  */
 import type { Lifetime, QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
+import { DirectFunction } from "./engine/direct-function.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import { pageBytes, type ReadyMemory, Remembered, sharedPart } from "./engine/remembered.ts";
@@ -41,6 +42,8 @@ const pageEnd = (address: number) => pageBegin(address + pageBytes - 1);
 
 export class ReusableContext implements Disposable {
   readonly #engine: Engine;
+  /** It does not grow. */
+  readonly #memory: DataView;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #guest: QuickJSHandle;
@@ -67,6 +70,7 @@ export class ReusableContext implements Disposable {
     loadGuest: (context: QuickJSContext, reusable: ReusableContext) => void,
   ) {
     this.#engine = engine;
+    this.#memory = new DataView(engine.memory.buffer);
     this.#endAddress = endAddress;
     this.#keptFrom = pageBegin(Math.max(staticBytes, this.#end - keptBelowEndBytes));
     this.#runtime = engine.quickjs.newRuntime();
@@ -241,7 +245,7 @@ export class ReusableContext implements Disposable {
 
   /** Whether the memory is or was exhausted. Then a promise may have been rejected without memory for the job that reports it. */
   get #isExhausted(): boolean {
-    return this.#end > this.#engine.memory.buffer.byteLength - exhaustedBytes;
+    return this.#end > this.#memory.byteLength - exhaustedBytes;
   }
 
   /** Returns undefined if there is no room for the copy that the library makes. */
@@ -255,7 +259,7 @@ export class ReusableContext implements Disposable {
 
   /** Whether an allocation of this size fits. The library does not check the answer of the allocator. */
   #hasRoomFor(bytes: number): boolean {
-    return this.#end + bytes < this.#engine.memory.buffer.byteLength - exhaustedBytes;
+    return this.#end + bytes < this.#memory.byteLength - exhaustedBytes;
   }
 
   /** Whether the memory has grown too large to be restored. */
@@ -264,7 +268,7 @@ export class ReusableContext implements Disposable {
   }
 
   get #end(): number {
-    return new DataView(this.#engine.memory.buffer).getInt32(this.#endAddress, true);
+    return this.#memory.getInt32(this.#endAddress, true);
   }
 
   /**
@@ -293,7 +297,14 @@ export class ReusableContext implements Disposable {
     const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
     define("log", (host, level, line, open) => host.log(text(level), text(line), number(open)));
     define("display", (host, json) => host.display(text(json)));
-    define("call", (host, id, all) => host.call(number(id), text(all)));
+    const calls = new DirectFunction(this.#engine, context, (id, all) => {
+      this.#collectNowAndThen();
+      return this.#host?.call(id, all);
+    });
+    define("call", (host, id, all) => {
+      calls.isCalled();
+      return host.call(number(id), text(all));
+    });
     define("load", (host, id, skill) => host.load(number(id), text(skill)));
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));
     define("clearTimer", (host, id) => host.clearTimer(number(id)));

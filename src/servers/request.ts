@@ -1,6 +1,12 @@
 /** Sends one request to a connected server, and turns failures into errors. */
 
-import { ProtocolErrorCode as McpCode, ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import {
+  ProtocolErrorCode as McpCode,
+  type ProgressToken,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+} from "@modelcontextprotocol/client";
 import { durationText } from "../base/duration.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { type Clock, maxTimerMs, TimeLimit } from "../base/time-limit.ts";
@@ -90,10 +96,7 @@ export async function sendRequest(
   const sent = !hasEnded && peer.client.transport !== undefined;
   try {
     if (!sent) throw new Error("not connected");
-    const { method, params } = request;
-    const { progressToken } = listening ?? {};
-    const _meta = { ...Object(params["_meta"]), progressToken };
-    const asked = listening ? { method, params: { ...params, _meta } } : request;
+    const asked = listening ? withToken(request, listening.progressToken) : request;
     return await peer.client.ask(asked, { timeout: maxTimerMs, cancellation, origin, onTask });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
@@ -109,6 +112,10 @@ export async function sendRequest(
     limit.end();
     listening?.end();
   }
+}
+
+function withToken({ method, params }: Request, progressToken: ProgressToken): Request {
+  return { method, params: { ...params, _meta: { ...Object(params["_meta"]), progressToken } } };
 }
 
 function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOptions, cause: unknown): ClaudikinsError {

@@ -189,10 +189,10 @@ export class StdioTransport implements Transport {
       if (isTooMuch) continue;
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-        line.add(chunk.subarray(start, end));
+        const part = chunk.subarray(start, end);
         // A chunk may have thousands of messages.
         if (!hasTurnTime()) await eventLoopTurn();
-        const receiving = this.#receive(line);
+        const receiving = this.#receive(line, part);
         // Waiting for a large message keeps the order, and keeps the server from sending faster than messages are read.
         if (receiving) await receiving;
         line.clear();
@@ -214,8 +214,14 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** A promise only if the message is large. */
-  #receive(line: PendingLine): Promise<void> | undefined {
+  /** Receives a line whose last part has come. A promise only if the message is large. */
+  #receive(line: PendingLine, part: Uint8Array): Promise<void> | undefined {
+    // Most messages come in one chunk.
+    if (line.size === 0 && part[0] === brace && part.length <= maxInlineBytes) {
+      this.#received(part, part.length, receive(part) as JSONRPCMessage | undefined);
+      return undefined;
+    }
+    line.add(part);
     const first = line.first();
     if (first === undefined) return undefined;
     const { size } = line;

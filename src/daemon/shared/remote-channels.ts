@@ -141,7 +141,12 @@ function largeFromDaemon(parts: Uint8Array<ArrayBuffer>[]): FromDaemon | undefin
   return isOfDaemon(Buffer.from(first.buffer)) ? fromDaemon(Buffer.concat(parts)) : receiveLarge(parts);
 }
 
-const isOfDaemon = (bytes: Buffer) => /^\{"(?:end|refused|opened)":/.test(bytes.toString("latin1", 0, 16));
+/** The first key of most answers is `jsonrpc` or `id`. */
+const isOfDaemon = (bytes: Buffer) =>
+  bytes[2] !== letterJ && bytes[2] !== letterI && /^\{"(?:end|refused|opened)":/.test(bytes.toString("latin1", 0, 16));
+
+const letterI = 0x69;
+const letterJ = 0x6a;
 
 type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: DaemonProblem } | { opened: { pid?: number } };
 

@@ -25,6 +25,8 @@ export interface MessageHandler {
 export class MessageConnection {
   readonly #stream: BunStream;
   readonly #maxBytes: number;
+  /** A message within one chunk is handed over without a copy if it is not longer. */
+  readonly #maxWholeBytes: number;
   readonly #handler: MessageHandler;
   readonly #line = new PendingLine();
   /** Texts of this moment, which are written together. */
@@ -39,6 +41,7 @@ export class MessageConnection {
   ) {
     this.#stream = stream;
     this.#maxBytes = maxBytes;
+    this.#maxWholeBytes = Math.min(maxBytes, maxInlineBytes);
     this.#handler = handler(this);
     stream.onData = (chunk) => this.#add(chunk, true);
     onAbort(stream.closed, () => this.#handler.close());
@@ -80,12 +83,17 @@ export class MessageConnection {
   #add(chunk: Buffer, isOwn: boolean): void {
     let rest = chunk;
     for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline)) {
-      this.#line.add(rest.subarray(0, end));
-      if (this.#line.size > this.#maxBytes) break;
+      const part = rest.subarray(0, end);
       rest = rest.subarray(end + 1);
+      if (this.#line.size === 0 && end <= this.#maxWholeBytes) {
+        this.#handler.message(part);
+        continue;
+      }
+      this.#line.add(part);
+      if (this.#line.size > this.#maxBytes) break;
       this.#hand();
     }
-    this.#line.add(rest, isOwn && rest === chunk);
+    if (rest.length > 0) this.#line.add(rest, isOwn && rest === chunk);
     if (this.#line.size > this.#maxBytes) this.terminate();
   }
 

@@ -15,10 +15,6 @@ import { isKnownFunction } from "../server-functions.ts";
 import type { CallValue, ToolCallListener } from "../tool-call-events.ts";
 import { type CountedUse, unknownTool } from "./counts.ts";
 
-type Chars = Pick<CountedUse, "resultChars" | "takenChars" | "argumentChars">;
-
-const noChars: Chars = { resultChars: 0, takenChars: 0, argumentChars: 0 };
-
 /** With `isForAgent`, a program of an agent makes the calls, so their results do not enter its context by themselves. */
 export function callCounter(parts: Parts, isForAgent: boolean): ToolCallListener {
   const open = new Map<number, { calledAt: number; hasLeft: boolean }>();
@@ -48,8 +44,9 @@ export function callCounter(parts: Parts, isForAgent: boolean): ToolCallListener
           calls: 1,
           failures: event.type === "failed" || isError(value) ? 1 : 0,
           durationMs: performance.now() - known.calledAt - waitedMs,
-          ...charsOf(value),
-          ...(isForAgent ? charsForAgent(value, request) : {}),
+          resultChars: value ? charsOf(value) : 0,
+          takenChars: isForAgent && value && !("result" in value) ? contextChars(value, request, maxContextChars) : 0,
+          argumentChars: isForAgent ? (request.args?.length ?? 0) : 0,
         });
       }
     }
@@ -57,27 +54,19 @@ export function callCounter(parts: Parts, isForAgent: boolean): ToolCallListener
 }
 
 function count(parts: Parts, request: CallRequest, use: CountedUse): void {
-  const used = usedNames(request, parts);
-  const config = used.tool === unknownTool ? undefined : parts.config.servers.get(used.server);
-  parts.ledger.called({ ...used, entry: config && entryKeyOf(parts.config, config) }, use);
+  const { server, tool } = usedNames(request, parts);
+  const config = tool === unknownTool ? undefined : parts.config.servers.get(server);
+  parts.ledger.called({ server, tool, entry: config && entryKeyOf(parts.config, config) }, use);
 }
 
 function isError(value: CallValue | undefined): boolean {
   return value !== undefined && "result" in value && value.result["isError"] === true;
 }
 
-function charsOf(value: CallValue | undefined): Chars {
-  if (!value) return noChars;
-  if (!("result" in value)) return { ...noChars, resultChars: textOf(value).length };
+function charsOf(value: CallValue): number {
+  if (!("result" in value)) return textOf(value).length;
   const { result } = value;
-  return { ...noChars, resultChars: charsOfResult(result["content"] ?? result["contents"] ?? messagesOf(result)) };
-}
-
-function charsForAgent(value: CallValue | undefined, request: CallRequest): Omit<Chars, "resultChars"> {
-  return {
-    takenChars: value && !("result" in value) ? contextChars(value, request, maxContextChars) : 0,
-    argumentChars: request.args?.length ?? 0,
-  };
+  return charsOfResult(result["content"] ?? result["contents"] ?? messagesOf(result));
 }
 
 /** Large content is counted as text, without parsing it. */

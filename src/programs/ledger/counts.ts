@@ -135,8 +135,9 @@ export class Counts {
   addEntryUse(entry: string, tool: string, { calls, failures }: EntryUse): void {
     const tools = this.entries.get(entry) ?? new Map<string, EntryUse>();
     this.entries.set(entry, tools);
-    const known = tools.get(tool);
-    tools.set(tool, { calls: calls + (known?.calls ?? 0), failures: failures + (known?.failures ?? 0) });
+    const known = tools.getOrInsertComputed(tool, () => ({ calls: 0, failures: 0 }));
+    known.calls += calls;
+    known.failures += failures;
   }
 
   /** Keeps `maxTools` tools of each kind. Of those with the fewest calls, names are summed up, and entries are dropped. */

@@ -3,18 +3,21 @@ import variant from "@jitl/quickjs-wasmfile-release-sync";
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
+  type QuickJSEmscriptenModule,
   type QuickJSRuntime,
   type QuickJSWASMModule,
 } from "quickjs-emscripten-core";
 import { megabyte } from "../../base/units.ts";
 import { engineReserveBytes } from "../limits.ts";
 import { type Imports, instantiateInterruptible } from "./interruptible.ts";
-import { encodeLongTexts, type TextEncoding } from "./long-texts.ts";
+import { encodeLongTexts } from "./long-texts.ts";
 
 const pageBytes = 65_536;
 
 export interface Engine {
   quickjs: QuickJSWASMModule;
+  /** What `quickjs` is made of. */
+  module: QuickJSEmscriptenModule;
   memory: WebAssembly.Memory;
   /** Called about every millisecond within loops of the engine that run no JavaScript. May throw to end them. */
   onTick: () => void;
@@ -28,6 +31,7 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
   const pages = Math.ceil(memoryBytes / pageBytes);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const engine = { memory, onTick: () => {} };
+  let module: QuickJSEmscriptenModule | undefined;
   const emscriptenModule = {
     // Otherwise the path of this program would get into the engine's memory.
     thisProgram: "quickjs",
@@ -38,12 +42,13 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
       onSuccess(instance);
       return instance.exports;
     },
-    onRuntimeInitialized(this: TextEncoding) {
+    onRuntimeInitialized(this: QuickJSEmscriptenModule) {
+      module = this;
       encodeLongTexts(this, memory);
     },
   };
   const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory: memory, emscriptenModule }));
-  return Object.assign(engine, { quickjs });
+  return Object.assign(engine, { quickjs, module: module! });
 }
 
 /** The limit that the engine enforces itself. */

@@ -182,6 +182,7 @@ function refused(bytes: Uint8Array, why: string): Decoded | undefined {
 }
 
 function textOf(bytes: Uint8Array): string {
+  if (Buffer.isBuffer(bytes)) return bytes.toString();
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }
 

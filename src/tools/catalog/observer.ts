@@ -44,9 +44,14 @@ interface SeenResult {
   result: ToolResult;
 }
 
+/** How often a tool was called, and how many of its examined results in a row had a known shape. */
+interface ToolCount {
+  calls: number;
+  unchanged: number;
+}
+
 interface WaitingResult extends SeenResult {
-  /** Server and tool. */
-  id: string;
+  count: ToolCount;
 }
 
 interface ObserverOptions {
@@ -71,10 +76,11 @@ export class Observer {
   #waiting: WaitingResult[] = [];
   /** Large results that a worker examines now. */
   readonly #looking = new Set<Promise<void>>();
-  readonly #counts = new Map<string, { calls: number; unchanged: number }>();
+  /** By server and tool. */
+  readonly #counts = new Map<string, Map<string, ToolCount>>();
   #learned: LearnedShape[] = [];
   /** When the first shape of a tool was observed, by `performance.now()`. Shapes of earlier sessions are not in it. */
-  readonly #firstSeen = new Map<string, { server: string; tool: string; at: number }>();
+  readonly #firstSeen = new Map<ToolCount, { server: string; tool: string; at: number }>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -90,16 +96,18 @@ export class Observer {
   see(seen: SeenResult): void {
     const { server, tool, result } = seen;
     if (!this.#isOn || tool.outputSchema || result["isError"] === true) return;
-    const id = JSON.stringify([server.name, tool.name]);
-    const count = this.#counts.get(id) ?? { calls: 0, unchanged: 0 };
-    this.#counts.set(id, count);
+    const counts = this.#counts.getOrInsertComputed(server.name, () => new Map());
+    const count = counts.getOrInsertComputed(tool.name, () => ({ calls: 0, unchanged: 0 }));
     count.calls += 1;
     if (count.unchanged >= settledAfterResults && count.calls % settledOneOf !== 0) return;
     const waiting = this.#waiting;
-    if (waiting.length >= maxWaitingResults || waiting.filter((each) => each.id === id).length >= maxWaitingOfTool)
+    if (
+      waiting.length >= maxWaitingResults ||
+      waiting.filter((each) => each.count === count).length >= maxWaitingOfTool
+    )
       return;
     if (waiting.length === 0) setTimeout(() => this.#look());
-    waiting.push({ ...seen, id });
+    waiting.push({ ...seen, count });
   }
 
   /** Like `settle`, and waits for large results as well. */
@@ -168,12 +176,11 @@ export class Observer {
     }
   }
 
-  #learn({ id, server, tool }: WaitingResult, observed: Observed | undefined): void {
+  #learn({ count, server, tool }: WaitingResult, observed: Observed | undefined): void {
     if (!observed) return;
-    const count = this.#counts.get(id);
     const all = this.#all ?? this.#read();
     if (isKnownShape({ ...observed, server, tool }, all)) {
-      if (count) count.unchanged += 1;
+      count.unchanged += 1;
       return;
     }
     const isFirst = !tool.observed;
@@ -181,9 +188,9 @@ export class Observer {
     addObserved({ ...observed, server, tool }, all);
     this.#applyTo(server.name);
     const isNew = before !== shapeText(tool);
-    if (count) count.unchanged = isNew ? 0 : count.unchanged + 1;
+    count.unchanged = isNew ? 0 : count.unchanged + 1;
     if (!isNew) return;
-    if (isFirst) this.#firstSeen.set(id, { server: server.name, tool: tool.name, at: performance.now() });
+    if (isFirst) this.#firstSeen.set(count, { server: server.name, tool: tool.name, at: performance.now() });
     this.#learned.push({ ...observed, server, tool });
     this.#timer ??= setTimeout(() => void this.flush(), observedWriteAfterMs);
     this.#timer.unref();
