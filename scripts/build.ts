@@ -8,7 +8,6 @@
  * format of saved programs.
  */
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
@@ -34,6 +33,7 @@ const { values } = parseArgs({
   },
 });
 const outfile = resolve(values.outfile);
+const runtime = values.runtime && resolve(values.runtime);
 const platform = platformFor(values.target);
 const builtIn: BuiltIn = {
   version: values.version,
@@ -82,20 +82,19 @@ function buildWithFixedAddresses(): boolean {
 }
 
 /** The files that the build generates are in the executable instead of source files. `besides` is a folder on the disk of the outfile. */
-async function build(folder: string, besides: string): Promise<void> {
-  const made = { snapshot: join(folder, "guest.snapshot"), engine: join(folder, "engine.wasm") };
+async function build(besides: string): Promise<void> {
   const program = await programBytes();
-  writeFileSync(made.engine, program);
   const engine = await compiledEngine();
   const endAddress = await findEndAddress(engine);
   const guest = guestScript();
   const snapshot = takeSnapshot(await createEngine(engine, 64 * 1_048_576), endAddress, guest);
-  writeFileSync(made.snapshot, snapshot);
   keep(madeFile("engine"), program);
   keep(
     madeFile("guest", () => guest),
     snapshot,
   );
+  // The names of parts depend on the paths of their files below the working directory.
+  process.chdir(root);
   // The executable contains the name that Bun gives it.
   const built = join(besides, platform.executable);
   await Bun.build({
@@ -110,7 +109,7 @@ async function build(folder: string, besides: string): Promise<void> {
       autoloadTsconfig: false,
       autoloadPackageJson: false,
       ...(values.target ? { target: platform.target } : {}),
-      ...(values.runtime ? { executablePath: resolve(values.runtime) } : {}),
+      ...(runtime ? { executablePath: runtime } : {}),
     },
     // The program must not depend on the environment of the build.
     env: "disable",
@@ -118,14 +117,21 @@ async function build(folder: string, besides: string): Promise<void> {
     // The hash that Bun adds to a name differs from folder to folder.
     naming: { asset: "[name].[ext]" },
     minify: true,
+    // A command reads only the parts that it loads.
+    splitting: true,
     bytecode: true,
     format: "esm",
     plugins: [
       {
         name: "made-files",
         setup(build) {
-          build.onResolve({ filter: /\/guest-snapshot\.bin$/ }, () => ({ path: made.snapshot }));
-          build.onResolve({ filter: /^@jitl\/.*\/wasm$/ }, () => ({ path: made.engine }));
+          const namespace = "made";
+          build.onResolve({ filter: /\/guest-snapshot\.bin$/ }, () => ({ path: "guest.snapshot", namespace }));
+          build.onResolve({ filter: /^@jitl\/.*\/wasm$/ }, () => ({ path: "engine.wasm", namespace }));
+          build.onLoad({ filter: /./, namespace }, ({ path }) => ({
+            contents: path === "engine.wasm" ? program : snapshot,
+            loader: "file",
+          }));
         },
       },
       madeScripts,
@@ -137,10 +143,10 @@ async function build(folder: string, besides: string): Promise<void> {
 }
 
 if (!values.released || !buildWithFixedAddresses()) {
-  const folders = [join(tmpdir(), "claudikins-made-"), `${outfile}.made-`].map((prefix) => mkdtempSync(prefix));
+  const folder = mkdtempSync(`${outfile}.made-`);
   try {
-    await build(folders[0]!, folders[1]!);
+    await build(folder);
   } finally {
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
