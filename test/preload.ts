@@ -3,6 +3,7 @@ import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { useBundledWorkers } from "./support/bundled-workers.ts";
 
 const home = mkdtempSync(join(tmpdir(), "claudikins-home-"));
 process.env["HOME"] = home;
@@ -15,5 +16,7 @@ process.env["CI"] = "true";
 for (const name of Object.keys(process.env)) if (name.startsWith("CLAUDIKINS_")) delete process.env[name];
 // The keychain belongs to the developer.
 process.env["CLAUDIKINS_KEYCHAIN"] = "off";
+
+useBundledWorkers();
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -26,10 +26,12 @@ export function guardFolder(folder: string, base: string): void {
   bases.set(folder, base);
 }
 
-/** Returns the base of a guarded folder or of a path inside one. Returns undefined for other paths. */
+/** Returns the base of a guarded folder or of a path inside one, and undefined for other paths. A folder inside another has its own base. */
 export function baseOf(path: string): string | undefined {
-  for (const [folder, base] of bases) {
-    if (path === folder || path.startsWith(`${folder}/`) || path.startsWith(`${folder}\\`)) return base;
+  for (let end = path.length; end > 0; end--) {
+    if (end < path.length && path[end] !== "/" && path[end] !== "\\") continue;
+    const base = bases.get(path.slice(0, end));
+    if (base !== undefined) return base;
   }
   return undefined;
 }

@@ -13,7 +13,6 @@ import type {
   VariableDeclarator,
 } from "acorn";
 import { full } from "acorn-walk";
-import { transform } from "sucrase";
 import { parseProgram } from "../../src/sandbox/code/parse-program.ts";
 import { cli } from "../cli/in-memory.ts";
 import { root } from "../support/claudikins.ts";
@@ -75,9 +74,12 @@ describe("the help", () => {
 /** Words for search, data of the demo shop, and recipes of servers: they are not our sentences. */
 const others = /^(?:demo|registry\/search)\//;
 
-/** The syntax tree of TypeScript, without its types. */
+// Every text must be left, also one that is never used.
+const transpiler = new Bun.Transpiler({ loader: "ts", deadCodeElimination: false, trimUnusedImports: false });
+
+/** The syntax tree of TypeScript, without its types. Constant texts that are added are one text. */
 function treeOf(source: string): Node {
-  return parseProgram(transform(source, { transforms: ["typescript"], disableESTransforms: true }).code);
+  return parseProgram(transpiler.transformSync(source));
 }
 
 /** The text of a string or a template, with `…` for what is filled in. Returns undefined for other nodes. */
