@@ -12,16 +12,16 @@ export interface ConditionFacts {
   tool: string;
   args: object;
   /** The labels of the tool. */
-  labels: readonly string[];
+  labels: ReadonlySet<string>;
   /** The labels of the data that the session has read. */
-  reads: readonly string[];
+  reads: ReadonlySet<string>;
   agent: { name: string; version: string; door: string; person: string };
 }
 
 export interface Condition {
   /** Whether a call of the tool can meet the condition, whatever its arguments are. */
   mayBeMet(tool: string, labels: ReadonlySet<string>): boolean;
-  /** Whether a call meets the condition. Throws if that cannot be said, such as for a comparison of a text with a number. */
+  /** Whether a call meets the condition, if its tool can. Throws if that cannot be said, such as for a comparison of a text with a number. */
   isMet(facts: ConditionFacts): boolean;
   /** The arguments that it reads. One that a call does not have is null, unless the condition asks for it with `has`. */
   args: readonly string[];
@@ -74,15 +74,15 @@ export function conditionOf(text: string): Condition {
   const readsAll = /(?<![\w.])args(?!\.[A-Za-z_])\b/.test(code);
   const parts = partsOf(shared().parse(text).ast);
   // An evaluation takes 2 to 6 µs, and half of it for a condition that begins with the tool.
-  const rest = parts.rest.length === 0 ? undefined : shared().parse(parts.rest.map((each) => `(${each})`).join(" && "));
-  const mayBeMet: Condition["mayBeMet"] = (tool, labels) =>
-    parts.tools.every((each) => each === tool) && parts.labels.every((each) => labels.has(each));
+  const restText = parts.rest.map((each) => `(${each})`).join(" && ");
+  const rest = restText === "" ? undefined : shared().parse(restText);
+  const variables = variablesIn(withoutTexts(restText));
   return {
     args,
     tools: toolsIn(text),
-    mayBeMet,
+    mayBeMet: (tool, labels) =>
+      parts.tools.every((each) => each === tool) && parts.labels.every((each) => labels.has(each)),
     isMet(facts) {
-      if (!mayBeMet(facts.tool, new Set(facts.labels))) return false;
       if (!rest) return true;
       const given = facts.args as Record<string, unknown>;
       const names = readsAll ? new Set([...Object.keys(given), ...args]) : args;
@@ -91,10 +91,21 @@ export function conditionOf(text: string): Condition {
         if (Object.hasOwn(given, name)) values.push([name, celValue(given[name])]);
         else if (!asked.has(name)) values.push([name, null]);
       }
-      const { server, tool, labels, reads, agent } = facts;
-      return rest({ server, tool, labels, reads, agent, args: Object.fromEntries(values) }) === true;
+      const context: Record<string, unknown> = { args: Object.fromEntries(values) };
+      for (const name of variables) {
+        const fact = facts[name];
+        context[name] = fact instanceof Set ? [...fact] : fact;
+      }
+      return rest(context) === true;
     },
   };
+}
+
+/** The variables of a condition besides the arguments. Most conditions have none but the tool, which is not evaluated. */
+function variablesIn(code: string): ("server" | "tool" | "labels" | "reads" | "agent")[] {
+  return (["server", "tool", "labels", "reads", "agent"] as const).filter((name) =>
+    new RegExp(String.raw`(?<![\w.])${name}\b`).test(code),
+  );
 }
 
 /** The parts of a condition of the form `a && b && c`. It is false without each of them, whether the others are true, false or fail. */

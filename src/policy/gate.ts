@@ -2,7 +2,7 @@
 
 import { ClaudikinsError } from "../base/errors.ts";
 import type { ConditionFacts } from "../config/condition.ts";
-import { pathText, type ServerPolicy } from "../config/policy.ts";
+import { type Label, pathText, type ServerPolicy } from "../config/policy.ts";
 import { type ApprovalQueue, ImmediateQueue, type MadeCall } from "./approval-queue.ts";
 import { exceededLimit, turnFor } from "./argument-size.ts";
 import {
@@ -130,10 +130,10 @@ export class Gate {
     const { server, tool, args } = call;
     const policy = this.#options.policyOf(server);
     const { reads, agent } = given ?? this.#options.caller();
-    const isPublic =
-      policy?.flow !== "off" && this.#options.labels.of(server, tool).has("public") && this.#isRisky(reads);
+    const labels = this.#options.labels.of(server, tool);
+    const isPublic = policy?.flow !== "off" && labels.has("public") && this.#isRisky(reads);
     const confirmation = policy && confirmationOf(policy, tool);
-    const rule = policy?.rules && this.#appliedRule(policy.rules, { server, tool, args }, { reads, agent });
+    const rule = policy?.rules && this.#appliedRule(policy.rules, { server, tool, args }, labels, { reads, agent });
     if (rule?.effect === "deny") throw denied(call, `is denied in the config: ${ruleText(rule)}`);
     if (!confirmation && !rule && !isPublic) return undefined;
     return { confirmation, rule, reads: isPublic ? reads : undefined, policy };
@@ -151,16 +151,16 @@ export class Gate {
   #appliedRule(
     rules: NonNullable<ServerPolicy["rules"]>,
     { server, tool, args }: Pick<ToolCall, "server" | "tool" | "args">,
+    labels: ReadonlySet<Label>,
     { reads, agent }: Caller,
   ): AppliedRule | undefined {
-    const labels = this.#options.labels.of(server, tool);
     const name = `${server}.${tool}`;
     const factsOf = (): ConditionFacts => ({
       server,
       tool: name,
       args,
-      labels: [...labels],
-      reads: [...reads.labels],
+      labels,
+      reads: reads.labels,
       agent: { ...agent, ...this.#options.place },
     });
     return this.#rules.applied(rules, { tool: name, labels }, factsOf, () => this.#options.argumentNames(server, tool));
