@@ -14,7 +14,7 @@ const plan: Disturbance[] = [
 
 describe.skipIf(postgresNote !== "")(`a team at several replicas${postgresNote}`, () => {
   test("loses no program, makes no call twice and sees nothing of each other while replicas fail", async () => {
-    const result = await teamStorm({ seed: 5, seconds: 25, people: 20, replicas: 2, isCalm: false, plan });
+    const result = await teamStorm({ seed: 5, seconds: 25, people: 20, replicas: 2, pauseMs: 40, isCalm: false, plan });
     expect(result.wrong).toEqual([]);
     expect(result.disturbances.map(({ kind }) => kind)).toEqual(["kill", "freeze"]);
     const { executions, done } = result;

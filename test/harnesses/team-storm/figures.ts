@@ -6,6 +6,8 @@ export interface StormOptions {
   seconds: number;
   people: number;
   replicas: number;
+  /** The mean pause of a person between two activities, for each person of the storm. With 80, all together do about twelve activities a second. */
+  pauseMs: number;
   isCalm: boolean;
 }
 

@@ -26,9 +26,6 @@ import {
 import { Replicas } from "./replicas.ts";
 import { approvers, openSite, type Site } from "./site.ts";
 
-/** The mean pause of a person between two activities, for each person of the storm: all together do about ten activities per second. */
-const pauseMsPerPerson = 80;
-
 /** People begin one after the other. */
 const beginningMsPerPerson = 60;
 
@@ -65,7 +62,8 @@ export async function teamStorm({ report = () => {}, plan, ...options }: Storm):
   const disturbing = isCalm ? Promise.resolve() : disturber.run(plan ?? planOf(seed, seconds));
   const deadline = performance.now() + seconds * 1_000;
   const progress = setInterval(() => report(progressOf(oracle)), 10_000);
-  const parked = await Promise.all(people.map((person) => work(person, count, deadline)));
+  const pauseMs = count * options.pauseMs;
+  const parked = await Promise.all(people.map((person) => work(person, { people: count, pauseMs, deadline })));
   const worked = { count: oracle.times.length, seconds };
   await disturbing;
   report("the storm is over, and the programs end");
@@ -100,7 +98,11 @@ export async function teamStorm({ report = () => {}, plan, ...options }: Storm):
   };
 }
 
-async function work(person: Person, people: number, deadline: number): Promise<Parked[]> {
+/** `pauseMs` is the mean pause between two activities. */
+async function work(
+  person: Person,
+  { people, pauseMs, deadline }: { people: number; pauseMs: number; deadline: number },
+): Promise<Parked[]> {
   const { random } = person;
   const parked: Parked[] = [];
   await Bun.sleep(random.below(people * beginningMsPerPerson));
@@ -117,7 +119,7 @@ async function work(person: Person, people: number, deadline: number): Promise<P
     else if (chance < 0.92) await beAsked(person);
     else if (chance < 0.96) await useOwn(person);
     else await visitPage(person);
-    await Bun.sleep(2 * people * pauseMsPerPerson * random.next());
+    await Bun.sleep(2 * pauseMs * random.next());
   }
   return parked;
 }
