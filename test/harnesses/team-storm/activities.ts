@@ -59,7 +59,9 @@ export async function beAsked(person: Person): Promise<void> {
   await person.attempt("question", async () => {
     const key = person.key();
     const code = `const { key } = await far.act({ key: "${key}" });
-      const answer = await asker.ask(${JSON.stringify(form)}); return [key, answer.result.content.mark].join(" ")`;
+      const answer = await asker.ask(${JSON.stringify(form)});
+      if (answer.error) throw new Error("the question was not answered: " + JSON.stringify(answer.error));
+      return [key, answer.result.content.mark].join(" ")`;
     const text = await person.execute(code);
     if (text !== `${key} ${mark}`) throw new WrongAnswer(`${key} ${mark} was expected, and there came ${text}`);
     person.oracle.isCertain(key, "answered");

@@ -37,7 +37,10 @@ export function kindOfText(text: string): string | undefined {
   if (code) return code;
   if (/The database .*(?:cannot be reached|does not answer)/i.test(text)) return "DATABASE_UNAVAILABLE";
   if (/Another process has taken|cannot be continued/.test(text)) return "EXECUTION_LOST";
-  if (text.includes("The replica that ran this request has ended")) return "the answer is lost";
+  if (/The replica that ran this request has ended|the replica that asked has ended/.test(text))
+    return "the answer is lost";
+  // A replica that has used a refresh token, and dies before it has stored the new one, leaves nothing to renew with.
+  if (/cannot be used: it needs a sign-in/.test(text)) return "a sign-in is lost";
   if (/claudikins (?:ends|was interrupted|is shutting down)|was cancelled/i.test(text)) return "CANCELLED";
   return undefined;
 }

@@ -161,5 +161,6 @@ export class WrongAnswer extends Error {}
 
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return `${error.name}: ${error.message}${error.cause === undefined ? "" : ` (${textOf(error.cause)})`}`;
+  const { status } = error as { status?: unknown };
+  return `${error.name}${status === undefined ? "" : ` ${status}`}: ${error.message}${error.cause === undefined ? "" : ` (${textOf(error.cause)})`}`;
 }

@@ -12,11 +12,15 @@ import type { Site } from "./site.ts";
 /** Tables whose rows belong to one person each, or to nobody. */
 const tables = ["executions", "calls", "approvals", "audit", "records", "labels", "people"];
 
+/** Nobody waits for an execution whose caller has not got its id before the replica died. It stays until it is old. */
+const isLeft =
+  "NOT is_wanted AND NOT EXISTS (SELECT FROM claudikins.owners WHERE name = owner AND expires_at > clock_timestamp())";
+
 /** The executions that have not ended, with who asked for them. */
 export async function openExecutions({ postgres, database }: Site): Promise<string[]> {
   const rows = await postgres.run(
     database,
-    "SELECT id || ' of ' || coalesce(client, '?') || CASE WHEN is_wanted THEN '' ELSE ', which nobody wants' END AS text FROM claudikins.executions WHERE state <> 'ended'",
+    `SELECT id || ' of ' || coalesce(client, '?') AS text FROM claudikins.executions WHERE state <> 'ended' AND NOT (${isLeft})`,
   );
   return rows.map(({ text }) => String(text));
 }
@@ -51,9 +55,10 @@ export async function judgeRows(site: Site, oracle: Oracle, people: number): Pro
   }
   const wrong = await postgres.run(
     database,
-    `SELECT (SELECT count(*)::int FROM claudikins.approvals WHERE state = 'open') AS approvals,
-       (SELECT count(*)::int FROM claudikins.calls) AS calls,
-       (SELECT count(*)::int FROM claudikins.pages WHERE execution NOT IN (SELECT execution FROM claudikins.saving)) AS pages`,
+    `WITH kept AS (SELECT id FROM claudikins.executions WHERE state <> 'ended' AND ${isLeft} UNION SELECT execution FROM claudikins.saving)
+     SELECT (SELECT count(*)::int FROM claudikins.approvals WHERE state = 'open' AND execution NOT IN (SELECT id FROM kept)) AS approvals,
+       (SELECT count(*)::int FROM claudikins.calls WHERE execution NOT IN (SELECT id FROM kept)) AS calls,
+       (SELECT count(*)::int FROM claudikins.pages WHERE execution NOT IN (SELECT id FROM kept)) AS pages`,
   );
   const { approvals, calls, pages } = wrong[0] as { approvals: number; calls: number; pages: number };
   if (approvals + calls + pages > 0) {
