@@ -5,12 +5,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { PostgresStore } from "../../src/store/postgres/store.ts";
-import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { sdkHost } from "../support/http-serve.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../support/postgres.ts";
-import { runProgram } from "../support/process.ts";
 import { type Replica, type Replicas, replicasIn } from "../support/serve-replicas.ts";
 
 const rounds = Number(process.env["REPLICAS_ROUNDS"] ?? 1);
@@ -224,40 +222,6 @@ describe.skipIf(postgresNote !== "")(`replicas of serve --http${postgresNote}`, 
     );
     expect(error.message).toContain('"qa"');
     expect(replicas.calls()).toEqual([]);
-  });
-
-  test("run a scheduled program once, whichever of them has its schedule", async () => {
-    const url = await server.database();
-    await using replicas = replicasIn(folder, url);
-    folder.write("act.ts", `return counting.act({ name: "scheduled" });`);
-    const files = await Promise.all(
-      [0, 1, 2].map(async (index) => {
-        const data = replicas.dataOf(index);
-        const command = async (...args: string[]) => {
-          const { exitCode, stderr } = await runProgram([...claudikinsCommand, ...args], {
-            cwd: folder.path,
-            env: { XDG_DATA_HOME: data },
-          });
-          expect([exitCode, stderr]).toEqual([0, expect.anything()]);
-        };
-        await command("programs", "save", "act.ts", "--name", "act");
-        await command("programs", "schedule", "act", "--cron", "0 8 * * *", "--as", "daily");
-        const [file] = new Bun.Glob("claudikins/programs/*/schedules/daily.json").scanSync({
-          cwd: data,
-          absolute: true,
-        });
-        // It was due while no replica ran.
-        await Bun.write(
-          file!,
-          JSON.stringify({ ...(await Bun.file(file!).json()), createdAt: Date.now() - 172_800_000 }),
-        );
-        return file!;
-      }),
-    );
-    for (const _ of files) await replicas.start();
-    const isNoted = async (file: string) => (await Bun.file(file).json()).lastRun?.end?.ok === true;
-    for (const file of files) await eventually(() => isNoted(file), { everyMs: 100 });
-    expect(replicas.calls()).toEqual(["scheduled"]);
   });
 });
 

@@ -25,7 +25,7 @@ const prefix = pathToFileURL(`${source}/`).href;
 
 function bundleOf(url: string): string | undefined {
   if (!url.startsWith(prefix)) return undefined;
-  folder ??= cachedBuild(`workers-${hashOf("src", "scripts", "bun.lock", "tsconfig.json")}`, (outfolder) => [
+  folder ??= cachedBuild(`workers-${hashOf("src", "scripts", "test/support", "bun.lock", "tsconfig.json")}`, (outfolder) => [
     join(import.meta.dir, "bundle-workers.ts"),
     outfolder,
   ]);

@@ -76,7 +76,8 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     expect(await there.execute("return typeof programs.double")).toContain("undefined");
     await here.execute("const chosen = 4; return chosen * 2;");
     await here.execute(`return await programs.save({ name: "double", input: { number: 4 } });`);
-    expect(await there.execute("return await programs.double({ number: 21 })")).toBe("42");
+    const isThere = async () => (await there.execute("return await programs.double({ number: 21 })")) === "42";
+    await eventually(isThere, { withinMs: 4_000, everyMs: 100 });
     expect(await claudikins(set.database, "programs", "list")).toContain("double");
     await claudikins(set.database, "programs", "remove", "double");
     await eventually(async () => (await here.execute("return typeof programs.double")).includes("undefined"), {

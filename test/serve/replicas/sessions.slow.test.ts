@@ -1,6 +1,5 @@
 /** Sessions of the revisions up to 2025-11-25 behind a balancer without affinity: every replica takes every request of every session. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
@@ -239,19 +238,19 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
 
   test("a token finds its own sessions at every replica, and no other token's", async () => {
     configure();
+    await using set = await openReplicas(folder, server, 3, { token: "kept" });
+    const [a, b, c] = set.all as [HttpServe, HttpServe, HttpServe];
     const add = async (name: string) => {
-      const env = testEnvironment({ XDG_DATA_HOME: join(folder.path, "data-0") });
       const { stdout } = await runProgram([...claudikinsCommand, "tokens", "add", "--name", name], {
         cwd: folder.path,
-        env,
+        env: testEnvironment({ XDG_DATA_HOME: join(folder.path, "data-0"), CLAUDIKINS_DATABASE: set.database }),
       });
       return stdout.trim();
     };
     const [ann, bob] = [await add("ann"), await add("bob")];
-    for (const name of ["data-1", "data-2"])
-      cpSync(join(folder.path, "data-0"), join(folder.path, name), { recursive: true });
-    await using set = await openReplicas(folder, server, 3, { token: "kept" });
-    const [a, b, c] = set.all as [HttpServe, HttpServe, HttpServe];
+    const isKnown = async ({ url }: HttpServe) =>
+      (await fetch(url, { method: "POST", headers: { authorization: `Bearer ${bob}` } })).status !== 401;
+    for (const each of set.all) await eventually(() => isKnown(each), { withinMs: 5_000, everyMs: 100 });
     const session = await rawSession(a.url, "2025-11-25", {}, "raw", { authorization: `Bearer ${ann}` });
     const post = (url: string, token: string) =>
       fetch(url, {
