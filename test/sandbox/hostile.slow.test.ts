@@ -1,11 +1,14 @@
 /** Every hostile program has its expected outcome, reveals nothing of the host, and does not affect the next one. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { homedir } from "node:os";
+import { workersFromSource } from "../support/bundled-workers.ts";
 import { Harness, megabyte } from "./harness.ts";
 import { hostile } from "./hostile.ts";
 
 setDefaultTimeout(120_000);
 
+const fromSource = workersFromSource();
+afterAll(() => fromSource[Symbol.dispose]());
 const harness = new Harness();
 // Programs that the check would refuse must be harmless too.
 harness.check = "off";

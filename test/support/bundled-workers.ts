@@ -11,6 +11,18 @@ const source = join(root, "src");
 /** The folder of the bundles, whose paths are those in `src`. */
 let folder: string | undefined;
 
+let areFromSource = false;
+
+/** Until the result is disposed of, workers run from source: parsers of bundles overflow the stack a little earlier. */
+export function workersFromSource(): Disposable {
+  areFromSource = true;
+  return {
+    [Symbol.dispose]() {
+      areFromSource = false;
+    },
+  };
+}
+
 /** Replaces `Worker`. Workers of `src` run from their bundles, which are made for the first worker, and all others as usual. */
 export function useBundledWorkers(): void {
   const Original = globalThis.Worker;
@@ -24,10 +36,10 @@ export function useBundledWorkers(): void {
 const prefix = pathToFileURL(`${source}/`).href;
 
 function bundleOf(url: string): string | undefined {
-  if (!url.startsWith(prefix)) return undefined;
-  folder ??= cachedBuild(`workers-${hashOf("src", "scripts", "test/support", "bun.lock", "tsconfig.json")}`, (outfolder) => [
-    join(import.meta.dir, "bundle-workers.ts"),
-    outfolder,
-  ]);
+  if (areFromSource || !url.startsWith(prefix)) return undefined;
+  folder ??= cachedBuild(
+    `workers-${hashOf("src", "scripts", "test/support", "bun.lock", "tsconfig.json")}`,
+    (outfolder) => [join(import.meta.dir, "bundle-workers.ts"), outfolder],
+  );
   return pathToFileURL(join(folder, url.slice(prefix.length).replace(/\.ts$/, ".js"))).href;
 }
