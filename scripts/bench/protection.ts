@@ -26,13 +26,6 @@ const together = stopwatch(
   `await Promise.all(Array.from({ length: ${calls} }, () => everything.echo({ message: "x" })));`,
 );
 
-/** Two processes of the same program differ by up to 5 %: each round has a new pair, and the pairs differ in who is first. */
-interface Pair {
-  protectedFolder: string;
-  openFolder: string;
-  binary: string;
-}
-
 type Found = { ours: number; without: number };
 
 export const measureProtection: Measure = async ({ binary, folder, rounds }) => {
@@ -65,9 +58,12 @@ export const measureProtection: Measure = async ({ binary, folder, rounds }) => 
   };
 };
 
-/** The medians of both, from processes that end with it. */
+/**
+ * The medians of both, from two new processes. Processes of the same program differ by up to 5 %, so rounds in the same two would tell little. Pairs
+ * differ in which one starts first.
+ */
 async function timesOfPair(
-  { binary, protectedFolder, openFolder }: Pair,
+  { binary, protectedFolder, openFolder }: { binary: string; protectedFolder: string; openFolder: string },
   oursFirst: boolean,
 ): Promise<{ oneByOne: Found; together: Found }> {
   const startOurs = () => startHost(binary, protectedFolder);

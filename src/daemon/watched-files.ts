@@ -30,7 +30,7 @@ export class WatchedFiles {
   }
 }
 
-/** A hard link to an executable changes nothing, although it counts as a write of the file's metadata. */
+/** Compares what `stampOf` has a text for, without the text, which takes 10 µs for each message. A hard link to an executable changes nothing, although it counts as a write of the file's metadata. */
 function isSame(one: Stats | undefined, other: Stats | undefined, isProgram: boolean): boolean {
   if (!one || !other) return one === other;
   const isWritten = one.mtimeMs !== other.mtimeMs || (!isProgram && one.ctimeMs !== other.ctimeMs);

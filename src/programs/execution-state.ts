@@ -7,7 +7,7 @@ import { outcomeWord } from "./trace/record-text.ts";
 /** The keys of the state in JSON documents. */
 export const stateKeys = {
   state: about(
-    "asleep: it waits for a timer. stopped: its process has ended, and it continues when it is asked for, or on another replica. " +
+    "asleep: it waits for a timer. stopped: its process has ended, and it continues when it is asked for, or on another replica if there is one. " +
       "lost: its process has ended, and it cannot be continued",
     oneOf("running", "asleep", "stopped", "lost", "ended"),
   ),
@@ -45,7 +45,7 @@ export function stateText({ state, until, approvals, why, ok = false, reason, dr
   if (state === "ended") return outcomeWord({ ok, reason, dryRun });
   if (state === "lost") return `lost: ${why}`;
   if (approvals.length > 0) return `waits for approval ${approvals.join(", ")}`;
-  if (state === "stopped") return "stopped: it continues when it is asked for, or on another replica";
+  if (state === "stopped") return "stopped: it continues when it is asked for";
   return until === undefined ? "running" : `sleeps until ${new Date(until).toLocaleString()}`;
 }
 

@@ -17,8 +17,8 @@ interface Kept {
 }
 
 /**
- * Looks now, and then every hour. Of the processes that share a store, one looks for people who were not seen. `shared` finds the registries and workspaces that the config
- * and its doors share.
+ * Looks now, and then every hour. Of the processes that share a store, one looks for people who were not seen. `shared` finds the registries and
+ * workspaces that the config and its doors share.
  */
 export function keepPeople(app: Kept, shared: () => Promise<readonly string[]>, env: Environment): Disposable {
   const look = () => {

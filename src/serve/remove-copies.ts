@@ -23,5 +23,5 @@ export async function removeCopies(
 /** In milliseconds since 1970. */
 function lastChangeIn(folder: string): number {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return Math.max(...["", ...names].map((name) => lstatSync(join(folder, name)).mtimeMs));
+  return ["", ...names].reduce((last, name) => Math.max(last, lstatSync(join(folder, name)).mtimeMs), 0);
 }

@@ -1,5 +1,6 @@
 /** Brings what others have changed in a shared workspace into the folder of this process. */
 import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
+import { eventLoopTurn } from "../../base/event-loop.ts";
 import { megabytes } from "../../base/units.ts";
 import { FileRefusal, shown } from "../../sandbox/host/filesystem/fault.ts";
 import { pathProblem } from "../../sandbox/host/workspace-folder.ts";
@@ -50,7 +51,7 @@ async function apply(rows: readonly FileRow[], parts: WorkspaceParts): Promise<F
   const due: FileRow[] = [];
   for (const [index, row] of rows.entries()) {
     if (isDue(row, parts)) due.push(row);
-    if (index % entriesAtOnce === 0) await Bun.sleep(0);
+    if (index % entriesAtOnce === 0) await eventLoopTurn();
   }
   // The contents of a folder are removed before the folder.
   for (const row of due.filter(({ kind }) => kind === "removed").reverse()) {

@@ -1,5 +1,6 @@
 /** Stores what was changed in the folder of a shared workspace, for all replicas. */
 import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
+import { eventLoopTurn } from "../../base/event-loop.ts";
 import { megabytes } from "../../base/units.ts";
 import { shown } from "../../sandbox/host/filesystem/fault.ts";
 import { type Look, pathProblem } from "../../sandbox/host/workspace-folder.ts";
@@ -35,7 +36,7 @@ export async function keep(parts: WorkspaceParts): Promise<string[]> {
   // Otherwise, others have changed something in between.
   if (version === known.version + 1) known.version = version;
   for (const [index, { row, mark }] of changes.entries()) {
-    if (index % entriesAtOnce === 0) await Bun.sleep(0);
+    if (index % entriesAtOnce === 0) await eventLoopTurn();
     if (mark === undefined) known.delete(row.path);
     else note({ ...row, changedAt: changedAt.get(row.path) ?? row.changedAt }, mark, parts);
   }
@@ -50,7 +51,7 @@ async function looksOf({ folder }: WorkspaceParts): Promise<Map<string, Look>> {
     looks.set(path, look);
     bytes += look.size;
     if (looks.size > maxWorkspaceEntries || bytes > maxWorkspaceBytes) throw tooLarge();
-    if (looks.size % entriesAtOnce === 0) await Bun.sleep(0);
+    if (looks.size % entriesAtOnce === 0) await eventLoopTurn();
   }
   return looks;
 }

@@ -1,6 +1,6 @@
 /**
- * The tokens of `serve --http`, in one file or one document of the team. It has the digest of each token and never the token itself. A token belongs to one config, so
- * that the doors of other configs stay closed for it.
+ * The tokens of `serve --http`, in one document of the user or of the team. It has the digest of each token and never the token itself. A token
+ * belongs to one config, so that the doors of other configs stay closed for it.
  */
 import { dirname } from "node:path";
 import type { Documents } from "../../base/documents.ts";

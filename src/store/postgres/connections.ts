@@ -39,15 +39,19 @@ export class Connections implements AsyncDisposable {
    * Runs statements that are no transaction together, and that may run twice. Throws DATABASE_UNAVAILABLE, and VERSION_TOO_OLD if a newer
    * claudikins has changed the schema.
    */
-  async each<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
+  async each<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
     await this.#isPrepared();
-    return this.unprepared(work, retryMs);
+    return this.unprepared(work);
   }
 
   /** The same as `each`, for statements that may fail: they are not tried again. */
   async once<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
     await this.#isPrepared();
-    return this.#again((sql) => work(queryingOf(sql)), 0);
+    try {
+      return await this.#answered((sql) => work(queryingOf(sql)));
+    } catch (error) {
+      throw databaseError(error);
+    }
   }
 
   /**
@@ -55,20 +59,26 @@ export class Connections implements AsyncDisposable {
    * connection is lost while the transaction is committed, the number of the transaction tells the next connection whether it was. `work`
    * runs again after an attempt without effect. Throws what `each` throws.
    */
-  async transaction<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
+  async transaction<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
     await this.#isPrepared();
-    return this.unpreparedTransaction(work, retryMs);
+    return this.unpreparedTransaction(work);
   }
 
-  /** The same for work without which a program is lost: it waits as long as a database takes that starts again. */
+  /** The same for work without which a program is lost: it is tried again for longer, while a database starts. */
   get patient(): Pick<Connections, "each" | "transaction"> {
     return {
-      each: (work) => this.each(work, patientRetryMs),
-      transaction: (work) => this.transaction(work, patientRetryMs),
+      each: async (work) => {
+        await this.#isPrepared();
+        return this.unprepared(work, patientRetryMs);
+      },
+      transaction: async (work) => {
+        await this.#isPrepared();
+        return this.unpreparedTransaction(work, patientRetryMs);
+      },
     };
   }
 
-  /** The same as `each`, before the schema is up to date. */
+  /** The same as `each`, before the schema is up to date. Work whose connection is lost begins again within `retryMs`. */
   unprepared<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
     return this.#again((sql) => work(queryingOf(sql)), retryMs);
   }
@@ -131,8 +141,7 @@ export class Connections implements AsyncDisposable {
       } catch (error) {
         const mayPass = isLost(error) || isConflict(error);
         // A process that stood still for longer has tried only once.
-        const isEnough = performance.now() > deadline && (attempts > 1 || retryMs === 0);
-        if (!mayPass || isEnough) throw databaseError(error);
+        if (!mayPass || (performance.now() > deadline && attempts > 1)) throw databaseError(error);
         await Bun.sleep(pauseMs * (0.5 + Math.random()));
         // Nobody would close another connection.
         if (closings !== this.#closings) throw databaseError(error);
