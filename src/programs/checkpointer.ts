@@ -192,8 +192,9 @@ export class ExecutionCheckpointer implements Checkpointer {
     const { id, log, isDryRun = false } = this.#options;
     // Copied before anything is awaited.
     const copy = saved && !isDryRun ? this.#copyOf(saved) : undefined;
+    let access = this.#access;
     try {
-      const access = this.#access ?? (await this.#opened());
+      access ??= await this.#opened();
       const why = copy
         ? await this.#writePages(copy, access)
         : isDryRun
@@ -210,9 +211,11 @@ export class ExecutionCheckpointer implements Checkpointer {
       if (this.#isWanted) access.keepBuild?.();
       return why === undefined;
     } catch (error) {
+      // It may have ended meanwhile, and lost its claim with that.
+      if (this.#isOver) return false;
       log.warn(`Cannot save the execution ${id}: ${messageOf(error)}`);
       this.#noteLost(error);
-      if (!this.#isReleased) await this.#forget();
+      if (access && !this.#isReleased) await this.#storeUnsaved(open, access);
       return false;
     } finally {
       this.#saved.resolve();
@@ -357,15 +360,15 @@ export class ExecutionCheckpointer implements Checkpointer {
     return writer.do("answered", id, { ...answer, roomBytes });
   }
 
-  /** Notes that a caller has the id of the execution, and may ask for its outcome. */
-  want(): void {
+  /** Notes that a caller gets the id of the execution, and may ask for its outcome. Resolves when this is stored, if the execution is. */
+  async want(): Promise<void> {
     if (this.#isWanted) return;
     this.#isWanted = true;
     this.#fromStart = true;
     const access = this.#access;
     if (!access || this.#isOver) return;
-    void this.#noted(access.writer.do("want", this.#options.id, {}));
     access.keepBuild?.();
+    await this.#noted(access.writer.do("want", this.#options.id, {}));
   }
 
   /** Whether another process runs the execution or can continue it, because it was given up here or taken over. */
@@ -386,12 +389,14 @@ export class ExecutionCheckpointer implements Checkpointer {
     if (this.#isOver) return;
     this.#isOver = true;
     if (!access) return;
+    const isNew = this.#access === undefined;
+    // A save that is not done yet must not remove it.
+    this.#access = access;
     const { id } = this.#options;
     const { writer, owner } = access;
     if (!isWanted) return this.#noted(writer.do("remove", id, {}));
     const stored = await outcomeJson(outcome);
     const isOk = outcome.ok;
-    const isNew = this.#access === undefined;
     await this.#noted(writer.do("ended", id, isNew ? { ...stored, isOk, ...this.#new, owner } : { ...stored, isOk }));
   }
 
@@ -430,18 +435,15 @@ export class ExecutionCheckpointer implements Checkpointer {
     return { isSent: repeatable !== undefined, repeatable: repeatable ?? false };
   }
 
-  /** A program that is too old would repeat calls. */
-  async #forget(): Promise<void> {
+  /** A program that is too old would repeat calls, so none is stored. Who asks for it when this process has died learns why. */
+  async #storeUnsaved(open: readonly OpenCall[], access: StoreAccess): Promise<void> {
     this.#head = undefined;
     this.#hasFailed = true;
-    const access = this.#access;
-    if (!access) return;
     try {
-      await access.writer.do("remove", this.#options.id, {});
-      this.#access = undefined;
-      this.#stored = new Set();
-    } catch {
-      this.#isBroken = true;
+      await this.#writeProgram(undefined, "the database could not be written", open, access);
+    } catch (error) {
+      this.#noteLost(error);
+      this.#isBroken = this.#access !== undefined;
     }
   }
 

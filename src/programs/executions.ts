@@ -73,8 +73,8 @@ export class Executions implements AsyncDisposable {
     const { door, person } = parts.config;
     const startedBy = startedByOf(isForAgent);
     const { telemetry } = parts;
-    const about = { id, trace: request.trace, door, startedBy, program: program?.name, isContinued: false };
-    const span = telemetry?.execution(about);
+    const spanned = { id, trace: request.trace, door, startedBy, program: program?.name, isContinued: false };
+    const span = telemetry?.execution(spanned);
     const stored: StoredRequest = {
       source,
       asked,
@@ -94,7 +94,8 @@ export class Executions implements AsyncDisposable {
     const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, program: program?.name, isDryRun });
     const identity = { id, startedAt, request: JSON.stringify(stored), recording, isDryRun };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
-    const running = this.#run({ id, startedAt, starter, checkpointer, parts }, async (signal) => {
+    const about = { id, startedAt, starter, checkpointer, parts, isBackground };
+    const running = this.#run(about, async (signal) => {
       if (isBackground) await checkpointer.begun;
       const origin = request.origin ?? request.signal;
       const lastProgram = () => this.#last.of(starter);
@@ -104,7 +105,8 @@ export class Executions implements AsyncDisposable {
       if (!program && !isDryRun) this.#last.note(source, outcome, starter);
       return outcome;
     });
-    if (isBackground) void running.handOut();
+    // Its outcome rejects with the same error.
+    if (isBackground) running.handOut().catch(() => {});
     return running;
   }
 

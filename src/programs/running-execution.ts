@@ -45,8 +45,10 @@ export class RunningExecution implements FollowedExecution {
   readonly starter: Starter | undefined;
   readonly outcome: Promise<Outcome>;
   readonly #checkpointer: ExecutionCheckpointer;
+  readonly #isBackground: boolean;
   readonly #cancelled = new AbortController();
 
+  /** A program in the background is stored before it begins. */
   constructor(
     {
       id,
@@ -54,7 +56,11 @@ export class RunningExecution implements FollowedExecution {
       checkpointer,
       parts,
       starter,
-    }: Pick<RunningExecution, "id" | "startedAt" | "parts" | "starter"> & { checkpointer: ExecutionCheckpointer },
+      isBackground = false,
+    }: Pick<RunningExecution, "id" | "startedAt" | "parts" | "starter"> & {
+      checkpointer: ExecutionCheckpointer;
+      isBackground?: boolean;
+    },
     work: (signal: AbortSignal) => Promise<Outcome>,
   ) {
     this.id = id;
@@ -62,6 +68,7 @@ export class RunningExecution implements FollowedExecution {
     this.parts = parts;
     this.starter = starter;
     this.#checkpointer = checkpointer;
+    this.#isBackground = isBackground;
     void checkpointer.lost.then(() => this.#cancelled.abort(continuesElsewhere));
     this.outcome = this.#run(work);
     // The promise may have no listener.
@@ -95,11 +102,14 @@ export class RunningExecution implements FollowedExecution {
     await this.#checkpointer.begun;
   }
 
+  /** Rejects with FILE_NOT_WRITABLE if a program in the background cannot be stored. */
   async handOut(): Promise<void> {
-    this.#checkpointer.want();
+    const wanted = this.#checkpointer.want();
     this.parts.sandbox.running(this.id)?.keep();
-    // A program is saved when it waits. Until then it may compute for long.
-    await atMost(programSavingMs, this.#checkpointer.saved);
+    // Other programs than those in the background are saved when they wait. Until then they may compute for long.
+    if (this.#isBackground) await this.#checkpointer.begun;
+    else await atMost(programSavingMs, this.#checkpointer.saved);
+    await wanted;
   }
 
   get isHandedOut(): boolean {

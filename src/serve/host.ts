@@ -72,11 +72,19 @@ export function hostOf(server: Server): Responder {
 export class OpenRequests<Key = RequestId> {
   /** The server that each request is for; undefined if it may be any. */
   readonly #open = new Map<Key, string | undefined>();
+  #next = Promise.withResolvers<void>();
 
   /** Dispose of the result before the request is answered. */
   begin(request: Key, server?: string): Disposable {
     this.#open.set(request, server);
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
     return { [Symbol.dispose]: () => void this.#open.delete(request) };
+  }
+
+  /** Resolves when another request begins. */
+  get next(): Promise<void> {
+    return this.#next.promise;
   }
 
   isOnlyFor(request: Key, server: string): boolean {

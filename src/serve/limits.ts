@@ -80,6 +80,9 @@ export const usualAnswerMs = 50_000;
 /** Time that a patient agent waits when it asks for an outcome again. */
 export const patientResumeMs = 600_000;
 
+/** Time in which a host asks again for the outcome of a program that has a question for it. */
+export const hostReturnMs = 30_000;
+
 /** Time for a program in the background to end at once. Otherwise its call is answered with its id. */
 export const backgroundAnswerMs = 100;
 

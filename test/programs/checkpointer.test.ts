@@ -121,7 +121,7 @@ test("an execution that has begun is stored with its program, or not at all", as
 test("an execution that has ended is stored with its outcome, or not at all", async () => {
   const checkpointer = checkpointerOf();
   opened.resolve(access());
-  checkpointer.want();
+  void checkpointer.want();
   killBefore("UPDATE OF outcome");
   await checkpointer.ended({ ok: true, logs: [], display: [] } as unknown as Outcome);
   expect(store.get("one")).toBeUndefined();
@@ -143,6 +143,36 @@ test("an execution that ends while its files are stored is not stored as one tha
   expect(await saving).toBe(false);
   expect(store.get("one")).toBe(undefined);
   await untilPages(0);
+});
+
+test("an execution that a caller asks for keeps its outcome, if it ends while it is saved for the first time", async () => {
+  const storing = Promise.withResolvers<string[]>();
+  let isStoring = false;
+  const keep = () => {
+    isStoring = true;
+    return storing.promise;
+  };
+  const checkpointer = checkpointerOf({ keep });
+  opened.resolve(access());
+  const saving = checkpointer.save(saved(), []);
+  await eventually(() => isStoring, { everyMs: 1 });
+  void checkpointer.want();
+  await checkpointer.ended({ ok: true, value: 1, logs: [], display: [] } as unknown as Outcome);
+  storing.resolve([]);
+  expect(await saving).toBe(false);
+  expect(store.get("one")).toMatchObject({ state: "ended", isOk: true });
+  await untilPages(0);
+});
+
+test("an execution whose program cannot be written is stored without one, so that a caller learns why it is lost", async () => {
+  const checkpointer = checkpointerOf({ fromStart: true });
+  opened.resolve(access());
+  await checkpointer.begun;
+  await checkpointer.save(saved(), [callOf(1)]);
+  database.run("CREATE TRIGGER noRecord BEFORE INSERT ON pages BEGIN SELECT RAISE(ABORT, 'broken'); END");
+  expect(await checkpointer.save(savedOf(new Pages(), { 0: "later" }), [callOf(2)])).toBe(false);
+  expect(store.get("one")).toMatchObject({ isSaved: false, unsaved: "the database could not be written" });
+  expect(store.calls("one")).toMatchObject([{ call: 2 }]);
 });
 
 test("no call leaves after the execution was given up", async () => {

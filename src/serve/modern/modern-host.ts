@@ -1,7 +1,10 @@
 /** Passes what servers ask to a host of MCP 2026-07-28, as input that one of its open requests requires. */
 import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
+import { atMost } from "../../base/time-limit.ts";
+import { unlessAborted } from "../../servers/abort.ts";
 import { type QuestionContext, type Responder, showsForms } from "../../servers/responder.ts";
 import { OpenRequests } from "../host.ts";
+import { hostReturnMs } from "../limits.ts";
 import { type OpenRequest, requestEnded } from "./open-request.ts";
 
 type Answered<Method extends "sample" | "elicit" | "listRoots"> = ReturnType<NonNullable<Responder[Method]>>;
@@ -34,14 +37,25 @@ export class ModernHost implements Responder {
     return this.#ask({ method: "roots/list" }, asked) as Answered<"listRoots">;
   }
 
-  /** If the request ends before the host has answered, another open request asks the host. */
+  /**
+   * If the request ends before the host has answered, another open request asks the host. A program goes on between two requests for its
+   * outcome: its question waits for the second one.
+   */
   async #ask(question: InputRequest, { server, signal, name, origins = [] }: QuestionContext): Promise<unknown> {
+    const returnsBy = performance.now() + (origins.length > 0 ? hostReturnMs : 0);
     for (;;) {
-      const able = this.#requests.openFor(server).filter(({ capabilities }) => supports(question, capabilities));
+      const { next } = this.#requests;
+      const open = this.#requests.openFor(server);
+      const able = open.filter(({ capabilities }) => supports(question, capabilities));
       const meant = able.filter(({ signal: origin }) => origin === signal || origins.includes(origin));
       // If it may be for several, each gets as many questions as it may have raised.
       const [request] = (meant.length > 0 ? meant : able).sort((a, b) => a.questions - b.questions);
-      if (!request) throw new Error(`the host has no open request that could ask ${question.method}`);
+      if (!request) {
+        const restMs = open.length > 0 ? 0 : returnsBy - performance.now();
+        if (restMs <= 0) throw new Error(`the host has no open request that could ask ${question.method}`);
+        await unlessAborted(atMost(restMs, next), signal, "the question");
+        continue;
+      }
       // Where several servers may ask, a name could be meant to pass for another server's question.
       const key = this.#requests.isOnlyFor(request, server) ? name : undefined;
       const answer = await request.ask(question, signal, key);

@@ -8,7 +8,7 @@ import { maxTimeoutMs } from "../../config/limits.ts";
 import type { Config } from "../../config/load.ts";
 import { pagePath } from "../../config/oidc.ts";
 import { awaitsApproval } from "../../policy/approvals/awaited.ts";
-import { agentOfUser } from "../../programs/asker.ts";
+import { agentOfUser, type RequestingAgent } from "../../programs/asker.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
 import { markOutputs, readOutcome } from "../../programs/session-reads.ts";
@@ -70,8 +70,7 @@ export async function callExecuteCode(
   if (!outcome) return textResult(await waitingText(followed, app));
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
-  await markOutputs(context.asker, app);
-  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases }, app);
+  const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases }, app, context.asker);
   const more = [
     await plannedText(outcome),
     downAfter(outcome, app, context.mentioned),
@@ -245,11 +244,17 @@ function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: To
  * Makes the content of an outcome. For a large one, a worker does it. It also writes the file with a text that is too long, because the
  * workspace is measured first.
  */
-async function contentFor(outcome: Outcome, options: OutputOptions, app: App): Promise<CallToolResult> {
+async function contentFor(
+  outcome: Outcome,
+  options: OutputOptions,
+  app: App,
+  asker: RequestingAgent | undefined,
+): Promise<CallToolResult> {
   const { logs, display, receipt, dryRun } = outcome;
   const isLarge = receipt.charsOut > largeJsonChars || (outcome.ok && outcome.json !== undefined);
   const small = isLarge ? undefined : contentWithoutFiles(outcome, options);
   if (small) return small;
+  await markOutputs(asker, app);
   try {
     const json = outcome.ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
     const withoutValue: Outcome = outcome.ok

@@ -15,7 +15,8 @@ export function pageJobs({
     const claim = claims.of(execution);
     if (claim) return keepClaim(execution, claim, querying);
     const owner = claims.savingOwner(execution);
-    if (owner === undefined) return;
+    // It has ended meanwhile.
+    if (owner === undefined) throw lostClaim(execution);
     const saving = "SELECT 1 AS one FROM claudikins.saving WHERE execution = $execution AND owner = $owner FOR SHARE";
     if (!(await querying.get(saving, { execution, owner }))) throw lostClaim(execution);
   };

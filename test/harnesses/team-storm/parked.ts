@@ -16,8 +16,8 @@ export interface Parked {
   lastText?: string;
 }
 
-/** The time that a program may run, also if its replica is frozen meanwhile, or has little of the processor. */
-const endsWithinMs = 120_000;
+/** The time that a program may run, also if replicas are frozen or killed meanwhile, or have little of the processor. */
+const endsWithinMs = 400_000;
 
 /** Code that returns the key that a call returns, or its error. */
 const ended = (call: string, value: string) =>

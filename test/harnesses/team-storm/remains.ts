@@ -92,6 +92,8 @@ export function judgeFiles(site: Site, oracle: Oracle, people: number): void {
 
 export function judgeOutput(replicas: Replicas, oracle: Oracle): void {
   const { output } = replicas;
+  for (const line of output.split("\n"))
+    if (/Cannot (?:save|store) the execution/.test(line)) oracle.saw("a program could not be saved", "stderr", line);
   oracle.noToken("stderr of a replica", output);
   if (peopleIn(output).size > 0) oracle.fail("stderr of a replica has data of people");
   const lines = output.split("\n");

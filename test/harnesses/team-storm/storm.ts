@@ -67,7 +67,7 @@ export async function teamStorm({ report = () => {}, plan, ...options }: Storm):
   const worked = { count: oracle.times.length, seconds };
   await disturbing;
   report("the storm is over, and the programs end");
-  await Promise.all(people.map((person, place) => finish(person, parked[place]!)));
+  await Promise.all(people.map((person, place) => finish(person, parked[place]!, replicas)));
   await endOfExecutions(site, oracle);
   ending.abort();
   await Promise.all(approving);
@@ -135,14 +135,15 @@ async function followOne(person: Person, parked: Parked[]): Promise<void> {
   if (one && !(await follow(person, one))) parked.push(one);
 }
 
-async function finish(person: Person, parked: Parked[]): Promise<void> {
+async function finish(person: Person, parked: Parked[], replicas: Replicas): Promise<void> {
   const deadline = performance.now() + endsWithinMs;
   while (parked.length > 0 && performance.now() < deadline) {
     await followOne(person, parked);
     await Bun.sleep(300);
   }
   for (const { id, kind, lastText = "" } of parked) {
-    const known = `${lastText.slice(0, 300)}; ${await rowsOf(person.site, id)}`;
+    const lines = replicas.output.split("\n").filter((line) => line.includes(id));
+    const known = [lastText.slice(0, 300), await rowsOf(person.site, id), ...lines].join("; ");
     person.oracle.fail(`a program (${kind}) did not end`, `${id} of p${person.number}: ${known}`);
   }
   await person.leave(false);

@@ -324,6 +324,30 @@ describe("a question of a server", () => {
     expect(parked.running).toBe(1);
   });
 
+  test("waits for the next request, if the program's own was answered meanwhile", async () => {
+    const parked = new ParkedRequests(usual);
+    const host = new ModernHost({ elicitation: {} });
+    const own = new AbortController().signal;
+    const answer = host.elicit(form, { server: "s", signal: never, origins: [own] });
+    await Bun.sleep(20);
+    const waiting = async (open: OpenRequest) => {
+      using _ = host.begin(open);
+      return { content: await answer };
+    };
+    const { requestState, inputRequests } = required(await parked.round(asked, context(), waiting));
+    const [key = ""] = Object.keys(inputRequests);
+    const again = context({ requestState, inputResponses: { [key]: "yes" } });
+    expect(await parked.round(asked, again, waiting)).toEqual({ content: "yes" });
+  });
+
+  test("ends with its call, if no request comes", async () => {
+    const host = new ModernHost({ elicitation: {} });
+    const over = new AbortController();
+    const answer = host.elicit(form, { server: "s", signal: over.signal, origins: [over.signal] });
+    over.abort();
+    await expect(answer).rejects.toThrow("was cancelled");
+  });
+
   test("has the name that its server chose only in a request that is for this server alone", async () => {
     const parked = new ParkedRequests(usual);
     const host = new ModernHost({ elicitation: {} });

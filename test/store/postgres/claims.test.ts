@@ -104,6 +104,19 @@ describe.skipIf(postgresNote !== "")(`replicas on one Postgres${postgresNote}`, 
     expect(await store.executions.list()).toEqual([]);
   });
 
+  test("do not write pages of a program that has ended meanwhile", async () => {
+    const url = await server.database();
+    await using store = new PostgresStore(url);
+    await using owner = await store.takeOwner();
+    const writer = store.executions.writer();
+    await stored(writer, "e", owner.name);
+    await writer.do("ended", "e", outcome);
+    const batch = { pages: Float64Array.of(1), sizes: Float64Array.of(1), bytes: new ArrayBuffer(1) };
+    const writing = writer.do("pages", "e", { ...batch, version: 2, roomBytes });
+    await expect(writing).rejects.toMatchObject({ code: "EXECUTION_LOST" });
+    expect(await server.run(url, "SELECT * FROM claudikins.pages")).toEqual([]);
+  });
+
   test("are alive until they end, or until their lease ends if they were killed", async () => {
     const url = await server.database();
     await using store = new PostgresStore(url);
