@@ -16,7 +16,7 @@ async function main(): Promise<number> {
       seconds: { type: "string", default: "600" },
       people: { type: "string", default: "200" },
       replicas: { type: "string", default: "3" },
-      pause: { type: "string", default: "80" },
+      pause: { type: "string", default: "150" },
       calm: { type: "boolean", default: false },
       report: { type: "string" },
     },

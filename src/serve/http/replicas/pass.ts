@@ -108,8 +108,9 @@ function watched(body: ReadableStream<Uint8Array>, stayOpen: StayOpen, end: () =
           return;
         }
         controller.close();
-      } catch (error) {
-        controller.error(error);
+      } catch {
+        // The client's connection breaks off too. Bun would print a reason on stderr.
+        controller.error();
       }
       end();
     },
