@@ -155,13 +155,17 @@ export class Gate {
     { reads, agent }: Caller,
   ): AppliedRule | undefined {
     const name = `${server}.${tool}`;
+    const { place } = this.#options;
     const factsOf = (): ConditionFacts => ({
       server,
       tool: name,
       args,
       labels,
       reads: reads.labels,
-      agent: { ...agent, ...this.#options.place },
+      // Few conditions ask for it.
+      get agent() {
+        return { ...agent, ...place };
+      },
     });
     return this.#rules.applied(rules, { tool: name, labels }, factsOf, () => this.#options.argumentNames(server, tool));
   }

@@ -234,3 +234,35 @@ test("doctor and config edit refuse a rule with an argument that its tool does n
   const edited = await cli(["config", "edit"], { ...at, env: { ...at.env, EDITOR: editor } });
   expect(edited.stderr).toContain('policy.rules[0]: rec.push_files has no argument "brnch". Did you mean branch?');
 });
+
+test("comparisons of an argument with a text are decided as the library decides them", () => {
+  const texts = ["", "main", "mainly", "in", "a main", "\u{1f600}", "é", "'"];
+  const values = [...texts, null, 1, true, ["main"], { main: 1 }, undefined];
+  const facts = { server: "s", tool: "s.t", labels: new Set<string>(), reads: new Set<string>() };
+  const agent = { name: "", version: "", door: "", person: "" };
+  const decided = (condition: string, args: object) => {
+    try {
+      return conditionOf(condition).isMet({ ...facts, agent, args });
+    } catch (error) {
+      return String(error).split("\n")[0]!.replaceAll(/[()]/g, "");
+    }
+  };
+  for (const text of texts) {
+    const literal = JSON.stringify(text);
+    for (const condition of [
+      `args.x == ${literal}`,
+      `args.x != ${literal}`,
+      `args.x.startsWith(${literal})`,
+      `args.x.endsWith(${literal})`,
+      `args.x.contains(${literal})`,
+    ]) {
+      for (const value of values) {
+        const args = value === undefined ? {} : { x: value };
+        // Only the library knows what a negation is.
+        const byLibrary = decided(`!(!(${condition}))`, args);
+        expect([condition, value, decided(condition, args)]).toEqual([condition, value, byLibrary]);
+        expect([condition, value, decided(`true && ${condition}`, args)]).toEqual([condition, value, byLibrary]);
+      }
+    }
+  }
+});

@@ -293,7 +293,8 @@ export class Approvals implements AsyncDisposable {
       }
       if (isChanged) this.#changed();
     } catch {
-      // The file may be locked for long. The next look tries again.
+      // The database may be locked for long, or away. The next look tries again.
+      this.#isNew = true;
     } finally {
       this.#isLooking = false;
     }

@@ -51,6 +51,14 @@ import {
 import { patientResponse } from "./patient-response.ts";
 import { endedToken, HttpRefusal } from "./refusal.ts";
 
+/** The status that the SDK's server gives a request if it was closed before the answer. */
+const closedInRequest = 499;
+
+function endedMeanwhile(): HttpRefusal {
+  const text = "claudikins ends, and nobody knows whether this request took effect: look before you send it again";
+  return new HttpRefusal(502, text);
+}
+
 export interface ModernLimits {
   /** Maximum number of clients of one token, and of its sessions of the older revisions. */
   maxSessions: number;
@@ -365,7 +373,9 @@ class Client implements ModernClient, ClientPlace {
   /** The answer. A request that ends with its token is refused as the next one will be. */
   async #fetch(request: Request, body: unknown): Promise<Response> {
     const response = await this.#handler.fetch(request, { parsedBody: body });
-    return response.body === null && this.#ended?.aborted ? endedToken().response() : response;
+    if (response.body !== null) return response;
+    if (this.#ended?.aborted) return endedToken().response();
+    return response.status === closedInRequest && !request.signal.aborted ? endedMeanwhile().response() : response;
   }
 
   /** Keeps the client while it listens. */

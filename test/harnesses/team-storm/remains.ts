@@ -31,7 +31,10 @@ export async function rowsOf({ postgres, database }: Site, execution: string): P
   const rows = await postgres.run(
     database,
     `SELECT state, owner, is_wanted, is_cancelled, wake_at, client, left(outcome, 300) AS outcome, request::json -> 'starter' AS starter,
-       (SELECT json_agg(sessions) FROM claudikins.sessions WHERE id = executions.request::json -> 'starter' ->> 'session') AS sessions
+       (SELECT json_agg(sessions) FROM claudikins.sessions WHERE id = executions.request::json -> 'starter' ->> 'session') AS sessions,
+       (SELECT json_agg(owners) FROM claudikins.owners WHERE name = executions.owner) AS owners,
+       (SELECT json_agg(json_build_array(call, calls.state, name, answer IS NOT NULL)) FROM claudikins.calls WHERE execution = executions.id) AS calls,
+       (SELECT json_agg(json_build_array(call, approvals.state, owner)) FROM claudikins.approvals WHERE execution = executions.id) AS approvals
      FROM claudikins.executions WHERE id = '${id}'`,
   );
   return JSON.stringify(rows);
