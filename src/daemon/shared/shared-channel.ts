@@ -13,6 +13,8 @@ interface Wire {
   close(): void;
 }
 
+const sent = Promise.resolve();
+
 export class SharedTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -35,8 +37,9 @@ export class SharedTransport implements Transport {
     if (this.end) setImmediate(() => this.onclose?.());
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (this.end || !this.#wire.send(message)) throw new NotWritten("its connection is closed");
+  send(message: JSONRPCMessage): Promise<void> {
+    const isSent = !this.end && this.#wire.send(message);
+    return isSent ? sent : Promise.reject(new NotWritten("its connection is closed"));
   }
 
   async close(): Promise<void> {
