@@ -436,10 +436,9 @@ export class Execution implements HostCalls {
 
   #sendCalls(): void {
     const calls = this.#outgoing;
-    const [first] = calls;
-    if (!first) return;
+    if (calls.length === 0) return;
     this.#outgoing = [];
-    this.#send(calls.length === 1 ? first : { type: "calls", calls: JSON.stringify(calls) });
+    this.#send(JSON.stringify(calls));
   }
 
   stopped(): boolean {
