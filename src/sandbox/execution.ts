@@ -268,7 +268,7 @@ export class Execution implements HostCalls {
     this.#enter(() => {
       const [kind, payload] =
         "error" in message ? [answerKind.error, JSON.stringify(message.error)] : payloadOf(message);
-      this.#context.callGuest("settle", call, kind, payload);
+      this.#context.settle(call, kind, payload);
     });
   }
 
