@@ -373,7 +373,8 @@ export class Execution implements HostCalls {
     const argsEnd = text.indexOf("\n", end + 1);
     const target = this.#targets.getOrInsertComputed(text.slice(0, end), targetIn);
     const args = text.slice(end + 1, argsEnd);
-    const refused = this.#gate.add({ type: "call", call, ...target, args, line: lineIn(text.slice(argsEnd)) });
+    // A spread that comes first is far quicker than one after other properties.
+    const refused = this.#gate.add({ ...target, type: "call", call, args, line: lineIn(text.slice(argsEnd)) });
     return refused && JSON.stringify(refused);
   }
 
