@@ -82,7 +82,8 @@ export async function bindingsFor(
         return await ownFunction(name, args, requesting, parts, recorder);
       }
       if (program) requirePermission(program, call, toolNamed(call, parts));
-      const make = async (trace: TraceContext | undefined): Promise<BindingValue> => {
+      // Not async, because each async function on the path of a call adds to its time.
+      const make = (trace: TraceContext | undefined): Promise<BindingValue> => {
         const { signal, clock } = given;
         // The calls of a program have one signal.
         shareListener(signal);
@@ -93,13 +94,13 @@ export async function bindingsFor(
         if (group === "tools" && made && parts.config.servers.get(namespace)?.isSavedPrograms) {
           const { pause } = given;
           const repeatable = requesting.isStored();
-          return await calledBy({ ...requesting, position: made, pause, signal }, (meta) =>
+          return calledBy({ ...requesting, position: made, pause, signal }, (meta) =>
             callForValue(call, parts, { ...context, meta, repeatable }),
           );
         }
-        if (group === "tools") return await callForValue(call, parts, context);
-        const value = await serverFunction(call, { pool: parts.pool, subscriptions, options: context });
-        return { json: JSON.stringify(value ?? null) };
+        if (group === "tools") return callForValue(call, parts, context);
+        const other = serverFunction(call, { pool: parts.pool, subscriptions, options: context });
+        return other.then((value) => ({ json: JSON.stringify(value ?? null) }));
       };
       try {
         return await withinSpan(tracing.spans, { call: number, trace: tracing.trace }, make);

@@ -13,7 +13,7 @@ import type { BindingCall, BindingValue, CallRequest } from "../sandbox/contract
 import type { CallOptions } from "../servers/call-options.ts";
 import { objectJson } from "../servers/decoding/large-json.ts";
 import { type ToolResult, toolValue } from "../servers/result.ts";
-import { argumentProblems } from "../tools/arguments/argument-problems.ts";
+import { areValid, argumentProblems } from "../tools/arguments/argument-problems.ts";
 import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
@@ -61,12 +61,20 @@ export async function callTool(
   parts: Parts,
   context: CallContext,
 ): Promise<{ tool: RegistryTool; result: ToolResult }> {
-  const find = () => findAndCheck(wanted, parts, context.signal);
-  const { tool, args } = await parts.pool.signedIn(wanted.namespace, find, context);
+  const { namespace: server } = wanted;
+  const { tool, args } = knownCall(wanted, parts) ?? (await listedCall(wanted, parts, context));
   const planned = context.dryRun && (await planCall(wanted, { tool, args }, context.dryRun, parts, context));
   if (planned) return { tool, result: planned };
-  const result = await askAndSend(wanted.namespace, tool, args, parts, context);
-  const seen = seeResult(wanted.namespace, tool, args, result, parts, context);
+  context.repeatable ??= isRepeatable(tool);
+  let result: ToolResult;
+  try {
+    // The pool asks the policy, and sends the call once it is allowed.
+    result = await parts.pool.callTool(server, tool.name, args, context);
+  } catch (error) {
+    await failIfRemoved(server, tool.name, parts, context.signal);
+    throw withSignature(error, parts.catalog.find(server), tool);
+  }
+  const seen = seeResult(server, tool, args, result, parts, context);
   if (seen) await seen;
   return { tool, result };
 }
@@ -119,27 +127,38 @@ export function callOnce(
   );
 }
 
+interface FoundCall {
+  tool: RegistryTool;
+  args: JsonObject;
+}
+
+/** The tool that a call means, if it is known and the arguments are certainly valid. A denied tool is refused before any other error. */
+function knownCall({ namespace, name, args, argsJson, argumentsFor }: WantedCall, parts: Parts): FoundCall | undefined {
+  const tool = knownTool(namespace, name, parts);
+  if (!tool || argsJson === undefined || argumentsFor) return undefined;
+  return parts.config.check === "off" || areValid(tool.inputSchema, args, argsJson) ? { tool, args } : undefined;
+}
+
 /**
  * The tool that a call means, with checked arguments. What is stored may be older than the server: before a call is refused for an
- * unknown tool or a wrong argument, the server is asked for its tools. A denied tool is refused before any other error.
+ * unknown tool or a wrong argument, the server is asked for its tools.
  */
-async function findAndCheck(
-  wanted: WantedCall,
-  parts: Parts,
-  signal: AbortSignal,
-): Promise<{ tool: RegistryTool; args: JsonObject }> {
-  const { namespace: server, name } = wanted;
-  const known = knownTool(server, name, parts);
-  if (known) {
-    const { args, problems } = await checkedArguments(wanted, known, parts);
-    if (problems.length === 0) return { tool: known, args };
-  }
-  const { tool, listed } = await listedTool(server, name, parts, signal);
-  const { args, problems } = await checkedArguments(wanted, tool, parts);
-  if (problems.length === 0) return { tool, args };
-  throw new ClaudikinsError("INVALID_ARGUMENTS", `${server}.${tool.jsName ?? tool.name}: ${problems.join("; ")}`, {
-    hint: signature(listed, tool),
-  });
+function listedCall(wanted: WantedCall, parts: Parts, context: CallContext): Promise<FoundCall> {
+  const find = async (): Promise<FoundCall> => {
+    const { namespace: server, name } = wanted;
+    const known = knownTool(server, name, parts);
+    if (known) {
+      const { args, problems } = await checkedArguments(wanted, known, parts);
+      if (problems.length === 0) return { tool: known, args };
+    }
+    const { tool, listed } = await listedTool(server, name, parts, context.signal);
+    const { args, problems } = await checkedArguments(wanted, tool, parts);
+    if (problems.length === 0) return { tool, args };
+    throw new ClaudikinsError("INVALID_ARGUMENTS", `${server}.${tool.jsName ?? tool.name}: ${problems.join("; ")}`, {
+      hint: signature(listed, tool),
+    });
+  };
+  return parts.pool.signedIn(wanted.namespace, find, context);
 }
 
 /** The tool as it is known. Throws POLICY_DENIED. */
@@ -181,31 +200,13 @@ async function checkedArguments(
 /** The made-up result of a dry run; undefined if the call is made. */
 async function planCall(
   { namespace: server, argsJson }: WantedCall,
-  found: { tool: RegistryTool; args: JsonObject },
+  found: FoundCall,
   dryRun: DryRun,
   parts: Parts,
   { call, listener, made, caller }: CallContext,
 ): Promise<ToolResult | undefined> {
   const { plannedResult } = await import("./dry-run/plan.ts");
   return plannedResult({ server, ...found, argsJson }, parts, { dryRun, call, line: made?.line, listener, caller });
-}
-
-/** The pool asks the policy, and sends the call once it is allowed. */
-async function askAndSend(
-  server: string,
-  tool: RegistryTool,
-  args: JsonObject,
-  parts: Parts,
-  context: CallContext,
-): Promise<ToolResult> {
-  const { catalog, pool } = parts;
-  try {
-    context.repeatable ??= isRepeatable(tool);
-    return await pool.callTool(server, tool.name, args, context);
-  } catch (error) {
-    await failIfRemoved(server, tool.name, parts, context.signal);
-    throw withSignature(error, catalog.find(server), tool);
-  }
 }
 
 /** A promise if the server has answered with an error, or a listener needs time. */

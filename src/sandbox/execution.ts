@@ -268,7 +268,7 @@ export class Execution implements HostCalls {
     this.#enter(() => {
       const [kind, payload] =
         "error" in message ? [answerKind.error, JSON.stringify(message.error)] : payloadOf(message);
-      this.#context.callGuest("settle", call, kind, payload);
+      this.#context.settle(call, kind, payload);
     });
   }
 
@@ -373,7 +373,8 @@ export class Execution implements HostCalls {
     const argsEnd = text.indexOf("\n", end + 1);
     const target = this.#targets.getOrInsertComputed(text.slice(0, end), targetIn);
     const args = text.slice(end + 1, argsEnd);
-    const refused = this.#gate.add({ type: "call", call, ...target, args, line: lineIn(text.slice(argsEnd)) });
+    // A spread that comes first is far quicker than one after other properties.
+    const refused = this.#gate.add({ ...target, type: "call", call, args, line: lineIn(text.slice(argsEnd)) });
     return refused && JSON.stringify(refused);
   }
 
@@ -436,10 +437,9 @@ export class Execution implements HostCalls {
 
   #sendCalls(): void {
     const calls = this.#outgoing;
-    const [first] = calls;
-    if (!first) return;
+    if (calls.length === 0) return;
     this.#outgoing = [];
-    this.#send(calls.length === 1 ? first : { type: "calls", calls: JSON.stringify(calls) });
+    this.#send(JSON.stringify(calls));
   }
 
   stopped(): boolean {

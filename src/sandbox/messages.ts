@@ -68,11 +68,8 @@ export interface ErrorShape {
  */
 export type SettleMessage = { type: "settle"; call: number } & (BindingValue | { error: ErrorShape });
 
-/** Answers that came in one moment, as JSON: 20 messages of their own would take 60 µs. */
-export interface SettleAllMessage {
-  type: "settleAll";
-  answers: string;
-}
+/** Short answers that came in one moment, as JSON: one text crosses in 2 µs less than an object. */
+export type AnswersJson = string;
 
 /** The new end of the time limit, after a pause. Milliseconds since 1970. */
 export interface DeadlineMessage {
@@ -90,7 +87,7 @@ export type ToWorker =
   | RunMessage
   | ResumeMessage
   | SettleMessage
-  | SettleAllMessage
+  | AnswersJson
   | DeadlineMessage
   | { type: "answers"; answers: LookupAnswer[] }
   | { type: "stop" }
@@ -115,11 +112,8 @@ export interface CallMessage extends CallRequest {
   line: number | undefined;
 }
 
-/** Calls that were made in one moment, as JSON. */
-export interface CallsMessage {
-  type: "calls";
-  calls: string;
-}
+/** Calls with short arguments that were made in one moment, as JSON: one text crosses in 2 µs less than an object. */
+export type CallsJson = string;
 
 /** Asks for the program, unless one of its timers fires within `nearMs`: then it would have to be resumed at once. */
 export interface ParkMessage {
@@ -166,7 +160,7 @@ export type FromWorker =
   | { type: "display"; json: string }
   | ({ type: "file" } & FileUse)
   | CallMessage
-  | CallsMessage
+  | CallsJson
   | { type: "questions"; questions: LookupQuestion[] }
   | EndedMessage
   | ExplainedMessage;

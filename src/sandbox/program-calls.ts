@@ -55,13 +55,23 @@ export class ProgramCalls {
   }
 
   async make(message: CallMessage): Promise<void> {
-    const { checkpointer, send, isCopied } = this.#options;
-    const call: OpenCall = { message };
-    this.#open.set(message.call, call);
-    const answer = await this.#answerTo(message);
-    if (isCopied()) call.answer = answer;
-    else this.#open.delete(message.call);
-    const storing = this.#ending.signal.aborted ? undefined : checkpointer?.answered(answer);
+    const { checkpointer, send, isCopied, clock, listener } = this.#options;
+    const { call } = message;
+    const { signal } = this.#ending;
+    const open: OpenCall = { message };
+    this.#open.set(call, open);
+    let answer: SettleMessage;
+    try {
+      const make = (clock: Clock) => this.#value(message, clock);
+      const value = await observedCall({ call, request: message, signal, clock, listener }, make);
+      answer = { ...value, type: "settle", call };
+    } catch (error) {
+      // A failure is an answer too.
+      answer = { type: "settle", call, error: errorShape(error) };
+    }
+    if (isCopied()) open.answer = answer;
+    else this.#open.delete(call);
+    const storing = signal.aborted ? undefined : checkpointer?.answered(answer);
     if (storing) await storing;
     send(answer);
     const { length } = "error" in answer ? "" : textOf(answer);
@@ -69,21 +79,7 @@ export class ProgramCalls {
     if (length > collectedResultChars) collectSoon(2 * length);
   }
 
-  /** Makes the call through the bindings. A failure is an answer too. */
-  async #answerTo(request: CallMessage): Promise<SettleMessage> {
-    const { clock, listener } = this.#options;
-    const { call } = request;
-    const { signal } = this.#ending;
-    try {
-      const value = await observedCall({ call, request, signal, clock, listener }, (clock) =>
-        this.#value(request, clock),
-      );
-      return { type: "settle", call, ...value };
-    } catch (error) {
-      return { type: "settle", call, error: errorShape(error) };
-    }
-  }
-
+  /** Makes the call through the bindings. */
   async #value(request: CallMessage, clock: Clock): Promise<BindingValue> {
     const { id, bindings, limits, share } = this.#options;
     const { call, namespace, group, name, raw, line, args } = request;

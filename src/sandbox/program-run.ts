@@ -220,6 +220,10 @@ export class ProgramRun {
 
   #received(message: FromWorker): void {
     this.#parkLater();
+    if (typeof message === "string") {
+      for (const call of JSON.parse(message) as CallMessage[]) void this.#calls.make(call);
+      return;
+    }
     switch (message.type) {
       case "logs":
         this.#recorder.log(message.entries);
@@ -232,9 +236,6 @@ export class ProgramRun {
         break;
       case "call":
         void this.#calls.make(message);
-        break;
-      case "calls":
-        for (const call of JSON.parse(message.calls) as CallMessage[]) void this.#calls.make(call);
         break;
       case "wantsCopy":
         this.#wantsCopy = message.bytes;

@@ -67,7 +67,8 @@ export class ProgramWorker {
 
   send(message: ToWorker): void {
     if (!this.#waiting) {
-      if (message.type === "settle" && charsOf(message) <= maxJoinedChars) this.#sendSoon(message);
+      if (typeof message !== "string" && message.type === "settle" && charsOf(message) <= maxJoinedChars)
+        this.#sendSoon(message);
       else this.#post(message);
       return;
     }
@@ -82,11 +83,9 @@ export class ProgramWorker {
 
   #sendAnswers(): void {
     const answers = this.#answers;
-    const [first] = answers;
-    if (!first) return;
+    if (answers.length === 0) return;
     this.#answers = [];
-    const message: ToWorker = answers.length === 1 ? first : { type: "settleAll", answers: JSON.stringify(answers) };
-    this.#worker?.worker.postMessage(message);
+    this.#worker?.worker.postMessage(JSON.stringify(answers));
   }
 
   #post(message: ToWorker): void {

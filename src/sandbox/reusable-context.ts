@@ -4,6 +4,7 @@
  */
 import type { Lifetime, QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
+import { DirectCall } from "./engine/direct-call.ts";
 import { DirectFunction } from "./engine/direct-function.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
@@ -54,6 +55,9 @@ export class ReusableContext implements Disposable {
   /** Memory is restored from here on. Below is the rest of the stack, down to the static data; it is never reached. */
   readonly #keptFrom: number;
   #fresh: { statics: Remembered; heap: Remembered } | undefined;
+  /** The guest's way to call tools, and ours to answer. */
+  readonly #calls: DirectFunction;
+  readonly #direct: DirectCall;
   #host: HostCalls | undefined;
   /** The end of the last execution; undefined while one runs. */
   #leftAt: number | undefined;
@@ -82,6 +86,11 @@ export class ReusableContext implements Disposable {
       throw new Error("stopped");
     };
     this.#context = this.#runtime.newContext();
+    this.#calls = new DirectFunction(engine, this.#context, (id, all) => {
+      this.#collectNowAndThen();
+      return this.#host?.call(id, all);
+    });
+    this.#direct = new DirectCall(engine);
     this.#defineHost();
     loadGuest(this.#context, this);
     limitMemory(this.#runtime, engine);
@@ -207,6 +216,14 @@ export class ReusableContext implements Disposable {
     this.#call(name, args).dispose();
   }
 
+  /** Gives the guest an answer to a call. */
+  settle(call: number, kind: number, payload: string): void {
+    const { context } = this.#calls;
+    // The context is not known before a call to the host, as in a program that was saved.
+    if (context === undefined) this.callGuest("settle", call, kind, payload);
+    else this.#direct.call(context, this.#methods.get("settle")!, this.#guest, [call, kind, payload]);
+  }
+
   /** Calls a method of the guest that returns a boolean. */
   askGuest(question: "waiting" | "finish"): boolean {
     using answer = this.#call(question, []);
@@ -297,12 +314,8 @@ export class ReusableContext implements Disposable {
     const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
     define("log", (host, level, line, open) => host.log(text(level), text(line), number(open)));
     define("display", (host, json) => host.display(text(json)));
-    const calls = new DirectFunction(this.#engine, context, (id, all) => {
-      this.#collectNowAndThen();
-      return this.#host?.call(id, all);
-    });
     define("call", (host, id, all) => {
-      calls.isCalled();
+      this.#calls.isCalled();
       return host.call(number(id), text(all));
     });
     define("load", (host, id, skill) => host.load(number(id), text(skill)));

@@ -113,7 +113,7 @@ export class WorkerPool implements Disposable {
       this.#starts.release();
     };
     const hear = ({ data }: MessageEvent<FromWorker>) => {
-      if (data.type !== "prepared") return;
+      if (typeof data === "string" || data.type !== "prepared") return;
       keepMade(data);
       started();
     };

@@ -60,6 +60,10 @@ const textIn = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 const noSnapshot = new Uint8Array();
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
+  if (typeof data === "string") {
+    current?.settleAll(JSON.parse(data) as SettleMessage[]);
+    return;
+  }
   switch (data.type) {
     case "prepare":
       settings = data;
@@ -106,9 +110,6 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       current?.settle(data);
       collectWhenLarge(data);
       break;
-    case "settleAll":
-      current?.settleAll(JSON.parse(data.answers) as SettleMessage[]);
-      break;
     case "deadline":
       current?.moveDeadline(data.deadline);
       break;
@@ -130,6 +131,7 @@ function collectWhenLarge(message: SettleMessage): void {
 }
 
 function send(message: FromWorker): void {
-  const image = message.type === "parked" || message.type === "checkpoint" ? message.saved : undefined;
-  self.postMessage(message, image ? buffersOf(image) : []);
+  const isSaved = typeof message !== "string" && (message.type === "parked" || message.type === "checkpoint");
+  if (isSaved && message.saved) self.postMessage(message, buffersOf(message.saved));
+  else self.postMessage(message);
 }

@@ -7,6 +7,7 @@ import { atMost } from "../base/time-limit.ts";
 import { resolveCommand, shellCommand } from "./command.ts";
 import { JobObject } from "./job-object.ts";
 import { eofGraceMs, termGraceMs } from "./limits.ts";
+import { type ProcessPipes, processPipes, type TakeChunk } from "./process-pipes.ts";
 import { membersOf } from "./resident-memory.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
 
@@ -33,10 +34,11 @@ function killAllGroups(): void {
 }
 process.on("exit", killAllGroups);
 
-type Child = Bun.Subprocess<"pipe", "pipe", "pipe">;
+type Child = Bun.Subprocess<"pipe" | number, "pipe" | number, "pipe">;
 
 export class ProcessGroup implements AsyncDisposable {
   readonly #child: Child;
+  readonly #pipes: ProcessPipes;
   /** Undefined if this is not Windows, or if the process cannot be put into a job. */
   readonly #job: JobObject | undefined;
   readonly #isBox: boolean;
@@ -51,19 +53,20 @@ export class ProcessGroup implements AsyncDisposable {
       ? shellCommand(options.command, surroundings)
       : resolveCommand(options.command, options.args, surroundings);
     const mark = beforeStart(options.warn);
+    this.#pipes = processPipes();
     try {
       this.#child = Bun.spawn([file, ...args], {
         ...how,
         cwd,
         env: { ...env, ...mark },
-        stdin: "pipe",
-        stdout: "pipe",
-        stderr: "pipe",
+        stdio: [...this.#pipes.stdio, "pipe"],
         // Otherwise Windows would open a window.
         detached: !isWindows,
         windowsHide: true,
       });
+      this.#pipes.begun(this.#child);
     } catch (cause) {
+      this.#pipes.begun(undefined);
       notStarted();
       throw startError(options, cause);
     }
@@ -82,11 +85,17 @@ export class ProcessGroup implements AsyncDisposable {
   get pid(): number {
     return this.#child.pid;
   }
-  get stdin(): Child["stdin"] {
-    return this.#child.stdin;
+  /** Writes to stdin. See `ProcessPipes`. */
+  write(text: string): Promise<void> | undefined {
+    return this.#pipes.write(text);
   }
-  get stdout(): Child["stdout"] {
-    return this.#child.stdout;
+  /** Closes stdin. Never rejects. */
+  endInput(): Promise<void> {
+    return this.#pipes.endInput();
+  }
+  /** Reads stdout. Call this once. Resolves at its end. */
+  read(take: TakeChunk): Promise<void> {
+    return this.#pipes.read(take);
   }
   get stderr(): Child["stderr"] {
     return this.#child.stderr;
@@ -129,11 +138,7 @@ export class ProcessGroup implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    try {
-      await this.#child.stdin.end();
-    } catch {
-      // The pipe is broken because the process is ending, as intended.
-    }
+    await this.#pipes.endInput();
     await atMost(eofGraceMs, this.#child.exited);
     if (alive.has(this)) {
       this.signal("SIGTERM");

@@ -43,9 +43,8 @@ export async function outputOf(program: Program, options: OutputOptions): Promis
   try {
     const errors = lastBytes(group.stderr);
     // A program that asks a question must not wait for the answer.
-    void Promise.resolve(group.stdin.end()).catch(() => {});
-    const text = await allBytes(group.stdout);
-    if (text === undefined) stop();
+    void group.endInput();
+    const text = await allBytes(group, stop);
     const how = await group.exited;
     if (text === undefined) throw new ProgramFailure(`printed more than ${maxPrintedSecretBytes / 1_024} KB`);
     if (options.signal?.aborted) throw new ProgramFailure("was ended: claudikins is closing");
@@ -72,16 +71,17 @@ function started(program: Program, { env, warn }: OutputOptions): ProcessGroup {
   }
 }
 
-/** Undefined if there is too much. */
-async function allBytes(stream: ReadableStream<Uint8Array>): Promise<string | undefined> {
+/** Undefined if there is too much: then it calls `stop`. */
+async function allBytes(group: ProcessGroup, stop: () => void): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream) {
+  await group.read((chunk) => {
     size += chunk.length;
-    if (size > maxPrintedSecretBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+    if (size <= maxPrintedSecretBytes) chunks.push(chunk);
+    else stop();
+    return undefined;
+  });
+  return size > maxPrintedSecretBytes ? undefined : Buffer.concat(chunks).toString("utf8");
 }
 
 /** Reads everything, so that the program is never held up. */

@@ -16,6 +16,7 @@ import { Cancellation } from "./cancellation.ts";
 import type { Channel } from "./channel.ts";
 import { maxHintUrlChars } from "./limits.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
+import { NotWritten } from "./outgoing-lines.ts";
 import { pageAddress } from "./page-address.ts";
 import { objectsOf } from "./result.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -23,7 +24,6 @@ import { ConnectionLost } from "./server-failure.ts";
 import type { ProgressListener, ServerProgress } from "./server-progress.ts";
 import type { ServerRequests } from "./server-requests.ts";
 import { lastWords, otherVersion, unreachable, wordsOf } from "./start-failure.ts";
-import { NotWritten } from "./stdio.ts";
 
 export interface Request {
   method: string;

@@ -94,7 +94,8 @@ export function resultContent(result: ToolResult): { structured: unknown } | { b
 
 /** The text of content blocks, if all of them are text. */
 export function onlyText(content: unknown): string | undefined {
-  return Array.isArray(content) && content.length > 0 && content.every(isText) ? textOf(content) : undefined;
+  if (!Array.isArray(content) || content.length === 0 || !content.every(isText)) return undefined;
+  return content.map(({ text }) => text).join("\n");
 }
 
 function textOf(content: unknown): string {
@@ -110,7 +111,8 @@ function isText(block: unknown): block is { type: "text"; text: string } {
 }
 
 function isJson(text: string): boolean {
-  if (!/^\s*[[{"\-\dtfn]/.test(text)) return false;
+  // Parsing prose that begins with "t", "f" or "n" would take 2 µs, for an exception.
+  if (!/^\s*(?:[[{"\-\d]|(?:true|false|null)\s*$)/.test(text)) return false;
   const value = parsedJson(text);
   // A long id is kept as text, because a number would lose digits.
   return Number.isInteger(value) ? Number.isSafeInteger(value) : value !== undefined;

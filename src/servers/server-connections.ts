@@ -4,8 +4,10 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts
 import type { JsonObject } from "../base/json-object.ts";
 import { changed } from "../base/log.ts";
 import { didYouMean } from "../base/near-names.ts";
+import { metaWith, type TraceContext } from "../base/trace-context.ts";
 import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { CallOptions } from "./call-options.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
 import type { EntryOptions } from "./entry-values.ts";
@@ -15,6 +17,7 @@ import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle
 import { foreseenFailure } from "./missing-program.ts";
 import type { Notice } from "./notices.ts";
 import { withOwnKeys } from "./own-keys.ts";
+import type { Request } from "./request.ts";
 import type { Responder } from "./responder.ts";
 import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
 import type { Era } from "./server-client.ts";
@@ -56,7 +59,7 @@ export interface Host {
 }
 
 /** Learns of new and lost connections, and of notices. */
-interface ConnectionListener {
+export interface ConnectionListener {
   connected(server: string, connection: Connection): void;
   lost(server: string): void;
   notice(server: string, notice: Notice): void;
@@ -123,6 +126,24 @@ export class ServerConnections {
     const life = this.#lives.get(name);
     if (!life) throw this.#unknown(name);
     return life;
+  }
+
+  /**
+   * Runs the work with the server's connection, which is opened if needed, and with a function that sends a request within the options. See
+   * `Lifecycle.use`. Not async, because each async function on the path of a call adds to its time.
+   */
+  use<T>(
+    server: string,
+    what: string,
+    options: CallOptions,
+    work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const timeoutMs = options.timeoutMs ?? this.#servers.get(server)?.callTimeoutMs ?? 60_000;
+    const asked = { ...options, what, timeoutMs };
+    return this.of(server).use(
+      (connection) => work((request) => connection.request(inTrace(request, options.trace), asked), connection),
+      asked,
+    );
   }
 
   /** Why a server will not start, as far as this can be seen without starting it. Its command or program may contain a secret. */
@@ -257,6 +278,12 @@ export class ServerConnections {
       hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
     });
   }
+}
+
+function inTrace(request: Request, trace: TraceContext | undefined): Request {
+  if (!trace) return request;
+  const { _meta: meta } = request.params as { _meta?: JsonObject };
+  return { ...request, params: { ...request.params, _meta: metaWith(meta, trace) } };
 }
 
 /** Revisions are dates. */

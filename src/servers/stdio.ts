@@ -1,7 +1,6 @@
 /** MCP over a child's stdin and stdout: newline-delimited JSON of almost any length. Lines that are not JSON do no harm. */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { collectSoon } from "../base/collect-soon.ts";
-import { messageOf } from "../base/errors.ts";
 import { eventLoopTurn, hasTurnTime } from "../base/event-loop.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
@@ -16,23 +15,13 @@ import {
   maxMessageBytes,
   maxReportedLines,
   stdioDrainMs,
-  stdioEndMs,
-  stdioWriteChars,
 } from "./limits.ts";
+import { inputClosed, NotWritten, OutgoingLines } from "./outgoing-lines.ts";
 import { PendingLine } from "./pending-line.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 
 const newline = 0x0a;
 const brace = 0x7b;
-
-/** Bytes that a pipe takes completely or not at all (POSIX, PIPE_BUF). */
-const atomicBytes = process.platform === "linux" ? 4_096 : 512;
-
-interface Outgoing {
-  text: string;
-  resolve: () => void;
-  reject: (error: unknown) => void;
-}
 
 export interface StdioOptions extends SpawnOptions {
   maxMessageBytes?: number;
@@ -47,13 +36,6 @@ export interface StdioOptions extends SpawnOptions {
 }
 
 export type Preparation = (start: SpawnOptions) => Promise<SpawnOptions & { ended: () => void }>;
-
-const inputClosed = "its input is closed";
-
-/** The process has not read the message. */
-export class NotWritten extends Error {
-  override readonly name = "NotWritten";
-}
 
 /**
  * In place of the SDK's transport, whose `maxBufferSize` would allow large messages too. That one copies the beginning of a message for each
@@ -74,11 +56,13 @@ export class StdioTransport implements Transport {
   #hasSpoken = false;
   #ended = "";
   readonly #closed = Promise.withResolvers<void>();
-  readonly #outgoing: Outgoing[] = [];
-  #isWriting = false;
-  /** A write has failed: the process does not read any more. */
-  #isBroken = false;
+  /** Undefined when `#group` is. */
+  #outgoing: OutgoingLines | undefined;
+  #wasStarted = false;
   #isClosed = false;
+  readonly #incoming = new PendingLine();
+  /** A message was too large: the rest of the output is dropped. */
+  #isTooMuch = false;
 
   readonly #options: StdioOptions;
   constructor(options: StdioOptions) {
@@ -110,17 +94,18 @@ export class StdioTransport implements Transport {
 
   #run(group: ProcessGroup, hasEnded: (() => void) | undefined): void {
     this.#group = group;
+    this.#outgoing = new OutgoingLines(group, this.#closed.promise);
+    this.#wasStarted = true;
     this.#pid = group.pid;
     const broken = (error: Error) => this.onerror?.(error);
-    const reading = this.#readMessages(group).catch(broken);
+    const reading = group.read((chunk) => this.#take(group, chunk)).catch(broken);
     const draining = this.#keepErrorTail(group.stderr).catch(broken);
     void group.exited.then(async (how) => {
       hasEnded?.();
       this.#ended ||= how;
       // The last output explains most failures, but a surviving grandchild may hold the pipes open.
       await atMost(stdioDrainMs, Promise.all([reading, draining]));
-      this.#isBroken = true;
-      this.#group = undefined;
+      this.#group = this.#outgoing = undefined;
       this.#closed.resolve();
       // A failed write is reported first.
       setImmediate(() => this.onclose?.());
@@ -128,30 +113,9 @@ export class StdioTransport implements Transport {
   }
 
   /** Throws NotWritten if the process has not read the message. */
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (!this.#group) throw this.#isBroken ? new NotWritten(inputClosed) : new Error("not started");
-    const { promise, ...settle } = Promise.withResolvers<void>();
-    this.#outgoing.push({ text: `${JSON.stringify(message)}\n`, ...settle });
-    if (this.#outgoing.length === 1 && !this.#isWriting) void this.#write(this.#group);
-    try {
-      await promise;
-    } catch (error) {
-      // The process is probably ending, and the reason says more than a broken pipe.
-      await atMost(stdioEndMs, this.#closed.promise);
-      throw error;
-    }
-  }
-
-  /** Writes messages of one moment together, and waits for each write: a failure concerns only its own messages. */
-  async #write({ stdin }: ProcessGroup): Promise<void> {
-    this.#isWriting = true;
-    // Messages that are sent in the same moment join.
-    await null;
-    while (this.#outgoing.length > 0) {
-      const isWritten = await writeTogether(stdin, taken(this.#outgoing), this.#isBroken);
-      this.#isBroken ||= !isWritten;
-    }
-    this.#isWriting = false;
+  send(message: JSONRPCMessage): Promise<void> {
+    if (this.#outgoing) return this.#outgoing.send(`${JSON.stringify(message)}\n`);
+    return Promise.reject(this.#wasStarted ? new NotWritten(inputClosed) : new Error("not started"));
   }
 
   async close(): Promise<void> {
@@ -180,38 +144,37 @@ export class StdioTransport implements Transport {
     return (lines.length > 0 ? lines : stray).slice(-maxErrorLines);
   }
 
-  async #readMessages(group: ProcessGroup): Promise<void> {
-    const maxBytes = this.#options.maxMessageBytes ?? maxMessageBytes;
-    const line = new PendingLine();
-    let isTooMuch = false;
-    for await (const chunk of group.stdout) {
-      // The rest is read and dropped, or the server's last output would be about a broken pipe.
-      if (isTooMuch) continue;
-      let start = 0;
-      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-        const part = chunk.subarray(start, end);
-        // A chunk may have thousands of messages.
-        if (!hasTurnTime()) await eventLoopTurn();
-        const receiving = this.#receive(line, part);
-        // Waiting for a large message keeps the order, and keeps the server from sending faster than messages are read.
-        if (receiving) await receiving;
-        line.clear();
-        start = end + 1;
-      }
-      // A chunk in the middle of a line is used by no other line.
-      if (start < chunk.length) line.add(chunk.subarray(start), start === 0);
-      if (line.size > maxBytes) {
-        this.#ended = `sent more than ${megabytes(maxBytes)} in one message`;
-        isTooMuch = true;
-        line.clear();
-        // Do not wait for the end of stdin: the server's output until then would take memory.
-        group.signal("SIGTERM");
-        void group.stop();
-        collectSoon(maxBytes);
-      }
-      // A long line comes in many chunks.
-      if (!hasTurnTime()) await eventLoopTurn();
+  /** Receives the lines of a chunk. A promise if a message is large, or if other events must be handled first. */
+  #take(group: ProcessGroup, chunk: Uint8Array): Promise<void> | undefined {
+    // The rest is read and dropped, or the server's last output would be about a broken pipe.
+    if (this.#isTooMuch) return undefined;
+    const line = this.#incoming;
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      // A chunk may have thousands of messages.
+      if (!hasTurnTime()) return eventLoopTurn().then(() => this.#take(group, chunk.subarray(start)));
+      const receiving = this.#receive(line, chunk.subarray(start, end));
+      line.clear();
+      start = end + 1;
+      // Waiting for a large message keeps the order, and keeps the server from sending faster than messages are read.
+      if (receiving) return receiving.then(() => this.#take(group, chunk.subarray(start)));
     }
+    // A chunk in the middle of a line is used by no other line.
+    if (start < chunk.length) line.add(chunk.subarray(start), start === 0);
+    if (line.size > (this.#options.maxMessageBytes ?? maxMessageBytes)) this.#refuseLine(group);
+    // A long line comes in many chunks.
+    return hasTurnTime() ? undefined : eventLoopTurn();
+  }
+
+  #refuseLine(group: ProcessGroup): void {
+    const maxBytes = this.#options.maxMessageBytes ?? maxMessageBytes;
+    this.#ended = `sent more than ${megabytes(maxBytes)} in one message`;
+    this.#isTooMuch = true;
+    this.#incoming.clear();
+    // Do not wait for the end of stdin: the server's output until then would take memory.
+    group.signal("SIGTERM");
+    void group.stop();
+    collectSoon(maxBytes);
   }
 
   /** Receives a line whose last part has come. A promise only if the message is large. */
@@ -279,37 +242,4 @@ function tidy(line: string): string {
 /** A line of a JavaScript stack trace: such lines come last, and would hide the message. */
 function isFrame(line: string): boolean {
   return /^\s+at .*[:\d)>]$|^(?:Node\.js|Bun) v\d/.test(line);
-}
-
-/** Takes messages for one write, at least one. */
-function taken(outgoing: Outgoing[]): Outgoing[] {
-  let length = 0;
-  const end = outgoing.findIndex(({ text }, index) => {
-    length += text.length;
-    return index > 0 && length > stdioWriteChars;
-  });
-  return outgoing.splice(0, end === -1 ? outgoing.length : end);
-}
-
-/** False if the write failed. Then the last message was not read, and of a small write nothing was. */
-async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[], isBroken: boolean): Promise<boolean> {
-  const text = messages.map((message) => message.text).join("");
-  let isClosed = isBroken;
-  try {
-    if (isBroken) throw new Error(inputClosed);
-    // Bun returns `true` instead of a number if the pipe is already closed.
-    const count: unknown = await stdin.write(text);
-    await stdin.flush();
-    isClosed = typeof count !== "number";
-    if (isClosed) throw new Error(inputClosed);
-    for (const { resolve } of messages) resolve();
-    return true;
-  } catch (cause) {
-    const isWhole = isClosed || Buffer.byteLength(text) <= atomicBytes;
-    const last = messages.length - 1;
-    messages.forEach(({ reject }, at) => {
-      reject(isWhole || at === last ? new NotWritten(messageOf(cause), { cause }) : cause);
-    });
-    return false;
-  }
 }

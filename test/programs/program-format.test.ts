@@ -58,7 +58,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 2,
     engine: "5935a2dd4675a783",
     fresh: "a5502f90e597fc66",
-    writers: "58c9ab9a87a16ceb",
+    writers: "38edcf2c9833f929",
   });
 });
 

@@ -95,8 +95,9 @@ async function execute(cell: ReusableContext, code: string): Promise<CodeResult>
     isKept: false,
     onEnd: ({ result }) => resolve(result),
     send(message) {
-      const joined = message.type === "calls" ? (JSON.parse(message.calls) as CallMessage[]) : [];
-      for (const { call, name, args } of message.type === "call" ? [message] : joined) {
+      const calls = typeof message === "string" ? (JSON.parse(message) as CallMessage[]) : [];
+      if (typeof message !== "string" && message.type === "call") calls.push(message);
+      for (const { call, name, args } of calls) {
         const failed = { error: { name: "ToolError", message: "no" } };
         const answer = name === "fail" ? failed : name === "text" ? { text: "plain" } : { json: args };
         queueMicrotask(() => execution.settle({ type: "settle", call, ...answer }));

@@ -2,7 +2,8 @@
 
 import { heapStats } from "bun:jsc";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { NotWritten, StdioTransport } from "../../src/servers/stdio.ts";
+import { NotWritten } from "../../src/servers/outgoing-lines.ts";
+import { StdioTransport } from "../../src/servers/stdio.ts";
 import { processesLeft } from "../support/process.ts";
 
 // Processes start slowly on a small machine.

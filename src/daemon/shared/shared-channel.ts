@@ -1,7 +1,7 @@
 /** The channel to a server that several users share. */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Channel } from "../../servers/channel.ts";
-import { NotWritten } from "../../servers/stdio.ts";
+import { NotWritten } from "../../servers/outgoing-lines.ts";
 import type { PortEnd } from "./shared-server.ts";
 
 /** The other side of the transport: a connection to a daemon, or the shared server itself. */
@@ -12,6 +12,8 @@ interface Wire {
   send(message: JSONRPCMessage): boolean;
   close(): void;
 }
+
+const sent = Promise.resolve();
 
 export class SharedTransport implements Transport {
   onclose?: () => void;
@@ -35,8 +37,9 @@ export class SharedTransport implements Transport {
     if (this.end) setImmediate(() => this.onclose?.());
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (this.end || !this.#wire.send(message)) throw new NotWritten("its connection is closed");
+  send(message: JSONRPCMessage): Promise<void> {
+    const isSent = !this.end && this.#wire.send(message);
+    return isSent ? sent : Promise.reject(new NotWritten("its connection is closed"));
   }
 
   async close(): Promise<void> {

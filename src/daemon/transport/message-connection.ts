@@ -1,9 +1,10 @@
 /** A connection over which both sides send JSON texts, one per line. */
+
 import { onAbort } from "../../servers/abort.ts";
+import type { BunStream } from "../../servers/bun-stream.ts";
 import { maxInlineBytes, maxMessageBytes } from "../../servers/limits.ts";
 import { PendingLine } from "../../servers/pending-line.ts";
 import { lastReadMs, maxUnreadBytes } from "../limits.ts";
-import type { BunStream } from "./bun-stream.ts";
 
 /** The name of this protocol in the request that begins such a connection. */
 export const upgradeName = "claudikins-messages";

@@ -17,6 +17,9 @@ export class DirectFunction {
   /** The function that was called last on the usual way. */
   #last: HostRefId | undefined;
 
+  /** The context, once it has called any function of the host. */
+  context: JSContextPointer | undefined;
+
   /** `body` gets a number and a text. */
   constructor(
     { quickjs, module }: Engine,
@@ -48,6 +51,7 @@ export class DirectFunction {
     module.callbacks.callFunction = (asyncify, address, self, count, args, number) => {
       if (number === this.#number && count === 2) return call(address, args);
       this.#last = number;
+      this.context = address;
       return callFunction(asyncify, address, self, count, args, number);
     };
   }

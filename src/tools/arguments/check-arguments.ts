@@ -19,6 +19,14 @@ interface Validators {
 /** By schema. An invalid schema refuses nothing: the server has to check its arguments. */
 const validators = new WeakMap<JsonObject, Promise<Validators>>();
 
+/** Those of them that are compiled. */
+const compiled = new WeakMap<JsonObject, Validators>();
+
+/** Whether the arguments are valid, as far as this can be said at once. */
+export function isKnownValid(schema: JsonObject, args: JsonObject): boolean {
+  return compiled.get(schema)?.quick?.(args) === true;
+}
+
 /** The problems. A missing argument with a default is not a problem, and an invalid schema finds none. Formats are not checked, because servers use them differently. */
 export async function checkArguments(schema: JsonObject, args: JsonObject): Promise<string[]> {
   let made = validators.get(schema);
@@ -27,6 +35,7 @@ export async function checkArguments(schema: JsonObject, args: JsonObject): Prom
     validators.set(schema, made);
   }
   const both = await made;
+  compiled.set(schema, both);
   if (!both.quick || both.quick(args)) return [];
   if (!("sure" in both)) both.sure = await compile(withoutDefaulted(schema), true);
   if (!both.sure || both.sure(args)) return [];

@@ -1,21 +1,4 @@
-/**
- * A connection between a caller and a daemon as a stream of bytes: a socket of Bun, because node:net would take 2 of the 30 ms of a warm
- * call. `node-stream.ts` is for generated files, which run in Node too.
- */
-import { onAbort } from "../../servers/abort.ts";
-import type { Stream } from "./exchange.ts";
-
-/**
- * Connects to a socket or pipe. Rejects with the error of the system, or with the reason of the signal: Windows waits for 30 seconds if a pipe
- * has too many callers.
- */
-export async function connect(address: string, signal?: AbortSignal): Promise<BunStream> {
-  const { promise, resolve, reject } = Promise.withResolvers<BunStream>();
-  const forget = onAbort(signal, () => reject(signal?.reason));
-  const open = (stream: BunStream) => (signal?.aborted ? stream.destroy() : resolve(stream));
-  Bun.connect({ unix: address, socket: socketHandler(open) }).catch(reject);
-  return promise.finally(forget);
-}
+/** A socket of Bun as a stream of bytes, which keeps what the system has not taken yet. */
 
 /** What a socket of Bun tells. */
 export function socketHandler(open: (stream: BunStream) => void) {
@@ -30,34 +13,40 @@ export function socketHandler(open: (stream: BunStream) => void) {
   };
 }
 
-export class BunStream implements Stream {
-  /** Replaced by whoever reads next. */
+export class BunStream {
+  /** Replaced by whoever reads next. The bytes of a chunk do not change. */
   onData: (chunk: Buffer) => void = () => {};
   readonly #socket: Bun.Socket<BunStream>;
   readonly #closing = new AbortController();
-  readonly #unsent: Buffer[] = [];
-  /** Bytes that the system has not taken yet. */
+  #unsent: Buffer[] = [];
+  /** Bytes that the system has not taken yet. When the connection has ended, they are lost. */
   unsentBytes = 0;
+  #whenSent: (() => void)[] = [];
+  #isOver = false;
   #isEnding = false;
 
   constructor(socket: Bun.Socket<BunStream>) {
     this.#socket = socket;
   }
 
+  /** Aborted when the connection has ended, for any reason. */
   get closed(): AbortSignal {
     return this.#closing.signal;
   }
 
   get isWritable(): boolean {
-    return !this.#isEnding && !this.closed.aborted;
+    return !this.#isEnding && !this.#isOver;
   }
 
-  write(data: string | Buffer): void {
-    if (!this.isWritable) return;
-    const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    this.#unsent.push(bytes);
-    this.unsentBytes += bytes.length;
-    if (this.#unsent.length === 1) this.flush();
+  /** Returns the number of bytes that the data has. */
+  write(data: string | Buffer): number {
+    const bytes = Buffer.byteLength(data);
+    this.unsentBytes += bytes;
+    if (!this.isWritable) return bytes;
+    const count = this.#unsent.length === 0 ? Math.max(this.#socket.write(data), 0) : 0;
+    this.unsentBytes -= count;
+    if (count < bytes) this.#unsent.push(Buffer.from(data as string).subarray(count));
+    return bytes;
   }
 
   /** Writes as much as the system takes. */
@@ -71,7 +60,20 @@ export class BunStream implements Stream {
       }
       this.#unsent.shift();
     }
+    this.#tellSent();
     if (this.#isEnding) this.#socket.shutdown();
+  }
+
+  /** Resolves when the system has taken everything, or when it never will. */
+  sent(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.unsentBytes === 0 || this.#isOver) resolve();
+      else this.#whenSent.push(resolve);
+    });
+  }
+
+  #tellSent(): void {
+    for (const tell of this.#whenSent.splice(0)) tell();
   }
 
   /** Closes the connection when everything is sent and the other side has closed it too. */
@@ -85,13 +87,24 @@ export class BunStream implements Stream {
     this.#socket.terminate();
   }
 
+  /** Nothing is read until `resume`. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   /** The process may end although the connection is open. */
   unref(): void {
     this.#socket.unref();
   }
 
   ended(): void {
-    this.#unsent.length = 0;
+    this.#isOver = true;
+    this.#unsent = [];
+    this.#tellSent();
     this.#closing.abort();
   }
 }

@@ -1,0 +1,75 @@
+/**
+ * Calls functions of the engine through the engine's module. On the usual way, quickjs-emscripten makes a handle for each argument and for the result,
+ * and four arrays: a call takes 5 µs more.
+ */
+import type {
+  JSContextPointer,
+  JSValueConstPointerPointer,
+  JSValuePointer,
+  OwnedHeapCharPointer,
+  QuickJSHandle,
+} from "quickjs-emscripten-core";
+import { parsedJson } from "../../base/json-object.ts";
+import type { Engine } from "./engine.ts";
+
+const pointerBytes = 4;
+
+export class DirectCall {
+  readonly #engine: Engine;
+  /** It does not grow. */
+  readonly #memory: DataView;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#memory = new DataView(engine.memory.buffer);
+  }
+
+  /** Calls a function with numbers and texts, and drops its result. Throws an error whose `guest` is what the function throws. */
+  call(
+    address: JSContextPointer,
+    method: QuickJSHandle,
+    self: QuickJSHandle,
+    args: readonly (number | string)[],
+  ): void {
+    const { module } = this.#engine;
+    const ffi = this.#engine.quickjs.getFFI();
+    const values: JSValuePointer[] = [];
+    const list = module._malloc(args.length * pointerBytes) as JSValueConstPointerPointer;
+    try {
+      for (const arg of args) {
+        const value = typeof arg === "number" ? ffi.QTS_NewFloat64(address, arg) : this.#newText(address, arg);
+        this.#memory.setInt32(list + values.length * pointerBytes, value, true);
+        values.push(value);
+      }
+      const result = ffi.QTS_Call(address, method.value, self.value, args.length, list);
+      const thrown = ffi.QTS_ResolveException(address, result);
+      ffi.QTS_FreeValuePointer(address, result);
+      if (thrown) throw this.#failure(address, thrown);
+    } finally {
+      for (const value of values) ffi.QTS_FreeValuePointer(address, value);
+      module._free(list);
+    }
+  }
+
+  #newText(address: JSContextPointer, text: string): JSValuePointer {
+    const { module, quickjs } = this.#engine;
+    const bytes = module.lengthBytesUTF8(text) + 1;
+    const copy = module._malloc(bytes) as OwnedHeapCharPointer;
+    try {
+      module.stringToUTF8(text, copy, bytes);
+      return quickjs.getFFI().QTS_NewString(address, copy);
+    } finally {
+      module._free(copy);
+    }
+  }
+
+  #failure(address: JSContextPointer, thrown: JSValuePointer): Error {
+    const { module, quickjs } = this.#engine;
+    const ffi = quickjs.getFFI();
+    const json = ffi.QTS_Dump(address, thrown);
+    const text = module.UTF8ToString(json);
+    ffi.QTS_FreeCString(address, json);
+    ffi.QTS_FreeValuePointer(address, thrown);
+    return Object.assign(new Error("a call failed"), { guest: parsedJson(text) });
+  }
+}
