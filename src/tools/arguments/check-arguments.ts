@@ -1,5 +1,6 @@
 /** Checks arguments against a tool's JSON Schema, draft-07 or 2020-12, and describes the problems. */
-import type { ErrorObject, ValidateFunction } from "ajv";
+import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
+import type { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { requiredArguments, sameValue } from "../json-schema.ts";
@@ -10,8 +11,8 @@ interface Validators {
   /** Uses the schema without validating it. Takes about a millisecond to compile. */
   quick: ValidateFunction | undefined;
   /**
-   * Uses the schema without required properties that have a default, and validates the schema, which takes far longer. It is
-   * compiled when `quick` refuses arguments.
+   * Uses the schema without required properties that have a default, and validates the schema. It is compiled when `quick` refuses
+   * arguments.
    */
   sure?: ValidateFunction | undefined;
 }
@@ -44,31 +45,47 @@ export async function checkArguments(schema: JsonObject, args: JsonObject): Prom
   return [...new Set(texts)].slice(0, maxProblems);
 }
 
-async function compile(schema: JsonObject, validateSchema: boolean): Promise<ValidateFunction | undefined> {
+async function compile(schema: JsonObject, isSure: boolean): Promise<ValidateFunction | undefined> {
   const { Ajv, Ajv2020 } = await loadAjv();
-  const options = {
-    strict: false,
-    allErrors: true,
-    verbose: true,
-    // Without this, an argument called "constructor" would always exist.
-    ownProperties: true,
-    validateFormats: false,
-    // Inlining could double the code with every level of references.
-    inlineRefs: false,
-    validateSchema,
-    logger: false as const,
-  };
   const kinds = String(schema["$schema"] ?? "").includes("draft-07") ? [Ajv, Ajv2020] : [Ajv2020, Ajv];
   for (const Kind of kinds) {
     try {
       // Ids collide between servers, and an unknown dialect is an error.
       const { $schema: _dialect, $id: _id, ...plain } = schema;
+      if (isSure && !judgeOf(Kind).validateSchema(plain)) continue;
       return new Kind(options).compile(plain);
     } catch {
       // The schema may be of the other draft.
     }
   }
   return undefined;
+}
+
+const options = {
+  strict: false,
+  allErrors: true,
+  verbose: true,
+  // Without this, an argument called "constructor" would always exist.
+  ownProperties: true,
+  validateFormats: false,
+  // Inlining could double the code with every level of references.
+  inlineRefs: false,
+  validateSchema: false,
+  logger: false as const,
+};
+
+type Kind = typeof Ajv | typeof Ajv2020;
+
+const judges = new Map<Kind, Ajv>();
+
+/** Validates the schemas of all tools. It compiles the schema of schemas once, which takes 35 ms. */
+function judgeOf(Kind: Kind): Ajv {
+  let judge = judges.get(Kind);
+  if (!judge) {
+    judge = new Kind(options);
+    judges.set(Kind, judge);
+  }
+  return judge;
 }
 
 /** Loaded with the first call, because most commands make no call. */
