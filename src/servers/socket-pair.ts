@@ -7,21 +7,20 @@ const declarations = {
   close: { args: ["int"], returns: "int" },
 } as const;
 
-/** The same on Linux and macOS. */
 const unixDomain = 1;
 const streamSocket = 1;
 
-/** SOCK_CLOEXEC. On macOS, Bun starts processes without open files of its own. */
-const closedInChildren = process.platform === "linux" ? 0o2000000 : 0;
+/** SOCK_CLOEXEC. */
+const closedInChildren = 0o2000000;
 
 type SocketFunctions = Library<typeof declarations>["symbols"];
 
-/** Null if there are none, as on Windows. */
+/** Null on other systems than Linux, on which this was not tried. */
 let functions: SocketFunctions | null | undefined;
 
 /** Loads bun:ffi only where it is used: that takes half a millisecond. */
 function socketFunctions(): SocketFunctions | null {
-  if (process.platform === "win32") return null;
+  if (process.platform !== "linux") return null;
   const { openLibrary } = require("../base/c-library.ts") as typeof import("../base/c-library.ts");
   return openLibrary(declarations)?.symbols ?? null;
 }
