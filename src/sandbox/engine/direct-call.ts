@@ -12,7 +12,7 @@ import type {
 import { parsedJson } from "../../base/json-object.ts";
 import type { Engine } from "./engine.ts";
 
-const pointerBytes = 4;
+const pointerBytes = Int32Array.BYTES_PER_ELEMENT;
 
 export class DirectCall {
   readonly #engine: Engine;
