@@ -11,6 +11,7 @@ import type { CallOptions } from "./call-options.ts";
 import type { CallPolicy } from "./call-policy.ts";
 import type { Connection } from "./connect.ts";
 import { objectJson } from "./decoding/large-json.ts";
+import { maxCallAttempts } from "./limits.ts";
 import { noteReads } from "./noted-reads.ts";
 import { AuthRefusals } from "./refusals.ts";
 import type { ToolResult } from "./result.ts";
@@ -35,9 +36,6 @@ interface ToolCallsOptions {
   /** Called once for each connection that has answered a call before its tools were listed. */
   unlistedCall: (server: string) => void;
 }
-
-/** How often a call is tried whose server was restarted meanwhile. */
-const maxAttempts = 3;
 
 const notSent = Promise.resolve(undefined);
 
@@ -99,7 +97,7 @@ export class ToolCalls {
     const { server, tool } = called;
     const { caller = policy.ownCaller } = options;
     const source = shownId(called);
-    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    for (let attempt = 1; attempt <= maxCallAttempts; attempt++) {
       const isLocked = policy.verified.isLocked(server);
       const preparing = policy.prepared(server, caller);
       if (preparing) {

@@ -11,8 +11,9 @@ import type {
 } from "quickjs-emscripten-core";
 import { parsedJson } from "../../base/json-object.ts";
 import type { Engine } from "./engine.ts";
+import { outOfMemory } from "./long-texts.ts";
 
-const pointerBytes = 4;
+const pointerBytes = Int32Array.BYTES_PER_ELEMENT;
 
 export class DirectCall {
   readonly #engine: Engine;
@@ -24,7 +25,10 @@ export class DirectCall {
     this.#memory = new DataView(engine.memory.buffer);
   }
 
-  /** Calls a function with numbers and texts, and drops its result. Throws an error whose `guest` is what the function throws. */
+  /**
+   * Calls a function with numbers and texts, and drops its result. Throws an error whose `guest` is what the function throws. If the engine is
+   * stopped within the call, nothing is freed: it is not used again.
+   */
   call(
     address: JSContextPointer,
     method: QuickJSHandle,
@@ -33,34 +37,28 @@ export class DirectCall {
   ): void {
     const { module } = this.#engine;
     const ffi = this.#engine.quickjs.getFFI();
-    const values: JSValuePointer[] = [];
-    const list = module._malloc(args.length * pointerBytes) as JSValueConstPointerPointer;
-    try {
-      for (const arg of args) {
-        const value = typeof arg === "number" ? ffi.QTS_NewFloat64(address, arg) : this.#newText(address, arg);
-        this.#memory.setInt32(list + values.length * pointerBytes, value, true);
-        values.push(value);
-      }
-      const result = ffi.QTS_Call(address, method.value, self.value, args.length, list);
-      const thrown = ffi.QTS_ResolveException(address, result);
-      ffi.QTS_FreeValuePointer(address, result);
-      if (thrown) throw this.#failure(address, thrown);
-    } finally {
-      for (const value of values) ffi.QTS_FreeValuePointer(address, value);
-      module._free(list);
-    }
+    const values = args.map((arg) =>
+      typeof arg === "number" ? ffi.QTS_NewFloat64(address, arg) : this.#newText(address, arg),
+    );
+    const list = module._malloc(values.length * pointerBytes) as JSValueConstPointerPointer;
+    // The allocator returns 0 if there is no room.
+    if (Number(list) === 0) throw outOfMemory();
+    for (const [place, value] of values.entries()) this.#memory.setInt32(list + place * pointerBytes, value, true);
+    const result = ffi.QTS_Call(address, method.value, self.value, values.length, list);
+    const thrown = ffi.QTS_ResolveException(address, result);
+    module._free(list);
+    for (const value of [...values, result]) ffi.QTS_FreeValuePointer(address, value);
+    if (thrown) throw this.#failure(address, thrown);
   }
 
   #newText(address: JSContextPointer, text: string): JSValuePointer {
     const { module, quickjs } = this.#engine;
     const bytes = module.lengthBytesUTF8(text) + 1;
     const copy = module._malloc(bytes) as OwnedHeapCharPointer;
-    try {
-      module.stringToUTF8(text, copy, bytes);
-      return quickjs.getFFI().QTS_NewString(address, copy);
-    } finally {
-      module._free(copy);
-    }
+    module.stringToUTF8(text, copy, bytes);
+    const value = quickjs.getFFI().QTS_NewString(address, copy);
+    module._free(copy);
+    return value;
   }
 
   #failure(address: JSContextPointer, thrown: JSValuePointer): Error {

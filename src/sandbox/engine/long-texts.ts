@@ -29,6 +29,6 @@ export function encodeLongTexts(module: TextEncoding, memory: WebAssembly.Memory
 }
 
 /** The error that the engine would throw. */
-function outOfMemory(): Error {
+export function outOfMemory(): Error {
   return Object.assign(new Error("no room for a text"), { guest: { name: "InternalError", message: "out of memory" } });
 }
