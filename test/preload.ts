@@ -3,6 +3,7 @@ import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { useBuiltDemo } from "./support/built-demo.ts";
 import { useBundledWorkers } from "./support/bundled-workers.ts";
 
 const home = mkdtempSync(join(tmpdir(), "claudikins-home-"));
@@ -18,5 +19,6 @@ for (const name of Object.keys(process.env)) if (name.startsWith("CLAUDIKINS_"))
 process.env["CLAUDIKINS_KEYCHAIN"] = "off";
 
 useBundledWorkers();
+useBuiltDemo();
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
