@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { useBuiltDemo } from "./support/built-demo.ts";
 import { useBundledWorkers } from "./support/bundled-workers.ts";
+import { useMemoryDisk } from "./support/memory-disk.ts";
 
+useMemoryDisk();
 const home = mkdtempSync(join(tmpdir(), "claudikins-home-"));
 process.env["HOME"] = home;
 process.env["USERPROFILE"] = home;
