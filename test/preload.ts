@@ -3,8 +3,11 @@ import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { useBuiltDemo } from "./support/built-demo.ts";
 import { useBundledWorkers } from "./support/bundled-workers.ts";
+import { useMemoryDisk } from "./support/memory-disk.ts";
 
+useMemoryDisk();
 const home = mkdtempSync(join(tmpdir(), "claudikins-home-"));
 process.env["HOME"] = home;
 process.env["USERPROFILE"] = home;
@@ -18,5 +21,6 @@ for (const name of Object.keys(process.env)) if (name.startsWith("CLAUDIKINS_"))
 process.env["CLAUDIKINS_KEYCHAIN"] = "off";
 
 useBundledWorkers();
+useBuiltDemo();
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -9,8 +9,7 @@ import { execute } from "../../src/programs/execute.ts";
 import type { LogEntry, Outcome, Receipt } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { outcomeContent } from "../../src/serve/content/bounded-content.ts";
-import { root } from "../support/claudikins.ts";
-import { everything, filesystem, memory } from "../support/servers.ts";
+import { builtInDemo, everything, filesystem, memory } from "../support/servers.ts";
 import { project } from "../tools/generation/project.ts";
 import type { Program, Shown } from "./program.ts";
 
@@ -36,7 +35,7 @@ export async function runProgram({ steps }: Program, run: Run = executed): Promi
   const data = join(folder.path, "data");
   cpSync(join(import.meta.dir, "data"), data, { recursive: true });
   const entries = {
-    demo: { command: process.execPath, args: [join(root, "src", "main.ts"), "demo"] },
+    demo: builtInDemo(),
     files: filesystem(data),
     memory: memory(join(folder.path, "memory.jsonl")),
     everything: everything(),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { StandInRegistry } from "../support/mcp-registry.ts";
 import { shellLine } from "../support/process.ts";
 import { everything } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { diskFolder, type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
@@ -13,7 +13,7 @@ setDefaultTimeout(60_000);
 let folder: TemporaryFolder;
 let open: StandInRegistry[];
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = temporaryFolder(diskFolder);
   open = [];
 });
 afterEach(() => {

@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { demoFromSource } from "../support/built-demo.ts";
 import { root } from "../support/claudikins.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -209,6 +210,7 @@ describe("folders", () => {
 
 describe("the demo", () => {
   test("without a config, the demo is the only server, and is started from this program", async () => {
+    using _demo = demoFromSource();
     const { origin, servers, limits } = await load();
     expect(origin).toEqual({ kind: "demo" });
     expect(limits).toEqual(defaultLimits);

@@ -1,11 +1,20 @@
 /** The MCP conformance suite as a program: what a revision requires, and the failed checks of a run. */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { root } from "../support/claudikins.ts";
+import { cachedBuild, hashOf, root } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 
-const folder = dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json"));
-const suite = [process.execPath, join(folder, "dist", "index.js")];
+/** The folder of its package. */
+export const installed = dirname(
+  createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json"),
+);
+
+/** Each scenario is a process, which starts with 160 ms of CPU from bytecode, and with 480 from the package. */
+function suite(): string[] {
+  const name = `conformance-${hashOf("bun.lock", "test/conformance/bundle-suite.ts")}`;
+  const bundle = cachedBuild(name, (outdir) => [join(import.meta.dir, "bundle-suite.ts"), outdir]);
+  return [process.execPath, join(bundle, "dist", "index.js")];
+}
 
 export type Side = "client" | "server";
 
@@ -23,7 +32,7 @@ const tolerated: Record<string, string> = {
     "It wants a question answered that was never asked: answers without a requestState belong to no request.",
 };
 
-export const runSuite = (...args: string[]) => runProgram([...suite, ...args], { cwd: root });
+export const runSuite = (...args: string[]) => runProgram([...suite(), ...args], { cwd: root });
 
 export interface Requirements {
   scored: string[];
@@ -37,7 +46,7 @@ interface RequirementFile extends Record<Side, string[]> {
 
 /** The scenarios of one revision, as the suite's option `--requirements` runs them. */
 export async function requirementsOf(revision: string, side: Side): Promise<Requirements> {
-  const text = await Bun.file(join(folder, "requirements", `${revision}.yaml`)).text();
+  const text = await Bun.file(join(installed, "requirements", `${revision}.yaml`)).text();
   const { [side]: scored, not_scored: others } = Bun.YAML.parse(text) as RequirementFile;
   return { scored, reported: others.filter(({ leg }) => leg === side).map(({ scenario }) => scenario) };
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
-import { everything, fixture, sequentialThinking } from "../support/servers.ts";
+import { builtInDemo, everything, fixture, sequentialThinking } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 
 setDefaultTimeout(60_000);
@@ -12,7 +12,7 @@ let app: App;
 beforeAll(async () => {
   folder = project();
   folder.configure({
-    demo: { command: process.execPath, args: [`${import.meta.dir}/../../src/main.ts`, "demo"] },
+    demo: builtInDemo(),
     everything: everything(),
     thinking: sequentialThinking(),
     named: folder.offering("named", { resources: {}, read_resource: {} }),

@@ -3,6 +3,7 @@ import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { loadPostgres } from "../../src/store/open.ts";
+import { cachedBuild, hashOf } from "./claudikins.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 /** The folder of its programs, of the newest version. */
@@ -49,23 +50,8 @@ export async function postgresFixture(): Promise<PostgresFixture> {
   const folder = temporaryFolder();
   if (isRoot) chownSync(folder.path, nobody, nobody);
   const data = join(folder.path, "data");
-  const passwordFile = folder.write("password", password);
-  if (isRoot) chownSync(passwordFile, nobody, nobody);
+  copyData(newData(), data);
   const port = freePort();
-  await run(
-    "initdb",
-    "-D",
-    data,
-    "-U",
-    "postgres",
-    "--auth-local=trust",
-    "--auth-host=scram-sha-256",
-    "--no-sync",
-    "-E",
-    "UTF8",
-    "--locale=C",
-    `--pwfile=${passwordFile}`,
-  );
   const options = `-k ${folder.path} -p ${port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200`;
   const start = () => run("pg_ctl", "-D", data, "-o", options, "-l", join(folder.path, "log"), "-w", "start");
   const stop = () => run("pg_ctl", "-D", data, "-m", "fast", "-w", "stop");
@@ -103,6 +89,42 @@ export async function postgresFixture(): Promise<PostgresFixture> {
       folder[Symbol.dispose]();
     },
   };
+}
+
+/** The data of a new server. They are made once and copied for each server: initdb takes 0.9 s of CPU, and a copy 0.1 s. */
+function newData(): string {
+  const version = Bun.spawnSync([join(programs!, "initdb"), "--version"]).stdout;
+  const hash = Bun.hash(`${version} ${isRoot} ${hashOf("test/support/postgres.ts")}`).toString(16);
+  return cachedBuild(`postgres-${hash}`, (outfolder) => [join(import.meta.dir, "init-postgres.ts"), outfolder]);
+}
+
+/** The copy has the same owner and permissions. */
+function copyData(from: string, to: string): void {
+  const { success, stderr } = Bun.spawnSync(["cp", "-a", from, to]);
+  if (!success) throw new Error(`the data of Postgres could not be copied: ${stderr}`);
+}
+
+export async function initPostgres(target: string): Promise<void> {
+  // The user who runs it may not see the target.
+  using folder = temporaryFolder();
+  const passwordFile = folder.write("password", password);
+  if (isRoot) for (const path of [folder.path, passwordFile]) chownSync(path, nobody, nobody);
+  const data = join(folder.path, "data");
+  await run(
+    "initdb",
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "--auth-local=trust",
+    "--auth-host=scram-sha-256",
+    "--no-sync",
+    "-E",
+    "UTF8",
+    "--locale=C",
+    `--pwfile=${passwordFile}`,
+  );
+  copyData(data, target);
 }
 
 function freePort(): number {

@@ -9,8 +9,14 @@ export interface TemporaryFolder extends Disposable {
   write(name: string, content: string | object): string;
 }
 
-export function temporaryFolder(): TemporaryFolder {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), "claudikins-test-")));
+/**
+ * Where temporary files are when they are not in memory: see `memory-disk.ts`. Tests use it whose result depends on the path, because the
+ * folder in memory is in /dev.
+ */
+export const diskFolder: string = tmpdir();
+
+export function temporaryFolder(below = tmpdir()): TemporaryFolder {
+  const path = realpathSync(mkdtempSync(join(below, "claudikins-test-")));
   return {
     path,
     write(name, content) {

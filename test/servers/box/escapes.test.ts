@@ -11,7 +11,7 @@ import { eventually } from "../../support/eventually.ts";
 import { openPool, plainValue, type ServerEntry, surroundings } from "../../support/pool.ts";
 import { processesLeft, processesWith } from "../../support/process.ts";
 import { withoutSandbox } from "../../support/sandbox.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { diskFolder, type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
@@ -67,7 +67,7 @@ const intruder = (folder: string, sandbox: Box | undefined): ServerEntry => ({
 
 beforeAll(async () => {
   if (withoutSandbox !== undefined) return;
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(diskFolder);
   const home = join(folder.path, "home");
   const [writable, outside] = [join(folder.path, "writable"), join(folder.path, "outside")];
   for (const each of [home, writable, outside]) mkdirSync(each);

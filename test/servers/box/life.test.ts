@@ -11,14 +11,14 @@ import { eventually } from "../../support/eventually.ts";
 import { failureOf, failureText, openPool, plainValue, serverConfig, surroundings } from "../../support/pool.ts";
 import { processesLeft, processesWith } from "../../support/process.ts";
 import { withoutSandbox } from "../../support/sandbox.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { diskFolder, type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = temporaryFolder(diskFolder);
   for (const name of ["home", "data"]) mkdirSync(join(folder.path, name));
 });
 afterEach(async () => {

@@ -8,11 +8,11 @@ import { openPaths } from "../../../src/servers/box/lists.ts";
 import { orderedMounts } from "../../../src/servers/box/mounts.ts";
 import { followed } from "../../../src/servers/box/paths.ts";
 import { Reach } from "../../../src/servers/box/programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+import { diskFolder, type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 let folder: TemporaryFolder;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = temporaryFolder(diskFolder);
   for (const name of ["home/.local/share/claudikins", "work/inner", "other"]) {
     mkdirSync(join(folder.path, name), { recursive: true });
   }

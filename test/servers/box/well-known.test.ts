@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { catalogServers } from "../../../src/tools/server-catalog.ts";
 import { catalogSandbox, started, wellKnownServers } from "../../support/confined-servers.ts";
 import { withoutSandbox } from "../../support/sandbox.ts";
-import { temporaryFolder } from "../../support/temporary.ts";
+import { diskFolder, temporaryFolder } from "../../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
 
-const folder = temporaryFolder();
+const folder = temporaryFolder(diskFolder);
 afterAll(() => folder[Symbol.dispose]());
 
 describe.skipIf(withoutSandbox !== undefined)("the sandbox of the catalog", () => {
@@ -23,7 +23,7 @@ describe.skipIf(withoutSandbox !== undefined)("the sandbox of the catalog", () =
   });
 
   test("opens the folder of the memory, which is lost without it", async () => {
-    using other = temporaryFolder();
+    using other = temporaryFolder(diskFolder);
     const memory = wellKnownServers(other.path).find(({ name }) => name === "memory")!;
     const file = join(other.path, "data", "memory.json");
     await started(memory, {}, other.path);
