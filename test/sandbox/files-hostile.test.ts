@@ -383,7 +383,7 @@ describe.each(bothWays)("concurrent processes with byDescriptor=%p", (byDescript
       expect(text.length).toBe(300_000);
       expect(new Set(text).size).toBe(1);
     });
-    expect(reads).toBeGreaterThan(5);
+    expect(reads).toBeGreaterThan(2);
     expect(readdirSync(files.mounts.workspace)).toEqual(["file"]);
   });
 
