@@ -140,7 +140,7 @@ describe("list", () => {
       "$ claudikins list
       --- stdout
       server  transport  state  tools  description
-      demo  stdio bun  not started  -  the made-up back office of a small shop: orders, customers, stock, tickets
+      demo  stdio claudikins  not started  -  the made-up back office of a small shop: orders, customers, stock, tickets
       --- stderr
       No config file: using the built-in demo server.
 

@@ -16,7 +16,10 @@ const folder = ownFolder();
 const file = () => join(folder.path, "executions.sqlite");
 const texts = () => auditTexts(file());
 const verified = (wanted?: string) => verify(auditLog({ file: file() }), wanted);
-const moved = () => readdirSync(folder.path).filter((name) => name.startsWith("audit"));
+const moved = () =>
+  readdirSync(folder.path)
+    .filter((name) => name.startsWith("audit"))
+    .sort();
 
 const by: Decider = { place: "command", user: "ada", pid: 7, terminal: true };
 
