@@ -180,7 +180,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
     const next = join(machine.path, "next.exe");
     buildForWindows("0.2.0", next);
     await releases.release("0.2.0", next, "claudikins.exe", "windows-x64");
-    const before = readdirSync(machine.bin);
+    const before = readdirSync(machine.bin).sort();
     const env = { CLAUDIKINS_BASE_URL: releases.url };
     const { code: exit, stdout, stderr } = await machine.run(["upgrade", "--json"], { env });
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
@@ -190,7 +190,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
     await machine.run(["daemon", "stop", "--all"]);
     // Windows removes no program that runs, so the old executable goes later.
     expect((await machine.run(["upgrade", "--json"], { env })).code).toBe(0);
-    expect(readdirSync(machine.bin)).toEqual(before);
+    expect(readdirSync(machine.bin).sort()).toEqual(before);
   });
 
   test("the daemon serves the local page", async () => {
