@@ -107,7 +107,7 @@ export class RunningExecution implements FollowedExecution {
     const wanted = this.#checkpointer.want();
     this.parts.sandbox.running(this.id)?.keep();
     // Other programs than those in the background are saved when they wait. Until then they may compute for long.
-    if (this.#isBackground) await this.#checkpointer.begun;
+    if (this.#isBackground) await this.stored();
     else await atMost(programSavingMs, this.#checkpointer.saved);
     await wanted;
   }

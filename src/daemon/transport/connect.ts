@@ -1,5 +1,4 @@
 /** Sends requests and messages to the daemon that listens at the path of a socket. */
-
 import { ClaudikinsError } from "../../base/errors.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { type BunStream, socketHandler } from "../../servers/bun-stream.ts";

@@ -1,5 +1,4 @@
 /** A connection over which both sides send JSON texts, one per line. */
-
 import { onAbort } from "../../servers/abort.ts";
 import type { BunStream } from "../../servers/bun-stream.ts";
 import { maxInlineBytes, maxMessageBytes } from "../../servers/limits.ts";

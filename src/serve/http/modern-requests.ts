@@ -49,15 +49,10 @@ import {
   requireValid,
 } from "./clients.ts";
 import { patientResponse } from "./patient-response.ts";
-import { endedToken, HttpRefusal } from "./refusal.ts";
+import { endedToken, HttpRefusal, lostAnswer } from "./refusal.ts";
 
 /** The status that the SDK's server gives a request if it was closed before the answer. */
 const closedInRequest = 499;
-
-function endedMeanwhile(): HttpRefusal {
-  const text = "claudikins ends, and nobody knows whether this request took effect: look before you send it again";
-  return new HttpRefusal(502, text);
-}
 
 export interface ModernLimits {
   /** Maximum number of clients of one token, and of its sessions of the older revisions. */
@@ -375,7 +370,8 @@ class Client implements ModernClient, ClientPlace {
     const response = await this.#handler.fetch(request, { parsedBody: body });
     if (response.body !== null) return response;
     if (this.#ended?.aborted) return endedToken().response();
-    return response.status === closedInRequest && !request.signal.aborted ? endedMeanwhile().response() : response;
+    if (response.status !== closedInRequest || request.signal.aborted) return response;
+    return lostAnswer("claudikins ended while it worked on this request").response();
   }
 
   /** Keeps the client while it listens. */

@@ -27,6 +27,11 @@ export function invalidMessage(message: string): HttpRefusal {
   return new HttpRefusal(400, message, {}, ProtocolErrorCode.InvalidRequest);
 }
 
+/** A request whose answer is lost. `why` is the beginning of a sentence. */
+export function lostAnswer(why: string): HttpRefusal {
+  return new HttpRefusal(502, `${why}, and nobody knows whether it took effect: look before you send it again`);
+}
+
 const realm = 'Bearer realm="claudikins"';
 
 /** The request has no token. `more` are further parameters of the challenge. */

@@ -1,7 +1,7 @@
 /** Passes one request on to another replica, and its answer back. */
 import { systemCodeOf } from "../../../base/errors.ts";
 import type { StayOpen } from "../event-stream.ts";
-import { HttpRefusal } from "../refusal.ts";
+import { lostAnswer } from "../refusal.ts";
 
 /** The status of a replica that a request was not meant for: another process has its address now. */
 export const misdirected = 421;
@@ -85,14 +85,11 @@ async function sent({ request, body, url, headers: more, isGone }: Passed): Prom
     if (signal.aborted) throw error;
     // What only reads, and the end of a session, may be sent twice.
     if (method !== "POST" || notArrived.has(systemCodeOf(error) ?? "")) return undefined;
-    throw new HttpRefusal(502, lostText);
+    throw lostAnswer("The replica that has the session ended while it got this request");
   }
 }
 
 const notArrived = new Set(["ECONNREFUSED", "ConnectionRefused", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]);
-
-const lostText =
-  "The replica that has the session ended while it got this request, and nobody knows whether it took effect: look before you send it again";
 
 /** The other replica keeps its stream alive, and each piece of it keeps ours. */
 function watched(body: ReadableStream<Uint8Array>, stayOpen: StayOpen, end: () => void): ReadableStream<Uint8Array> {
