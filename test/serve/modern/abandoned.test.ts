@@ -39,7 +39,8 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-async function execute(code: string, more: object = {}): Promise<string> {
+/** The first part of an answer. */
+async function answered(code: string, more: object = {}): Promise<Response> {
   const params = {
     name: "execute_code",
     arguments: { code },
@@ -54,11 +55,11 @@ async function execute(code: string, more: object = {}): Promise<string> {
     "mcp-name": "execute_code",
   };
   const request = new Request("http://127.0.0.1/mcp", { method: "POST", headers });
-  const response = await requests.answer(
-    request,
-    { jsonrpc: "2.0", id: 1, method: "tools/call", params },
-    { address: "" },
-  );
+  return requests.answer(request, { jsonrpc: "2.0", id: 1, method: "tools/call", params }, { address: "" });
+}
+
+async function execute(code: string, more: object = {}): Promise<string> {
+  const response = await answered(code, more);
   if (response.headers.get("content-type") === "application/json") return response.text();
   for await (const { data, message } of eventsOf(response)) if (message?.id !== undefined) return data;
   throw new Error("no answer");
@@ -92,4 +93,14 @@ test("closing ends parked programs", async () => {
   expect(await execute(code)).toContain("input_required");
   await requests.close();
   expect(requests.running).toBe(0);
+});
+
+test("a request that is not answered when claudikins ends gets a status and a sentence", async () => {
+  open(60_000);
+  const answering = answered("return await newer.wait({})");
+  await eventually(() => requests.running > 0);
+  await requests.close();
+  const response = await answering;
+  expect(response.status).toBe(502);
+  expect(await response.text()).toContain("look before you send it again");
 });
