@@ -48,8 +48,9 @@ export class TimeShares {
    * may, or when `signal` is aborted.
    */
   take(key: string, ms: number, signal?: AbortSignal): Promise<void> | undefined {
-    const account = this.#account(key);
-    if (account.waiting.size === 0 && this.#mayUse(account)) {
+    const now = performance.now();
+    const account = this.#account(key, now);
+    if (account.waiting.size === 0 && this.#mayUse(account, now)) {
       account.credit -= ms;
       return undefined;
     }
@@ -58,7 +59,7 @@ export class TimeShares {
 
   /** Counts time that was used without a wait before it. */
   charge(key: string, ms: number): void {
-    const account = this.#account(key);
+    const account = this.#account(key, performance.now());
     account.credit = Math.max(account.credit - ms, -largestCallerDebtMs);
   }
 
@@ -78,7 +79,7 @@ export class TimeShares {
 
   #lookLater(account: Account): void {
     if (account.timer !== undefined || account.waiting.size === 0) return;
-    const ms = Math.min(Math.max(1, -account.credit / this.#rate(account)), shareLookMs);
+    const ms = Math.min(Math.max(1, -account.credit / this.#rate(account, performance.now())), shareLookMs);
     account.timer = setTimeout(() => {
       account.timer = undefined;
       this.#look(account);
@@ -87,9 +88,10 @@ export class TimeShares {
 
   /** Lets callers go on, in their order. */
   #look(account: Account): void {
-    this.#refill(account);
+    const now = performance.now();
+    this.#refill(account, now);
     for (const waiting of account.waiting) {
-      if (!this.#mayUse(account)) break;
+      if (!this.#mayUse(account, now)) break;
       account.credit -= waiting.ms;
       account.waiting.delete(waiting);
       waiting.resolve();
@@ -97,33 +99,30 @@ export class TimeShares {
     this.#lookLater(account);
   }
 
-  #mayUse({ credit }: Account): boolean {
-    return credit > 0 || this.#callers() === 1;
+  #mayUse({ credit }: Account, now: number): boolean {
+    return credit > 0 || this.#callers(now) === 1;
   }
 
-  #account(key: string): Account {
-    const now = performance.now();
+  #account(key: string, now: number): Account {
     const account = this.#accounts.getOrInsertComputed(key, () => {
       // The new caller counts at once.
       this.#countedAt = Number.NEGATIVE_INFINITY;
       return { credit: callerReserveMs, at: now, usedAt: now, waiting: new Set(), timer: undefined };
     });
     account.usedAt = now;
-    this.#refill(account);
+    this.#refill(account, now);
     return account;
   }
 
-  #refill(account: Account): void {
-    const now = performance.now();
-    account.credit = Math.min(account.credit + (now - account.at) * this.#rate(account), callerReserveMs);
+  #refill(account: Account, now: number): void {
+    account.credit = Math.min(account.credit + (now - account.at) * this.#rate(account, now), callerReserveMs);
     account.at = now;
   }
 
   /** Milliseconds of CPU time that the caller may use in a millisecond. */
-  #rate(account: Account): number {
-    const share = sharedCores / this.#callers();
+  #rate(account: Account, now: number): number {
+    const share = sharedCores / this.#callers(now);
     if (account.credit >= 0) return share;
-    const now = performance.now();
     let isPause = true;
     for (const other of this.#accounts.values()) {
       if (other === account || now - other.usedAt > workingCallerMs) continue;
@@ -134,8 +133,7 @@ export class TimeShares {
   }
 
   /** The number of active callers, at least one. Forgets the others. */
-  #callers(): number {
-    const now = performance.now();
+  #callers(now: number): number {
     if (now - this.#countedAt > shareLookMs) {
       this.#countedAt = now;
       for (const [key, { usedAt, waiting }] of this.#accounts)

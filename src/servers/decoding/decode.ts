@@ -61,7 +61,9 @@ export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void)
   if (depth > maxMessageDepth && !isList)
     return refused(bytes, `its answer is nested more than ${maxMessageDepth} levels deep`);
   if ("error" in message) return { message: shortError(message), large: {} };
-  return "result" in message ? split(message, {}) : { message, large: {} };
+  const isAsSmallAsPart = values <= maxPartValues && bytes.length <= maxPartChars;
+  if (!("result" in message) || (isAsSmallAsPart && !isList)) return { message, large: {} };
+  return split(message, {});
 }
 
 type ResultMessage = Extract<JSONRPCMessage, { result: unknown }>;
