@@ -1,7 +1,7 @@
 /** What the protection of data and definitions costs: the same work with locks, labels and rules, and without them. */
 import { everything } from "../../test/support/servers.ts";
-import { startHost } from "./host.ts";
-import { type Contestants, inTurn, median, type Times, warmUp } from "./measure.ts";
+import { type Host, startHost } from "./host.ts";
+import { type Contestant, type Contestants, inTurn, median, type Times, warmUp } from "./measure.ts";
 import { milliseconds, stopwatch } from "./programs.ts";
 import { rowOf, within } from "./report.ts";
 import type { Measure } from "./section.ts";
@@ -9,8 +9,8 @@ import { untilInitialized } from "./startup.ts";
 
 const calls = 100;
 const executions = 40;
-/** A pair takes 20 s. */
-const maxPairs = 30;
+/** A round takes 20 s. */
+const maxRounds = 30;
 const warmUpMs = 3_000;
 
 /** Each answer is both, so that each call compares, keeps and checks what it can. */
@@ -21,25 +21,27 @@ const rules = [
   'confirm when "public" in labels && "private" in reads && agent.name != "bench"',
 ];
 
-const oneByOne = stopwatch(`for (let i = 0; i < ${calls}; i++) await everything.echo({ message: "x" });`);
-const together = stopwatch(
-  `await Promise.all(Array.from({ length: ${calls} }, () => everything.echo({ message: "x" })));`,
-);
+/** The same server is in the config twice, under these names. */
+const names = { ours: "everything", without: "open" };
 
-type Found = { ours: number; without: number };
+const oneByOne = (server: string) =>
+  stopwatch(`for (let i = 0; i < ${calls}; i++) await ${server}.echo({ message: "x" });`);
+const together = (server: string) =>
+  stopwatch(`await Promise.all(Array.from({ length: ${calls} }, () => ${server}.echo({ message: "x" })));`);
 
 export const measureProtection: Measure = async ({ binary, folder, rounds }) => {
-  const protectedFolder = folder({ everything: { ...everything(), ...labelled } }, { policy: { rules } });
-  const openFolder = folder({ everything: { ...everything(), labels: { "*": [] }, definitions: "trust" } });
+  const everywhere = { ...everything(), ...labelled };
+  const nowhere = { ...everything(), labels: { "*": [] }, definitions: "trust" };
+  const both = folder({ everything: everywhere, open: nowhere }, { policy: { rules } });
   const inARow: Times = { ours: [], without: [] };
   const atOnce: Times = { ours: [], without: [] };
-  for (let pair = 0; pair < rounds(maxPairs).least; pair++) {
-    const found = await timesOfPair({ binary, protectedFolder, openFolder }, pair % 2 === 0);
-    for (const name of ["ours", "without"] as const) {
-      inARow[name]!.push(found.oneByOne[name]);
-      atOnce[name]!.push(found.together[name]);
-    }
+  for (let round = 0; round < rounds(maxRounds).least; round++) {
+    await using host = await startHost(binary, both);
+    await addRound(inARow, host, oneByOne, round % 2 === 0);
+    await addRound(atOnce, host, together, round % 2 === 0);
   }
+  const protectedFolder = folder({ everything: everywhere }, { policy: { rules } });
+  const openFolder = folder({ everything: nowhere });
   const starts = await inTurn(rounds(), {
     ours: () => untilInitialized(binary, protectedFolder),
     without: () => untilInitialized(binary, openFolder),
@@ -52,32 +54,23 @@ export const measureProtection: Measure = async ({ binary, folder, rounds }) => 
       beside("serve, start to initialize answered", starts),
     ],
     notes: [
-      "With protection, every answer is labelled as untrusted and private, definitions are locked, and three rules look at every call. Without, there are no labels and no rules, and definitions are trusted.",
-      `Two processes of one program differ, so each round has two new ones; its times are the medians of ${executions} executions of each, in turn.`,
+      "With protection, every answer is labelled as untrusted and private, definitions are locked, and three rules look at every call. Without, there are no labels, no rule is about the tool, and definitions are trusted.",
+      `Two processes of one program differ by up to 10 %. So one process calls both, a protected server and one without protection, and each round has a new process; its times are the medians of ${executions} executions of each, in turn.`,
     ],
   };
 };
 
-/**
- * The medians of both, from two new processes. Processes of the same program differ by up to 5 %, so rounds in the same two would tell little. Pairs
- * differ in which one starts first.
- */
-async function timesOfPair(
-  { binary, protectedFolder, openFolder }: { binary: string; protectedFolder: string; openFolder: string },
-  oursFirst: boolean,
-): Promise<{ oneByOne: Found; together: Found }> {
-  const startOurs = () => startHost(binary, protectedFolder);
-  const first = oursFirst ? await startOurs() : undefined;
-  await using without = await startHost(binary, openFolder);
-  await using ours = first ?? (await startOurs());
-  const times = async (code: string): Promise<Found> => {
-    const contestants: Contestants = {
-      ours: async () => milliseconds(await ours.execute(code)),
-      without: async () => milliseconds(await without.execute(code)),
-    };
-    await warmUp(contestants, warmUpMs);
-    const found = await inTurn(executions, contestants, () => 1);
-    return { ours: median(found.ours), without: median(found["without"]!) };
-  };
-  return { oneByOne: await times(oneByOne), together: await times(together) };
+/** Adds the medians of both, from one process. What is warmed up and measured first is a little slower, so rounds differ in that. */
+async function addRound(times: Times, host: Host, code: (server: string) => string, oursFirst: boolean): Promise<void> {
+  const timesOf =
+    (server: string): Contestant =>
+    async () =>
+      milliseconds(await host.execute(code(server)));
+  const ours = timesOf(names.ours);
+  const without = timesOf(names.without);
+  const contestants: Contestants = oursFirst ? { ours, without } : { without, ours };
+  await warmUp(contestants, warmUpMs);
+  const found = await inTurn(executions, contestants, () => 1);
+  times.ours.push(median(found.ours));
+  times["without"]!.push(median(found["without"]!));
 }
