@@ -60,7 +60,7 @@ export const measureProtection: Measure = async ({ binary, folder, rounds }) => 
   };
 };
 
-/** Adds the medians of both, from one process. What is warmed up and measured first is a little slower, so rounds differ in that. */
+/** Adds the medians of both, from one process. The first one is a little slower, so rounds begin with either. */
 async function addRound(times: Times, host: Host, code: (server: string) => string, oursFirst: boolean): Promise<void> {
   const timesOf =
     (server: string): Contestant =>

@@ -18,7 +18,7 @@ function programOf(begun: Promise<void>, isBackground: boolean): RunningExecutio
 
 test.each([
   ["in the background is handed out once it is stored, however long that takes", true],
-  ["that the agent waited for is handed out in time", false],
+  ["in the foreground is handed out in time", false],
 ])("a program %s", async (_, isBackground) => {
   jest.useFakeTimers();
   try {
