@@ -1,4 +1,4 @@
-/** For every command, a call that succeeds, one with wrong usage, and one that fails. `every-command.test.ts` runs them. */
+/** For every command, a call that succeeds, one with wrong usage, and one that fails. `every-command.slow.test.ts` runs them. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { fixture } from "../support/servers.ts";

@@ -1,101 +1,366 @@
-/** The page for people in a real browser: the sign-in at the provider, an approval, the people of an administrator, and the end. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
-import { executeRequest, type HttpServe, httpServe, rawSession, resultText } from "../support/http-serve.ts";
-import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
+/** The page of `serve --http`: people sign in at an OIDC provider, and see and do what their groups allow. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { decodeJwt } from "jose";
+import type { PageState } from "../../src/page/contract.ts";
+import { personId } from "../../src/policy/people/claims.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  eventsOf,
+  executeRequest,
+  type HttpServe,
+  httpServe,
+  json,
+  rawSession,
+  resultText,
+} from "../support/http-serve.ts";
+import { followed, type OidcFixture, oidcFixture } from "../support/oidc.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-describe.skipIf(chromiumPath === undefined)(`the page for people in Chromium${browserNote}`, () => {
-  let browser: Browser;
-  let provider: OidcFixture;
-  let folder: TemporaryFolder;
-  let serving: HttpServe;
-  let origin: string;
+const port = freePort();
+const page = `http://127.0.0.1:${port}/ui/`;
+let provider: OidcFixture;
+let folder: TemporaryFolder;
+let serving: HttpServe | undefined;
 
-  beforeAll(async () => {
-    browser = await openBrowser();
-    const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-    const { port } = free;
-    free.stop(true);
-    origin = `http://127.0.0.1:${port}`;
-    const accounts = { ann: { groups: ["leads", "it"] }, bob: { groups: ["qa-team"] } };
-    provider = await oidcFixture(accounts, [`${origin}/ui/signed-in`]);
-    folder = temporaryFolder();
-    folder.write("claudikins.json", {
-      mcpServers: { newer: fixture("modern", "reject", folder.path) },
-      policy: { confirm: { "newer.echo": "always" } },
-      doors: { qa: { servers: ["newer"] } },
-      auth: {
-        oidc: {
-          issuer: provider.issuer,
-          audience: "https://tools.example.com",
-          doors: { qa: ["qa-team"] },
-          approvers: ["leads"],
-          administrators: ["it"],
-          clientId: "page",
-          clientSecret: "page-secret",
-        },
+/** The provider must know the address of the page before the server starts. */
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port = 0 } = server;
+  server.stop(true);
+  return port;
+}
+
+beforeAll(async () => {
+  const accounts = {
+    ann: { groups: ["qa-team", "leads"], email: "ann@example.com" },
+    bob: { groups: ["qa-team"] },
+    root: { groups: ["it"] },
+  };
+  provider = await oidcFixture(accounts, [`${page}signed-in`]);
+});
+afterAll(() => provider[Symbol.asyncDispose]());
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  serving?.signal("SIGTERM");
+  expect(await serving?.exited).toBe(0);
+  serving = undefined;
+  folder[Symbol.dispose]();
+});
+
+async function start(oidc: object = {}): Promise<void> {
+  folder.write("claudikins.json", {
+    mcpServers: { newer: fixture("modern", "reject", folder.path) },
+    policy: { confirm: { "newer.echo": "always" } },
+    doors: { qa: { servers: ["newer"] } },
+    auth: {
+      oidc: {
+        issuer: provider.issuer,
+        audience: "https://tools.example.com",
+        doors: { qa: ["qa-team"] },
+        approvers: ["leads"],
+        administrators: ["it"],
+        clientId: "page",
+        clientSecret: "${PAGE_SECRET}",
+        ...oidc,
       },
-    });
-    serving = await httpServe(folder, [], { token: "kept", port: String(port), env: { CLAUDIKINS_DAEMON: "off" } });
+    },
   });
-  afterAll(async () => {
-    await browser?.close();
-    serving?.signal("SIGTERM");
-    await serving?.exited;
-    await provider?.[Symbol.asyncDispose]();
-    folder?.[Symbol.dispose]();
-  });
+  const env = { CLAUDIKINS_LOG: "debug", CLAUDIKINS_DAEMON: "off", PAGE_SECRET: "page-secret" };
+  serving = await httpServe(folder, [], { token: "kept", port: String(port), env });
+}
 
-  async function open(who: string): Promise<WatchedPage> {
-    const opened = await openPage(browser, `${origin}/ui/`);
-    const { page } = opened;
-    page.setDefaultTimeout(15_000);
-    expect(new URL(page.url()).origin).toBe(provider.issuer);
-    await page.locator("input").fill(who);
-    await page.locator("button").click();
-    await page.getByText(`Sign out ${who}`).waitFor();
-    expect(page.url()).toBe(`${origin}/ui/`);
-    // The provider has no icon.
-    opened.said.length = 0;
-    return opened;
+type Cookies = Map<string, string>;
+
+/** What a browser sends: its cookies, and where the request comes from. */
+function ask(cookies: Cookies, path: string, init: RequestInit = {}): Promise<Response> {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  const own = { origin: new URL(page).origin, "claudikins-ui": "1", "content-type": "application/json" };
+  const headers = { cookie, "sec-fetch-site": "same-origin", ...(init.method === "POST" ? own : {}), ...init.headers };
+  return fetch(new URL(path, page), { redirect: "manual", ...init, headers });
+}
+
+/** Signs in as a browser with these cookies of the provider does. Returns those of the page. Without a subject, the provider must know it. */
+async function signedIn(subject: string | undefined, atProvider: Cookies = new Map()): Promise<Cookies> {
+  const cookies: Cookies = new Map();
+  const begun = await ask(cookies, "sign-in");
+  keep(cookies, begun);
+  const to = new URL(begun.headers.get("location")!);
+  if (subject !== undefined) to.searchParams.set("login_hint", subject);
+  const back = await followed(to, ({ href }) => href.startsWith(page), atProvider);
+  const ended = await ask(cookies, back.href);
+  expect([ended.status, ended.headers.get("location")]).toEqual([303, "/ui/"]);
+  keep(cookies, ended);
+  return cookies;
+}
+
+/** Says yes to the provider, which asks whether the person wants to sign out. Returns where it sends the browser. */
+async function confirmedSignOut(at: URL, cookies: Cookies): Promise<URL> {
+  const cookie = () => ({ cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") });
+  const asked = await fetch(at, { headers: cookie() });
+  for (const line of asked.headers.getSetCookie()) {
+    const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+    cookies.set(name, value);
   }
+  const [, xsrf = ""] = /name="xsrf" value="(\w+)"/.exec(await asked.text()) ?? [];
+  const body = new URLSearchParams({ xsrf, logout: "yes" });
+  const confirm = new URL("/session/end/confirm", at);
+  const answer = await fetch(confirm, { method: "POST", body, headers: cookie(), redirect: "manual" });
+  return new URL(answer.headers.get("location")!);
+}
 
-  test("signs people in, shows each what the groups allow, and ends with the session", async () => {
-    await using anns = await open("ann");
-    await using bobs = await open("bob");
-    const headers = { authorization: `Bearer ${await provider.token("bob")}` };
-    const session = await rawSession(`${origin}/qa`, "2025-11-25", {}, "agent", headers);
-    const code = 'return await newer.echo({ value: "hello" })';
-    expect(await resultText(await session.post(executeRequest(2, code)))).toContain("on the page of claudikins");
+function keep(cookies: Cookies, response: Response): void {
+  for (const line of response.headers.getSetCookie()) {
+    expect(line).toContain("; Path=/ui/; HttpOnly; SameSite=Lax");
+    const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+    if (value === "") cookies.delete(name);
+    else cookies.set(name, value);
+  }
+}
 
-    const [anna, bob] = [anns.page, bobs.page];
-    await bob.getByText("People of these groups may approve it: leads").waitFor();
-    expect(await bob.getByText("Approve once").count()).toBe(0);
-    expect(await bob.locator("nav button").count()).toBe(1);
-    await anna.getByText("for bob").waitFor();
-    await anna.getByText("Approve once").click();
-    await anna.getByText("Approved once: newer.echo").waitFor();
-    await bob.locator(".outcome.good").waitFor();
+const stateOf = async (cookies: Cookies) => (await (await ask(cookies, "api/state")).json()) as PageState;
 
-    await anna.locator("nav button").getByText("People").click();
-    const row = anna.locator(".row", { hasText: "bob" });
-    await row.getByText("Revoke").click();
-    await row.getByText("Really revoke?").click();
-    await anna.getByText("Revoked the access of bob").waitFor();
-    await bob.getByText("Your session has ended.").waitFor();
-    await row.getByText("Restore").click();
-    await anna.getByText("bob may sign in again").waitFor();
+/** A program of the person that waits for an approval. */
+async function waitingProgram(subject: string): Promise<string> {
+  const headers = { authorization: `Bearer ${await provider.token(subject)}` };
+  const session = await rawSession(`http://127.0.0.1:${port}/qa`, "2025-11-25", {}, "agent", headers);
+  const text = await resultText(await session.post(executeRequest(2, 'return await newer.echo({ value: "hello" })')));
+  const [, id = ""] = /The execution (\S+) waits/.exec(text) ?? [];
+  expect(id).not.toBe("");
+  return id;
+}
 
-    expect(anns.said).toEqual([]);
-    await anna.getByText("Sign out ann").click();
-    // The provider asks, and sends the browser back. Its page wants a font of another site.
-    await anna.locator("button", { hasText: "Yes, sign me out" }).click();
-    await anna.getByText("Signed out").waitFor();
-    expect(anna.url()).toBe(`${origin}/ui/signed-out`);
+describe("the sign-in to the page", () => {
+  test("leads to the provider and back, and begins a session until the person signs out", async () => {
+    await start();
+    const first = await ask(new Map(), "");
+    expect([first.status, first.headers.get("location")]).toEqual([303, "/ui/sign-in"]);
+    expect((await ask(new Map(), "api/state")).status).toBe(401);
+    const begun = await ask(new Map(), "sign-in");
+    const to = new URL(begun.headers.get("location")!);
+    expect(Object.fromEntries(to.searchParams)).toMatchObject({
+      response_type: "code",
+      client_id: "page",
+      redirect_uri: `${page}signed-in`,
+      code_challenge_method: "S256",
+    });
+    const cookies = await signedIn("bob");
+    const shown = await ask(cookies, "");
+    expect(await shown.text()).toContain('data-sign-in="sign-in"');
+    expect((await stateOf(cookies)).viewer).toEqual({ name: "bob", mayApprove: false, approvers: ["leads"] });
+    // Another page of the browser cannot use the session.
+    const foreign = { method: "POST", headers: { origin: "https://evil.example.com" }, body: "{}" };
+    expect((await ask(cookies, "api/sign-out", foreign)).status).toBe(403);
+    expect((await ask(cookies, "api/state", { headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
+    expect((await ask(cookies, "api/sign-out", { method: "POST", body: "{}" })).status).toBe(200);
+    expect((await ask(cookies, "api/state")).status).toBe(401);
+    expect(serving!.stderr()).not.toContain("page-secret");
+  });
+
+  test("ends at the provider too when the person signs out, and the browser comes back", async () => {
+    await start();
+    const atProvider: Cookies = new Map();
+    const cookies = await signedIn("ann", atProvider);
+    // The provider has a session: it does not ask again who the person is.
+    const other = await signedIn(undefined, atProvider);
+    expect((await stateOf(other)).viewer?.name).toBe("ann@example.com");
+    const ended = await ask(cookies, "api/sign-out", { method: "POST", body: "{}" });
+    expect(ended.headers.get("set-cookie")).toContain(
+      "claudikins-person=; Path=/ui/; HttpOnly; SameSite=Lax; Max-Age=0",
+    );
+    const to = new URL(((await ended.json()) as { to: string }).to);
+    expect(to.origin).toBe(provider.issuer);
+    const { id_token_hint: hint = "", ...query } = Object.fromEntries(to.searchParams);
+    expect(query).toEqual({ client_id: "page", post_logout_redirect_uri: `${page}signed-out` });
+    expect(decodeJwt(hint)).toMatchObject({ sub: "ann", aud: "page" });
+
+    const back = await confirmedSignOut(to, atProvider);
+    const last = await ask(cookies, back.href);
+    expect([last.status, await last.text()]).toEqual([200, expect.stringContaining(`To sign in again, open ${page}`)]);
+    expect(last.headers.get("content-security-policy")).toContain("default-src 'none'");
+    // Now it asks.
+    const begun = await ask(new Map(), "sign-in");
+    await expect(
+      followed(new URL(begun.headers.get("location")!), ({ href }) => href.startsWith(page), atProvider),
+    ).rejects.toThrow("Sign in");
+  });
+
+  test("ends here alone if the provider has no address for it", async () => {
+    provider.canSignOut = false;
+    await provider.rotate();
+    try {
+      await start();
+      const cookies = await signedIn("ann");
+      expect((await ask(cookies, "api/sign-out", { method: "POST", body: "{}" })).status).toBe(204);
+      expect((await ask(cookies, "api/state")).status).toBe(401);
+    } finally {
+      provider.canSignOut = true;
+      await provider.rotate();
+    }
+  });
+
+  test("counts only in the browser that began it, and once", async () => {
+    await start();
+    const cookies: Cookies = new Map();
+    const begun = await ask(cookies, "sign-in");
+    keep(cookies, begun);
+    const to = new URL(begun.headers.get("location")!);
+    to.searchParams.set("login_hint", "ann");
+    const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
+    const refusal = "This answer belongs to no sign-in of this browser, or it came too late\nTo sign in: /ui/";
+    const other = await ask(new Map(), back.href);
+    expect([other.status, await other.text()]).toEqual([403, refusal]);
+    const changed = new URL(back);
+    changed.searchParams.set("state", "another");
+    expect((await ask(cookies, changed.href)).status).toBe(403);
+    expect((await ask(cookies, back.href)).status).toBe(303);
+    expect((await ask(cookies, back.href)).status).toBe(403);
+    // The provider may say no.
+    const again = await ask(cookies, "sign-in");
+    keep(cookies, again);
+    const state = new URL(again.headers.get("location")!).searchParams.get("state");
+    const refused = await ask(cookies, `signed-in?error=access_denied&state=${state}`);
+    expect(await refused.text()).toStartWith("The provider has refused the sign-in: access_denied\n");
+  });
+
+  test("says what is wrong with the client of the page, and is not offered without one", async () => {
+    await start({ clientSecret: "a-wrong-secret" });
+    const cookies: Cookies = new Map();
+    const begun = await ask(cookies, "sign-in");
+    keep(cookies, begun);
+    const to = new URL(begun.headers.get("location")!);
+    to.searchParams.set("login_hint", "ann");
+    const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
+    const ended = await ask(cookies, back.href);
+    expect(ended.status).toBe(502);
+    expect(await ended.text()).toStartWith("The provider has given no token: invalid_client\n");
+    serving!.signal("SIGTERM");
+    await serving!.exited;
+    await start({ clientId: undefined, clientSecret: undefined });
+    // Then there is nothing at its address, as at any other.
+    expect((await ask(new Map(), "")).status).toBe(401);
+  });
+});
+
+describe("the page of a person", () => {
+  test("shows the person's own calls that wait, and lets approvers decide about all", async () => {
+    await start();
+    const id = await waitingProgram("bob");
+    const [ann, bob, root] = [await signedIn("ann"), await signedIn("bob"), await signedIn("root")];
+    const [approval] = (await stateOf(bob)).approvals;
+    expect(approval).toMatchObject({
+      server: "newer",
+      tool: "echo",
+      door: "qa",
+      person: { name: "bob" },
+      execution: id,
+    });
+    expect((await stateOf(root)).approvals).toEqual([]);
+    expect((await stateOf(ann)).approvals).toMatchObject([{ id: approval!.id }]);
+    expect((await stateOf(ann)).executions).toEqual([]);
+    expect((await stateOf(bob)).executions).toMatchObject([{ id, person: "bob", kind: "waiting" }]);
+
+    const decide = (cookies: Cookies) =>
+      ask(cookies, `api/approvals/${approval!.id}`, { method: "POST", body: JSON.stringify({ decision: "once" }) });
+    expect((await ask(root, `api/approvals/${approval!.id}`)).status).toBe(404);
+    expect((await decide(root)).status).toBe(404);
+    const refused = await decide(bob);
+    expect([refused.status, await refused.json()]).toEqual([403, { error: "You may not approve or deny calls" }]);
+    expect((await ask(ann, `api/executions/${id}/cancel`, { method: "POST", body: "{}" })).status).toBe(404);
+    expect((await ask(ann, `trace/${id}`)).status).toBe(404);
+
+    const decided = await decide(ann);
+    expect(await decided.json()).toEqual({ execution: id, isRunning: true });
+    await eventually(async () =>
+      (await stateOf(bob)).executions.some(({ kind, isRecorded }) => kind === "good" && isRecorded),
+    );
+    expect((await ask(bob, `trace/${id}`)).status).toBe(200);
+    expect((await ask(ann, `trace/${id}`)).status).toBe(404);
+  });
+
+  test("lets the person cancel own programs, and follows changes", async () => {
+    await start();
+    const bob = await signedIn("bob");
+    const events = eventsOf(await ask(bob, "api/events"))[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await events.next()).value?.data ?? "{}") as PageState;
+    expect((await next()).executions).toEqual([]);
+    const id = await waitingProgram("bob");
+    await eventually(async () => (await next()).executions[0]?.id === id);
+    expect((await ask(bob, `api/executions/${id}/cancel`, { method: "POST", body: "{}" })).status).toBe(200);
+    await eventually(async () => (await stateOf(bob)).executions[0]?.kind === "bad");
+    await events.return?.();
+  });
+
+  test("shows administrators everybody, and lets them take access away at once", async () => {
+    await start();
+    await waitingProgram("bob");
+    const [bob, root] = [await signedIn("bob"), await signedIn("root")];
+    const id = personId(provider.issuer, "bob");
+    const people = await eventually(async () => {
+      const { viewer } = await stateOf(root);
+      return viewer?.people?.length === 2 && viewer.people[0]?.doors.length === 2 && viewer.people;
+    });
+    expect(people).toMatchObject([
+      { id, name: "bob", doors: ["qa", "ui"], isRevoked: false, isViewer: false },
+      { name: "root", doors: ["ui"], isRevoked: false, isViewer: true },
+    ]);
+    const change = (cookies: Cookies, what: string) =>
+      ask(cookies, `api/people/${what}`, { method: "POST", body: JSON.stringify({ id }) });
+    expect((await change(bob, "revoke")).status).toBe(404);
+    expect((await change(root, "revoke")).status).toBe(200);
+    expect((await ask(bob, "api/state")).status).toBe(401);
+    const headers = { ...json, authorization: `Bearer ${await provider.token("bob")}` };
+    const knock = () => fetch(`http://127.0.0.1:${port}/qa`, { method: "POST", headers, body: "{}" });
+    expect((await knock()).status).toBe(403);
+    expect((await stateOf(root)).approvals).toEqual([]);
+    expect((await change(root, "restore")).status).toBe(200);
+    expect((await knock()).status).toBe(400);
+    const { path } = folder;
+    const listed = Bun.spawnSync(
+      [process.execPath, join(import.meta.dir, "../../src/main.ts"), "audit", "--user", "root"],
+      {
+        cwd: path,
+        env: { ...process.env, HOME: path, XDG_DATA_HOME: `${path}/data` },
+      },
+    );
+    expect(listed.stdout.toString()).toMatch(/restored +person bob .* root +page/);
+  });
+
+  test("shows administrators what runs for everybody without the programs, and lets them end it and delete what is kept", async () => {
+    await start();
+    const execution = await waitingProgram("bob");
+    const [ann, bob, root] = [await signedIn("ann"), await signedIn("bob"), await signedIn("root")];
+    const seenBy = async (cookies: Cookies) => (await stateOf(cookies)).executions.find(({ id }) => id === execution);
+    expect(await seenBy(bob)).toMatchObject({ kind: "waiting", code: expect.stringContaining("newer.echo") });
+    expect(await seenBy(ann)).toBeUndefined();
+    const seen = await seenBy(root);
+    expect(seen).toMatchObject({ kind: "waiting", person: "bob", isRecorded: false, canBeSaved: false });
+    expect(seen).not.toHaveProperty("code");
+    const cancel = (cookies: Cookies) =>
+      ask(cookies, `api/executions/${execution}/cancel`, { method: "POST", body: "{}" });
+    expect((await cancel(ann)).status).toBe(404);
+    expect((await cancel(root)).status).toBe(200);
+    await eventually(async () => (await seenBy(root))?.isOver === true);
+    expect((await ask(root, `trace/${execution}`)).status).toBe(404);
+
+    const id = personId(provider.issuer, "bob");
+    const change = (cookies: Cookies, what: string) =>
+      ask(cookies, `api/people/${what}`, { method: "POST", body: JSON.stringify({ id }) });
+    expect((await change(ann, "delete")).status).toBe(404);
+    expect((await change(root, "delete")).status).toBe(409);
+    expect((await change(root, "revoke")).status).toBe(200);
+    expect((await change(root, "delete")).status).toBe(200);
+    expect(await seenBy(root)).toBeUndefined();
+    const { viewer } = await stateOf(root);
+    expect(viewer?.people?.find((each) => each.id === id)).toMatchObject({
+      name: id,
+      isDeleted: true,
+      isRevoked: true,
+    });
   });
 });

@@ -1,0 +1,101 @@
+/** The page for people in a real browser: the sign-in at the provider, an approval, the people of an administrator, and the end. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
+import { executeRequest, type HttpServe, httpServe, rawSession, resultText } from "../support/http-serve.ts";
+import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+describe.skipIf(chromiumPath === undefined)(`the page for people in Chromium${browserNote}`, () => {
+  let browser: Browser;
+  let provider: OidcFixture;
+  let folder: TemporaryFolder;
+  let serving: HttpServe;
+  let origin: string;
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const { port } = free;
+    free.stop(true);
+    origin = `http://127.0.0.1:${port}`;
+    const accounts = { ann: { groups: ["leads", "it"] }, bob: { groups: ["qa-team"] } };
+    provider = await oidcFixture(accounts, [`${origin}/ui/signed-in`]);
+    folder = temporaryFolder();
+    folder.write("claudikins.json", {
+      mcpServers: { newer: fixture("modern", "reject", folder.path) },
+      policy: { confirm: { "newer.echo": "always" } },
+      doors: { qa: { servers: ["newer"] } },
+      auth: {
+        oidc: {
+          issuer: provider.issuer,
+          audience: "https://tools.example.com",
+          doors: { qa: ["qa-team"] },
+          approvers: ["leads"],
+          administrators: ["it"],
+          clientId: "page",
+          clientSecret: "page-secret",
+        },
+      },
+    });
+    serving = await httpServe(folder, [], { token: "kept", port: String(port), env: { CLAUDIKINS_DAEMON: "off" } });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    serving?.signal("SIGTERM");
+    await serving?.exited;
+    await provider?.[Symbol.asyncDispose]();
+    folder?.[Symbol.dispose]();
+  });
+
+  async function open(who: string): Promise<WatchedPage> {
+    const opened = await openPage(browser, `${origin}/ui/`);
+    const { page } = opened;
+    page.setDefaultTimeout(15_000);
+    expect(new URL(page.url()).origin).toBe(provider.issuer);
+    await page.locator("input").fill(who);
+    await page.locator("button").click();
+    await page.getByText(`Sign out ${who}`).waitFor();
+    expect(page.url()).toBe(`${origin}/ui/`);
+    // The provider has no icon.
+    opened.said.length = 0;
+    return opened;
+  }
+
+  test("signs people in, shows each what the groups allow, and ends with the session", async () => {
+    await using anns = await open("ann");
+    await using bobs = await open("bob");
+    const headers = { authorization: `Bearer ${await provider.token("bob")}` };
+    const session = await rawSession(`${origin}/qa`, "2025-11-25", {}, "agent", headers);
+    const code = 'return await newer.echo({ value: "hello" })';
+    expect(await resultText(await session.post(executeRequest(2, code)))).toContain("on the page of claudikins");
+
+    const [anna, bob] = [anns.page, bobs.page];
+    await bob.getByText("People of these groups may approve it: leads").waitFor();
+    expect(await bob.getByText("Approve once").count()).toBe(0);
+    expect(await bob.locator("nav button").count()).toBe(1);
+    await anna.getByText("for bob").waitFor();
+    await anna.getByText("Approve once").click();
+    await anna.getByText("Approved once: newer.echo").waitFor();
+    await bob.locator(".outcome.good").waitFor();
+
+    await anna.locator("nav button").getByText("People").click();
+    const row = anna.locator(".row", { hasText: "bob" });
+    await row.getByText("Revoke").click();
+    await row.getByText("Really revoke?").click();
+    await anna.getByText("Revoked the access of bob").waitFor();
+    await bob.getByText("Your session has ended.").waitFor();
+    await row.getByText("Restore").click();
+    await anna.getByText("bob may sign in again").waitFor();
+
+    expect(anns.said).toEqual([]);
+    await anna.getByText("Sign out ann").click();
+    // The provider asks, and sends the browser back. Its page wants a font of another site.
+    await anna.locator("button", { hasText: "Yes, sign me out" }).click();
+    await anna.getByText("Signed out").waitFor();
+    expect(anna.url()).toBe(`${origin}/ui/signed-out`);
+  });
+});
