@@ -12,6 +12,8 @@ interface CallEventBase {
 interface EndEventBase extends CallEventBase {
   /** Time in which a person was asked, in milliseconds. */
   waitedMs: number;
+  /** Time of the call without that, in milliseconds. */
+  durationMs: number;
 }
 
 export type CallEvent<Value = BindingValue> =
@@ -53,21 +55,23 @@ export async function observedCall<Value>(
   { call, request, signal, clock, listener }: Call<Value>,
   make: (clock: Clock) => Promise<Value>,
 ): Promise<Value> {
+  const startedAt = performance.now();
   const paused = new PausedTime(clock);
-  const cancelled = () => ({ type: "cancelled", reason: signal.reason, call, request, waitedMs: paused.ms }) as const;
+  const end = (): EndEventBase => {
+    const waitedMs = paused.ms;
+    return { call, request, waitedMs, durationMs: performance.now() - startedAt - waitedMs };
+  };
+  const cancelled = () => ({ type: "cancelled", reason: signal.reason, ...end() }) as const;
   const told = listener({ type: "called", call, request });
   if (told) await told;
   try {
     const value = await make(paused);
-    const heard = listener(
-      signal.aborted ? cancelled() : { type: "returned", value, call, request, waitedMs: paused.ms },
-    );
+    const heard = listener(signal.aborted ? cancelled() : { type: "returned", value, ...end() });
     if (heard) await heard;
     return value;
   } catch (error) {
     // A call that was cancelled with the execution did not fail.
-    const failed = { type: "failed", error: errorShape(error), call, request, waitedMs: paused.ms } as const;
-    await listener(signal.aborted ? cancelled() : failed);
+    await listener(signal.aborted ? cancelled() : { type: "failed", error: errorShape(error), ...end() });
     throw error;
   }
 }

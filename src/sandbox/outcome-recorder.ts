@@ -63,8 +63,6 @@ export class OutcomeRecorder {
   readonly #recorded: RecordedOutput[] = [];
   readonly #isKept: boolean;
   readonly #state: RecorderState;
-  /** When calls were made, by `performance.now()`. */
-  readonly #calledAt = new Map<number, number>();
 
   constructor({ id, saved, isKept = false }: RecorderOptions) {
     this.#id = id;
@@ -116,7 +114,6 @@ export class OutcomeRecorder {
         if (request.namespace === "") this.asked(`tools.${request.name}`);
         if (!this.#state.open.has(call)) use.calls += 1;
         this.#state.open.add(call);
-        this.#calledAt.set(call, performance.now());
         break;
       case "returned":
         this.#ended(use, event);
@@ -136,9 +133,8 @@ export class OutcomeRecorder {
     return undefined;
   };
 
-  #ended(use: ToolUse, { call, waitedMs }: { call: number; waitedMs: number }): void {
-    use.durationMs += performance.now() - (this.#calledAt.get(call) ?? performance.now()) - waitedMs;
-    this.#calledAt.delete(call);
+  #ended(use: ToolUse, { call, durationMs }: { call: number; durationMs: number }): void {
+    use.durationMs += durationMs;
     this.#state.open.delete(call);
   }
 

@@ -17,14 +17,14 @@ import { type CountedUse, unknownTool } from "./counts.ts";
 
 /** With `isForAgent`, a program of an agent makes the calls, so their results do not enter its context by themselves. */
 export function callCounter(parts: Parts, isForAgent: boolean): ToolCallListener {
-  const open = new Map<number, { calledAt: number; hasLeft: boolean }>();
+  const open = new Map<number, { hasLeft: boolean }>();
   return (event) => {
     const known = open.get(event.call);
     switch (event.type) {
       case "called":
         // Calls that continue a subscription, and questions about the tools, name no server: they are not counted.
         if (event.request.namespace === "" || !parts.ledger.isOn) return;
-        open.set(event.call, { calledAt: performance.now(), hasLeft: false });
+        open.set(event.call, { hasLeft: false });
         return;
       case "sent":
         if (known) known.hasLeft = true;
@@ -38,12 +38,12 @@ export function callCounter(parts: Parts, isForAgent: boolean): ToolCallListener
         open.delete(event.call);
         // Another process makes a call that has not left, and counts it.
         if (!known || (event.type === "cancelled" && event.reason === continuesElsewhere && !known.hasLeft)) return;
-        const { request, waitedMs } = event;
+        const { request, durationMs } = event;
         const value = event.type === "returned" ? event.value : undefined;
         count(parts, request, {
           calls: 1,
           failures: event.type === "failed" || isError(value) ? 1 : 0,
-          durationMs: performance.now() - known.calledAt - waitedMs,
+          durationMs,
           resultChars: value ? charsOf(value) : 0,
           takenChars: isForAgent && value && !("result" in value) ? contextChars(value, request, maxContextChars) : 0,
           argumentChars: isForAgent ? (request.args?.length ?? 0) : 0,
