@@ -15,7 +15,7 @@ harness.check = "off";
 afterAll(() => harness[Symbol.dispose]());
 
 /** Enough time for programs that reach another limit, and little for the others. */
-const timeoutMs: Record<string, number> = { floods: 300, memory: 110_000 };
+const timeoutMs: Record<string, number> = { floods: 300, memory: 110_000, depth: 110_000 };
 const memoryBytes: Record<string, number> = { memory: 32 * megabyte };
 
 /** Text of this process that must not appear in any answer. */
