@@ -93,9 +93,7 @@ export class ProgramCalls {
       { signal: this.#ending.signal, clock, pause: this.#options.clock, made: { execution: id, call, line } },
     );
     const text = textOf(value);
-    const resultMs = (text.length / 1e6) * resultOverheadMs;
-    // A short result takes less time than the call, which is counted.
-    if (resultMs > callOverheadMs) share.charge(resultMs);
+    share.charge((text.length / 1e6) * resultOverheadMs);
     if (text.length > largeJsonChars) await eventLoopTurn();
     // A UTF-16 unit has at most three bytes in UTF-8.
     const bytes = text.length * 3 > limits.resultBytes ? Buffer.byteLength(text) : 0;

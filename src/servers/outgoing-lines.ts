@@ -76,7 +76,6 @@ export class OutgoingLines {
 
 /** Takes lines for one write, at least one. */
 function taken(waiting: Line[]): Line[] {
-  if (waiting.length === 1) return waiting.splice(0);
   let length = 0;
   const end = waiting.findIndex(({ text }, index) => {
     length += text.length;

@@ -154,7 +154,7 @@ export class StdioTransport implements Transport {
       // A chunk may have thousands of messages.
       if (!hasTurnTime()) return eventLoopTurn().then(() => this.#take(group, chunk.subarray(start)));
       const receiving = this.#receive(line, chunk.subarray(start, end));
-      if (line.size > 0) line.clear();
+      line.clear();
       start = end + 1;
       // Waiting for a large message keeps the order, and keeps the server from sending faster than messages are read.
       if (receiving) return receiving.then(() => this.#take(group, chunk.subarray(start)));
