@@ -15,24 +15,24 @@ export interface Starter {
 export interface RequestingAgent {
   /** Undefined for agents on stdio, which their user starts. They share what they start, with each other and with the command line. */
   starter: Starter | undefined;
-  /** Whether a session is open, by the digest of its id. */
-  isOpen(session: string): boolean | Promise<boolean>;
+  /** Whether the client of a session is connected, by the digest of the session's id. */
+  isConnected(session: string): boolean | Promise<boolean>;
   /** Aborted when it may no longer call. What it runs is cancelled then. */
   ended?: AbortSignal | undefined;
 }
 
-export const agentOfUser: RequestingAgent = { starter: undefined, isOpen: () => false };
+export const agentOfUser: RequestingAgent = { starter: undefined, isConnected: () => false };
 
 /**
- * An execution of a session belongs to it alone while it is open. Afterwards, and in another process, it belongs to the client, whose
- * sessions may end at any time.
+ * An execution of a session belongs to it alone while its client is connected. Afterwards, and in another process, it belongs to the
+ * client: one whose connection broke begins another session, and does not end the one before.
  */
 export async function mayAsk(
-  { starter: own, isOpen }: RequestingAgent,
+  { starter: own, isConnected }: RequestingAgent,
   starter: Starter | undefined,
 ): Promise<boolean> {
   if (!own || !starter) return own === starter;
   if (own.client !== starter.client) return false;
   const { session } = starter;
-  return session === undefined || session === own.session || !(await isOpen(session));
+  return session === undefined || session === own.session || !(await isConnected(session));
 }

@@ -170,6 +170,9 @@ export const maxRequestTendMs = 15_000;
  */
 export const maxSessionTendMs = 15_000;
 
+/** A client that never listens counts as connected for this time after a request. */
+export const disconnectedAfterMs = 10_000;
+
 /** The time after which a client that was refused for lack of room may try again. */
 export const retryAfterSeconds = 30;
 

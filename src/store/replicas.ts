@@ -62,6 +62,8 @@ export interface SessionRows {
   begin(session: StoredSession, replica: string, ms: number): Promise<void>;
   /** The living replica that has the session. Undefined if the session has ended, or its replica is dead. */
   find(id: string): Promise<Reached | undefined>;
+  /** Whether a living replica has the session, whose row is kept for longer than this. */
+  outlasts(id: string, ms: number): Promise<boolean>;
   /** Takes a session from its dead replica. Undefined if another replica has it, or it is of another place or owner. */
   adopt(
     session: Pick<StoredSession, "id" | "place" | "owner">,

@@ -7,9 +7,9 @@ import { auth, type OAuthClientProvider, UnauthorizedError } from "@modelcontext
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
+import { freePort } from "../support/free-port.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { agentRedirect, followed, type OidcFixture, oidcFixture } from "../support/oidc.ts";
-import { freePort } from "../support/person-hosts.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);

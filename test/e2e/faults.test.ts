@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { executable } from "../support/claudikins.ts";
-import { freePort, type NetworkFixture, networkFixture } from "../support/network.ts";
+import { freePort } from "../support/free-port.ts";
+import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -27,7 +28,7 @@ beforeAll(async () => {
     cannotList: byHand("cannot-list"),
     notThere: { command: "no-such-command-anywhere", args: [secret] },
     needy: { command: "x", env: { TOKEN: `\${NO_SUCH_VARIABLE}` } },
-    gone: { url: `http://me:${secret}@127.0.0.1:${await freePort()}/${secret}` },
+    gone: { url: `http://me:${secret}@127.0.0.1:${freePort()}/${secret}` },
   };
   folder.write("claudikins.json", {
     mcpServers: { ...broken, busy: { url: `http://127.0.0.1:${busy.port}/mcp?key=${secret}` } },

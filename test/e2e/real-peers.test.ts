@@ -10,8 +10,8 @@ import { join } from "node:path";
 import type { Pool } from "../../src/servers/pool.ts";
 import { claude, claudeCode, scriptedModel } from "../support/claude-code.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { freePort } from "../support/free-port.ts";
 import { httpServe } from "../support/http-serve.ts";
-import { freePort } from "../support/network.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { openPool, surroundings } from "../support/pool.ts";
 import { testEnvironment } from "../support/process.ts";
@@ -56,7 +56,7 @@ describe.skipIf(!isInstalled(context7))(`context7${skipped(context7)}`, () => {
   });
 
   test.each(["2025", "2026"] as const)("is connected and listed over HTTP in the era %s", async (era) => {
-    const port = String(await freePort());
+    const port = String(freePort());
     const server = Bun.spawn(["node", context7, "--transport", "http", "--port", port], {
       env: testEnvironment({ HOME: folder.path }),
       stdout: "ignore",

@@ -38,7 +38,7 @@ const restMs = 5_000;
 
 export async function soak({ hosts, seconds, seed, parts, report = () => {} }: SoakOptions): Promise<SoakResult> {
   using folder = temporaryFolder();
-  await using asker = await networkFixture("http", { program: "protocol", args: [folder.path] });
+  await using asker = await networkFixture("http", { program: "protocol", args: ["asker of the soak"] });
   const mcpServers = {
     asker: { url: `http://127.0.0.1:${asker.port}/` },
     near: fixture("protocol", "stdio", folder.path),
@@ -69,7 +69,7 @@ export async function soak({ hosts, seconds, seed, parts, report = () => {} }: S
   }
   door.signal("SIGTERM");
   const exitCode = await door.exited;
-  const left = (await processesLeft(`${folder.path}`)).length - 1;
+  const left = (await processesLeft(folder.path)).length;
   return { figures, memory: { afterEach, peak }, exitCode, stderr: door.stderr(), left };
 }
 

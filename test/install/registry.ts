@@ -1,7 +1,7 @@
 /** A local npm registry, without any other behind it unless one is named. */
 import { dirname, join } from "node:path";
 import { root } from "../support/claudikins.ts";
-import { freePort } from "../support/network.ts";
+import { freePort } from "../support/free-port.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 export class Registry implements AsyncDisposable {
@@ -37,7 +37,7 @@ export class Registry implements AsyncDisposable {
 
   /** Packages that it does not have come from `upstream`, the address of another registry. */
   static async start(upstream?: string): Promise<Registry> {
-    const registry = new Registry(await freePort(), upstream);
+    const registry = new Registry(freePort(), upstream);
     while (
       !(await fetch(`${registry.url}-/ping`)
         .then(({ ok }) => ok)

@@ -4,18 +4,15 @@ import { randomBytes } from "node:crypto";
 import { personId } from "../../src/policy/people/claims.ts";
 import { serversOfPeople } from "../../src/servers/auth/person-files.ts";
 import { browserNote, chromiumPath, openBrowser, openPage } from "../support/browser.ts";
+import { freePort } from "../support/free-port.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { oidcFixture } from "../support/oidc.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
-// The provider knows the address before serve listens there, and another test may take its port meanwhile.
-const again = { retry: 2 };
-test.skipIf(chromiumPath === undefined)(`a person enters a key in Chromium${browserNote}`, again, async () => {
-  const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = free;
-  free.stop(true);
+test.skipIf(chromiumPath === undefined)(`a person enters a key in Chromium${browserNote}`, async () => {
+  const port = freePort();
   const origin = `http://127.0.0.1:${port}`;
   await using provider = await oidcFixture({ ann: { groups: ["qa-team"] } }, [`${origin}/ui/signed-in`]);
   using folder = temporaryFolder();

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
+import { freePort } from "../support/free-port.ts";
 import { executeRequest, type HttpServe, httpServe, rawSession, resultText } from "../support/http-serve.ts";
 import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
 import { fixture } from "../support/servers.ts";
@@ -18,9 +19,7 @@ describe.skipIf(chromiumPath === undefined)(`the page for people in Chromium${br
 
   beforeAll(async () => {
     browser = await openBrowser();
-    const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-    const { port } = free;
-    free.stop(true);
+    const port = freePort();
     origin = `http://127.0.0.1:${port}`;
     const accounts = { ann: { groups: ["leads", "it"] }, bob: { groups: ["qa-team"] } };
     provider = await oidcFixture(accounts, [`${origin}/ui/signed-in`]);
@@ -77,7 +76,7 @@ describe.skipIf(chromiumPath === undefined)(`the page for people in Chromium${br
     await bob.getByText("People of these groups may approve it: leads").waitFor();
     expect(await bob.getByText("Approve once").count()).toBe(0);
     expect(await bob.locator("nav button").count()).toBe(1);
-    await anna.getByText("for bob").waitFor();
+    await anna.locator(".card-head", { hasText: "for bob" }).waitFor();
     await anna.getByText("Approve once").click();
     await anna.getByText("Approved once: newer.echo").waitFor();
     await bob.locator(".outcome.good").waitFor();

@@ -5,6 +5,7 @@ import { decodeJwt } from "jose";
 import type { PageState } from "../../src/page/contract.ts";
 import { personId } from "../../src/policy/people/claims.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import {
   eventsOf,
   executeRequest,
@@ -25,14 +26,6 @@ const page = `http://127.0.0.1:${port}/ui/`;
 let provider: OidcFixture;
 let folder: TemporaryFolder;
 let serving: HttpServe | undefined;
-
-/** The provider must know the address of the page before the server starts. */
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = server;
-  server.stop(true);
-  return port;
-}
 
 beforeAll(async () => {
   const accounts = {

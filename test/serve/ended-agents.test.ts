@@ -20,7 +20,7 @@ afterAll(async () => {
 
 /** Calls execute_code for an agent that ends with the signal. */
 async function execute(args: object, ended: AbortSignal): Promise<string> {
-  const asker = { starter: { client: "a" }, isOpen: () => false, ended };
+  const asker = { starter: { client: "a" }, isConnected: () => false, ended };
   const { content } = await callExecuteCode({ ...args }, app, new AbortController().signal, { asker });
   return (content as { text: string }[])[0]!.text;
 }

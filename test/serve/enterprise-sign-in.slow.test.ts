@@ -11,11 +11,12 @@ import type { LivePeople } from "../../src/policy/people/live-people.ts";
 import { changePeople } from "../../src/serve/people.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { openStore } from "../../src/store/open.ts";
+import { freePort } from "../support/free-port.ts";
 import { type HttpServe, httpServe } from "../support/http-serve.ts";
 import { assertionPolicy, deskKey } from "../support/id-jag.ts";
 import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
 import { type OwnAccounts, ownAccounts } from "../support/own-accounts.ts";
-import { type Cookies, freePort, PersonHosts } from "../support/person-hosts.ts";
+import { type Cookies, PersonHosts } from "../support/person-hosts.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(60_000);

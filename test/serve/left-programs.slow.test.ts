@@ -102,7 +102,7 @@ describe.skipIf(postgresNote !== "")(`replicas of serve --http${postgresNote}`, 
         await Bun.sleep(1_000);
         // The database may be away at this moment.
         await approve().catch(() => {});
-        for (const key of keys) if (random() < 0.1) await replicas.answer(key);
+        for (const key of keys) if (random() < 0.3) await replicas.answer(key);
       }
     })();
     return async () => {

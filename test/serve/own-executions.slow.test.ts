@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { storeFile } from "../../src/config/locations.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { claudikinsCommand } from "../support/command.ts";
+import { eventually } from "../support/eventually.ts";
 import { openHost } from "../support/host.ts";
 import { type HttpServe, httpServe, type RawSession, rawSession, resultText } from "../support/http-serve.ts";
 import { modernAnswer } from "../support/modern-host.ts";
@@ -95,7 +96,7 @@ describe("over HTTP, an execution of a session", () => {
     expect(await a({ resume: id })).toBe(secret);
   });
 
-  test("belongs to its session while that is open, and to sessions and requests of the same client afterwards", async () => {
+  test("belongs to its session while that is open and its client connected, and to sessions and requests of the same client afterwards", async () => {
     const { url } = await serve();
     const [first, second, other] = [await session(url, "a"), await session(url, "a"), await session(url, "b")];
     const id = await start(inSession(first), slow);
@@ -107,6 +108,27 @@ describe("over HTTP, an execution of a session", () => {
     expect(await inSession(second)({ resume: id })).toBe(secret);
     expect(await modern(url, "a")({ resume: id })).toBe(secret);
     await expectUnknown(inSession(other), id);
+  });
+
+  test("belongs to the same client when the connection of its session breaks, even if a request of the session still runs", async () => {
+    const { url } = await serve();
+    const [broken, next, other] = [await session(url, "a"), await session(url, "a"), await session(url, "b")];
+    const [listening, waiting] = [new AbortController(), new AbortController()];
+    const stream = await broken.get(undefined, { signal: listening.signal });
+    const id = await start(inSession(broken), `await sleep(5_000); return ${JSON.stringify(secret)}`);
+    lastId += 1;
+    const params = { name: "execute_code", arguments: { resume: id } };
+    const request = { jsonrpc: "2.0", id: lastId, method: "tools/call", params };
+    const answer = await broken.post(request, { signal: waiting.signal });
+    await expectUnknown(inSession(next), id);
+    // An agent is killed, and starts again.
+    listening.abort();
+    waiting.abort();
+    await Promise.allSettled([stream.text(), answer.text()]);
+    const isKnown = async () => !(await modern(url, "a")({ resume: id, timeout_ms: 1 })).includes("no execution");
+    await eventually(isKnown, { withinMs: 4_000 });
+    await expectUnknown(inSession(other), id);
+    expect(await inSession(next)({ resume: id })).toBe(secret);
   });
 
   test("belongs to the same client after a restart, and nobody else can continue it", async () => {

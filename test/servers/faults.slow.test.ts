@@ -5,7 +5,8 @@ import type { ClaudikinsError } from "../../src/base/errors.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import type { ToolResult } from "../../src/servers/result.ts";
 import { root } from "../support/claudikins.ts";
-import { freePort, type NetworkFixture, networkFixture } from "../support/network.ts";
+import { freePort } from "../support/free-port.ts";
+import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { failureOf, failureText, openPool, type ServerEntry, surroundings } from "../support/pool.ts";
 import { fixture } from "../support/servers.ts";
@@ -185,7 +186,7 @@ describe("the error of a server on the network", () => {
     ["no TLS", "https", {}],
   ] as const)("says why it cannot be reached: %s (%s)", async (what, scheme, more) => {
     await withServer("http", async (server) => {
-      const port = what === "no TLS" ? server.port : await freePort();
+      const port = what === "no TLS" ? server.port : freePort();
       const entry = { url: addressOf({ port }, scheme), ...secrets, ...more };
       expect(await wordsOf("far", entry, (pool) => pool.listTools("far"))).toMatchSnapshot();
     });

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { retryAfterOf } from "../../src/servers/http-response.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import { root } from "../support/claudikins.ts";
-import { freePort, type NetworkFixture, networkFixture } from "../support/network.ts";
+import { freePort } from "../support/free-port.ts";
+import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { failureOf, failureText, openPool, plainValue, type ServerEntry } from "../support/pool.ts";
 
 setDefaultTimeout(60_000);

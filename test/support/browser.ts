@@ -3,9 +3,12 @@ import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 /** Undefined if Chromium is not installed. */
-export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
+export const chromiumPath = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => existsSync(path));
 
 /** Added to the names of skipped tests. */
 export const browserNote = chromiumPath === undefined ? " (skipped: there is no Chromium in /usr/bin)" : "";

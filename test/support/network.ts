@@ -1,5 +1,4 @@
 /** Servers on 127.0.0.1 for tests: a program of test/fixtures/servers as a process, until its `using` block ends. */
-import { createServer } from "node:net";
 import { fixture } from "./servers.ts";
 
 export interface NetworkFixture extends AsyncDisposable {
@@ -65,13 +64,4 @@ export async function networkFixture(mode: string, options: NetworkOptions = {})
     [Symbol.asyncDispose]: kill,
   };
   return started;
-}
-
-/** A port at which nothing listens. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

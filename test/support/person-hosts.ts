@@ -10,14 +10,6 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 export const cookieText = (cookies: Cookies) => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 
-/** A port for `serve`: the provider must know the address of the page before the server starts. */
-export function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = server;
-  server.stop(true);
-  return port;
-}
-
 interface PersonHost extends AsyncDisposable {
   execute(code: string): Promise<string>;
   client: Client;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { loadPostgres } from "../../src/store/open.ts";
 import { cachedBuild, hashOf } from "./claudikins.ts";
+import { freePort } from "./free-port.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 /** The folder of its programs, of the newest version. */
@@ -125,13 +126,6 @@ export async function initPostgres(target: string): Promise<void> {
     `--pwfile=${passwordFile}`,
   );
   copyData(data, target);
-}
-
-function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = server;
-  server.stop();
-  return port;
 }
 
 async function run(program: string, ...args: string[]): Promise<void> {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { statisticsOf } from "../../src/programs/ledger/statistics.ts";
 import { root } from "../support/claudikins.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { type HttpServe, httpServe, sdkHost } from "../support/http-serve.ts";
-import { freePort } from "../support/network.ts";
 import { fixture } from "../support/servers.ts";
 import { storedCounts } from "../support/stored.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -161,7 +161,7 @@ describe("the dashboard", () => {
 test.skipIf(!prometheus)(
   `Prometheus scrapes the metrics and answers the dashboard${prometheus ? "" : note}`,
   async () => {
-    const port = await freePort();
+    const port = freePort();
     const config = folder.write(
       "prometheus.yml",
       `global: { scrape_interval: 1s }

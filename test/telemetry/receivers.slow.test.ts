@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { claudikinsCommand } from "../support/command.ts";
+import { freePort } from "../support/free-port.ts";
 import { openHost } from "../support/host.ts";
-import { freePort } from "../support/network.ts";
 import { OtlpReceiver } from "../support/otlp.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -52,7 +52,7 @@ test("a receiver that hangs delays no answer, and the end by two seconds at most
 });
 
 test("a receiver that is down is named once in the log, and changes nothing", async () => {
-  const port = await freePort();
+  const port = freePort();
   const env = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/v1/traces`, CLAUDIKINS_LOG: "warn" };
   const { stdout, stderr, exitCode } = await exec("return (await echo.echo({ a: 1 })).a", env);
   expect([stdout, exitCode]).toEqual(["1\n", 0]);

@@ -402,7 +402,7 @@ function placeFor(app: App, options: FrontDoorOptions, door: string | undefined)
   const { idleMs, log, replicas } = options;
   const place = JSON.stringify([configOwner(app.config.origin), door ?? options.door ?? null]);
   const sessions = new HttpSessions(app, options, log, replicas?.sessionsOf({ place, idleMs }));
-  return { sessions, modern: new ModernRequests(app, options, log, { isOpen: sessions.isOpen, replicas }) };
+  return { sessions, modern: new ModernRequests(app, options, log, { isConnected: sessions.isConnected, replicas }) };
 }
 
 /** `handsOver`: other replicas may continue the sessions. */

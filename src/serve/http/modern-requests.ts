@@ -70,7 +70,7 @@ export interface ModernLimits {
 /** What else there is besides these requests. */
 interface Others {
   /** Whether a session of the older revisions is open. */
-  isOpen: RequestingAgent["isOpen"];
+  isConnected: RequestingAgent["isConnected"];
   replicas: { readonly states: SharedStates } | undefined;
 }
 
@@ -179,7 +179,10 @@ export class ModernRequests {
       this.#end(freed.client, freed);
     }
     this.#follow(caller);
-    const client = new Client(shared, this.#tasksOf(key), caller, { client: key, isOpen: this.#others.isOpen });
+    const client = new Client(shared, this.#tasksOf(key), caller, {
+      client: key,
+      isConnected: this.#others.isConnected,
+    });
     this.#clients.set(key, client);
     return client;
   }
@@ -282,7 +285,7 @@ class Client implements ModernClient, ClientPlace {
     shared: Shared,
     tasks: Tasks,
     { owner, address, ended, revoked, mayApprove }: Caller,
-    { client, isOpen }: Pick<ClientPlace, "client"> & Pick<RequestingAgent, "isOpen">,
+    { client, isConnected }: Pick<ClientPlace, "client"> & Pick<RequestingAgent, "isConnected">,
   ) {
     const { limits, bus, log, serverFor, states } = shared;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
@@ -294,7 +297,7 @@ class Client implements ModernClient, ClientPlace {
     this.address = address;
     this.client = client;
     this.closing = ended ? AbortSignal.any([shared.closing, ended]) : shared.closing;
-    this.#asker = { starter: { client }, isOpen, ended: revoked };
+    this.#asker = { starter: { client }, isConnected, ended: revoked };
     const { closing } = this;
     this.parked = new ParkedRequests({
       answerMs,

@@ -16,20 +16,12 @@ import { maxSessionTendMs, retryAfterSeconds, streamsOfReplica } from "../limits
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
-import {
-  appFor,
-  type Caller,
-  type ClientPlace,
-  clientKey,
-  hasPrivateServers,
-  placesOf,
-  placeToFree,
-  requireValid,
-} from "./clients.ts";
+import { appFor, type Caller, clientKey, hasPrivateServers, placesOf, placeToFree, requireValid } from "./clients.ts";
+import { HttpSession } from "./http-session.ts";
 import { HttpRefusal, noSession } from "./refusal.ts";
 import { continueSession } from "./replicas/continue-session.ts";
 import { SessionMemory } from "./replicas/session-memory.ts";
-import type { SharedSessions } from "./replicas/shared-sessions.ts";
+import type { OwnSession, SharedSessions } from "./replicas/shared-sessions.ts";
 import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
 
 export interface SessionLimits extends Omit<TransportOptions, "version" | "shared"> {
@@ -37,29 +29,6 @@ export interface SessionLimits extends Omit<TransportOptions, "version" | "share
   maxSessions: number;
   /** A session without requests and connections ends after this time. */
   idleMs: number;
-}
-
-class HttpSession implements ClientPlace {
-  readonly transport: SessionTransport;
-  readonly owner: string | undefined;
-  readonly address: string;
-  readonly client: string;
-  usedAt = performance.now();
-
-  constructor(transport: SessionTransport, { owner, address }: Caller, client: string) {
-    this.transport = transport;
-    this.owner = owner;
-    this.address = address;
-    this.client = client;
-  }
-
-  get isWorking(): boolean {
-    return this.transport.running > 0;
-  }
-
-  get isInUse(): boolean {
-    return this.transport.isInUse;
-  }
 }
 
 /** A session that another replica has begun. */
@@ -112,9 +81,9 @@ export class HttpSessions {
     return [...this.#sessions.values()].reduce((sum, { transport }) => sum + transport.running, 0);
   }
 
-  /** Whether a session is open, by the digest of its id. */
-  readonly isOpen: RequestingAgent["isOpen"] = (digest) =>
-    this.#sessions.has(digest) || (this.#shared?.isOpen(digest) ?? false);
+  /** Whether the client of a session is connected, by the digest of the session's id. */
+  readonly isConnected: RequestingAgent["isConnected"] = (digest) =>
+    this.#sessions.get(digest)?.isConnected ?? this.#shared?.isConnected(digest) ?? false;
 
   /**
    * Finds a session, or takes it over from a replica that is dead. Throws an HttpRefusal if the session does not exist, or another token or
@@ -128,7 +97,7 @@ export class HttpSessions {
       this.#sessions.get(digest) ??
       (this.#shared && (await this.#adopt(id, this.#shared, caller)));
     if (!session || session.owner !== caller.owner) throw noSession();
-    session.usedAt = performance.now();
+    session.use();
     return session.transport;
   }
 
@@ -158,7 +127,7 @@ export class HttpSessions {
     this.#sessions.set(digest, session);
     const { sampling, elicitation, roots } = capabilities;
     try {
-      const asker = { starter: { client, session: digest }, isOpen: this.isOpen, ended: caller.revoked };
+      const asker = { starter: { client, session: digest }, isConnected: this.isConnected, ended: caller.revoked };
       const server = await this.#connect(transport, asker, caller, Boolean(sampling ?? elicitation ?? roots));
       const parameters = { ...initialize, protocolVersion: version };
       const begun = { transport, server, initialize: parameters, memory, isDirect: this.#isDirect };
@@ -217,9 +186,11 @@ export class HttpSessions {
     this.#lose(await shared.confirm(this.#own()));
   }
 
-  #own(): { id: string; unusedMs: number }[] {
+  #own(): OwnSession[] {
     const now = performance.now();
-    return [...this.#sessions].map(([id, { usedAt, isInUse }]) => ({ id, unusedMs: isInUse ? 0 : now - usedAt }));
+    return [...this.#sessions].map(([id, { usedAt, isInUse, isConnected }]) => {
+      return { id, unusedMs: isInUse ? 0 : now - usedAt, isConnected };
+    });
   }
 
   #lose(digests: readonly string[]): void {
@@ -286,10 +257,8 @@ export class HttpSessions {
 
   #tend(): void {
     for (const session of this.#sessions.values()) {
-      const { transport } = session;
-      transport.tend();
-      if (transport.isInUse) session.usedAt = performance.now();
-      else if (performance.now() - session.usedAt > this.#limits.idleMs) void transport.close();
+      session.tend();
+      if (performance.now() - session.usedAt > this.#limits.idleMs) void session.transport.close();
     }
     void this.#shared?.tend(this.#own()).then((lost) => this.#lose(lost));
   }

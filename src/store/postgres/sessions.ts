@@ -36,6 +36,16 @@ export class PostgresSessions implements SessionRows {
     );
   }
 
+  async outlasts(id: string, ms: number): Promise<boolean> {
+    const row = await this.#connections.each((querying) =>
+      querying.get(
+        `SELECT 1 FROM claudikins.sessions WHERE id = $id AND expires_at > ${after("$ms")} AND ${isAliveIn("sessions.replica")}`,
+        { id, ms },
+      ),
+    );
+    return row !== undefined;
+  }
+
   /** Of several replicas, one changes the row. The others wait for it, and find that its replica is alive. */
   async adopt(
     session: Pick<StoredSession, "id" | "place" | "owner">,

@@ -76,9 +76,9 @@ export async function follow(person: Person, parked: Parked): Promise<boolean> {
     const { text, isError } = await person.ask({ resume: parked.id });
     parked.lastText = text;
     if (executionIn(text) !== undefined) return;
-    // The session that began it may still be open, if only its connection has ended.
+    // The session that began it may still count as connected.
     if (isError && /EXECUTION_NOT_FOUND|no execution/i.test(text)) {
-      person.oracle.did("not found while another session is open");
+      person.oracle.did("not found while another session is connected");
       await person.leave(false);
       await Bun.sleep(1_000);
       return;

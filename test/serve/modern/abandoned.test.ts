@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 function open(answerMs: number): void {
   const limits = { maxSessions: 2, idleMs: 60_000, maxCalls: 4, maxRequests: 4, answerMs };
-  requests = new ModernRequests(app, limits, silentLog, { isOpen: () => false, replicas: undefined });
+  requests = new ModernRequests(app, limits, silentLog, { isConnected: () => false, replicas: undefined });
 }
 
 afterEach(async () => {

@@ -11,6 +11,7 @@ import {
 import { balancer } from "../../support/balancer.ts";
 import { claudikinsCommand } from "../../support/command.ts";
 import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
 import {
   eventsOf,
   executeRequest,
@@ -33,13 +34,6 @@ const form = { message: "Who?", requestedSchema: { type: "object", properties: {
 const ask = (method: string, params: object) => `(await asker.ask(${JSON.stringify({ method, params })})).result`;
 const askName = `return ${ask("elicitation/create", form)}.content.name`;
 const question = { messages: [{ role: "user", content: { type: "text", text: "2 + 2?" } }], maxTokens: 10 };
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop();
-  return port;
-}
 
 describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () => {
   let server: PostgresFixture;

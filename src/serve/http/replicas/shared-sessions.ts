@@ -5,12 +5,20 @@ import type { Log } from "../../../base/log.ts";
 import type { AdoptedSession, Replica, SessionRows } from "../../../store/replicas.ts";
 
 /** A session of this replica. */
-interface OwnSession {
+export interface OwnSession {
   /** The digest of its id. */
   id: string;
   /** Time without use, in milliseconds. */
   unusedMs: number;
+  /** Whether its client is connected. */
+  isConnected: boolean;
 }
+
+/**
+ * The row of a session lasts for this many times `idleMs` while its client is connected, and for at most `idleMs` afterwards. Rows are
+ * renewed before `idleMs` is over, so the time of a row tells other replicas whether the client is connected.
+ */
+const connectedIdles = 2;
 
 export interface SharedSessionsOptions {
   rows: SessionRows;
@@ -35,8 +43,8 @@ export interface NewSession {
 
 export class SharedSessions {
   readonly #options: SharedSessionsOptions;
-  /** When the rows were written last. A session that begins at this moment has none. */
-  readonly #renewedAt = new Map<string, number>();
+  /** What the rows said when they were written last. A session that begins at this moment has none. */
+  readonly #renewed = new Map<string, { at: number; isConnected: boolean }>();
   /** Sessions that have ended, and whose rows are not removed yet. */
   readonly #ended = new Set<string>();
   readonly #working = new Map<string, Promise<void>>();
@@ -54,19 +62,20 @@ export class SharedSessions {
   async begin({ id, owner, client, parameters }: NewSession): Promise<void> {
     const { rows, place, idleMs } = this.#options;
     const session = { id, place, owner: owner ?? null, client, parameters: JSON.stringify(parameters), kept: "{}" };
-    await rows.begin(session, this.#replica.name, idleMs);
+    await rows.begin(session, this.#replica.name, connectedIdles * idleMs);
     this.#isHere(id);
   }
 
-  /** Whether a session is open at a replica that is alive. */
-  async isOpen(id: string): Promise<boolean> {
-    return (await this.#options.rows.find(id)) !== undefined;
+  /** Whether the client of a session is connected to a replica that is alive. */
+  async isConnected(id: string): Promise<boolean> {
+    const { rows, idleMs } = this.#options;
+    return rows.outlasts(id, idleMs);
   }
 
   /** Takes a session over whose replica is dead. Undefined if there is none of this owner here. */
   adopt(id: string, owner: string | undefined): Promise<AdoptedSession | undefined> {
     const { rows, place, idleMs } = this.#options;
-    return rows.adopt({ id, place, owner: owner ?? null }, this.#replica.name, idleMs);
+    return rows.adopt({ id, place, owner: owner ?? null }, this.#replica.name, connectedIdles * idleMs);
   }
 
   /** The session that was adopted is open. */
@@ -95,7 +104,7 @@ export class SharedSessions {
     const replica = this.#replica;
     await replica.confirm();
     const { lapses } = replica;
-    const lost = await this.#renew(sessions.filter(({ id }) => this.#renewedAt.has(id)));
+    const lost = await this.#renew(sessions.filter(({ id }) => this.#renewed.has(id)));
     this.#lapses = lapses;
     return lost;
   }
@@ -107,7 +116,10 @@ export class SharedSessions {
     try {
       for (const id of this.#ended) await this.#remove(id);
       if (!this.isSure) return await this.confirm(sessions);
-      const due = sessions.filter(({ id }) => (this.#renewedAt.get(id) ?? Number.POSITIVE_INFINITY) < before);
+      const due = sessions.filter(({ id, isConnected }) => {
+        const last = this.#renewed.get(id);
+        return last && (last.at < before || last.isConnected !== isConnected);
+      });
       return due.length === 0 ? [] : await this.#renew(due);
     } catch (error) {
       log.debug(`Cannot renew sessions: ${messageOf(error)}`);
@@ -117,18 +129,21 @@ export class SharedSessions {
 
   async #renew(sessions: readonly OwnSession[]): Promise<string[]> {
     const { rows, idleMs } = this.#options;
-    const times = sessions.map(({ id, unusedMs }) => ({ id, ms: Math.max(idleMs - unusedMs, 1) }));
+    const times = sessions.map(({ id, unusedMs, isConnected }) => {
+      return { id, ms: isConnected ? connectedIdles * idleMs : Math.max(idleMs - unusedMs, 1) };
+    });
     const { name, lapses } = this.#replica;
     const kept = await rows.renew(times, name);
     // A session may have ended meanwhile.
-    for (const id of kept) if (this.#options.here.has(id)) this.#isHere(id, lapses);
+    for (const { id, isConnected } of sessions)
+      if (kept.has(id) && this.#options.here.has(id)) this.#isHere(id, { isConnected, lapses });
     return sessions.flatMap(({ id }) => (kept.has(id) ? [] : [id]));
   }
 
   /** The session is no longer here. If it is handed over, another replica may continue it once this one has ended. */
   end(id: string, isHandedOver: boolean): void {
     this.#options.here.delete(id);
-    this.#renewedAt.delete(id);
+    this.#renewed.delete(id);
     if (isHandedOver) return;
     this.#ended.add(id);
     this.#later(id, this.#remove(id));
@@ -146,9 +161,9 @@ export class SharedSessions {
   }
 
   /** `lapses` are those before it was asked whether the session is here. */
-  #isHere(id: string, lapses = this.#replica.lapses): void {
+  #isHere(id: string, { isConnected = true, lapses = this.#replica.lapses } = {}): void {
     this.#options.here.set(id, lapses);
-    this.#renewedAt.set(id, performance.now());
+    this.#renewed.set(id, { at: performance.now(), isConnected });
   }
 
   #later(id: string, work: Promise<void>): void {
