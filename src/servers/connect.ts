@@ -80,11 +80,21 @@ interface ConnectOptions extends ChannelOptions {
 }
 
 /**
- * Opens a connection within `startTimeoutMs`. Throws NEEDS_VARIABLE, CONFIG_INVALID, AUTH_REQUIRED, SERVER_UNAVAILABLE,
- * PROTOCOL_ERROR, and CANCELLED if `signal` is aborted.
+ * Opens a connection within `startTimeoutMs`, and once more if it is lost meanwhile although the server works. Throws NEEDS_VARIABLE,
+ * CONFIG_INVALID, AUTH_REQUIRED, SERVER_UNAVAILABLE, PROTOCOL_ERROR, and CANCELLED if `signal` is aborted.
  */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   if (server.needs.length > 0) throw needsVariable(server);
+  try {
+    return await connectOnce(server, options, signal);
+  } catch (error) {
+    // Two agents have begun to share a process, which then asked one of them: from now on, the other one has a process of its own.
+    if (!(error instanceof ConnectionLost)) throw error;
+    return connectOnce(server, options, signal);
+  }
+}
+
+async function connectOnce(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   const requests = new ServerRequests(
     server.name,
     options.responder,

@@ -254,7 +254,7 @@ test("concurrent hosts with different roots each use their own, from the first c
     ...[one, two].map((each) => execute(each, write(folder()))),
     ...[one, two].map((each, index) => execute(each, write(roots[1 - index]!))),
   ]);
-  expect(answers.map((text) => text.includes("Access denied"))).toEqual([true, true, true, true]);
+  expect(answers.filter((text) => !text.includes("Access denied"))).toEqual([]);
   for (const [index, each] of [one, two].entries()) {
     expect(await execute(each, write(roots[index]!))).toContain("Successfully wrote");
   }

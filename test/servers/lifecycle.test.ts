@@ -3,8 +3,11 @@ import { afterEach, describe, expect, setDefaultTimeout, setSystemTime, test } f
 import { join } from "node:path";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { SharedTransport, sharedChannel } from "../../src/daemon/shared/shared-channel.ts";
+import type { ChannelOpener } from "../../src/servers/channel.ts";
 import { type Connection, connect } from "../../src/servers/connect.ts";
 import { backoffMs, backoffTimes, Lifecycle } from "../../src/servers/lifecycle.ts";
+import { openDirectChannel } from "../../src/servers/open-channel.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import { ConnectionLost } from "../../src/servers/server-failure.ts";
 import { retryText, type ServerState, stateText } from "../../src/servers/state.ts";
@@ -337,6 +340,27 @@ describe("a lost call", () => {
     const large = { text: "x".repeat(3_000_000) };
     const answers = await Promise.all([large, {}, {}].map((args) => own.pool.callTool("flaky", "starts", args)));
     expect(answers).toEqual(Array(3).fill({ content: [{ type: "text", text: "3" }] }));
+  });
+
+  test("is sent to another process if the shared one belongs to somebody else before the connection is open", async () => {
+    let channels = 0;
+    const openChannel: ChannelOpener = async (server, options) => {
+      channels += 1;
+      if (channels > 1) return openDirectChannel(server, options);
+      const transport: SharedTransport = new SharedTransport({
+        started: Promise.resolve(),
+        send: () => {
+          transport.ended({ how: "it is now reached elsewhere", lastWords: [], kind: "moved" });
+          return true;
+        },
+        close: () => {},
+      });
+      return sharedChannel(transport, () => undefined);
+    };
+    own.open({ flaky: flaky() }, { openChannel });
+    expect(await call("starts")).toBe("1");
+    expect(channels).toBe(2);
+    expect(own.pool.state("flaky").state).toBe("ready");
   });
 
   test("is sent again if the connection was already gone", async () => {
