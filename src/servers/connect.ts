@@ -88,7 +88,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   try {
     return await connectOnce(server, options, signal);
   } catch (error) {
-    // Two agents have begun to share a process, which then asked one of them: from now on, the other one has a process of its own.
+    // Two agents have begun to share a process, which then asked one of them: from then on, the other one has a process of its own.
     if (!(error instanceof ConnectionLost)) throw error;
     return connectOnce(server, options, signal);
   }

@@ -7,6 +7,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { join } from "node:path";
 import { executable, root } from "../support/claudikins.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { sdkHost } from "../support/http-serve.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -136,9 +137,7 @@ describe.skipIf(!canRun)(`the image${note}`, () => {
 
   test("serves the config of the compose file, keeps what is written in its volume, and ends when it is asked to", async () => {
     const [entry = "", defaults = ""] = [...valuesOf("ENTRYPOINT"), ...valuesOf("CMD")];
-    using listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const { port } = listener;
-    listener.stop(true);
+    const port = freePort();
     const command = [...JSON.parse(entry), ...JSON.parse(defaults)].map((word: string) =>
       word.replace("0.0.0.0:4600", `127.0.0.1:${port}`),
     );

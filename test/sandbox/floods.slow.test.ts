@@ -22,7 +22,7 @@ async function growthOf(code: string, options: HarnessOptions = {}): Promise<num
   return Math.round((most - before) / megabyte);
 }
 
-describe("code may do without waiting:", () => {
+describe("code that does not wait may", () => {
   const memoryBytes = 256 * megabyte;
 
   test.each([

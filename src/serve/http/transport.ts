@@ -63,6 +63,8 @@ const batchVersion = "2025-03-26";
 
 export class SessionTransport implements Transport {
   readonly sessionId: string;
+  /** Whether the client has ever sent a GET request. */
+  hasListened = false;
   onmessage?: Transport["onmessage"];
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -78,7 +80,6 @@ export class SessionTransport implements Transport {
   readonly #calls = new Set<RequestId>();
   readonly #places: Semaphore;
   #lastStream: number;
-  #hasListened = false;
   #isClosed = false;
 
   constructor(options: TransportOptions) {
@@ -100,11 +101,6 @@ export class SessionTransport implements Transport {
   /** Whether the client is connected or waits for an answer. */
   get isInUse(): boolean {
     return this.running > 0 || this.#listening.isLive;
-  }
-
-  /** Whether the client has ever opened the stream that belongs to no request. */
-  get hasListened(): boolean {
-    return this.#hasListened;
   }
 
   get isConnected(): boolean {
@@ -149,7 +145,7 @@ export class SessionTransport implements Transport {
 
   /** Handles a GET request: opens the stream that belongs to no request, or resumes another one. Throws an HttpRefusal. */
   listen(lastEventId: string | null, stayOpen: StayOpen): Response {
-    this.#hasListened = true;
+    this.hasListened = true;
     if (lastEventId === null) return this.#streamed(this.#listening.open(stayOpen));
     const [, ids, mark] = /^(\d{1,9}-\d{1,9})(?:-([\w-]{1,200}))?$/.exec(lastEventId) ?? [];
     const [id, number] = (ids?.split("-") ?? []).map(Number);
