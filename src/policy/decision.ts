@@ -22,9 +22,11 @@ export function denialOf(
  * server. Nothing of a closed server may be used, including its resources and prompts.
  */
 export function closingLine({ allow, deny }: ServerPolicy): string | undefined {
-  const denied = deny.find(({ patterns }) => patterns.some((pattern) => /^\*+$/.test(pattern)));
+  const denied = deny.find(({ patterns }) => patterns.some(isForAll));
   return (denied ?? allow.find(({ patterns }) => patterns.length === 0))?.line;
 }
+
+const isForAll = (pattern: string) => /^\*+$/.test(pattern);
 
 export interface Confirmation {
   mode: ConfirmMode;
@@ -33,10 +35,10 @@ export interface Confirmation {
 }
 
 /**
- * The most exact pattern for the tool decides; among equally exact ones, and between project, user and door, the strictest.
- * Undefined if no permission is needed.
+ * The most exact pattern for the tool decides; among equally exact ones, and between project, user and door, the strictest. Without a tool,
+ * only "always" for all tools does, because other requests of the protocol read. Undefined if no permission is needed.
  */
-export function confirmationOf(policy: ServerPolicy, tool: string): Confirmation | undefined {
+export function confirmationOf(policy: ServerPolicy, tool: string | undefined): Confirmation | undefined {
   const { confirm, userConfirm = [], doorConfirm = [] } = policy;
   let strictest: Confirmation | undefined;
   for (const lines of [confirm, userConfirm, doorConfirm]) {
@@ -46,10 +48,12 @@ export function confirmationOf(policy: ServerPolicy, tool: string): Confirmation
   return strictest;
 }
 
-function confirmationIn(lines: readonly ConfirmLine[], tool: string): Confirmation | undefined {
+function confirmationIn(lines: readonly ConfirmLine[], tool: string | undefined): Confirmation | undefined {
   for (const { modes, line } of lines) {
     const [found] = modes
-      .filter(({ pattern }) => matches(pattern, tool))
+      .filter(({ pattern, mode }) =>
+        tool === undefined ? isForAll(pattern) && mode === "always" : matches(pattern, tool),
+      )
       .sort((a, b) => exactness(b.pattern) - exactness(a.pattern) || strictness(b.mode) - strictness(a.mode));
     if (found) return found.mode === "never" ? undefined : { mode: found.mode, line };
   }

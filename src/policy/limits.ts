@@ -2,6 +2,9 @@
 
 import { minuteMs } from "../base/units.ts";
 
+/** Attempts of a request that is permitted for one connection, if its server is restarted each time. */
+export const maxSendAttempts = 3;
+
 // Asking
 
 /** Questions about a tool that changes after each question. */

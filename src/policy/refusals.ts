@@ -42,8 +42,9 @@ export function shownId({ server, tool, shownAs = tool }: NamedTool): string {
   return `${server}.${shownAs}`;
 }
 
-export function keyOf({ server, tool }: NamedTool): string {
-  return JSON.stringify([server, tool]);
+/** A tool may have the name of a request. */
+export function keyOf({ server, tool, method }: NamedTool & { method?: string }): string {
+  return JSON.stringify([server, tool, method]);
 }
 
 export class Refusals {

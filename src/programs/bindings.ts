@@ -6,6 +6,7 @@ import type { MadeCall } from "../policy/approval-queue.ts";
 import type { BindingCall, Bindings, BindingValue, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { shareListener } from "../servers/abort.ts";
 import { hintForModel } from "../servers/fault.ts";
+import type { Request } from "../servers/request.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
 import { findTool, type RegistryTool } from "../tools/model.ts";
@@ -13,6 +14,7 @@ import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
 import { callContext, callForValue } from "./call.ts";
 import { withinSpan } from "./call-telemetry.ts";
+import type { plannedInquiry } from "./dry-run/plan.ts";
 import { maxSourceChars, minSuggestionShare } from "./limits.ts";
 import { learnMentioned, mentions } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
@@ -99,7 +101,8 @@ export async function bindingsFor(
           );
         }
         if (group === "tools") return callForValue(call, parts, context);
-        const other = serverFunction(call, { pool: parts.pool, subscriptions, options: context });
+        const planned = dryRun && planInquiry(parts, { dryRun, call: number, line: made?.line, listener, caller });
+        const other = serverFunction(call, { pool: parts.pool, subscriptions, options: context, planned });
         return other.then((value) => ({ json: JSON.stringify(value ?? null) }));
       };
       try {
@@ -108,6 +111,14 @@ export async function bindingsFor(
         throw isForAgent ? toldToModel(error, namespace, parts) : error;
       }
     },
+  };
+}
+
+/** Answers the requests of a dry run about which a person would be asked. */
+function planInquiry(parts: Parts, recorder: Parameters<typeof plannedInquiry>[3]) {
+  return async (server: string, request: Request) => {
+    const { plannedInquiry } = await import("./dry-run/plan.ts");
+    return plannedInquiry(server, request, parts, recorder);
   };
 }
 

@@ -8,12 +8,15 @@ import type { JsonObject } from "../base/json-object.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
 import type { CallOptions } from "../servers/call-options.ts";
 import type { Pool } from "../servers/pool.ts";
+import type { Request } from "../servers/request.ts";
 import { maxChangedResources, maxOpenSubscriptions } from "./limits.ts";
 
 interface Around {
   pool: Pool;
   subscriptions: CodeSubscriptions;
   options: CallOptions & { signal: AbortSignal };
+  /** Answers a request of a dry run that is not sent. Undefined if it is. */
+  planned?: ((server: string, request: Request) => Promise<JsonObject | undefined>) | undefined;
 }
 
 type ServerFunction = (server: string, args: JsonObject, around: Around) => unknown;
@@ -24,19 +27,33 @@ const functions: Record<string, ServerFunction> = {
   "resources.templates": async (server, _, { pool, options }) => ({
     resourceTemplates: await pool.listResourceTemplates(server, options),
   }),
-  "resources.read": (server, { uri }, { pool, options }) =>
-    pool.readResource(server, text(uri, `${server}.resources.read("<uri>")`), options),
+  "resources.read": (server, { uri }, { pool, options }) => pool.readResource(server, String(uri), options),
   "resources.subscribe": (server, { uri }, { subscriptions, options }) =>
-    subscriptions.subscribe(server, text(uri, `${server}.resources.subscribe("<uri>")`), options.signal),
+    subscriptions.subscribe(server, String(uri), options),
   "resources.next": (_, { id }, { subscriptions }) => subscriptions.next(Number(id)),
   "resources.unsubscribe": (_, { id }, { subscriptions }) => subscriptions.unsubscribe(Number(id)),
   "skills.list": async (server, _, { pool, options }) => ({ skills: await pool.listSkills(server, options) }),
-  "skills.read": (server, { uri }, { pool, options }) =>
-    pool.readResource(server, text(uri, `${server}.skills.read("<uri>")`), options),
+  "skills.read": (server, { uri }, { pool, options }) => pool.readResource(server, String(uri), options),
   "prompts.list": async (server, _, { pool, options }) => ({ prompts: await pool.listPrompts(server, options) }),
   "prompts.get": (server, { name, arguments: given = {} }, { pool, options }) =>
-    pool.getPrompt(server, text(name, `${server}.prompts.get("<name>", { …arguments })`), Object(given), options),
+    pool.getPrompt(server, String(name), Object(given), options),
 };
+
+/** The requests of the functions that send a text of the program, with checked arguments. */
+const inquiries: Record<string, (server: string, args: JsonObject) => Request> = {
+  "resources.read": (server, { uri }) => read(text(uri, `${server}.resources.read("<uri>")`)),
+  "resources.subscribe": (server, { uri }) => ({
+    method: "resources/subscribe",
+    params: { uri: text(uri, `${server}.resources.subscribe("<uri>")`) },
+  }),
+  "skills.read": (server, { uri }) => read(text(uri, `${server}.skills.read("<uri>")`)),
+  "prompts.get": (server, { name, arguments: given = {} }) => ({
+    method: "prompts/get",
+    params: { name: text(name, `${server}.prompts.get("<name>", { …arguments })`), arguments: Object(given) },
+  }),
+};
+
+const read = (uri: string): Request => ({ method: "resources/read", params: { uri } });
 
 function isServerFunction(group: string, name: string): boolean {
   return Object.hasOwn(functions, `${group}.${name}`);
@@ -50,11 +67,14 @@ export function isKnownFunction(group: string, name: string): boolean {
 /** Throws what the pool throws. */
 export async function serverFunction(call: BindingCall, around: Around): Promise<unknown> {
   const { namespace: server, group, name, args } = call;
-  if (isServerFunction(group, name)) {
-    const { pool, options } = around;
-    return pool.signedIn(server, async () => functions[`${group}.${name}`]?.(server, args, around), options);
+  if (!isServerFunction(group, name)) {
+    throw new ClaudikinsError("TOOL_NOT_FOUND", `${server}.${group} has no function "${name}"`);
   }
-  throw new ClaudikinsError("TOOL_NOT_FOUND", `${server}.${group} has no function "${name}"`);
+  const { pool, options, planned } = around;
+  const inquiry = inquiries[`${group}.${name}`]?.(server, args);
+  const run = async () =>
+    (inquiry && (await planned?.(server, inquiry))) ?? functions[`${group}.${name}`]?.(server, args, around);
+  return pool.signedIn(server, run, options);
 }
 
 function text(value: unknown, signature: string): string {
@@ -85,7 +105,8 @@ export class CodeSubscriptions {
   }
 
   /** Returns an id for `next`. The subscription ends when the execution's signal is aborted. */
-  async subscribe(server: string, uri: string, signal: AbortSignal): Promise<{ id: number }> {
+  async subscribe(server: string, uri: string, options: Around["options"]): Promise<{ id: number }> {
+    const { signal } = options;
     if (this.#open.size >= maxOpenSubscriptions) {
       throw new ClaudikinsError(
         "INVALID_ARGUMENTS",
@@ -104,7 +125,7 @@ export class CodeSubscriptions {
       wake(open);
     };
     try {
-      open.end = await this.#pool.subscribe(server, uri, listener, { signal });
+      open.end = await this.#pool.subscribe(server, uri, listener, options);
     } catch (error) {
       this.#open.delete(id);
       throw error;

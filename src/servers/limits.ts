@@ -133,9 +133,6 @@ export const termGraceMs = 1_500;
 /** Time to read on after the process has ended. */
 export const stdioDrainMs = 100;
 
-/** Attempts of a call that is permitted for one connection, if its server is restarted each time. */
-export const maxCallAttempts = 3;
-
 /** Time to wait for the end of a process that accepts no messages. */
 export const stdioEndMs = 1_000;
 

@@ -43,17 +43,17 @@ export class LiveDefinitions {
     this.#changes.set(server, this.changesOf(server) + 1);
   }
 
-  /** With `isFresh`, the server is asked after this call. Throws errors of `tools/list`, and CANCELLED. */
+  /** Without a tool, what is known of the server. With `isFresh`, it is asked after this call. Throws errors of `tools/list`, and CANCELLED. */
   async of(
     server: string,
-    tool: string,
+    tool: string | undefined,
     { signal, isFresh }: { signal: AbortSignal | undefined; isFresh: boolean },
   ): Promise<ToolDefinition> {
     const last = this.#last.get(server);
     const known = !isFresh && last && this.#isCurrent(server, last) ? last : undefined;
     const { tools, connection } = known ?? (await unlessAborted(this.#ask(server), signal, `tools/list of ${server}`));
     const about = [this.#servers.entries.get(server), connection?.serverInfo()];
-    const found = tools.filter(({ name }) => name === tool);
+    const found = tool === undefined ? [] : tools.filter(({ name }) => name === tool);
     // If two tools have the same name, it is unknown which one is called. The definition contains both, and no annotation
     // counts as harmless.
     return definitionOf(found.length > 1 ? { description: found } : found[0], about, connection);

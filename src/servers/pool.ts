@@ -1,16 +1,14 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
+
+import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerConfig } from "../config/load.ts";
-import type { Caller } from "../policy/flow/caller.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
-import type { ToolCall } from "../policy/gate.ts";
-import type { UsageQuotas } from "../policy/quotas.ts";
+import { inquiryOf, kindOf, type Method } from "../policy/outgoing.ts";
 import type { CallOptions, ListToolsOptions } from "./call-options.ts";
-import { CallPolicy, type CallPolicyOptions } from "./call-policy.ts";
 import type { Connection, ServerCapability } from "./connect.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { OtherRequests } from "./other-requests.ts";
 import { PersonSignIns } from "./person-sign-in.ts";
 import type { Request } from "./request.ts";
 import type { ListedTool, ToolResult } from "./result.ts";
@@ -19,15 +17,13 @@ import type { ServerIdentity } from "./server-client.ts";
 import { type ConnectionOptions, type Host, ServerConnections } from "./server-connections.ts";
 import { ServerLists } from "./server-lists.ts";
 import { type ListListener, type LogListener, ServerNews } from "./server-news.ts";
+import { ServerPermit, type ServerPermitOptions } from "./server-permit.ts";
 import type { ServerState } from "./state.ts";
 import type { UpdateListener } from "./subscriptions.ts";
 import { type CallParams, ToolCalls } from "./tool-calls.ts";
 import type { ToolsListing } from "./verified-definitions.ts";
 
-export interface PoolOptions extends ConnectionOptions, CallPolicyOptions {
-  /** Keeps calls within the quotas of the config. */
-  quotas?: UsageQuotas | undefined;
-}
+export interface PoolOptions extends ConnectionOptions, ServerPermitOptions {}
 
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
@@ -36,32 +32,33 @@ export class Pool implements AsyncDisposable {
   readonly #signIns: PersonSignIns | undefined;
   readonly #connections: ServerConnections;
   readonly #news: ServerNews;
-  readonly #policy: CallPolicy;
+  readonly #permit: ServerPermit;
   readonly #lists: ServerLists;
   readonly #calls: ToolCalls;
-  readonly #others: OtherRequests;
   readonly #callListeners = new Set<(server: string) => void>();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
-    const { own, person, log, stored, quotas } = options;
+    const { own, person, log, stored } = options;
     this.servers = servers;
     this.#host = { responder: person };
     this.#signIns = own && new PersonSignIns({ servers, own, responder: () => this.#host.responder });
-    const toolsChanged = (server: string) => this.#policy.definitions.changed(server);
+    const toolsChanged = (server: string) => this.#permit.definitions.changed(server);
     this.#news = new ServerNews({ servers, connections: () => this.#connections, log, toolsChanged });
     const host = () => this.#host;
-    const connections = new ServerConnections(servers, options, host, this.#news);
+    const answering = () => ({ ...this.#host, responder: this.#permit.answering(this.#host.responder) });
+    const connections = new ServerConnections(servers, options, answering, this.#news);
     this.#connections = connections;
-    const list = (server: string) => this.#lists.toolsForGate(server);
-    this.#policy = new CallPolicy({ servers, connections, stored, host, list }, options);
-    this.#others = new OtherRequests(connections, this.#policy);
+    const list = (server: string) => this.#lists.toolsForPermit(server);
+    const permit = new ServerPermit({ servers, connections, stored, host, list }, options);
+    this.#permit = permit;
     const listed = new WeakSet<Connection>();
-    const permit = (server: string, offer: string) => this.#policy.gate.permitOther(server, offer);
-    this.#lists = new ServerLists({ servers, connections, log, listed, permit });
+    const refuse: ServerPermit["permit"]["refuseMessage"] = (server, request) =>
+      permit.permit.refuseMessage(server, request);
+    this.#lists = new ServerLists({ servers, connections, log, listed, refuse });
     const unlistedCall = (server: string) => {
       for (const listener of this.#callListeners) listener(server);
     };
-    this.#calls = new ToolCalls({ servers, connections, policy: this.#policy, quotas, stored, listed, unlistedCall });
+    this.#calls = new ToolCalls({ servers, connections, permit, stored, listed, unlistedCall });
   }
 
   /** The agent that the servers are connected for. */
@@ -82,12 +79,12 @@ export class Pool implements AsyncDisposable {
 
   /** The data that the agent of the connection has read. */
   get reads(): SessionReads {
-    return this.#policy.ownCaller.reads;
+    return this.#permit.ownCaller.reads;
   }
 
   /** Whether a person is being asked whether a tool may be called. */
   get isAsking(): boolean {
-    return this.#policy.isAsking;
+    return this.#permit.isAsking;
   }
 
   /** The server's state. Starts nothing. Throws SERVER_NOT_FOUND. */
@@ -142,7 +139,7 @@ export class Pool implements AsyncDisposable {
 
   /** Begins a listing whose tools will be compared with the accepted definitions. */
   listingOf(server: string): ToolsListing {
-    return this.#policy.verified.listing(server);
+    return this.#permit.verified.listing(server);
   }
 
   /** All resources, unchanged. Throws the errors of `listTools`. */
@@ -166,16 +163,16 @@ export class Pool implements AsyncDisposable {
   }
 
   /** The server's result of `resources/read`. Throws PROTOCOL_ERROR if there is no such resource. */
-  async readResource(server: string, uri: string, options: CallOptions = {}): Promise<JsonObject> {
+  readResource(server: string, uri: string, options: CallOptions = {}): Promise<JsonObject> {
     const what = `${server}: the resource ${uri}`;
-    return this.#others.offered(server, "resources", { method: "resources/read", params: { uri } }, what, options);
+    return this.#inquire(server, { method: "resources/read", params: { uri } }, options, { what, offer: "resources" });
   }
 
   /** The server's result of `prompts/get`. Throws PROTOCOL_ERROR if there is no such prompt. */
-  async getPrompt(server: string, name: string, args: object, options: CallOptions = {}): Promise<JsonObject> {
+  getPrompt(server: string, name: string, args: object, options: CallOptions = {}): Promise<JsonObject> {
     const what = `${server}: the prompt ${name}`;
     const params = { name, arguments: args };
-    return this.#others.offered(server, "prompts", { method: "prompts/get", params }, what, options);
+    return this.#inquire(server, { method: "prompts/get", params }, options, { what, offer: "prompts" });
   }
 
   /**
@@ -188,7 +185,30 @@ export class Pool implements AsyncDisposable {
       const name = String(params["name"]);
       return this.#call(server, { ...params, name, arguments: Object(params["arguments"]) }, options);
     }
-    return this.#others.any(server, request, options);
+    const what = `${method} of ${server}`;
+    this.refuseRequest(server, request);
+    if (kindOf(method) === "inquiry") return this.#inquire(server, request, options, { what });
+    return this.#connections.use(server, what, options, (send) => send(request));
+  }
+
+  /** Sends a request with a text that an agent or a program has chosen. With `offer`, throws PROTOCOL_ERROR if the server has not announced it. */
+  #inquire(
+    server: string,
+    request: Request,
+    options: CallOptions,
+    { what, offer }: { what: string; offer?: ServerCapability },
+  ): Promise<JsonObject> {
+    const { _meta: _, ...args } = request.params;
+    const outgoing = inquiryOf(server, request.method as Method, args);
+    return this.#permit.permit.send(outgoing, options, (permission) =>
+      this.#connections.use(server, what, options, async (send, connection) => {
+        if (permission && permission.connection !== connection) return undefined;
+        if (offer === undefined || connection.offers(offer)) return send(request);
+        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`, {
+          hint: `Use its tools instead: it announced no ${offer}.`,
+        });
+      }),
+    );
   }
 
   /**
@@ -217,20 +237,28 @@ export class Pool implements AsyncDisposable {
 
   /** Throws POLICY_DENIED if the config denies a request that another component is about to send, with the tool's own name. */
   refuseRequest(server: string, request: { method: string; params?: unknown }): void {
-    this.#policy.gate.refuseRequest(server, request);
+    this.#permit.permit.refuseMessage(server, request);
   }
 
   /** Throws POLICY_DENIED if the config denies the tool, which is named as agents name it. */
   refuseDenied(server: string, tool: string): void {
-    this.#calls.refuseDenied(server, tool);
+    this.#permit.permit.refuse(this.#calls.asked(server, tool, {}));
   }
 
   /**
-   * Why a person would be asked about a call; undefined if nobody would. `annotations` are those of the tool. Throws what `callTool` throws
-   * before it asks anybody.
+   * Why a person would be asked about a call, or about another request, whose tool is `resources.read` or the like; undefined if nobody would.
+   * `annotations` are those of the tool. Throws what `callTool` throws before it asks anybody.
    */
-  wouldAsk(call: ToolCall, annotations: JsonObject | undefined, caller?: Caller): Promise<string | undefined> {
-    return this.#calls.wouldAsk(call, annotations, caller);
+  async wouldAsk(
+    { server, method, params }: { server: string } & Request,
+    annotations: JsonObject | undefined,
+    options: CallOptions = {},
+  ): Promise<string | undefined> {
+    const request =
+      method === "tools/call"
+        ? this.#calls.asked(server, String(params["name"]), Object(params["arguments"]))
+        : inquiryOf(server, method as Method, params);
+    return this.#permit.permit.wouldAsk(request, annotations, options);
   }
 
   /**
@@ -252,9 +280,13 @@ export class Pool implements AsyncDisposable {
    * connection, because it may have changed meanwhile. The connection is kept, and reopened if it is lost, until the
    * returned function is called. Throws the errors of `readResource`.
    */
-  async subscribe(server: string, uri: string, listener: UpdateListener, { signal }: CallOptions = {}) {
-    this.#policy.gate.permitOther(server, "resources");
-    return this.#news.subscribe(server, uri, listener, signal);
+  async subscribe(server: string, uri: string, listener: UpdateListener, options: CallOptions = {}) {
+    const request = inquiryOf(server, "resources/subscribe", { uri });
+    const { end } = await this.#permit.permit.send(request, options, async (permission) => {
+      if (permission && permission.connection !== this.#connections.last(server)) return undefined;
+      return { end: await this.#news.subscribe(server, uri, listener, options.signal) };
+    });
+    return end;
   }
 
   /** Calls the listener when a list of a server has changed. Returns a function that ends this. */

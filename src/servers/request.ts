@@ -11,6 +11,7 @@ import { durationText } from "../base/duration.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { type Clock, maxTimerMs, TimeLimit } from "../base/time-limit.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { Caller } from "../policy/flow/caller.ts";
 import { onAbort } from "./abort.ts";
 import { Cancellation } from "./cancellation.ts";
 import type { Channel } from "./channel.ts";
@@ -40,6 +41,8 @@ export interface RequestOptions {
   clock?: Clock | undefined;
   /** The signal of the agent's request that this is done for. */
   origin?: AbortSignal | undefined;
+  /** The agent that makes the request. */
+  caller?: Caller | undefined;
   /** Progress is requested from the server only if this is set. */
   onProgress?: ProgressListener | undefined;
   /** Called, perhaps several times, when the server answers the request with a task. */
@@ -65,7 +68,7 @@ export async function sendRequest(
   request: Request,
   options: RequestOptions,
 ): Promise<Record<string, unknown>> {
-  const { what, timeoutMs, signal, clock, origin = signal, onProgress, onBecameTask } = options;
+  const { what, timeoutMs, signal, clock, origin = signal, caller, onProgress, onBecameTask } = options;
   // By the caller, or when the time is over.
   const cancellation = new Cancellation();
   const stopListening = onAbort(signal, () => cancellation.cancel("the caller stopped waiting"));
@@ -75,7 +78,7 @@ export async function sendRequest(
     late = new SdkError(SdkErrorCode.RequestTimeout, "its time is over");
     cancellation.cancel(late);
   });
-  const ended = peer.requests.calling(request.method, { clocks: clock ? [limit, clock] : [limit], origin });
+  const ended = peer.requests.calling(request.method, { clocks: clock ? [limit, clock] : [limit], origin, caller });
   let states = 0;
   /** A task may take any time, as long as its server says that it works. */
   const onTask = (message: string | undefined) => {

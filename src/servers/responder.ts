@@ -9,6 +9,7 @@ import type {
   ListRootsResult,
 } from "@modelcontextprotocol/client";
 import type { Answer } from "../policy/approval-queue.ts";
+import type { Caller } from "../policy/flow/caller.ts";
 import type { Asker } from "../policy/questions.ts";
 
 export interface QuestionContext {
@@ -20,6 +21,8 @@ export interface QuestionContext {
   name?: string | undefined;
   /** The signals of the agent's requests that the server works for, as far as they are known. */
   origins?: readonly AbortSignal[] | undefined;
+  /** The agents that made the calls that the server works for. */
+  callers?: readonly Caller[] | undefined;
 }
 
 /** The caller validates the answers. An error is passed on to the server. */

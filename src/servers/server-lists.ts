@@ -18,8 +18,8 @@ interface ServerListsOptions {
   log: Log;
   /** Gets the connections over which tools are listed. */
   listed: WeakSet<Connection>;
-  /** Throws POLICY_DENIED if the config denies everything of the server. */
-  permit: (server: string, offer: ServerCapability) => void;
+  /** Throws POLICY_DENIED if the config denies the list. */
+  refuse: (server: string, request: { method: string }) => void;
 }
 
 export class ServerLists {
@@ -43,7 +43,7 @@ export class ServerLists {
   }
 
   /** The tools for comparison with permissions. Does not count as a listing for the registry. */
-  async toolsForGate(server: string): Promise<ListedTools> {
+  async toolsForPermit(server: string): Promise<ListedTools> {
     const connections = new Set<Connection>();
     const { tools } = await this.#tools(server, {}, (connection) => connections.add(connection));
     const [connection] = connections;
@@ -71,11 +71,10 @@ export class ServerLists {
     { isEnough, ...options }: CallOptions & { isEnough?: () => boolean },
     onConnection?: (connection: Connection) => void,
   ): Promise<T[]> {
-    const { connections, permit } = this.#options;
+    const { connections, refuse } = this.#options;
+    refuse(server, { method });
     const what = `${method} of ${server}`;
     const offer = method.split("/")[0] as ServerCapability;
-    // Listing tools is always allowed, because the list is not shown.
-    if (offer !== "tools") permit(server, offer);
     const ask = (params: JsonObject) =>
       connections.use(server, what, options, async (send, connection) => {
         onConnection?.(connection);

@@ -21,6 +21,7 @@ import { personMs } from "../base/limits.ts";
 import type { Log } from "../base/log.ts";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import { visibleText } from "../base/visible-text.ts";
+import type { Caller } from "../policy/flow/caller.ts";
 import { samplingSchema } from "./definition-schema.ts";
 import {
   maxOpenServerRequests,
@@ -51,6 +52,8 @@ interface Call {
   clocks: readonly Clock[];
   /** The signal of the agent's request that the call is made for. */
   origin: AbortSignal | undefined;
+  /** The agent that has made it. Undefined for the agent of the connection. */
+  caller: Caller | undefined;
 }
 
 interface Open {
@@ -127,7 +130,7 @@ export class ServerRequests {
         answer(params, {
           name: usableName(key),
           signal: AbortSignal.any([open, signal]),
-          origins: this.#originsOf(origin),
+          ...this.#askersOf(origin),
         }),
       );
     } catch (error) {
@@ -165,9 +168,11 @@ export class ServerRequests {
     }
   }
 
-  /** A server of the older era does not say which of its running calls a question is for. */
-  #originsOf(origin: AbortSignal | undefined): AbortSignal[] {
-    return origin ? [origin] : [...this.#calls].flatMap((call) => call.origin ?? []);
+  /** Whom the server works for. A server of the older era does not say which of its running calls a question is for. */
+  #askersOf(origin: AbortSignal | undefined): Pick<QuestionContext, "origins" | "callers"> {
+    const calls = [...this.#calls].filter((call) => origin === undefined || call.origin === origin);
+    const origins = origin ? [origin] : calls.flatMap((call) => call.origin ?? []);
+    return { origins, callers: calls.flatMap(({ caller }) => caller ?? []) };
   }
 
   readonly #answers = new Map<string, (params: Params, waiting: Waiting) => Promise<Result>>([

@@ -1,22 +1,16 @@
-/** The way of a tool call through the pool: count it, ask the policy, send it, note what it has read. */
+/** The way of a tool call through the pool: the names and arguments of the server, the permit, the sending. */
 import { ClaudikinsError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json-object.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { calledTool, type ServerEdits, sentArguments, type ToolEdit } from "../config/tool-edits.ts";
-import type { Caller } from "../policy/flow/caller.ts";
-import type { Permit, ToolCall } from "../policy/gate.ts";
-import type { UsageQuotas } from "../policy/quotas.ts";
+import { calledTool, sentArguments } from "../config/tool-edits.ts";
+import type { Outgoing, Permission } from "../policy/outgoing.ts";
 import { shownId } from "../policy/refusals.ts";
 import type { CallOptions } from "./call-options.ts";
-import type { CallPolicy } from "./call-policy.ts";
 import type { Connection } from "./connect.ts";
-import { objectJson } from "./decoding/large-json.ts";
-import { maxCallAttempts } from "./limits.ts";
-import { noteReads } from "./noted-reads.ts";
 import { AuthRefusals } from "./refusals.ts";
 import type { ToolResult } from "./result.ts";
 import { redactTexts } from "./secrets.ts";
 import type { ConnectionOptions, ServerConnections } from "./server-connections.ts";
+import type { ServerPermit } from "./server-permit.ts";
 
 /** The params of `tools/call`. The tool and its arguments are those that agents see. */
 export interface CallParams {
@@ -28,8 +22,7 @@ export interface CallParams {
 interface ToolCallsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
   connections: ServerConnections;
-  policy: CallPolicy;
-  quotas: UsageQuotas | undefined;
+  permit: ServerPermit;
   stored: ConnectionOptions["stored"];
   /** Connections over which tools were listed, or whose calls were told. */
   listed: WeakSet<Connection>;
@@ -53,92 +46,48 @@ export class ToolCalls {
   }
 
   /** Calls a tool if the config, and if necessary a person, allows it. See `Pool.callTool`. */
-  call(server: string, params: CallParams, options: CallOptions): Promise<ToolResult> {
-    const edits = this.#options.servers.get(server)?.edits;
-    if (edits) return this.#callEdited(server, edits, params, options);
-    return this.#callCounted({ server, tool: params.name, args: params.arguments ?? {} }, params, options);
-  }
-
-  async #callEdited(server: string, edits: ServerEdits, params: CallParams, options: CallOptions): Promise<ToolResult> {
-    const { edit, ...named } = this.#named(server, params.name, edits);
-    const args = edit ? sentArguments(edit, params.arguments ?? {}, `${server}.${params.name}`) : params.arguments;
-    const redact = edit && ((sent: object) => redactTexts(sent, this.#options.connections.redactor(server)));
-    return this.#callCounted(
-      { ...named, args: args ?? {}, redact },
-      { ...params, name: named.tool, arguments: args },
+  async call(server: string, params: CallParams, options: CallOptions): Promise<ToolResult> {
+    const request = this.asked(server, params.name, params.arguments ?? {});
+    const result = await this.#options.permit.permit.send(
+      request,
       options,
+      (permission) => this.#send(request, params, options, permission),
+      () => this.#startMeanwhile(server, options),
     );
+    this.#refusals.see(server, result);
+    return result;
   }
 
-  /** The tool that agents know by this name. Throws TOOL_NOT_FOUND if they know it by another. */
-  #named(server: string, name: string, edits: ServerEdits): Omit<ToolCall, "args"> & { edit: ToolEdit | undefined } {
+  /** The call as its server gets it, of a tool that agents know by this name. Throws TOOL_NOT_FOUND if they know it by another. */
+  asked(server: string, name: string, args: object): Outgoing {
+    const method = "tools/call";
+    const edits = this.#options.servers.get(server)?.edits;
+    if (!edits) return { method, server, tool: name, args };
     const found = calledTool(edits, name, this.#options.stored?.(server)?.tools);
     if (!found) throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${name}"`);
-    return { server, ...found, shownAs: found.tool === name ? undefined : name };
-  }
-
-  #callCounted(called: ToolCall, params: CallParams, options: CallOptions): Promise<ToolResult> {
-    const { quotas } = this.#options;
-    const { server } = called;
-    if (!quotas?.counts(server)) return this.#callPermitted(called, params, options);
-    const counted = {
-      server,
-      execution: options.made?.execution,
-      signal: options.signal,
-      argumentBytes: () => Buffer.byteLength(JSON.stringify(params.arguments ?? {})),
-      resultBytes: (result: JsonObject) => Buffer.byteLength(objectJson(result)),
-    };
-    return quotas.call(counted, () => this.#callPermitted(called, params, options));
-  }
-
-  /** A permission counts only for its connection: a restarted server may be another program. */
-  async #callPermitted(called: ToolCall, params: CallParams, options: CallOptions): Promise<ToolResult> {
-    const { policy } = this.#options;
-    const { server, tool } = called;
-    const { caller = policy.ownCaller } = options;
-    const source = shownId(called);
-    for (let attempt = 1; attempt <= maxCallAttempts; attempt++) {
-      const isLocked = policy.verified.isLocked(server);
-      const preparing = policy.prepared(server, caller);
-      if (preparing) {
-        this.#startMeanwhile(server, options);
-        await preparing;
-      }
-      const verifying = isLocked ? policy.verified.verify(server, options.signal) : undefined;
-      if (verifying) await verifying;
-      const permitting = policy.gate.permit(called, options);
-      const permit = permitting && (await permitting);
-      if (permit && isLocked) {
-        // The tool may have changed while a person was asked.
-        await policy.verified.verify(server, options.signal);
-        policy.gate.refuseDenied(called);
-      }
-      const sending = this.#send(server, source, params, options, permit, isLocked);
-      const labels = policy.labels.of(server, tool);
-      const result = await (labels.size === 0 ? sending : noteReads(sending, { labels, source, caller }));
-      if (!result) continue;
-      this.#refusals.see(server, result);
-      return result;
-    }
-    throw new ClaudikinsError("SERVER_UNAVAILABLE", `${source} was not called: its server keeps restarting`);
+    const { tool, edit } = found;
+    const named = { method, server, tool, shownAs: tool === name ? undefined : name } as const;
+    if (!edit) return { ...named, args };
+    const redact = (sent: object) => redactTexts(sent, this.#options.connections.redactor(server));
+    return { ...named, args: sentArguments(edit, args, `${server}.${name}`), redact };
   }
 
   /** Undefined if the connection is not the one that the call was permitted for. */
   #send(
-    server: string,
-    what: string,
+    request: Outgoing,
     params: CallParams,
     options: CallOptions,
-    permit: Permit | undefined,
-    isLocked: boolean,
+    permission: Permission | undefined,
   ): Promise<ToolResult | undefined> {
-    const { connections, policy, listed } = this.#options;
-    const sent = permit && params.arguments ? { ...params, arguments: permit.args } : params;
+    const { connections, permit, listed } = this.#options;
+    const { server } = request;
+    const sent = sentParams(request, params, permission);
+    const isLocked = permit.verified.isLocked(server);
     // Not async, because each async function on the path of a call adds to its time.
-    return connections.use(server, what, options, (send, connection) => {
-      if (permit && permit.connection !== connection) return notSent;
+    return connections.use(server, shownId(request), options, (send, connection) => {
+      if (permission && permission.connection !== connection) return notSent;
       // The server was restarted. Its tools may be others now.
-      if (isLocked && !policy.verified.isOver(server, connection)) return notSent;
+      if (isLocked && !permit.verified.isOver(server, connection)) return notSent;
       const ask = () => send({ method: "tools/call", params: sent });
       const noted = options.onSend?.(options.repeatable ?? false);
       const answer = noted ? noted.then(ask) : ask();
@@ -160,25 +109,12 @@ export class ToolCalls {
     const { servers, connections } = this.#options;
     if (!servers.get(server)?.policy) connections.use(server, server, options, async () => {}).catch(() => {});
   }
+}
 
-  /** See `Pool.refuseDenied`. */
-  refuseDenied(server: string, tool: string): void {
-    const edits = this.#options.servers.get(server)?.edits;
-    this.#options.policy.gate.refuseDenied(edits ? this.#named(server, tool, edits) : { server, tool });
-  }
-
-  /** See `Pool.wouldAsk`. */
-  async wouldAsk(
-    { server, tool, args }: ToolCall,
-    annotations: JsonObject | undefined,
-    caller: Caller = this.#options.policy.ownCaller,
-  ): Promise<string | undefined> {
-    const { policy, servers } = this.#options;
-    await policy.prepared(server, caller);
-    const edits = servers.get(server)?.edits;
-    if (!edits) return policy.gate.wouldAsk({ server, tool, args }, annotations, caller);
-    const { edit, ...named } = this.#named(server, tool, edits);
-    const sent = edit ? sentArguments(edit, args, `${server}.${tool}`) : args;
-    return policy.gate.wouldAsk({ ...named, args: sent }, annotations, caller);
-  }
+/** The caller's own object if nothing is changed. A call without arguments stays one. */
+function sentParams({ tool, args }: Outgoing, params: CallParams, permission: Permission | undefined): CallParams {
+  const sent = permission?.args ?? args;
+  const isSame = sent === params.arguments || (params.arguments === undefined && Object.keys(sent).length === 0);
+  if (isSame) return params.name === tool ? params : { ...params, name: tool };
+  return { ...params, name: tool, arguments: sent };
 }

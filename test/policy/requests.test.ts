@@ -1,25 +1,13 @@
-/** Requests of the protocol pass the gate too: a policy for tools must not be evaded by another method. */
+/** Requests of the protocol pass the permit too: a policy for tools must not be evaded by another method. */
 import { expect, test } from "bun:test";
 import { type PolicyKeys, policyOf } from "../../src/config/policy.ts";
-import { noAgent } from "../../src/policy/flow/caller.ts";
-import { SessionReads } from "../../src/policy/flow/session-reads.ts";
-import { Gate } from "../../src/policy/gate.ts";
+import { permitOf } from "./permit-of.ts";
 import { Recorded } from "./recorded.ts";
 
 function refusal(keys: PolicyKeys, request: { method: string; params?: unknown }): string | undefined {
-  const gate = new Gate({
-    exists: () => true,
-    policyOf: (server) => policyOf(server, keys, undefined, new Map([["rec", {}]])),
-    asker: () => undefined,
-    labels: { load: () => undefined, of: () => new Set() },
-    argumentNames: () => undefined,
-    suspiciousTool: () => undefined,
-    place: { door: "", person: "" },
-    caller: () => ({ reads: new SessionReads(), agent: noAgent }),
-    definition: () => Promise.reject(new Error("not asked for")),
-  });
+  const permit = permitOf({ policyOf: (server) => policyOf(server, keys, undefined, new Map([["rec", {}]])) });
   try {
-    gate.refuseRequest("rec", request);
+    permit.refuseMessage("rec", request);
     return undefined;
   } catch (error) {
     return (error as Error).message;
@@ -32,7 +20,6 @@ const calling = (params?: unknown) => ({ method: "tools/call", params });
 
 test.each<[PolicyKeys, { method: string; params?: unknown }]>([
   [{}, calling({ name: "remove-it" })],
-  [{}, { method: "server/anything" }],
   [deny, calling({ name: "get-it" })],
   [deny, { method: "ping" }],
   [deny, { method: "tools/list" }],
@@ -40,6 +27,7 @@ test.each<[PolicyKeys, { method: string; params?: unknown }]>([
   [deny, { method: "skills/get" }],
   [allow, { method: "initialize" }],
   [allow, calling({ name: "get-it" })],
+  [{ deny: ["*"] }, { method: "notifications/cancelled" }],
 ])("with %j, the request %j is allowed", (keys, request) => {
   expect(refusal(keys, request)).toBeUndefined();
 });
@@ -48,12 +36,14 @@ test.each<[PolicyKeys, { method: string; params?: unknown }, string]>([
   [deny, calling({ name: "remove-it" }), "rec.remove-it "],
   [allow, calling({ name: "remove-it" }), "rec.remove-it "],
   [deny, calling({ name: ["get-it"] }), "rec: tools/call has no tool name"],
-  [deny, calling(), "rec: tools/call has no tool name"],
-  [deny, { method: "tools/other" }, '"tools/other" is not an MCP request, and the policy of rec allows no others'],
+  [{}, calling(), "rec: tools/call has no tool name"],
+  [{}, { method: "tools/other" }, '"tools/other" is not an MCP request'],
   [deny, { method: "server/anything" }, '"server/anything" is not an MCP request'],
+  [deny, { method: "notifications/anything" }, '"notifications/anything" is not an MCP request'],
   [{ allow: [] }, { method: "resources/read" }, "The resources of rec are denied in the config by "],
   [{ allow: [] }, { method: "skills/get" }, "The skills of rec are denied in the config by "],
   [{ deny: ["*"] }, { method: "prompts/get" }, "The prompts of rec are denied in the config by "],
+  [{ deny: ["*"] }, { method: "completion/complete" }, "The completions of rec are denied in the config by "],
 ])("with %j, the request %j is denied", (keys, request, message) => {
   expect(refusal(keys, request)).toStartWith(message);
 });
@@ -65,5 +55,15 @@ test("the pool sends no denied request", async () => {
   expect(await refused.catch((error) => [error.code, error.message])).toEqual([
     "POLICY_DENIED",
     expect.stringMatching(/^The resources of rec are denied in the config by /),
+  ]);
+});
+
+test("the pool sends no request that MCP does not define, also if the server has no policy", async () => {
+  await using recorded = new Recorded();
+  const { pool } = await recorded.open({});
+  const refused = pool.request("rec", { method: "vendor/anything", params: {} });
+  expect(await refused.catch((error) => [error.code, error.message])).toEqual([
+    "POLICY_DENIED",
+    '"vendor/anything" is not an MCP request',
   ]);
 });

@@ -14,6 +14,8 @@ export interface ToolLabelsOptions<Server extends { policy?: ServerPolicy | unde
   /** What the server catalog says of a server. */
   fromCatalog: ((server: Server) => Promise<LabelPatterns | undefined>) | undefined;
   annotationsOf: AnnotationsOf;
+  /** The own names of a server's tools, as it was last listed. */
+  toolsOf: (server: string) => readonly string[];
 }
 
 interface Found {
@@ -64,14 +66,16 @@ export class ToolLabels<Server extends { policy?: ServerPolicy | undefined }> {
     return new Set([...own, ...added]);
   }
 
-  /** The labels of everything that a server has: of its resources and prompts too. */
+  /** The labels of everything that a server has: of its resources and prompts too. What it says of a tool counts for all of it. */
   ofAll(server: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
     if (!entry) return none;
     const { labels = [], addedLabels = [] } = entry.policy ?? {};
     const isWhole = labels.some((line) => line.labels.some(({ pattern }) => pattern === "*"));
     const lines = [...labels, ...(isWhole ? [] : [lineOf(this.#catalog.get(entry) ?? {})]), ...addedLabels];
-    return new Set(lines.flatMap((line) => line.labels.flatMap((each) => each.labels)));
+    const configured = lines.flatMap((line) => line.labels.flatMap((each) => each.labels));
+    const ofTools = this.#options.toolsOf(server).flatMap((tool) => [...this.of(server, tool)]);
+    return new Set([...configured, ...ofTools]);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../base/json-object.ts";
 import { effectOf } from "../../policy/decision.ts";
 import type { Caller } from "../../policy/flow/caller.ts";
+import type { Request } from "../../servers/request.ts";
 import type { ToolResult } from "../../servers/result.ts";
 import { madeUpResult } from "../../tools/made-up.ts";
 import type { RegistryTool } from "../../tools/model.ts";
@@ -37,11 +38,29 @@ export async function plannedResult(
   { caller, ...recorder }: Recorder & { caller: Caller | undefined },
 ): Promise<ToolResult | undefined> {
   const { name, annotations } = tool;
-  const approval = await pool.wouldAsk({ server, tool: name, args }, annotations, caller);
+  const called = { server, method: "tools/call", params: { name, arguments: args } };
+  const approval = await pool.wouldAsk(called, annotations, { caller });
   const changesNothing = effectOf(annotations) === "reads" || config.servers.get(server)?.isSavedPrograms === true;
   if (changesNothing && approval === undefined) return undefined;
   recordCall({ server, tool: name, args, argsJson, approval }, recorder);
   return madeUpResult(tool);
+}
+
+/**
+ * Records a request of a resource or a prompt about which a person would be asked, and returns a made-up result. Undefined if it may be sent,
+ * because it only reads. Throws POLICY_DENIED like the request.
+ */
+export async function plannedInquiry(
+  server: string,
+  request: Request,
+  { pool }: Pick<Parts, "pool">,
+  { caller, ...recorder }: Recorder & { caller: Caller | undefined },
+): Promise<JsonObject | undefined> {
+  const approval = await pool.wouldAsk({ server, ...request }, { readOnlyHint: true }, { caller });
+  if (approval === undefined) return undefined;
+  const tool = request.method.replaceAll("/", ".");
+  recordCall({ server, tool, args: request.params, argsJson: undefined, approval }, recorder);
+  return { contents: [], messages: [] };
 }
 
 /** Records a call that is not made, and tells the listener. */

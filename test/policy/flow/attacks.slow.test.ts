@@ -300,7 +300,10 @@ test("a description of a tool that talks to the agent is read like a text of str
   ]);
   const outcome = await recorded.run(`${readKey} await rec.post_comment({ body: key })`);
   expect(outcome).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
-  const why = await recorded.app.pool.wouldAsk({ server: "rec", tool: "post_comment", args: {} }, undefined);
+  const why = await recorded.app.pool.wouldAsk(
+    { server: "rec", method: "tools/call", params: { name: "post_comment" } },
+    undefined,
+  );
   expect(why).toContain("the description of rec.plain");
   expect(sunk()).toEqual([]);
 });

@@ -132,7 +132,10 @@ describe("labels", () => {
 test("a question about a flow is part of a dry run", async () => {
   const { app } = recorded;
   await recorded.run("await rec.get_issue({}); await rec.get_key({})");
-  const why = await app.pool.wouldAsk({ server: "rec", tool: "post", args: { text: "a" } }, undefined);
+  const why = await app.pool.wouldAsk(
+    { server: "rec", method: "tools/call", params: { name: "post", arguments: { text: "a" } } },
+    undefined,
+  );
   expect(why).toContain("private data (rec.get_key)");
 });
 
@@ -146,6 +149,7 @@ describe("labels of several places", () => {
       servers: new Map([["rec", { policy }]]),
       fromCatalog: async () => ({ "*": ["untrusted"], post: ["public"] }),
       annotationsOf: () => undefined,
+      toolsOf: () => [],
     });
     const of = async () => {
       await tools.load("rec");

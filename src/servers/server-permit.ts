@@ -1,20 +1,24 @@
-/** What decides about the calls of a pool: the gate, and what it must know of tools and of the person who can be asked. */
+/** The permit of a pool, and what it must know of the servers and of the person who can be asked. */
 import { isObject } from "../base/json-object.ts";
 import { accountNote } from "../config/accounts.ts";
 import { isInView } from "../config/doors.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { calledTool } from "../config/tool-edits.ts";
+import type { QueueChoice } from "../policy/asking.ts";
 import { type Caller, noAgent } from "../policy/flow/caller.ts";
 import { SessionReads } from "../policy/flow/session-reads.ts";
 import { type LabelPatterns, ToolLabels } from "../policy/flow/tool-labels.ts";
-import { Gate, type QueueChoice } from "../policy/gate.ts";
+import { inquiryOf, type Method } from "../policy/outgoing.ts";
+import { Permit } from "../policy/permit.ts";
 import type { Asker } from "../policy/questions.ts";
+import type { UsageQuotas } from "../policy/quotas.ts";
+import { objectJson } from "./decoding/large-json.ts";
 import { type ListedTools, LiveDefinitions } from "./live-definitions.ts";
-import { askerOf, type Responder } from "./responder.ts";
+import { askerOf, type QuestionContext, type Responder } from "./responder.ts";
 import type { ConnectionOptions, Host, ServerConnections, StoredTool } from "./server-connections.ts";
 import { type DefinitionCheck, VerifiedDefinitions } from "./verified-definitions.ts";
 
-export interface CallPolicyOptions {
+export interface ServerPermitOptions {
   /** The user at the terminal, who answers what the policy and servers ask. */
   person?: (Asker & Responder) | undefined;
   /** Returns the queue of a question about a call. Without it, no call waits, and no answer is recorded. */
@@ -29,9 +33,11 @@ export interface CallPolicyOptions {
   place?: { door: string; person: string } | undefined;
   /** Whether a tool is held because its definition changed. Undefined: none is. */
   definitions?: DefinitionCheck | undefined;
+  /** Keeps requests within the quotas of the config. */
+  quotas?: UsageQuotas | undefined;
 }
 
-interface PolicySurroundings {
+interface Surroundings {
   servers: ReadonlyMap<string, ServerConfig>;
   connections: ServerConnections;
   stored: ConnectionOptions["stored"];
@@ -41,67 +47,91 @@ interface PolicySurroundings {
   list: (server: string) => Promise<ListedTools>;
 }
 
-export class CallPolicy {
-  readonly gate: Gate;
-  readonly labels: ToolLabels<ServerConfig>;
+export class ServerPermit {
+  readonly permit: Permit;
   readonly definitions: LiveDefinitions;
   readonly verified: VerifiedDefinitions;
   /** The agent of the connection. */
   readonly ownCaller: Caller;
-  readonly #given: PolicySurroundings;
-  readonly #person: CallPolicyOptions["person"];
+  readonly #given: Surroundings;
+  readonly #person: ServerPermitOptions["person"];
   /** Questions that a person is asked now. */
   #asking = 0;
   /** The names of arguments, by the properties of their schemas. Asked for with each call if there are rules. */
   readonly #namesIn = new WeakMap<object, string[]>();
 
-  constructor(given: PolicySurroundings, options: CallPolicyOptions) {
-    const { servers, connections, list } = given;
-    const { person, queueFor, reads = new SessionReads(), catalogLabels, suspiciousTool, place, definitions } = options;
+  constructor(given: Surroundings, options: ServerPermitOptions) {
+    const { servers, connections, list, stored } = given;
+    const { person, queueFor, reads = new SessionReads(), catalogLabels, suspiciousTool, place, quotas } = options;
     this.#given = given;
     this.#person = person;
     this.ownCaller = { reads, agent: noAgent };
-    this.labels = new ToolLabels({
-      servers,
-      fromCatalog: catalogLabels,
-      annotationsOf: (server, tool) => this.#lastListed(server, tool)?.annotations,
-    });
-    this.gate = new Gate({
-      policyOf: (server) => servers.get(server)?.policy,
-      exists: (server, tool) => isInView(servers.get(server)?.view, tool),
-      whyHeld: (server, tool) => this.verified.whyHeld(server, tool),
-      accountOf: (server) => accountNote(server, servers),
-      asker: () => this.#currentAsker(),
-      definition: (server, tool, asked) => this.definitions.of(server, tool, asked),
-      queueFor,
-      labels: this.labels,
-      argumentNames: (server, tool) => this.#argumentNames(server, tool),
-      suspiciousTool: suspiciousTool ?? (() => undefined),
-      place: place ?? { door: "", person: "" },
-      caller: () => this.ownCaller,
-    });
     this.definitions = new LiveDefinitions({
       entries: servers,
       list,
       connection: (server) => connections.last(server),
     });
     this.verified = new VerifiedDefinitions({
-      accepted: definitions,
+      accepted: options.definitions,
       lastConnection: (server) => connections.last(server),
       changesOf: (server) => this.definitions.changesOf(server),
     });
-  }
-
-  /** Resolves when the gate can decide about calls of the server. Undefined if it can now. */
-  prepared(server: string, { reads }: Caller): Promise<unknown> | undefined {
-    const loading = this.gate.prepare(server);
-    const { pending } = reads;
-    return loading && pending ? Promise.all([loading, pending]) : (loading ?? pending);
+    this.permit = new Permit({
+      policyOf: (server) => servers.get(server)?.policy,
+      exists: (server, tool) => isInView(servers.get(server)?.view, tool),
+      verified: (server, signal) => (this.verified.isLocked(server) ? this.verified.verify(server, signal) : undefined),
+      whyHeld: (server, tool) => this.verified.whyHeld(server, tool),
+      accountOf: (server) => accountNote(server, servers),
+      asker: () => this.#currentAsker(),
+      definition: (server, tool, asked) => this.definitions.of(server, tool, asked),
+      queueFor,
+      labels: new ToolLabels({
+        servers,
+        fromCatalog: catalogLabels,
+        annotationsOf: (server, tool) => this.#lastListed(server, tool)?.annotations,
+        toolsOf: (server) => stored?.(server)?.tools.flatMap(({ name }) => this.#ownName(server, name) ?? []) ?? [],
+      }),
+      argumentNames: (server, tool) => this.#argumentNames(server, tool),
+      suspiciousTool: suspiciousTool ?? (() => undefined),
+      place: place ?? { door: "", person: "" },
+      quotas,
+      caller: () => this.ownCaller,
+      jsonOf: objectJson,
+    });
   }
 
   /** Whether a person is being asked whether a tool may be called. */
   get isAsking(): boolean {
     return this.#asking > 0;
+  }
+
+  /** The responder for servers: what they ask passes the permit. Its refusal is the answer. */
+  answering(responder: Responder | undefined): Responder | undefined {
+    if (!responder) return undefined;
+    const passed = <Params extends object, Answer>(
+      method: Method,
+      ask: ((params: Params, asked: QuestionContext) => Promise<Answer>) | undefined,
+    ) =>
+      ask &&
+      (async (params: Params, asked: QuestionContext): Promise<Answer> => {
+        const { server, signal, origins, callers = [] } = asked;
+        const caller = callers.find(({ reads }) => reads.isRisky) ?? callers[0];
+        const send = async () => ({ answer: await ask.call(responder, params, asked) });
+        const context = { signal, origin: origins?.[0], caller };
+        return (await this.permit.send(inquiryOf(server, method, params), context, send)).answer;
+      });
+    const { sample, elicit, listRoots } = responder;
+    return {
+      get capabilities() {
+        return responder.capabilities;
+      },
+      ...(sample ? { sample: passed("sampling/createMessage", sample)! } : {}),
+      ...(elicit ? { elicit: passed("elicitation/create", elicit)! } : {}),
+      ...(listRoots
+        ? { listRoots: (asked) => passed("roots/list", () => listRoots.call(responder, asked))!({}, asked) }
+        : {}),
+      elicited: (id) => responder.elicited?.(id),
+    };
   }
 
   #currentAsker(): Asker | undefined {
@@ -122,9 +152,12 @@ export class CallPolicy {
 
   /** A tool by its own name, as it was last listed. */
   #lastListed(server: string, tool: string): StoredTool | undefined {
-    const tools = this.#given.stored?.(server)?.tools;
+    return this.#given.stored?.(server)?.tools.find(({ name }) => this.#ownName(server, name) === tool);
+  }
+
+  #ownName(server: string, shown: string): string | undefined {
     const edits = this.#given.servers.get(server)?.edits;
-    return tools?.find(({ name }) => (edits ? calledTool(edits, name, tools)?.tool : name) === tool);
+    return edits ? calledTool(edits, shown, this.#given.stored?.(server)?.tools)?.tool : shown;
   }
 
   /** Undefined if a call may have others, or if agents see an edited schema. */

@@ -1,0 +1,221 @@
+/** The step of the permit that asks a person, unless the tool's definition needs no permission or is allowed for the session. */
+import type { ClaudikinsError } from "../base/errors.ts";
+import { pathText } from "../config/policy.ts";
+import { type ApprovalQueue, ImmediateQueue, type MadeCall } from "./approval-queue.ts";
+import { exceededLimit, turnFor } from "./argument-size.ts";
+import { allowingLine, type Confirmation, effectOf, isDestructive } from "./decision.ts";
+import { changedParts, type ToolDefinition } from "./definition.ts";
+import { flowText, readsDigest, readsPart } from "./flow/question.ts";
+import type { SessionReads } from "./flow/session-reads.ts";
+import { maxQuestionRounds } from "./limits.ts";
+import type { Outgoing, Passing, Permission, Reasons, Step } from "./outgoing.ts";
+import { type Asker, Questions } from "./questions.ts";
+import { denied, keyOf } from "./refusals.ts";
+import { ruleText } from "./rules.ts";
+
+export interface AskingOptions {
+  /** Who can be asked now. */
+  asker: () => Asker | undefined;
+  definition: DefinitionOf;
+  /** Without it, no call waits, and no answer is recorded. */
+  queueFor?: QueueChoice | undefined;
+  /** The account that the server acts for, if the user could confuse it with another one. */
+  accountOf?: ((server: string) => string | undefined) | undefined;
+}
+
+/** Returns the queue of a question about a call. `made` is undefined for a call outside a program. */
+export type QueueChoice = (made: MadeCall | undefined) => ApprovalQueue;
+
+/**
+ * Returns the tool's definition, or without a tool what is known of the server. With `isFresh`, the server is asked now, because a server may
+ * change a tool without a notification; otherwise the last list of the same connection counts until the server announces a change.
+ */
+export type DefinitionOf = (
+  server: string,
+  tool: string | undefined,
+  options: { signal: AbortSignal | undefined; isFresh: boolean },
+) => Promise<ToolDefinition>;
+
+interface Grant {
+  /** The definition that the user allowed. */
+  digests: ToolDefinition["digests"];
+  /** The tool had another definition since. The permission no longer counts, even if the old definition comes back. */
+  isVoid: boolean;
+}
+
+export class Asking {
+  readonly #options: AskingOptions;
+  readonly #queueFor: QueueChoice;
+  readonly #questions: Questions;
+  /** What the user has allowed for the session. */
+  readonly #granted = new Map<string, Grant>();
+
+  constructor(options: AskingOptions) {
+    this.#options = options;
+    const unrecorded = new ImmediateQueue();
+    this.#queueFor = options.queueFor ?? (() => unrecorded);
+    this.#questions = new Questions(options.asker);
+  }
+
+  /** `again` repeats the checks after the answer: the config or the tool may have changed while a person was asked. */
+  step(again: (passing: Passing) => Promise<void>): Step {
+    return {
+      name: "ask",
+      kinds: ["call", "inquiry", "sampling", "answer"],
+      around: (passing, next) => {
+        const { reasons } = passing;
+        if (!reasons) return next(passing);
+        return this.#permission(passing, reasons).then(async (permission) => {
+          await again(passing);
+          passing.permission = permission;
+          return next(passing);
+        });
+      },
+    };
+  }
+
+  /**
+   * Why a person would be asked; undefined if nobody would. `annotations` are those of the tool. Throws what the step throws before it
+   * asks.
+   */
+  why({ request, reasons, policy }: Passing, annotations: ToolDefinition["annotations"]): string | undefined {
+    const grant = this.#granted.get(keyOf(request));
+    const isGranted = grant && !grant.isVoid && (!reasons?.reads || coversReads(grant, reasons.reads));
+    if (!reasons || isGranted) return undefined;
+    const why = whyAsked(reasons, { annotations }, request, false);
+    const limit = why === undefined ? undefined : exceededLimit(request.args);
+    if (limit === undefined) return why;
+    throw unreadable(request, limit, hintFor(request, reasons, policy));
+  }
+
+  async #permission({ request, context, policy }: Passing, reasons: Reasons): Promise<Permission> {
+    const turn = turnFor(request.args);
+    if (turn) await turn;
+    const limit = exceededLimit(request.args);
+    // A copy: the caller may change its object while the user reads the arguments. Arguments beyond the limit are never shown.
+    const args = limit === undefined ? (JSON.parse(JSON.stringify(request.args)) as object) : request.args;
+    const permissionFor = ({ connection }: ToolDefinition): Permission => ({ connection, args });
+    const { server, tool, shownAs } = request;
+    const shownArgs = limit === undefined && request.redact ? request.redact(args) : args;
+    const key = keyOf(request);
+    const isAlways = reasons.confirmation?.mode === "always" || reasons.rule || reasons.reads;
+    let changed: string[] | undefined;
+    for (let questions = 0; questions < maxQuestionRounds; ) {
+      const grant = this.#granted.get(key);
+      // Only a tool that its server calls harmless is trusted until the server announces a change.
+      const isFresh = Boolean(isAlways) || grant !== undefined;
+      const definition = withReads(await this.#definition(request, context.signal, isFresh), reasons.reads);
+      if (grant) {
+        const differences = changedParts(grant.digests, definition.digests);
+        if (differences.length === 0 && !grant.isVoid) return permissionFor(definition);
+        grant.isVoid = true;
+        changed = differences;
+      }
+      const why = whyAsked(reasons, definition, { ...request, args: shownArgs }, changed !== undefined);
+      if (why === undefined) return permissionFor(definition);
+      const hint = hintFor(request, reasons, policy);
+      if (limit !== undefined) throw unreadable(request, limit, hint);
+      const names = shownAs === undefined ? undefined : `agents know the tool as ${shownAs}`;
+      const whole = [why, names, this.#options.accountOf?.(server)].filter((each) => each !== undefined).join("; ");
+      const question = { server, tool, shownAs, args: shownArgs, why: whole, changed };
+      const asked = { question, definition, queue: this.#queueFor(context.made), context, hint };
+
+      using _place = await this.#questions.place(asked);
+      // Meanwhile, the user may have allowed the tool for the session.
+      if (this.#granted.get(key) !== grant) continue;
+      questions += 1;
+      const { scope, entry } = await this.#questions.approval(asked);
+      // The tool may have changed since, and the approval counts only for what was shown.
+      const after = withReads(await this.#definition(request, context.signal, true), reasons.reads);
+      changed = changedParts(definition.digests, after.digests);
+      if (changed.length > 0) {
+        await entry.withdraw();
+        continue;
+      }
+      if (scope === "session") {
+        this.#granted.set(key, { digests: after.digests, isVoid: false });
+        this.#questions.approveOthers(asked);
+      }
+      return permissionFor(after);
+    }
+    throw denied(request, "was not called: its definition kept changing while the person was asked");
+  }
+
+  /** A tool may have the name of another request, so the method belongs to what a permission is bound to. */
+  async #definition({ server, tool, method }: Outgoing, signal: AbortSignal | undefined, isFresh: boolean) {
+    const isCall = method === "tools/call";
+    const definition = await this.#options.definition(server, isCall ? tool : undefined, { signal, isFresh });
+    return isCall ? definition : { ...definition, digests: new Map([...definition.digests, ["its method", method]]) };
+  }
+}
+
+/** The error for a call whose arguments no user would read. */
+function unreadable(request: Outgoing, limit: string, allowing: string): ClaudikinsError {
+  const why = `was not called: a person must confirm it, and nobody reads arguments of more than ${limit}`;
+  return denied(request, why, `Make several calls with fewer arguments each. ${allowing}`);
+}
+
+function coversReads({ digests }: Grant, reads: SessionReads): boolean {
+  return digests.get(readsPart) === readsDigest(reads);
+}
+
+/** A permission counts only for what was read until then. */
+function withReads(definition: ToolDefinition, reads: SessionReads | undefined): ToolDefinition {
+  if (!reads) return definition;
+  return { ...definition, digests: new Map([...definition.digests, [readsPart, readsDigest(reads)]]) };
+}
+
+/** What to change in the config so that the request needs no permission. */
+function hintFor(
+  { server, tool, shownAs, method }: Outgoing,
+  { confirmation, rule, reads }: Reasons,
+  policy: Passing["policy"],
+): string {
+  const isRenamed = shownAs !== undefined;
+  if (rule) return `To call it without confirmation, change ${rule.line} of the config`;
+  const isCall = method === "tools/call";
+  if (reads && !confirmation) {
+    const place = pathText(["mcpServers", server, "labels"]);
+    const what = isCall ? (isRenamed ? "the tool" : tool) : server;
+    return `If nobody else can see what ${what} is given, say so with ${place} in the config`;
+  }
+  if (!policy) return "";
+  return isCall
+    ? allowingLine(server, policy, tool, { isRenamed })
+    : `This is required by ${confirmation?.line} of the config`;
+}
+
+/** Undefined if no permission is needed. */
+function whyAsked(
+  { confirmation, rule, reads }: Reasons,
+  definition: Pick<ToolDefinition, "annotations">,
+  { tool, args }: Pick<Outgoing, "tool" | "args">,
+  isChanged: boolean,
+): string | undefined {
+  const whys = [
+    rule && ruleText(rule),
+    reads && flowText(reads, args),
+    confirmation && whyConfirmed(confirmation, definition, tool, isChanged),
+  ].filter((each) => each !== undefined);
+  return whys.length === 0 ? undefined : whys.join("; ");
+}
+
+function whyConfirmed(
+  { mode, line }: Confirmation,
+  { annotations }: Pick<ToolDefinition, "annotations">,
+  tool: string,
+  isChanged: boolean,
+): string | undefined {
+  if (mode === "always") return `${line} says "always"`;
+  const isDangerous = isDestructive(annotations, tool);
+  if (!isDangerous && !isChanged) return undefined;
+  const says =
+    effectOf(annotations) === "unstated"
+      ? "says nothing about what the tool changes"
+      : annotations?.["destructiveHint"] === true
+        ? "marks the tool as destructive"
+        : isDangerous
+          ? "does not mark the tool as non-destructive"
+          : "now marks the tool as non-destructive";
+  return `${line} says "destructive", and the server ${says}`;
+}

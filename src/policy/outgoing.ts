@@ -1,0 +1,125 @@
+/** What goes to a server: the kinds of requests of MCP, and what the steps of the permit know of one request. */
+import type { JsonObject } from "../base/json-object.ts";
+import type { ServerPolicy } from "../config/policy.ts";
+import type { Confirmation } from "./decision.ts";
+import type { Caller } from "./flow/caller.ts";
+import type { SessionReads } from "./flow/session-reads.ts";
+import type { PermissionContext } from "./questions.ts";
+import type { AppliedRule } from "./rules.ts";
+
+/** Every request and notification of both eras that may go to a server, and the requests of servers that are answered, by what they carry. */
+const methods = {
+  call: ["tools/call"],
+  /** Texts that a program or an agent has chosen. */
+  inquiry: ["resources/read", "resources/subscribe", "prompts/get", "skills/get", "completion/complete"],
+  /** Nothing but a page that the server has named. */
+  list: ["resources/list", "resources/templates/list", "prompts/list", "skills/list"],
+  /** What the agent's model writes for a server, perhaps from what it has read. */
+  sampling: ["sampling/createMessage"],
+  /** What a person enters in a form that names the server, and the folders that the agent works in. */
+  answer: ["elicitation/create", "roots/list"],
+  /** Nothing of a session, or a part of a request that was permitted: its task, or a subscription that ends or is renewed. */
+  service: [
+    "initialize",
+    "server/discover",
+    "ping",
+    "logging/setLevel",
+    "tools/list",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+    "tasks/get",
+    "tasks/list",
+    "tasks/result",
+    "tasks/update",
+    "tasks/cancel",
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+    "notifications/tasks/status",
+  ],
+} as const;
+
+export type Kind = keyof typeof methods;
+export type Method = (typeof methods)[Kind][number];
+
+const kinds: ReadonlyMap<string, Kind> = new Map(
+  Object.entries(methods).flatMap(([kind, all]) => all.map((method) => [method, kind as Kind] as const)),
+);
+
+/** Undefined for a method that MCP does not define. */
+export function kindOf(method: string): Kind | undefined {
+  return kinds.get(method);
+}
+
+export interface ToolCall {
+  server: string;
+  /** The tool's own name. Other requests have the name of their function in programs, such as `resources.read`. */
+  tool: string;
+  /** The name that agents know it by, if it is another. */
+  shownAs?: string | undefined;
+  args: object;
+  /** Removes secrets from arguments that the config has added. Without it, all arguments come from the caller. */
+  redact?: ((args: object) => object) | undefined;
+}
+
+export interface Outgoing extends ToolCall {
+  method: Method;
+}
+
+/** The request of another kind than a call. Rules and questions name it as programs do. */
+export function inquiryOf(server: string, method: Method, args: object): Outgoing {
+  return { server, method, tool: method.replaceAll("/", "."), args };
+}
+
+/** What a request may be sent with. */
+export interface Permission {
+  /** The connection for which it counts. */
+  connection: object | undefined;
+  /** The arguments that the user was shown, with the secrets that the config has added. */
+  args: object;
+}
+
+/** Why a person must be asked about a request. */
+export interface Reasons {
+  confirmation?: Confirmation | undefined;
+  /** A rule that requires it. */
+  rule?: AppliedRule | undefined;
+  /** Given if the request may show to others what the session has read. */
+  reads?: SessionReads | undefined;
+}
+
+/** Sends the request. Undefined if its connection is not the one that it was permitted for. */
+export type Send = (permission: Permission | undefined) => Promise<JsonObject | undefined>;
+
+/** A request on its way through the steps. */
+export interface Passing {
+  readonly request: Outgoing;
+  readonly kind: Kind;
+  readonly context: PermissionContext;
+  readonly caller: Caller;
+  readonly policy: ServerPolicy | undefined;
+  readonly send: Send;
+  /** What the checks have found. Undefined if nobody need be asked. */
+  reasons: Reasons | undefined;
+  /** What a person has allowed. */
+  permission: Permission | undefined;
+  /** Whether a quota has counted it. */
+  isCounted: boolean;
+}
+
+/** The rest of the way: the steps that follow, and the sending. */
+export type Next = (passing: Passing) => Promise<JsonObject | undefined>;
+
+/** A step of the permit. */
+export interface Step {
+  readonly name: string;
+  /** The requests that it decides about. */
+  readonly kinds: readonly Kind[];
+  /** Loads what the check needs. Undefined if it has that. */
+  prepare?(passing: Passing): Promise<unknown> | undefined;
+  /** Throws if the request may not be sent, or adds a reason to ask a person. It also decides for those who only want to know. */
+  check?(passing: Passing): void;
+  /** Goes on with `next`, before or after its own work. */
+  around?(passing: Passing, next: Next): Promise<JsonObject | undefined>;
+}

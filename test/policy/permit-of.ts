@@ -1,0 +1,20 @@
+/** A permit without servers. */
+import { noAgent } from "../../src/policy/flow/caller.ts";
+import { SessionReads } from "../../src/policy/flow/session-reads.ts";
+import { Permit, type PermitOptions } from "../../src/policy/permit.ts";
+
+export function permitOf(options: Partial<PermitOptions> = {}): Permit {
+  return new Permit({
+    exists: () => true,
+    policyOf: () => undefined,
+    asker: () => undefined,
+    labels: { load: () => undefined, of: () => new Set(), ofAll: () => new Set() },
+    argumentNames: () => undefined,
+    suspiciousTool: () => undefined,
+    place: { door: "", person: "" },
+    caller: () => ({ reads: new SessionReads(), agent: noAgent }),
+    definition: () => Promise.reject(new Error("not asked for")),
+    jsonOf: JSON.stringify,
+    ...options,
+  });
+}
