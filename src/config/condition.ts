@@ -2,10 +2,12 @@
  * Conditions of rules, in the Common Expression Language (CEL): https://cel.dev. Its library takes 6 ms to load, so only configs with rules load it.
  */
 import type { ASTNode } from "@marcbachmann/cel-js";
+import { didYouMean } from "../base/near-names.ts";
 import { compiled, type Expression, visitAll } from "./cel/compile.ts";
 import { languageOf, type ReadExpression } from "./cel/language.ts";
 import { Fields, fromJson, type Key, List, type Value } from "./cel/values.ts";
 import { Undecidable, Work } from "./cel/work.ts";
+import { labels } from "./policy.ts";
 
 /** What a condition can ask about. */
 export interface ConditionFacts {
@@ -71,6 +73,7 @@ export function conditionOf(text: string): Condition {
   const { tree, type, evaluate } = language(text);
   if (type !== "bool" && type !== "dyn") throw new Error(`it is a ${type}, and must be true or false`);
   const { args, asked, tools, comparisons } = namesIn(tree);
+  refuseUnknownLabels(comparisons);
   const required = conjunctsOf(tree).flatMap((node) => aboutTool(node) ?? []);
   return {
     args,
@@ -105,6 +108,15 @@ class Arguments extends Fields {
   override get(key: Key): Value | undefined {
     const value = super.get(key);
     return value === undefined && typeof key === "string" && !this.#asked.has(key) ? null : value;
+  }
+}
+
+/** A rule with a misspelt label would never apply. */
+function refuseUnknownLabels(comparisons: readonly Comparison[]): void {
+  for (const { of, value } of comparisons) {
+    const isLabel = "variable" in of && (of.variable === "labels" || of.variable === "reads");
+    if (!isLabel || labels.some((label) => label === value)) continue;
+    throw new Error([`there is no label "${value}".`, didYouMean(String(value), labels)].join(" ").trim());
   }
 }
 

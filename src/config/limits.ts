@@ -51,10 +51,10 @@ export const maxConditionParts = 500;
 export const maxConditionDepth = 500;
 
 /** Work of all conditions that decide about one call, of about 10 ns each. They run in the main thread, and a program chooses the arguments. */
-export const conditionSteps = 4_000_000;
+export const conditionSteps = 2_500_000;
 
 /** Time of the patterns in these conditions, which are not counted in steps. */
-export const conditionMs = 40;
+export const conditionMs = 50;
 
 /** The pattern of `matches()` in a condition. */
 export const maxPatternChars = 1_000;

@@ -252,6 +252,38 @@ test("doctor and config edit refuse a rule with an argument that its tool does n
   expect(edited.stderr).toContain('policy.rules[0]: rec.push_files has no argument "brnch". Did you mean branch?');
 });
 
+test("doctor names each rule that cannot be right, and no other", async () => {
+  await opened([
+    'deny when tool == "rec.push_file" && args.branch == "main"',
+    'deny when tool == "rce.push_files" && args.branch == "main"',
+    'deny when server == "rek"',
+    'deny when tool in ["rec.get_issu"]',
+    'deny when tool == "rec.push_files" && args.count == "3"',
+    'deny when tool == "rec.push_files" && args.branch > 3',
+    'deny when tool == "rec.push_files" && args.count.startsWith("3")',
+    'deny when tool == "rec.push_files" && args.branch in [1, 2]',
+    'deny when tool == "rec.push_files" && 100 - (args.count + args.count) < 0',
+    'deny when tool == "rec.push_files" && (args.branch == "main" || args.count > 3 || args.files == 1)',
+    'deny when tool == "elsewhere.tool" && args.any == 1',
+    'deny when server == "rec" && args.count == "3"',
+  ]);
+  await recorded.close();
+  const { path } = recorded.project;
+  const at = { cwd: path, env: { HOME: path, CI: "true" } };
+  const { stdout } = await cli(["doctor", "--json", "--no-servers", "--trust"], at);
+  const { findings } = JSON.parse(stdout) as { findings: { id: string; message: string }[] };
+  expect(findings.filter(({ id }) => id.startsWith("config.rules")).map(({ message: each }) => each)).toEqual([
+    'policy.rules[0]: there is no tool "rec.push_file". Did you mean rec.push_files?',
+    'policy.rules[1]: there is no server "rce". Did you mean rec?',
+    'policy.rules[2]: there is no server "rek". Did you mean rec?',
+    'policy.rules[3]: there is no tool "rec.get_issu". Did you mean rec.get_issue?',
+    "policy.rules[4]: args.count of rec.push_files is number, and is compared with a string",
+    "policy.rules[5]: args.branch of rec.push_files is string, and is compared with a number",
+    "policy.rules[6]: args.count of rec.push_files is number, and is used with startsWith",
+    "policy.rules[7]: args.branch of rec.push_files is string, and is compared with a number",
+  ]);
+});
+
 /** The library writes these conditions without their parentheses, or not at all. */
 describe("the tree that was parsed decides", () => {
   const spend = 'deny when tool == "rec.push_files" && 100 - (args.count + args.count) < 0';

@@ -15,54 +15,57 @@ import { Undecidable, type Work } from "./work.ts";
 /** A method gets its receiver as the first value. Throws Undecidable if there is no result. */
 export type CelFunction = (values: readonly Value[], work: Work) => Value;
 
+/** Characters of a text that may be converted into a number. */
+const maxConverted = 400;
+
 export const functions: Readonly<Record<string, CelFunction>> = {
   dyn: ([value]) => value!,
   type: ([value]) => new TypeName(typeOf(value!)),
   size: sizeOf,
-  bool([value]) {
+  bool: conversion(([value]) => {
     if (typeof value === "boolean") return value;
     if (["1", "t", "T", "true", "TRUE", "True"].includes(value as string)) return true;
     if (["0", "f", "F", "false", "FALSE", "False"].includes(value as string)) return false;
     throw noFunction("bool", [value!]);
-  },
-  int([value]) {
+  }),
+  int: conversion(([value]) => {
     if (typeof value === "bigint") return value;
     if (typeof value === "number" && Math.abs(value) < 2 ** 63) return BigInt(Math.trunc(value));
     if (value instanceof Timestamp) return secondsOf(value);
-    if (typeof value === "string" && value.length <= 40 && /^[+-]?\d+$/.test(value)) {
+    if (typeof value === "string" && value.length <= maxConverted && /^[+-]?\d+$/.test(value)) {
       return integer(BigInt(value.replace("+", "")));
     }
     throw noFunction("int", [value!]);
-  },
-  double([value]) {
+  }),
+  double: conversion(([value]) => {
     if (typeof value === "number") return value;
     if (typeof value === "bigint") return Number(value);
-    const text = typeof value === "string" && value.length <= 400 ? value : "";
+    const text = typeof value === "string" && value.length <= maxConverted ? value : "";
     if (/^[+-]?(?:inf|infinity)$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
     if (/^nan$/i.test(text)) return Number.NaN;
     const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
     if (Number.isFinite(number)) return number;
     throw noFunction("double", [value!]);
-  },
-  string([value]) {
+  }),
+  string: conversion(([value]) => {
     if (typeof value === "string") return value;
     if (typeof value === "bigint" || typeof value === "boolean") return String(value);
     if (typeof value === "number") return Math.abs(value) === Infinity ? (value > 0 ? "+Inf" : "-Inf") : String(value);
     if (value instanceof Timestamp) return timestampText(value);
     if (value instanceof Duration) return durationText(value);
     throw noFunction("string", [value!]);
-  },
-  timestamp([value]) {
+  }),
+  timestamp: conversion(([value]) => {
     if (value instanceof Timestamp) return value;
     if (typeof value === "bigint") return timestampAt(value);
     if (typeof value === "string") return readTimestamp(value);
     throw noFunction("timestamp", [value!]);
-  },
-  duration([value]) {
+  }),
+  duration: conversion(([value]) => {
     if (value instanceof Duration) return value;
     if (typeof value === "string") return readDuration(value);
     throw noFunction("duration", [value!]);
-  },
+  }),
 };
 
 export const methods: Readonly<Record<string, CelFunction>> = {
@@ -114,6 +117,15 @@ export const methods: Readonly<Record<string, CelFunction>> = {
   },
   ...Object.fromEntries(timeParts.map((part) => [part, timePart(part)])),
 };
+
+/** A text that is converted is short, but is read by expressions. */
+function conversion(convert: CelFunction): CelFunction {
+  return (values, work) => {
+    const [value] = values;
+    work.take(50 + (typeof value === "string" ? 20 * Math.min(value.length, maxConverted) : 0));
+    return convert(values, work);
+  };
+}
 
 function timePart(name: string): CelFunction {
   return (values, work) => {

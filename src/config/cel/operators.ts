@@ -111,7 +111,7 @@ function isOrdered(left: Value, right: Value, work: Work, isIt: (order: number) 
 /** Texts are ordered by code points, unlike in JavaScript. */
 function textOrder(left: string, right: string, work: Work): number {
   const length = Math.min(left.length, right.length);
-  work.take(length / 5);
+  work.take(length / 2);
   for (let index = 0; index < length; index++) {
     const [one, other] = [left.charCodeAt(index), right.charCodeAt(index)];
     if (one === other) continue;

@@ -69,8 +69,9 @@ export class Fields {
 
   keys(work: Work): readonly Key[] {
     if (this.#keys) return this.#keys;
-    this.#keys = this.#entries ? [...this.#entries.keys()] : Object.keys(this.#json).filter((key) => this.has(key));
-    work.take(10 * this.#keys.length);
+    const json = this.#json;
+    this.#keys = this.#entries ? [...this.#entries.keys()] : Object.keys(json).filter((key) => json[key] !== undefined);
+    work.take(25 * this.#keys.length);
     return this.#keys;
   }
 }
@@ -131,7 +132,7 @@ export function typeOf(value: Value): string {
 
 /** Values of different types are different. Numbers are equal if their values are. */
 export function areEqual(one: Value, other: Value, work: Work, depth = 0): boolean {
-  work.take(2);
+  work.take(5);
   if (depth > maxConditionDepth) throw new Undecidable("the values are nested too deeply");
   if (typeof one === "string" && typeof other === "string") {
     if (one.length !== other.length) return false;
