@@ -61,3 +61,6 @@ export const maxPatternChars = 1_000;
 
 /** Instructions of its program. A character costs as much time as the program is large. */
 export const maxPatternSize = 1_000;
+
+/** Characters of a text that a condition may convert into a number. */
+export const maxConvertedChars = 400;

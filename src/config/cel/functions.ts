@@ -1,4 +1,5 @@
 /** The functions of CEL that conditions may call, besides its macros and `matches`. */
+import { maxConvertedChars } from "../limits.ts";
 import {
   durationText,
   partOf,
@@ -15,9 +16,6 @@ import { Undecidable, type Work } from "./work.ts";
 /** A method gets its receiver as the first value. Throws Undecidable if there is no result. */
 export type CelFunction = (values: readonly Value[], work: Work) => Value;
 
-/** Characters of a text that may be converted into a number. */
-const maxConverted = 400;
-
 export const functions: Readonly<Record<string, CelFunction>> = {
   dyn: ([value]) => value!,
   type: ([value]) => new TypeName(typeOf(value!)),
@@ -32,7 +30,7 @@ export const functions: Readonly<Record<string, CelFunction>> = {
     if (typeof value === "bigint") return value;
     if (typeof value === "number" && Math.abs(value) < 2 ** 63) return BigInt(Math.trunc(value));
     if (value instanceof Timestamp) return secondsOf(value);
-    if (typeof value === "string" && value.length <= maxConverted && /^[+-]?\d+$/.test(value)) {
+    if (typeof value === "string" && value.length <= maxConvertedChars && /^[+-]?\d+$/.test(value)) {
       return integer(BigInt(value.replace("+", "")));
     }
     throw noFunction("int", [value!]);
@@ -40,7 +38,7 @@ export const functions: Readonly<Record<string, CelFunction>> = {
   double: conversion(([value]) => {
     if (typeof value === "number") return value;
     if (typeof value === "bigint") return Number(value);
-    const text = typeof value === "string" && value.length <= maxConverted ? value : "";
+    const text = typeof value === "string" && value.length <= maxConvertedChars ? value : "";
     if (/^[+-]?(?:inf|infinity)$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
     if (/^nan$/i.test(text)) return Number.NaN;
     const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
@@ -122,7 +120,7 @@ export const methods: Readonly<Record<string, CelFunction>> = {
 function conversion(convert: CelFunction): CelFunction {
   return (values, work) => {
     const [value] = values;
-    work.take(50 + (typeof value === "string" ? 20 * Math.min(value.length, maxConverted) : 0));
+    work.take(50 + (typeof value === "string" ? 20 * Math.min(value.length, maxConvertedChars) : 0));
     return convert(values, work);
   };
 }

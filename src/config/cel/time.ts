@@ -1,4 +1,5 @@
 /** Timestamps and durations of CEL, which are whole numbers of nanoseconds. */
+import { dayMs } from "../../base/units.ts";
 import { Duration, integer, Timestamp } from "./values.ts";
 import { Undecidable } from "./work.ts";
 
@@ -16,7 +17,7 @@ const nanosOf: Record<string, bigint> = {
 // From the year 1 to the year 9999, and durations as long as that, as in Protocol Buffers.
 const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
-const longestSeconds = 315_576_000_000n;
+const longestDuration = 315_576_000_000n;
 
 export function timestamp(nanos: bigint): Timestamp {
   if (nanos < firstSecond * second || nanos >= (lastSecond + 1n) * second) {
@@ -26,7 +27,7 @@ export function timestamp(nanos: bigint): Timestamp {
 }
 
 export function duration(nanos: bigint): Duration {
-  if (nanos > longestSeconds * second || nanos < -longestSeconds * second) {
+  if (nanos > longestDuration * second || nanos < -longestDuration * second) {
     throw new Undecidable("a duration is out of range");
   }
   return new Duration(integer(nanos));
@@ -86,8 +87,6 @@ export function timestampText({ nanos }: Timestamp): string {
 function decimals(nanos: bigint): string {
   return nanos === 0n ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;
 }
-
-const dayMs = 86_400_000;
 
 const timestampParts = {
   getFullYear: (date: Date) => date.getUTCFullYear(),

@@ -1,5 +1,5 @@
 /**
- * Limits the work of conditions: a program chooses the arguments, and may choose millions of them. What a condition does is counted, so that the same
+ * Limits the work of conditions: a program chooses the arguments, and may choose millions of them. Steps are counted and not timed, so that the same
  * call always gets the same answer. Only patterns are timed, because no count says how long they take.
  */
 import { conditionMs, conditionSteps } from "../limits.ts";
@@ -29,7 +29,7 @@ export class Work {
     if (this.#steps < 0) throw new TooMuchWork();
   }
 
-  /** Counts the work with the characters of a text, of which the machine handles several at a time. */
+  /** Counts the work with a text. The machine handles several characters at a time. */
   read(text: string): void {
     if (text.length > 100) this.take(text.length / 10);
   }

@@ -12,7 +12,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** The other implementation says that a map does not have a key whose value is null, and that a number has no keys; for CEL that is no value. */
+/** The other implementation says that a map lacks a key whose value is null, and that a number lacks every key. CEL says neither. */
 const without = new Set(["none", "map"]);
 const names = ["n", "m", "ratio", "branch", "text", "list", "words", "map", "on", "none", "deep"];
 
