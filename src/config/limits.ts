@@ -51,7 +51,7 @@ export const maxConditionParts = 500;
 export const maxConditionDepth = 500;
 
 /** Work of all conditions that decide about one call, of about 10 ns each. They run in the main thread, and a program chooses the arguments. */
-export const conditionSteps = 2_500_000;
+export const conditionSteps = 1_500_000;
 
 /** Time of the patterns in these conditions, which are not counted in steps. */
 export const conditionMs = 50;

@@ -157,7 +157,7 @@ function sizeOf([value]: readonly Value[], work: Work): Value {
 
 /** Counts the comparisons of a search, which may compare the whole part at each place. */
 function search(text: string, part: string, work: Work): void {
-  work.take(((Math.max(text.length - part.length, 0) + 1) * (1 + part.length / 50)) / 10);
+  work.take(((Math.max(text.length - part.length, 0) + 1) * (1 + part.length / 50)) / 20);
 }
 
 function mapped(text: string, parts: RegExp, change: (part: string) => string, work: Work): string {
