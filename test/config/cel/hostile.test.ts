@@ -62,20 +62,20 @@ const nested = (levels: number) => {
 
 describe("patterns", () => {
   test.each<[string, string, boolean]>([
-    [String.raw`\\s+$`, `${" ".repeat(50_000)}x`, false],
-    [String.raw`\\s+$`, " ".repeat(50_000), true],
-    [String.raw`[^@]+@example\\.com`, "a".repeat(50_000), false],
-    [String.raw`[^@]+@example\\.com`, `${"a".repeat(50_000)}@example.com`, true],
-    ["(?:(?:a)+)+$", `${"a".repeat(50_000)}!`, false],
-    ["((a|b)?c?)+$", `${"ab".repeat(25_000)}!`, true],
-    ["^((a|b)?c?)+$", `${"ab".repeat(25_000)}!`, false],
-    ["^(a+)+$", `${"a".repeat(50_000)}!`, false],
-    ["(a|aa)+$", `${"a".repeat(50_000)}!`, false],
-    ["^(.*?,){11}P", "1,2,3,4,5,6,7,8,9,10,11,12,".repeat(5_000), false],
-    ["(x+x+)+y", "x".repeat(50_000), false],
-    [String.raw`(?i)password\\s*[:=]`, `${"password ".repeat(10_000)}=`, true],
-    [String.raw`^\\p{L}+$`, "ä".repeat(50_000), true],
-  ])("%s is right and quick for 50,000 characters", async (pattern, text, expected) => {
+    [String.raw`\\s+$`, `${" ".repeat(20_000)}x`, false],
+    [String.raw`\\s+$`, " ".repeat(20_000), true],
+    [String.raw`[^@]+@example\\.com`, "a".repeat(20_000), false],
+    [String.raw`[^@]+@example\\.com`, `${"a".repeat(20_000)}@example.com`, true],
+    ["(?:(?:a)+)+$", `${"a".repeat(20_000)}!`, false],
+    ["((a|b)?c?)+$", `${"ab".repeat(10_000)}!`, true],
+    ["^((a|b)?c?)+$", `${"ab".repeat(10_000)}!`, false],
+    ["^(a+)+$", `${"a".repeat(20_000)}!`, false],
+    ["(a|aa)+$", `${"a".repeat(20_000)}!`, false],
+    ["^(.*?,){11}P", "1,2,3,4,5,6,7,8,9,10,11,12,".repeat(1_000), false],
+    ["(x+x+)+y", "x".repeat(20_000), false],
+    [String.raw`(?i)password\\s*[:=]`, `${"password ".repeat(2_000)}=`, true],
+    [String.raw`^\\p{L}+$`, "ä".repeat(20_000), true],
+  ])("%s is right and quick for 20,000 characters", async (pattern, text, expected) => {
     const { applies, why, ms } = await decided([`args.text.matches("${pattern}")`], { text });
     expect({ applies, why }).toEqual({ applies: expected, why: "" });
     expect(ms).toBeLessThan(mostMs);
