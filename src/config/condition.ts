@@ -1,9 +1,13 @@
 /**
- * Conditions of rules, in the Common Expression Language (CEL): https://cel.dev. The only file that knows the library. It takes 6 ms to load,
- * so only configs with rules load it.
+ * Conditions of rules, in the Common Expression Language (CEL): https://cel.dev. Its library takes 6 ms to load, so only configs with rules load it.
  */
-import { type ASTNode, Environment, serialize } from "@marcbachmann/cel-js";
-import { maxConditionParts } from "./limits.ts";
+import type { ASTNode } from "@marcbachmann/cel-js";
+import { didYouMean } from "../base/near-names.ts";
+import { compiled, type Expression, visitAll } from "./cel/compile.ts";
+import { languageOf, type ReadExpression } from "./cel/language.ts";
+import { Fields, fromJson, type Key, List, type Value } from "./cel/values.ts";
+import { Undecidable, Work } from "./cel/work.ts";
+import { labels } from "./policy.ts";
 
 /** What a condition can ask about. */
 export interface ConditionFacts {
@@ -21,203 +25,197 @@ export interface ConditionFacts {
 export interface Condition {
   /** Whether a call of the tool can meet the condition, whatever its arguments are. */
   mayBeMet(tool: string, labels: ReadonlySet<string>): boolean;
-  /** Whether a call meets the condition, if its tool can. Throws if that cannot be said, such as for a comparison of a text with a number. */
-  isMet(facts: ConditionFacts): boolean;
+  /**
+   * Whether a call meets the condition. Throws if that cannot be said, such as for a comparison of a text with a number, or if the conditions of the
+   * call need more work than is allowed.
+   */
+  isMet(facts: ConditionFacts, work?: Work): boolean;
   /** The arguments that it reads. One that a call does not have is null, unless the condition asks for it with `has`. */
   args: readonly string[];
   /** The tools that it names: `tool == "github.push_files"`. */
   tools: readonly string[];
+  /** The comparisons of its variables with a text or a number, for those who look for mistakes. */
+  comparisons: readonly Comparison[];
 }
 
-let environment: Environment | undefined;
-
-function shared(): Environment {
-  environment ??= new Environment({
-    homogeneousAggregateLiterals: false,
-    limits: {
-      maxAstNodes: maxConditionParts,
-      maxDepth: 64,
-      maxListElements: 1_000,
-      maxMapEntries: 100,
-      maxCallArguments: 16,
-    },
-  })
-    .registerVariable("server", "string")
-    .registerVariable("tool", "string")
-    .registerVariable("args", "map")
-    .registerVariable("labels", "list<string>")
-    .registerVariable("reads", "list<string>")
-    .registerVariable("agent", { schema: { name: "string", version: "string", door: "string", person: "string" } });
-  return environment;
+/** A variable, or an argument of the tool, and what it is compared with: `args.count == "three"`, `"public" in labels`. */
+export interface Comparison {
+  of: { variable: string } | { argument: string };
+  operator: string;
+  value: string | number | bigint | boolean;
 }
+
+const variables = {
+  server: "string",
+  tool: "string",
+  args: "map",
+  labels: "list<string>",
+  reads: "list<string>",
+  agent: { name: "string", version: "string", door: "string", person: "string" },
+};
+const variableNames: ReadonlySet<string> = new Set(Object.keys(variables));
+
+let language: ((text: string) => ReadExpression) | undefined;
 
 /** The mistake in a condition. Undefined if it can be used. */
 export function conditionProblem(text: string): string | undefined {
   try {
-    const { valid, type, error } = shared().parse(text).check();
-    if (!valid) return firstLine(error?.message ?? "it has a mistake");
-    if (type !== "bool" && type !== "dyn") return `it is a ${type}, and must be true or false`;
-    return slowPatternIn(text);
+    conditionOf(text);
+    return undefined;
   } catch (error) {
-    return firstLine(error instanceof Error ? error.message : String(error));
+    return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0]!.trim();
   }
 }
 
 /** Throws if the condition has a problem. */
 export function conditionOf(text: string): Condition {
-  const problem = conditionProblem(text);
-  if (problem !== undefined) throw new Error(problem);
-  const code = withoutTexts(text);
-  const args = namesAfter(/(?<![\w.])args\.([A-Za-z_]\w*)/g, code);
-  const asked = new Set(namesAfter(/\bhas\(\s*args\.(\w+)/g, code));
-  // A condition such as `"branch" in args` may read all of them.
-  const readsAll = /(?<![\w.])args(?!\.[A-Za-z_])\b/.test(code);
-  const parts = partsOf(shared().parse(text).ast);
-  // An evaluation takes 2 to 6 µs, and half of it for a condition that begins with the tool.
-  const restText = parts.rest.map(({ text: each }) => `(${each})`).join(" && ");
-  const rest = restText === "" ? undefined : shared().parse(restText);
-  const variables = variablesIn(withoutTexts(restText));
+  language ??= languageOf(variables);
+  const { tree, type, evaluate } = language(text);
+  if (type !== "bool" && type !== "dyn") throw new Error(`it is a ${type}, and must be true or false`);
+  const { args, asked, tools, comparisons } = namesIn(tree);
+  refuseUnknownLabels(comparisons);
+  const required = conjunctsOf(tree).flatMap((node) => aboutTool(node) ?? []);
   return {
     args,
-    tools: toolsIn(text),
-    mayBeMet: (tool, labels) =>
-      parts.tools.every((each) => each === tool) && parts.labels.every((each) => labels.has(each)),
-    isMet(facts) {
-      if (!rest) return true;
-      const given = facts.args as Record<string, unknown>;
-      let isSure = true;
-      for (const { check } of parts.rest) {
-        const found = check?.(given);
-        if (found === false) return false;
-        isSure &&= found === true;
-      }
-      if (isSure) return true;
-      const names = readsAll ? new Set([...Object.keys(given), ...args]) : args;
-      // Without a prototype, which a name such as `__proto__` would replace.
-      const values: Record<string, unknown> = Object.create(null);
-      for (const name of names) {
-        if (Object.hasOwn(given, name)) values[name] = celValue(given[name]);
-        else if (!asked.has(name)) values[name] = null;
-      }
-      const context: Record<string, unknown> = { args: values };
-      for (const name of variables) {
-        const fact = facts[name];
-        context[name] = fact instanceof Set ? [...fact] : fact;
-      }
-      return rest(context) === true;
+    tools,
+    comparisons,
+    mayBeMet: (tool, labels) => required.every((each) => isPossible(each, tool, labels)),
+    isMet(facts, work = new Work()) {
+      const values = new Map<string, Value>();
+      const variable = (name: string) => values.getOrInsertComputed(name, () => factOf(facts, name, asked));
+      const value = evaluate({ variable, work, locals: [] });
+      if (typeof value !== "boolean") throw new Undecidable("it is neither true nor false");
+      return value;
     },
   };
 }
 
-/** The variables of a condition besides the arguments. Most conditions have none but the tool, which is not evaluated. */
-function variablesIn(code: string): ("server" | "tool" | "labels" | "reads" | "agent")[] {
-  return (["server", "tool", "labels", "reads", "agent"] as const).filter((name) =>
-    new RegExp(String.raw`(?<![\w.])${name}\b`).test(code),
-  );
+function factOf(facts: ConditionFacts, name: string, asked: ReadonlySet<string>): Value {
+  if (name === "args") return new Arguments(facts.args, asked);
+  const fact = facts[name as Exclude<keyof ConditionFacts, "args">];
+  return fromJson(fact instanceof Set ? [...fact] : fact);
 }
 
-/** The parts of a condition of the form `a && b && c`. It is false without each of them, whether the others are true, false or fail. */
-interface Parts {
-  /** The tool must be each of these: `tool == "github.push_files"`. */
+/** An argument that a call does not have is null, unless the condition asks whether it is there. */
+class Arguments extends Fields {
+  readonly #asked: ReadonlySet<string>;
+
+  constructor(args: object, asked: ReadonlySet<string>) {
+    super(undefined, args as Record<string, unknown>);
+    this.#asked = asked;
+  }
+
+  override get(key: Key): Value | undefined {
+    const value = super.get(key);
+    return value === undefined && typeof key === "string" && !this.#asked.has(key) ? null : value;
+  }
+}
+
+/** A rule with a misspelt label would never apply. */
+function refuseUnknownLabels(comparisons: readonly Comparison[]): void {
+  for (const { of, value } of comparisons) {
+    const isLabel = "variable" in of && (of.variable === "labels" || of.variable === "reads");
+    if (!isLabel || labels.some((label) => label === value)) continue;
+    throw new Error([`there is no label "${value}".`, didYouMean(String(value), labels)].join(" ").trim());
+  }
+}
+
+/** The parts of `a && b && c`: it is false without each of them, whether the others are true, false or fail. */
+function conjunctsOf(node: ASTNode): ASTNode[] {
+  return node.op === "&&" ? node.args.flatMap(conjunctsOf) : [node];
+}
+
+/** The part of a condition that asks for nothing but the tool and its labels. Undefined if it asks for more. */
+function aboutTool(node: ASTNode): Expression | undefined {
+  let isAbout = true;
+  visitAll(node, ({ op, args }, locals) => {
+    if (op === "id" && !locals.includes(args) && variableNames.has(args))
+      isAbout &&= args === "tool" || args === "labels";
+  });
+  return isAbout ? compiled(node, variableNames) : undefined;
+}
+
+function isPossible(part: Expression, tool: string, labels: ReadonlySet<string>): boolean {
+  const variable = (name: string) => (name === "tool" ? tool : List.of([...labels]));
+  try {
+    return part({ variable, work: new Work(), locals: [] }) !== false;
+  } catch {
+    return true;
+  }
+}
+
+interface Names {
+  args: string[];
+  /** The arguments for which it asks with `has`. */
+  asked: Set<string>;
   tools: string[];
-  /** The tool must have these labels: `"public" in labels`. */
-  labels: string[];
-  /** The other parts. */
-  rest: { text: string; check: TextCheck | undefined }[];
+  comparisons: Comparison[];
 }
 
-/** Decides about the arguments as the library does. Undefined if only the library can. */
-type TextCheck = (args: Readonly<Record<string, unknown>>) => boolean | undefined;
-
-function partsOf(node: ASTNode): Parts {
-  const { op, args } = node;
-  if (op === "&&") {
-    const [left, right] = args.map(partsOf) as [Parts, Parts];
-    return {
-      tools: [...left.tools, ...right.tools],
-      labels: [...left.labels, ...right.labels],
-      rest: [...left.rest, ...right.rest],
-    };
-  }
-  const tool = op === "==" ? (textBeside("tool", args) ?? textBeside("tool", [args[1], args[0]])) : undefined;
-  if (tool !== undefined) return { tools: [tool], labels: [], rest: [] };
-  const label = op === "in" ? textBeside("labels", [args[1], args[0]]) : undefined;
-  if (label !== undefined) return { tools: [], labels: [label], rest: [] };
-  return { tools: [], labels: [], rest: [{ text: serialize(node), check: textCheckOf(node) }] };
-}
-
-const textComparisons = {
-  "==": (one: string, other: string) => one === other,
-  "!=": (one: string, other: string) => one !== other,
-  startsWith: (one: string, other: string) => one.startsWith(other),
-  endsWith: (one: string, other: string) => one.endsWith(other),
-  contains: (one: string, other: string) => one.includes(other),
-};
-
-/** The check of a comparison with a text, such as `args.branch == "main"`: most rules have nothing else, and it takes 0.1 µs. */
-function textCheckOf(node: ASTNode): TextCheck | undefined {
-  const [how, subject, other] =
-    node.op === "rcall" && node.args[2].length === 1
-      ? [node.args[0], node.args[1], node.args[2][0]]
-      : node.op === "==" || node.op === "!="
-        ? [node.op, ...node.args]
-        : [];
-  const compare = Object.entries(textComparisons).find(([name]) => name === how)?.[1];
-  const name = argumentIn(subject);
-  const text = other?.op === "value" ? other.args : undefined;
-  if (!compare || name === undefined || typeof text !== "string") return undefined;
-  return (given) => {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    return typeof value === "string" ? compare(value, text) : undefined;
-  };
-}
-
-/** The name in `args.name`. */
-function argumentIn(node: ASTNode | undefined): string | undefined {
-  if (node?.op !== ".") return undefined;
-  const [variable, name] = node.args;
-  return variable.op === "id" && variable.args === "args" && typeof name === "string" ? name : undefined;
-}
-
-/** The text that is compared with the variable. */
-function textBeside(variable: string, [one, other]: readonly [ASTNode, ASTNode]): string | undefined {
-  const isVariable = one.op === "id" && one.args === variable;
-  return isVariable && other.op === "value" && typeof other.args === "string" ? other.args : undefined;
-}
-
-/** Whole numbers of JSON as integers, which CEL does not compute together with other numbers. A missing value is null. */
-function celValue(value: unknown): unknown {
-  if (Number.isSafeInteger(value)) return BigInt(value as number);
-  if (Array.isArray(value)) return value.map(celValue);
-  if (typeof value !== "object" || value === null) return value ?? null;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, celValue(each)]));
-}
-
-function namesAfter(pattern: RegExp, code: string): string[] {
-  return [...new Set([...code.matchAll(pattern)].flatMap(([, name]) => name ?? []))];
-}
-
-function toolsIn(text: string): string[] {
-  return [...text.matchAll(/(?<![\w.])tool\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')/g)].map(
-    ([, one, other]) => one ?? other!,
-  );
-}
-
-/** JavaScript's patterns may take exponential time, so those that repeat a repetition are refused. */
-function slowPatternIn(text: string): string | undefined {
-  for (const [, pattern] of text.matchAll(/\bmatches\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')?/g)) {
-    if (pattern === undefined) return "matches() takes a pattern in quotes";
-    if (/\((?:[^()\\]|\\.)*[+*{|](?:[^()]|\([^()]*\))*\)\s*[+*{]/.test(pattern)) {
-      return `the pattern ${pattern} repeats a group that repeats or chooses, which may take very long`;
+function namesIn(tree: ASTNode): Names {
+  const args = new Set<string>();
+  const asked = new Set<string>();
+  const comparisons: Comparison[] = [];
+  visitAll(tree, (node, locals) => {
+    const name = locals.includes("args") ? undefined : argumentIn(node);
+    if (name !== undefined) args.add(name);
+    if (node.op === "call" && node.args[0] === "has") {
+      const [of] = node.args[1];
+      const first = of && !locals.includes("args") ? argumentIn(rootOf(of)) : undefined;
+      if (first !== undefined) asked.add(first);
     }
+    comparisons.push(...comparisonsIn(node, locals));
+  });
+  const tools = comparisons.flatMap(({ of, operator, value }) =>
+    "variable" in of && of.variable === "tool" && operator === "==" ? [String(value)] : [],
+  );
+  return { args: [...args], asked, tools: [...new Set(tools)], comparisons };
+}
+
+/** The name in `args.name` and `args["name"]`. */
+function argumentIn(node: ASTNode): string | undefined {
+  if (node.op !== "." && node.op !== "[]") return undefined;
+  const [variable, name] = node.args;
+  if (variable.op !== "id" || variable.args !== "args") return undefined;
+  if (typeof name === "string") return name;
+  return name.op === "value" && typeof name.args === "string" ? name.args : undefined;
+}
+
+/** The `args.name` in `args.name.other["more"]`. */
+function rootOf(node: ASTNode): ASTNode {
+  if (argumentIn(node) !== undefined || (node.op !== "." && node.op !== "[]")) return node;
+  return rootOf(node.args[0]);
+}
+
+const orders = new Set(["==", "!=", "<", "<=", ">", ">="]);
+
+function comparisonsIn(node: ASTNode, locals: readonly string[]): Comparison[] {
+  if (node.op === "rcall") {
+    const [operator, subject, [other]] = node.args;
+    return other ? compared(subject, operator, other, locals) : [];
   }
-  return undefined;
+  if (node.op === "in") {
+    const [item, list] = node.args;
+    if (list.op === "list") return list.args.flatMap((each) => compared(item, "in", each, locals));
+    return compared(list, "contains", item, locals);
+  }
+  if (!orders.has(node.op)) return [];
+  const [left, right] = node.args as [ASTNode, ASTNode];
+  return [...compared(left, node.op, right, locals), ...compared(right, node.op, left, locals)];
 }
 
-function withoutTexts(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""');
-}
-
-function firstLine(message: string): string {
-  return message.split("\n", 1)[0]!.trim();
+function compared(subject: ASTNode, operator: string, other: ASTNode, locals: readonly string[]): Comparison[] {
+  const value = other.op === "value" ? other.args : undefined;
+  if (
+    typeof value !== "string" &&
+    typeof value !== "number" &&
+    typeof value !== "bigint" &&
+    typeof value !== "boolean"
+  ) {
+    return [];
+  }
+  const argument = locals.includes("args") ? undefined : argumentIn(subject);
+  if (argument !== undefined) return [{ of: { argument }, operator, value }];
+  const isVariable = subject.op === "id" && variableNames.has(subject.args) && !locals.includes(subject.args);
+  return isVariable ? [{ of: { variable: subject.args }, operator, value }] : [];
 }

@@ -46,3 +46,21 @@ export const maxRules = 200;
 
 /** Parts of the condition of a rule. */
 export const maxConditionParts = 500;
+
+/** Levels of values that a condition compares. */
+export const maxConditionDepth = 500;
+
+/** Work of all conditions that decide about one call, of about 10 ns each. They run in the main thread, and a program chooses the arguments. */
+export const conditionSteps = 1_500_000;
+
+/** Time of the patterns in these conditions, which are not counted in steps. */
+export const conditionMs = 50;
+
+/** The pattern of `matches()` in a condition. */
+export const maxPatternChars = 1_000;
+
+/** Instructions of its program. A character costs as much time as the program is large. */
+export const maxPatternSize = 1_000;
+
+/** Characters of a text that a condition may convert into a number. */
+export const maxConvertedChars = 400;

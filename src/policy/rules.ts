@@ -1,6 +1,7 @@
 /** The rules of a config, which decide about a call by its arguments and by what the session has read. */
 import { messageOf } from "../base/errors.ts";
 import { didYouMean } from "../base/near-names.ts";
+import { Work } from "../config/cel/work.ts";
 import type { Condition, ConditionFacts } from "../config/condition.ts";
 import type { Label, RuleLine } from "../config/policy.ts";
 
@@ -51,10 +52,12 @@ export class Rules {
     const candidates = this.#candidatesOf(rules, { tool, labels });
     if (candidates.length === 0) return undefined;
     const facts = factsOf();
+    // All rules together must not block the thread.
+    const work = new Work();
     let first: AppliedRule | undefined;
     for (const rule of candidates) {
       if (first && rule.effect === "confirm") continue;
-      const applied = this.#apply(rule, facts, known);
+      const applied = this.#apply(rule, facts, known, work);
       if (applied?.effect === "deny") return applied;
       first ??= applied;
     }
@@ -79,11 +82,16 @@ export class Rules {
     }
   }
 
-  #apply(rule: RuleLine, facts: ConditionFacts, known: () => readonly string[] | undefined): AppliedRule | undefined {
+  #apply(
+    rule: RuleLine,
+    facts: ConditionFacts,
+    known: () => readonly string[] | undefined,
+    work: Work,
+  ): AppliedRule | undefined {
     try {
       const condition = this.#condition(rule.condition);
       const problem = unknownArgument(condition, facts.tool, known);
-      return problem !== undefined || condition.isMet(facts) ? { ...rule, problem } : undefined;
+      return problem !== undefined || condition.isMet(facts, work) ? { ...rule, problem } : undefined;
     } catch (error) {
       return { ...rule, problem: messageOf(error).split("\n", 1)[0] };
     }

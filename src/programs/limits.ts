@@ -140,6 +140,9 @@ export const maxSavedPrograms = 200;
 /** Characters of the code of a saved program. */
 export const maxSavedCodeChars = 200_000;
 
+/** The schemas of a saved program. The file of the program has them as indented JSON, which grows with the square of the levels. */
+export const savedSchemaLimits = { characters: 1_000_000, values: 20_000, levels: 500 };
+
 /** Characters of the description of a saved program, which searches show. */
 export const maxSavedDescriptionChars = 1_000;
 

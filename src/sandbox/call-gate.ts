@@ -7,8 +7,9 @@ import {
   tooManyCalls,
   tooManyKeys,
   tooManyQuestions,
+  tooManyValues,
 } from "./limit-errors.ts";
-import { maxArgumentKeys, maxToolQuestions, minCharsOfManyKeys } from "./limits.ts";
+import { maxArgumentKeys, maxArgumentParts, maxToolQuestions, minCharsOfManyKeys, partsOfContainer } from "./limits.ts";
 import type { CallMessage, ErrorShape } from "./messages.ts";
 
 const atStart = () => ({
@@ -45,6 +46,10 @@ export class CallGate {
     }
     if (call.args.length > minCharsOfManyKeys && hasMoreKeys(call.args, maxArgumentKeys)) {
       return tooManyKeys(`${call.namespace}.${call.name}`);
+    }
+    // No part is shorter than half a character: a list of empty lists.
+    if (2 * call.args.length > maxArgumentParts && hasMoreParts(call.args, maxArgumentParts)) {
+      return tooManyValues(`${call.namespace}.${call.name}`);
     }
     const open = this.state.openBytes + bytes;
     if (open > openCallsOf(this.#limits)) return openArgumentsTooLarge(open, this.#limits);
@@ -91,6 +96,24 @@ function hasMoreKeys(json: string, most: number): boolean {
     const end = endOfText(json, at + 1);
     if (json[end + 1] === ":" && keys.add(json.slice(at + 1, end)).size > most) return true;
     at = json.indexOf('"', end + 1);
+  }
+  return false;
+}
+
+const [quote, comma, openBracket, openBrace] = [34, 44, 91, 123];
+
+/**
+ * Whether the text has more parts than `most`: the main thread parses it, and the time depends on the number of values. A list or an object takes
+ * as long as several other values. The text is valid JSON without spaces.
+ */
+function hasMoreParts(json: string, most: number): boolean {
+  let parts = 0;
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === comma) parts += 1;
+    else if (code === openBracket || code === openBrace) parts += partsOfContainer;
+    else if (code === quote) at = endOfText(json, at + 1);
+    if (parts > most) return true;
   }
   return false;
 }

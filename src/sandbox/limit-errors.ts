@@ -2,7 +2,7 @@
 import { durationText } from "../base/duration.ts";
 import { megabyte } from "../base/units.ts";
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
-import { maxArgumentKeys, maxDisplayedValues, maxToolQuestions } from "./limits.ts";
+import { maxArgumentKeys, maxArgumentParts, maxDisplayedValues, maxToolQuestions, partsOfContainer } from "./limits.ts";
 import type { ErrorShape, WorkerFailure } from "./messages.ts";
 
 function toolError(code: string, message: string, hint: string): ErrorShape {
@@ -38,6 +38,14 @@ export function tooManyKeys(tool: string): ErrorShape {
     "ARGUMENTS_TOO_LARGE",
     `The arguments of ${tool} have more than ${maxArgumentKeys.toLocaleString("en")} different keys, which is the limit`,
     "Send the data in several calls, or as a list of objects with the same keys.",
+  );
+}
+
+export function tooManyValues(tool: string): ErrorShape {
+  return toolError(
+    "ARGUMENTS_TOO_LARGE",
+    `The arguments of ${tool} have too many values: the limit is ${maxArgumentParts.toLocaleString("en")}, and each list and object counts as ${partsOfContainer}`,
+    "Send the data in several calls, or as a text.",
   );
 }
 

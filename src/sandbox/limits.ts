@@ -118,6 +118,12 @@ export const maxArgumentKeys = 50_000;
 /** Arguments with fewer characters cannot have as many different keys, and are not searched for them. */
 export const minCharsOfManyKeys = 4 * maxArgumentKeys;
 
+/** Values in the arguments of a call. The main thread parses them, 15 to 20 ns each, and must answer others within 100 ms. */
+export const maxArgumentParts = 3_200_000;
+
+/** Values that take as long to parse as a list or an object. */
+export const partsOfContainer = 4;
+
 /** Questions about the tools (`tools.search`, `tools.list`) of one execution: the main thread answers each. */
 export const maxToolQuestions = 1_000;
 

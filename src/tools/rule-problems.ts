@@ -1,8 +1,10 @@
-/** Rules of a config that name arguments that their tools do not have, as far as the registry knows these tools. */
-import { isObject } from "../base/json-object.ts";
+/** Rules of a config that cannot be right: what they say about servers, tools and arguments, as far as the registry knows these. */
+import { isObject, type JsonObject } from "../base/json-object.ts";
+import { misspelling } from "../base/near-names.ts";
+import type { Comparison, Condition } from "../config/condition.ts";
 import type { Config } from "../config/load.ts";
 import { unknownArgument } from "../policy/rules.ts";
-import { type RegistryServer, toolId } from "./model.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "./model.ts";
 
 export interface RuleProblem {
   /** The place in the config. */
@@ -16,13 +18,68 @@ export async function ruleProblems(config: Config, servers: readonly RegistrySer
   const { conditionOf } = await import("../config/condition.ts");
   return rules.flatMap(({ condition, line }) => {
     const read = conditionOf(condition);
-    return servers.flatMap(({ name: server, tools }) =>
-      tools.flatMap(({ name, inputSchema, edit }) => {
-        const properties = inputSchema["properties"];
-        const known = () => (isObject(properties) && edit === undefined ? Object.keys(properties) : undefined);
-        const problem = unknownArgument(read, toolId(server, name), known);
-        return problem === undefined ? [] : [{ line, problem }];
-      }),
-    );
+    const problems = [
+      ...read.comparisons.flatMap((each) => unknownName(each, [...config.servers.keys()], servers) ?? []),
+      ...servers.flatMap(({ name, tools }) =>
+        tools.flatMap((tool) => argumentProblems(read, toolId(name, tool.name), tool)),
+      ),
+    ];
+    return [...new Set(problems)].map((problem) => ({ line, problem }));
   });
+}
+
+/** A server or a tool that is not there, if its name is like that of one that is: a rule of the user may be about servers of other projects. */
+function unknownName(
+  { of, value }: Comparison,
+  names: string[],
+  servers: readonly RegistryServer[],
+): string | undefined {
+  if (!("variable" in of) || typeof value !== "string") return undefined;
+  if (of.variable === "server") return misspelt("server", value, names);
+  if (of.variable !== "tool") return undefined;
+  const server = servers.find(({ name }) => value.startsWith(`${name}.`));
+  if (!server) return misspelt("server", value.split(".", 1)[0]!, names);
+  return misspelt(
+    "tool",
+    value,
+    server.tools.map(({ name }) => toolId(server.name, name)),
+  );
+}
+
+function misspelt(what: string, name: string, names: string[]): string | undefined {
+  const meant = names.includes(name) ? undefined : misspelling(name, names);
+  return meant && `there is no ${what} "${name}". Did you mean ${meant}?`;
+}
+
+/** The arguments of a tool that an edit has changed are not those that rules see. */
+function argumentProblems(condition: Condition, id: string, { inputSchema, edit }: RegistryTool): string[] {
+  const properties = inputSchema["properties"];
+  if (!isObject(properties) || edit !== undefined) return [];
+  const unknown = unknownArgument(condition, id, () => Object.keys(properties));
+  if (unknown !== undefined)
+    return [`${unknown}${/[?]$/.test(unknown) ? "" : "."} Until then, the rule applies to all calls of it`];
+  if (!condition.tools.includes(id)) return [];
+  return condition.comparisons.flatMap((each) => wrongType(each, id, properties) ?? []);
+}
+
+const textOperators = new Set(["startsWith", "endsWith", "contains", "matches"]);
+
+/** An argument is compared with a value of another type than it has. */
+function wrongType({ of, operator, value }: Comparison, id: string, properties: JsonObject): string | undefined {
+  if (!("argument" in of)) return undefined;
+  const types = typesOf(properties[of.argument]);
+  const wanted = typeof value === "string" ? "string" : typeof value === "boolean" ? "boolean" : "number";
+  // A list may contain any text.
+  const isRight = types?.includes(wanted) || (operator === "contains" && types?.some((each) => each !== "number"));
+  if (!types || isRight) return undefined;
+  const how = textOperators.has(operator) ? `used with ${operator}` : `compared with a ${wanted}`;
+  return `args.${of.argument} of ${id} is ${types.join(" or ")}, and is ${how}`;
+}
+
+/** The types of JSON Schema that a property says it has. Undefined if it does not say. */
+function typesOf(schema: unknown): string[] | undefined {
+  const type = isObject(schema) ? schema["type"] : undefined;
+  const types = Array.isArray(type) ? type : [type];
+  if (!types.every((each) => typeof each === "string")) return undefined;
+  return types.map((each) => (each === "integer" ? "number" : each));
 }

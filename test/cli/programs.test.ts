@@ -122,3 +122,50 @@ test("repositories with odd files are refused, and links are not followed", asyn
   folder.write("repository/b/link.json", { calls: [], input: { type: "object" } });
   expect((await refused(["add", await committed(), "link", "--yes"])).message).toContain('has no program "link"');
 });
+
+/** A schema of this many levels, each with a part in it. */
+const deep = (levels: number, opening: string, closing: string) =>
+  `${opening.repeat(levels)}{"type":"string"}${closing.repeat(levels)}`;
+
+const inputs = (count: number) => Array.from({ length: count }, (_, index) => `"a${index}":{}`).join();
+
+test.each([
+  ["8,000 levels of properties", deep(8_000, '{"type":"object","properties":{"a":', "}}"), "500 levels"],
+  ["501 levels of lists", `{"type":"object","items":${deep(501, '{"items":', "}")}}`, "500 levels"],
+  ["8,000 levels of allOf", `{"type":"object","allOf":${deep(8_000, '[{"allOf":', "}]")}}`, "500 levels"],
+  ["30,000 inputs", `{"type":"object","properties":{${inputs(30_000)}}}`, "20,000 values"],
+  [
+    "10,000 inputs below 240 levels",
+    `{"type":"object","not":${'{"not":'.repeat(240)}{"properties":{${inputs(10_000)}}}${"}".repeat(240)}}`,
+    "1,000,000 characters",
+  ],
+])("a program with %s is refused at once", async (_, schema, limit) => {
+  folder.write("repository/deep.ts", "return 1;");
+  for (const what of ["input", "output"]) {
+    const input = what === "input" ? schema : '{"type":"object"}';
+    folder.write("repository/deep.json", `{"calls":[],"input":${input},"output":${schema}}`);
+    const source = await committed();
+    const begin = performance.now();
+    const { code, message } = await refused(["add", source, "--yes"]);
+    expect({ code, message }).toEqual({
+      code: "INVALID_ARGUMENTS",
+      message: `The ${what} schema of "deep" has more than ${limit}`,
+    });
+    expect(performance.now() - begin).toBeLessThan(5_000);
+  }
+  folder.write("deep.ts", "return 1;");
+  folder.write("schema.json", schema);
+  expect((await refused(["save", "deep.ts", "--name", "deep", "--input-schema", "@schema.json"])).message).toContain(
+    limit,
+  );
+});
+
+test("a program with a schema of 100 levels is added, shown and exported", async () => {
+  folder.write("repository/deep.ts", "return 1;");
+  folder.write(
+    "repository/deep.json",
+    `{"calls":[],"input":${deep(100, '{"type":"object","properties":{"a":', "}}")}}`,
+  );
+  await done(["add", await committed(), "--yes"]);
+  expect((await done(["list"])).programs).toHaveLength(1);
+});

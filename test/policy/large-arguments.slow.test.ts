@@ -1,6 +1,7 @@
 /** Calls with large arguments that a person must confirm: they block nobody, and a person who is asked can read the question. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { exceededLimit } from "../../src/policy/argument-size.ts";
+import { SessionReads } from "../../src/policy/flow/session-reads.ts";
 import { questionText, wholeQuestionText } from "../../src/policy/question-text.ts";
 import { LongestTurn } from "../support/longest-turn.ts";
 import { Person, Recorded } from "./recorded.ts";
@@ -73,6 +74,26 @@ describe("a call that a person must confirm", () => {
     expect(longest.ms).toBeLessThan(boundMs);
   });
 
+  test.each([
+    ["ones", "new Array(3_500_000).fill(1)"],
+    ["empty lists", "Array.from({ length: 2_300_000 }, () => [])"],
+    ["empty objects", "Array.from({ length: 1_000_000 }, () => ({}))"],
+    ["ones, 400 levels deep", "JSON.parse('['.repeat(400) + '1,'.repeat(3_400_000) + '1' + ']'.repeat(400))"],
+    ["empty lists, 100 levels deep", "JSON.parse('['.repeat(100) + '[],'.repeat(1_000_000) + '1' + ']'.repeat(100))"],
+  ])("is refused before it is parsed if it has millions of %s", async (_, value) => {
+    using longest = new LongestTurn();
+    expect(await recorded.run(`return await rec.remove_it({ a: ${value} })`)).toMatchObject({
+      error: { code: "ARGUMENTS_TOO_LARGE", message: expect.stringContaining("have too many values") },
+    });
+    expect(longest.ms).toBeLessThan(100);
+  });
+
+  test("is made if text that looks like millions of lists is in it, and nobody has to be asked", async () => {
+    const text = "JSON.stringify([`[],[],${'[],\"'.repeat(1_000_000)}`, 'a\\\\'])";
+    expect(await recorded.run(`return await rec.add_it({ text: ${text} })`)).toMatchObject({ ok: true });
+    expect(recorded.got()).toHaveLength(1);
+  });
+
   test("is made after a confirmation if a file of 300 KB, or of two megabytes, is written", async () => {
     for (const length of [300_000, 2_000_000]) {
       const text = `'line of text é\\n'.repeat(${length / 15})`;
@@ -101,6 +122,34 @@ describe("a call that a person must confirm", () => {
     await recorded.run("return rec.remove_it({})");
     expect(await recorded.run(`return await rec.remove_it(${args})`)).toMatchObject({ ok: true });
     expect(recorded.got()).toHaveLength(2);
+  });
+});
+
+describe("a comparison of arguments with private data that was read", () => {
+  const reads = new SessionReads();
+  const secret = Array.from({ length: 20_000 }, (_, id) => `secret${id}`).join(" ");
+  for (let each = 0; each < 7; each++) void reads.add([{ label: "private", source: `s.t${each}` }], () => secret);
+  reads.compare({ a: "" });
+
+  test.each<[string, object]>([
+    ["millions of ones", { a: Array<number>(3_400_000).fill(1) }],
+    ["hundreds of thousands of empty lists", { a: Array.from({ length: 700_000 }, () => []) }],
+    ["a text of 4 MB", { a: "abcdefgh zyx".repeat(330_000) }],
+    ["4 MB of spaces", { a: " ".repeat(4_000_000) }],
+    ["4 MB of backslashes", { a: "\\".repeat(4_000_000) }],
+    ["thousands of texts", { a: Array.from({ length: 19_000 }, (_, id) => `abcdef${id}`) }],
+    ["thousands of levels", JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`)],
+    ["thousands of keys", Object.fromEntries(Array.from({ length: 50_000 }, (_, id) => [`key${id}`, 1]))],
+  ])("takes less than 100 ms for %s", (_, args) => {
+    const startedAt = performance.now();
+    expect(reads.compare(args)).toBeUndefined();
+    expect(performance.now() - startedAt).toBeLessThan(100);
+  });
+
+  test("finds what the arguments repeat, and says if they repeat nothing", () => {
+    expect(reads.compare({ a: { b: [secret.slice(1_000, 1_100)] } })).toEqual({ repeats: "s.t0" });
+    expect(reads.compare({ a: `${"x ".repeat(20_000)}${secret.slice(500, 600)}` })).toBeUndefined();
+    expect(reads.compare({ a: "nothing of the kind" })).toBe("nothing");
   });
 });
 

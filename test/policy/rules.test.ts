@@ -88,7 +88,7 @@ describe("a rule", () => {
   });
 });
 
-test.each(["deny when tol == 'a'", 'deny when args.branch.matches("(a+)+$")', 'deny when args.branch == "x'])(
+test.each(["deny when tol == 'a'", 'deny when args.branch.matches("(?=a)")', 'deny when args.branch == "x'])(
   "a config that was not checked denies what the rule %j may be about",
   async (rule) => {
     recorded.skipsConditions = true;
@@ -113,8 +113,25 @@ describe("a config is refused", () => {
     ["deny when args.size() + 1", "policy.rules[1]: it is a int, and must be true or false"],
     ["deny when agent.nme == 'a'", "policy.rules[1]: No such key: nme"],
     ["deny when ((", "policy.rules[1]: Unexpected token: EOF"],
-    ['deny when args.path.matches("(a+)+$")', 'policy.rules[1]: the pattern "(a+)+$" repeats a group'],
+    ['deny when args.path.matches("(?=a)b")', "policy.rules[1]: its pattern is not one of RE2"],
+    [String.raw`deny when args.path.matches("(a)\\1")`, "policy.rules[1]: its pattern is not one of RE2"],
+    ['deny when args.path.matches("((a{1000}){1000})")', "policy.rules[1]: its pattern is not one of RE2"],
+    ['deny when args.path.matches("(?:a?){400}a{400}")', "policy.rules[1]: its pattern is too large"],
+    [
+      `deny when args.path.matches("${"a".repeat(1_001)}")`,
+      "policy.rules[1]: its pattern has more than 1000 characters",
+    ],
     ["deny when args.path.matches(args.other)", "policy.rules[1]: matches() takes a pattern in quotes"],
+    ['deny when args.path.matches("a" + args.other)', "policy.rules[1]: matches() takes a pattern in quotes"],
+    ['deny when args.path.matches("(a" + "+)+$")', "policy.rules[1]: matches() takes a pattern in quotes"],
+    [
+      "deny when args.a == args.b < args.c",
+      "policy.rules[1]: use parentheses around one of the comparisons with == and <",
+    ],
+    ["deny when args.data == b'a'", "policy.rules[1]: conditions do not support bytes"],
+    ["deny when args.n == 1u", "policy.rules[1]: conditions do not support an unsigned integer"],
+    ["deny when args.n == 9223372036854775808", "policy.rules[1]: an integer is too large"],
+    ["deny when cel.bind(x, 1, x == args.n)", "policy.rules[1]: conditions do not support"],
   ])("with the rule %j", async (rule, text) => {
     const config = { mcpServers: { rec: { command: "a" } }, policy: { rules: ["deny when false", rule] } };
     await expect(parsedConfig(`// Rules\n${JSON.stringify(config)}`, "c.json")).rejects.toThrow(`c.json:2:76  ${text}`);
@@ -235,34 +252,118 @@ test("doctor and config edit refuse a rule with an argument that its tool does n
   expect(edited.stderr).toContain('policy.rules[0]: rec.push_files has no argument "brnch". Did you mean branch?');
 });
 
-test("comparisons of an argument with a text are decided as the library decides them", () => {
-  const texts = ["", "main", "mainly", "in", "a main", "\u{1f600}", "é", "'"];
-  const values = [...texts, null, 1, true, ["main"], { main: 1 }, undefined];
-  const facts = { server: "s", tool: "s.t", labels: new Set<string>(), reads: new Set<string>() };
-  const agent = { name: "", version: "", door: "", person: "" };
-  const decided = (condition: string, args: object) => {
-    try {
-      return conditionOf(condition).isMet({ ...facts, agent, args });
-    } catch (error) {
-      return String(error).split("\n")[0]!.replaceAll(/[()]/g, "");
-    }
-  };
-  for (const text of texts) {
-    const literal = JSON.stringify(text);
-    for (const condition of [
-      `args.x == ${literal}`,
-      `args.x != ${literal}`,
-      `args.x.startsWith(${literal})`,
-      `args.x.endsWith(${literal})`,
-      `args.x.contains(${literal})`,
-    ]) {
-      for (const value of values) {
-        const args = value === undefined ? {} : { x: value };
-        // Only the library knows what a negation is.
-        const byLibrary = decided(`!(!(${condition}))`, args);
-        expect([condition, value, decided(condition, args)]).toEqual([condition, value, byLibrary]);
-        expect([condition, value, decided(`true && ${condition}`, args)]).toEqual([condition, value, byLibrary]);
-      }
-    }
-  }
+test("doctor names each rule that cannot be right, and no other", async () => {
+  await opened([
+    'deny when tool == "rec.push_file" && args.branch == "main"',
+    'deny when tool == "rce.push_files" && args.branch == "main"',
+    'deny when server == "rek"',
+    'deny when tool in ["rec.get_issu"]',
+    'deny when tool == "rec.push_files" && args.count == "3"',
+    'deny when tool == "rec.push_files" && args.branch > 3',
+    'deny when tool == "rec.push_files" && args.count.startsWith("3")',
+    'deny when tool == "rec.push_files" && args.branch in [1, 2]',
+    'deny when tool == "rec.push_files" && 100 - (args.count + args.count) < 0',
+    'deny when tool == "rec.push_files" && (args.branch == "main" || args.count > 3 || args.files == 1)',
+    'deny when tool == "elsewhere.tool" && args.any == 1',
+    'deny when server == "rec" && args.count == "3"',
+  ]);
+  await recorded.close();
+  const { path } = recorded.project;
+  const at = { cwd: path, env: { HOME: path, CI: "true" } };
+  const { stdout } = await cli(["doctor", "--json", "--no-servers", "--trust"], at);
+  const { findings } = JSON.parse(stdout) as { findings: { id: string; message: string }[] };
+  expect(findings.filter(({ id }) => id.startsWith("config.rules")).map(({ message: each }) => each)).toEqual([
+    'policy.rules[0]: there is no tool "rec.push_file". Did you mean rec.push_files?',
+    'policy.rules[1]: there is no server "rce". Did you mean rec?',
+    'policy.rules[2]: there is no server "rek". Did you mean rec?',
+    'policy.rules[3]: there is no tool "rec.get_issu". Did you mean rec.get_issue?',
+    "policy.rules[4]: args.count of rec.push_files is number, and is compared with a string",
+    "policy.rules[5]: args.branch of rec.push_files is string, and is compared with a number",
+    "policy.rules[6]: args.count of rec.push_files is number, and is used with startsWith",
+    "policy.rules[7]: args.branch of rec.push_files is string, and is compared with a number",
+  ]);
+});
+
+/** The library writes these conditions without their parentheses, or not at all. */
+describe("the tree that was parsed decides", () => {
+  const spend = 'deny when tool == "rec.push_files" && 100 - (args.count + args.count) < 0';
+
+  test("about a call that a rule with parentheses denies", async () => {
+    await opened([spend]);
+    expect(await message("await rec.push_files({ count: 90 })")).toContain("policy.rules[0] applies: ");
+    expect(await message("await rec.push_files({ count: 50 })")).toBe("ok");
+    expect(argsOf()).toEqual([{ count: 50 }]);
+  });
+
+  test.each<[string, object, boolean]>([
+    ["100 - (args.a - args.b) == 100", { a: 1, b: 1 }, true],
+    ["100 - (args.a - args.b) == 98", { a: 1, b: 1 }, false],
+    ["10 % (args.a * 3) == 1", { a: 1 }, true],
+    ["100 / (args.a / args.b) == 50", { a: 4, b: 2 }, true],
+    ["-(args.a - args.b) == 1", { a: 1, b: 2 }, true],
+    ["(args.a == args.b) != (args.c == args.d)", { a: 1, b: 1, c: 2, d: 2 }, false],
+    ["(args.a == args.b) != (args.c == args.d)", { a: 1, b: 1, c: 2, d: 3 }, true],
+    ["args.a == (args.b == args.c)", { a: false, b: 1, c: 2 }, true],
+    ["args.a == (args.b < args.c)", { a: true, b: 1, c: 2 }, true],
+    ["!(args.a && args.b)", { a: true, b: false }, true],
+    ["(args.a || args.b) && args.c", { a: true, b: false, c: false }, false],
+    ["(args.a ? args.b : args.c) == 2", { a: false, b: 1, c: 2 }, true],
+    ["(args.a ? true : false) ? args.b : args.c", { a: true, b: false, c: true }, false],
+    ["(args.a + args.b).startsWith('xy')", { a: "x", b: "y" }, true],
+    ["args.a == 1e300 * 10.0", { a: 1e301 }, true],
+    ["args.a == 0.1234567890123", { a: 0.1234567890123 }, true],
+    ["args.a == '\u{1f600}'", { a: "\u{1f600}" }, true],
+    ["args.a == '\u{1f600}'", { a: "other" }, false],
+    ["args.a.contains('\u{1f600}\u{e000}') || args.b == 'ä\\n\\u00e4'", { a: "", b: "ä\nä" }, true],
+    ["args.a == '\\x7f\\u0001\\r'", { a: "\x7f\x01\r" }, true],
+    ["[args.a, [1, 2]][1] == [1, 2]", { a: 0 }, true],
+    ["{'a': args.a}['a'] - (1 - 2) == 2", { a: 1 }, true],
+  ])("%s with %j: %p", (text, args, expected) => {
+    expect(conditionOf(text).isMet({ ...noFacts, args })).toBe(expected);
+    expect(conditionOf(`tool == "rec.a" && (${text})`).isMet({ ...noFacts, args })).toBe(expected);
+    expect(conditionOf(`!(!(${text}))`).isMet({ ...noFacts, args })).toBe(expected);
+  });
+});
+
+const noFacts = {
+  server: "rec",
+  tool: "rec.a",
+  args: {},
+  labels: new Set<string>(),
+  reads: new Set<string>(),
+  agent: { name: "", version: "", door: "", person: "" },
+};
+
+test.each([
+  ["args.a", {}],
+  ["args.a", { a: "yes" }],
+  ["args.a && args.b", { a: "yes", b: true }],
+  ["args.a ? args.b : 'no'", { a: true, b: 1 }],
+  ["args.a > 3", { a: "4" }],
+  ["args.a.b == 1", { a: 1 }],
+  ["args.a[5] == 1", { a: [1] }],
+  ["has(args.a.b)", {}],
+  ["args.a + 1 > 2", { a: 0.5 }],
+  ["args.a * args.a > 0", { a: 2 ** 52 }],
+  ["10 / args.a == 1", { a: 0 }],
+  ["int(args.a) == 0", { a: "" }],
+  ["timestamp(args.a) < timestamp('2026-01-01T00:00:00Z')", { a: "2026-02-31T00:00:00Z" }],
+])("the condition %s with %j cannot be decided, and its rule applies", (text, args) => {
+  expect(() => conditionOf(text).isMet({ ...noFacts, args })).toThrow();
+});
+
+test.each<[string, object, boolean]>([
+  ["args.map.path == 'a'", { map: { constructor: "x", path: "a" } }, true],
+  ["args.map.path == 'a'", JSON.parse('{"map":{"__proto__":{"path":"b"},"path":"a"}}'), true],
+  ["has(args.map.path)", JSON.parse('{"map":{"__proto__":{"path":"a"}}}'), false],
+  ["has(args.toString)", {}, false],
+  ["args.toString == null", {}, true],
+  ["args.map == {'__proto__': 1}", JSON.parse('{"map":{"__proto__":1}}'), true],
+  ["args.map == {'toString': 1}", { map: { valueOf: 1 } }, false],
+  ["args == {'a': null}", { b: 1 }, false],
+  ["'a' in args || args.a == 1", {}, false],
+  ["[1].all(args, args == 1) && [2].exists(tool, tool == 2)", {}, true],
+  ['[{"x": 1}].exists(args, args.x == 1)', { x: 2 }, true],
+])("the names of arguments do not deceive %s with %j: %p", (text, args, expected) => {
+  expect(conditionOf(text).isMet({ ...noFacts, args })).toBe(expected);
 });

@@ -1,4 +1,4 @@
-/** Doctor check of the rules with conditions: whether they name arguments that their tools do not have. */
+/** Doctor check of the rules with conditions: whether they can be right. */
 import { ruleProblems } from "../../tools/rule-problems.ts";
 import { type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
@@ -11,11 +11,6 @@ export async function ruleFindings({ config, catalog }: CheckParts): Promise<Fin
   const problems = await ruleProblems(config, servers);
   if (problems.length === 0) return [ok("config.rules", `Rules with conditions: ${rules.length}`)];
   return problems.map(({ line, problem: text }) =>
-    problem(
-      "config.rules",
-      `${line}: ${text}`,
-      "CONFIG_INVALID",
-      "Correct the rule. Until then, it applies to all calls of the tool.",
-    ),
+    problem("config.rules", `${line}: ${text}`, "CONFIG_INVALID", "Correct the rule: claudikins config edit"),
   );
 }

@@ -3,7 +3,16 @@
  * may depend on it. A session is an agent's connection, or a client of `serve --http` without one.
  */
 import type { Label } from "../../config/policy.ts";
-import { maxComparedPieces, maxKeptReadChars, maxReadChars, minPieceLetters, pieceLetters } from "../limits.ts";
+import { exceededLimit } from "../argument-size.ts";
+import {
+  maxComparedChars,
+  maxComparedPieces,
+  maxComparedTextChars,
+  maxKeptReadChars,
+  maxReadChars,
+  minPieceLetters,
+  pieceLetters,
+} from "../limits.ts";
 
 /** Data that was read. */
 export interface Read {
@@ -32,8 +41,8 @@ export class SessionReads {
   /** The lists that were added, so that a tool that is called again costs nothing. */
   readonly #added = new WeakSet<readonly Read[]>();
   #labels: ReadonlySet<Label> = new Set();
-  /** Texts of private data, to look for in arguments. */
-  #texts: { source: string; text: string }[] = [];
+  /** Texts of private data, to look for in arguments. Only their letters are kept after they were looked at. */
+  #texts: { source: string; text: string; areLetters: boolean }[] = [];
   #chars = 0;
   /** Whether all private data that was read is in `#texts`. */
   #hasAll = true;
@@ -109,7 +118,7 @@ export class SessionReads {
       this.#hasAll = false;
       return;
     }
-    this.#texts.push({ source, text });
+    this.#texts.push({ source, text, areLetters: false });
     this.#chars += text.length;
   }
 
@@ -140,10 +149,13 @@ export class SessionReads {
    * `nothing`: they have none. Undefined if that cannot be said. Encoded data is not found.
    */
   compare(args: object): { repeats: string } | "nothing" | undefined {
-    const { pieces, isWhole } = piecesOf(args);
-    const texts = this.#texts.map((each) => ({ source: each.source, text: lettersOf(each.text) }));
+    for (const each of this.#texts) {
+      if (!each.areLetters) Object.assign(each, { text: lettersOf(each.text), areLetters: true });
+    }
+    const most = Math.min(maxComparedPieces, Math.floor(maxComparedChars / (this.#chars + 1)));
+    const { pieces, isWhole } = piecesOf(args, most);
     for (const piece of pieces) {
-      const found = texts.find(({ text }) => text.includes(piece));
+      const found = this.#texts.find(({ text }) => text.includes(piece));
       if (found) return { repeats: found.source };
     }
     return this.#hasAll && isWhole ? "nothing" : undefined;
@@ -152,18 +164,20 @@ export class SessionReads {
 
 const keyOf = (label: string, source: string) => `${label} ${source}`;
 
-/** Pieces of the values in the arguments. */
-function piecesOf(args: object): { pieces: string[]; isWhole: boolean } {
+/** Pieces of the values in the arguments, at most `most`. */
+function piecesOf(args: object, most: number): { pieces: string[]; isWhole: boolean } {
   const pieces: string[] = [];
+  let isWhole = exceededLimit(args) === undefined;
   const add = (text: string) => {
-    const letters = lettersOf(JSON.stringify(text));
+    if (text.length > maxComparedTextChars) isWhole = false;
+    const letters = lettersOf(JSON.stringify(text.slice(0, maxComparedTextChars)));
     if (letters.length < minPieceLetters) return;
     if (letters.length <= pieceLetters) pieces.push(letters);
     for (let at = 0; at + pieceLetters < letters.length; at += pieceLetters / 2)
       pieces.push(letters.slice(at, at + pieceLetters));
   };
   const visit = (value: unknown): void => {
-    if (pieces.length > maxComparedPieces) return;
+    if (pieces.length > most) return;
     if (typeof value === "string" || typeof value === "number") add(String(value));
     else if (typeof value === "object" && value !== null)
       for (const [key, each] of Object.entries(value)) {
@@ -171,8 +185,9 @@ function piecesOf(args: object): { pieces: string[]; isWhole: boolean } {
         visit(each);
       }
   };
-  visit(args);
-  return { pieces: pieces.slice(0, maxComparedPieces), isWhole: pieces.length <= maxComparedPieces };
+  // A person is not asked about larger arguments, which would take seconds.
+  if (isWhole) visit(args);
+  return { pieces: pieces.slice(0, most), isWhole: isWhole && pieces.length <= most };
 }
 
 /** The letters and digits of a text, so that neither punctuation nor the escapes of JSON matter. */

@@ -1,9 +1,10 @@
 /** Saves a program under a name. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
+import { exceededLimit } from "../../policy/argument-size.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
 import { exportsOf } from "../../sandbox/code/skill-exports.ts";
-import { maxSavedCodeChars, maxSavedDescriptionChars } from "../limits.ts";
+import { maxSavedCodeChars, maxSavedDescriptionChars, savedSchemaLimits } from "../limits.ts";
 import { learnMentioned } from "../mentioned-servers.ts";
 import type { Parts } from "../parts.ts";
 import { type Differences, differencesOf } from "./differences.ts";
@@ -58,6 +59,10 @@ export async function programToSave(
   if (code.trim() === "") throw refused("The program is empty");
   if (code.length > maxSavedCodeChars) {
     throw refused(`The program has ${code.length} characters. At most ${maxSavedCodeChars} can be saved`);
+  }
+  for (const [what, schema] of Object.entries(schemas ?? {})) {
+    const limit = schema && exceededLimit(schema, savedSchemaLimits);
+    if (limit !== undefined) throw refused(`The ${what} schema of "${name}" has more than ${limit}`);
   }
   await learnMentioned(code, parts);
   const { replaced, ...made } = await withInputs(code, given, parts).catch((error: unknown) => {

@@ -1,0 +1,42 @@
+/**
+ * Limits the work of conditions: a program chooses the arguments, and may choose millions of them. Steps are counted and not timed, so that the same
+ * call always gets the same answer. Only patterns are timed, because no count says how long they take.
+ */
+import { conditionMs, conditionSteps } from "../limits.ts";
+
+/** A condition has no value, such as for a comparison of a text with a number. */
+export class Undecidable extends Error {}
+
+/** The condition needs more work than is allowed. No other part of it decides instead. */
+export class TooMuchWork extends Undecidable {
+  constructor() {
+    super("the arguments are too large for it");
+  }
+}
+
+/** Counts the work of all conditions that decide about one call. */
+export class Work {
+  #steps: number;
+  #endsAt: number | undefined;
+
+  constructor(steps = conditionSteps) {
+    this.#steps = steps;
+  }
+
+  /** Counts work. A step is about 10 ns. */
+  take(steps: number): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new TooMuchWork();
+  }
+
+  /** Counts the work with a text. The machine handles several characters at a time. */
+  read(text: string): void {
+    if (text.length > 100) this.take(text.length / 10);
+  }
+
+  /** When the patterns of the conditions must be done. */
+  get endsAt(): number {
+    this.#endsAt ??= performance.now() + conditionMs;
+    return this.#endsAt;
+  }
+}
