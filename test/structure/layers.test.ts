@@ -47,6 +47,7 @@ const base: Record<string, string[]> = {
   "files.ts": ["errors.ts", "guarded-folders.ts", "open-folder.ts", "limits.ts"],
   "guarded-folders.ts": ["errors.ts", "open-folder.ts"],
   "open-folder.ts": ["errors.ts"],
+  "held-path.ts": ["errors.ts", "limits.ts"],
   "lock.ts": ["errors.ts", "limits.ts"],
   "documents.ts": ["errors.ts", "files.ts", "lock.ts"],
   "log.ts": ["errors.ts", "visible-text.ts"],

@@ -1,50 +1,54 @@
 /** What a program needs to run in a box: its files, its interpreter and its libraries. */
 import { existsSync } from "node:fs";
-import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { basename, delimiter, dirname, join, relative, resolve, sep } from "node:path";
+import type { HeldPath } from "../../base/held-path.ts";
+import { isWithin } from "../../config/trust/written-folders.ts";
 import { realFiles } from "../command.ts";
 import { maxInterpreters } from "../limits.ts";
-import type { Mount } from "./mounts.ts";
-import { type BoxLink, followed, isWithin } from "./paths.ts";
+import type { Contents } from "./contents.ts";
+import type { Command } from "./launchers.ts";
 
 /** The parts of a folder with `bin` and `lib` that programs use. Other files beside them may be secrets, as in `~/.cargo`. */
 const partsOfPrefix = ["bin", "lib", "lib64", "libexec", "share", "pyvenv.cfg"];
 
 const manifests = ["package.json", "pyproject.toml", "setup.py"];
 
+/** The parts of a package that programs use. */
+const partsOfPackage = [...manifests, "tsconfig.json", "node_modules", "src", "lib", "dist", "build", "out"];
+
 const interpreters =
   /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|pypy[\d.]*|ruby|perl|php|java|sh|bash|dash|zsh)$/;
 
-export interface ProgramSurroundings {
-  env: Readonly<Record<string, string>>;
-  cwd: string;
-  home: string;
-  /** The folders that the server may write to, without links. A link inside of them is not followed: the server could change it. */
-  writable: readonly string[];
+/** The files that a command starts, as absolute paths: its program, which is found on the PATH, and the script that an interpreter runs. */
+export function startFiles({ command, args, env }: Command, cwd: string): string[] {
+  const file = command.includes("/") ? resolve(cwd, command) : Bun.which(command, { PATH: env["PATH"] ?? "" });
+  if (file === null) return [];
+  if (!interpreters.test(basename(file))) return [file];
+  const script = args.find((arg) => !arg.startsWith("-") && realFiles.isFile(resolve(cwd, arg)));
+  return script === undefined ? [file] : [file, resolve(cwd, script)];
 }
 
-/** Collects the mounts and links that programs and other paths need. */
+export interface ProgramSurroundings {
+  path: string;
+  home: string;
+  /** What no box shows, even if it is beside a program. */
+  closed: readonly HeldPath[];
+}
+
+/** Shows the files of programs in a box. */
 export class Reach {
-  readonly mounts: Mount[] = [];
-  readonly links: BoxLink[] = [];
+  readonly #contents: Contents;
   readonly #scene: ProgramSurroundings;
 
-  constructor(scene: ProgramSurroundings) {
+  constructor(contents: Contents, scene: ProgramSurroundings) {
+    this.#contents = contents;
     this.#scene = scene;
   }
 
-  /** Shows a path of the machine, if it exists, and returns it without links. */
-  add(path: string, kind: "read" | "write" = "read"): string | undefined {
-    const found = this.#follow(path);
-    if (found) this.mounts.push({ at: found, kind });
-    return found;
-  }
-
-  /** A command that is found on the PATH. Also what its first line names, and the script that an interpreter runs. */
-  command(file: string, args: readonly string[]): void {
-    this.#program(file, maxInterpreters);
-    if (!interpreters.test(basename(file))) return;
-    const script = args.find((arg) => !arg.startsWith("-") && realFiles.isFile(resolve(this.#scene.cwd, arg)));
-    if (script !== undefined) this.#show(resolve(this.#scene.cwd, script));
+  /** The files of a command. Also what the first line of its program names. */
+  command([program = "", ...scripts]: readonly string[]): void {
+    this.#program(program, maxInterpreters);
+    for (const script of scripts) this.#show(script);
   }
 
   #program(file: string, left: number): void {
@@ -52,56 +56,53 @@ export class Reach {
     if (real === undefined || left === 0) return;
     const interpreter = interpreterOf(real);
     if (interpreter === undefined) return;
-    const { PATH = "" } = this.#scene.env;
-    const path = interpreter.includes("/") ? interpreter : Bun.which(interpreter, { PATH });
+    const path = interpreter.includes("/") ? interpreter : Bun.which(interpreter, { PATH: this.#scene.path });
     if (path && this.#isUsual(path, [real, file])) this.#program(path, left - 1);
   }
 
   /** Whether an interpreter is beside its script or on the PATH. A hostile script must not open another folder by its first line. */
   #isUsual(interpreter: string, scripts: readonly string[]): boolean {
-    const folder = dirname(interpreter);
-    return [...scripts.map(dirname), ...(this.#scene.env["PATH"] ?? "").split(delimiter)].includes(folder);
+    return [...scripts.map(dirname), ...this.#scene.path.split(delimiter)].includes(dirname(interpreter));
   }
 
-  /** Shows a file with what belongs to it, at each step of its links. */
+  /** Shows a file with what belongs to it, at each step of its links. Returns its path without links. */
   #show(file: string): string | undefined {
-    const before = this.links.length;
-    const real = this.#follow(file);
-    if (real === undefined) return undefined;
-    const steps = [...this.links.slice(before).map(({ at }) => at), real];
-    for (const step of steps) for (const at of this.#belongingTo(step, real)) this.add(at);
-    return real;
-  }
-
-  /** Undefined if the path does not exist, or if the server could change where it leads. */
-  #follow(path: string): string | undefined {
-    const found = followed(path);
+    const found = this.#contents.find(file);
     if (!found) return undefined;
-    const steps = [path, ...found.links.flatMap(({ at, to }) => [at, to]), found.real];
-    if (steps.some((step) => this.#scene.writable.some((folder) => step !== folder && isWithin(step, folder)))) {
-      return undefined;
+    this.#contents.show(found);
+    for (const step of [...found.links.map(({ at }) => at), found.path]) {
+      for (const at of this.#belongingTo(step)) {
+        const part = this.#contents.find(at);
+        if (part && !this.#isClosed(part)) this.#contents.show(part);
+      }
     }
-    this.links.push(...found.links);
-    return found.real;
+    return found.path;
   }
 
-  #belongingTo(file: string, real: string): string[] {
+  #isClosed(part: HeldPath): boolean {
+    return this.#scene.closed.some((place) => place.isWithin(part));
+  }
+
+  #belongingTo(file: string): string[] {
     const modules = file.indexOf("/node_modules/");
     if (modules !== -1) return [file.slice(0, modules + "/node_modules".length)];
     const folder = dirname(file);
     const prefix = dirname(folder);
     if (basename(folder) === "shims" && this.#isNarrow(prefix)) return [prefix];
     if (basename(folder) === "bin" && this.#isNarrow(prefix) && existsSync(join(prefix, "lib"))) {
-      return partsOfPrefix.map((part) => join(prefix, part)).filter((part) => existsSync(part));
+      return partsOfPrefix.map((part) => join(prefix, part));
     }
-    return [this.#packageOf(folder) ?? real];
+    return this.#partsOfPackage(file);
   }
 
-  #packageOf(folder: string): string | undefined {
-    for (let at = folder; this.#isNarrow(at); at = dirname(at)) {
-      if (manifests.some((name) => existsSync(join(at, name)))) return at;
+  /** The folder of a script, if it is a package, and otherwise parts of the package around it: a folder may have a manifest and much else. */
+  #partsOfPackage(file: string): string[] {
+    for (let at = dirname(file); this.#isNarrow(at); at = dirname(at)) {
+      if (!manifests.some((name) => existsSync(join(at, name)))) continue;
+      const [first = ""] = relative(at, file).split(sep);
+      return [...(dirname(file) === at ? [at] : []), ...[first, ...partsOfPackage].map((part) => join(at, part))];
     }
-    return undefined;
+    return [];
   }
 
   /** Whether a folder is no home and has none in it. */
