@@ -38,6 +38,7 @@ const base: Record<string, string[]> = {
   "event-loop.ts": ["limits.ts"],
   "keychain.ts": ["c-library.ts", "errors.ts", "limits.ts"],
   "loopback.ts": [],
+  "address-reach.ts": [],
   "peer-owner.ts": ["limits.ts"],
   "private-file.ts": ["errors.ts"],
   "redirect-file.ts": ["errors.ts", "files.ts", "limits.ts"],

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import type { HeldPath } from "../../base/held-path.ts";
 import { megabyte } from "../../base/units.ts";
+import { systemPaths } from "../../config/sandbox-places.ts";
 import { boxMemoryMb } from "../limits.ts";
 import { type BoxLink, Contents, type Mount } from "./contents.ts";
-import { systemPaths } from "./system.ts";
 
 /** The oldest version with everything that is used. */
 const oldest = { text: "0.8", major: 0, minor: 8 };
@@ -14,9 +14,8 @@ const oldest = { text: "0.8", major: 0, minor: 8 };
 const walls = ["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent"];
 
 /** What of `/proc` describes the machine, and root may read. */
-const hiddenFiles = ["interrupts", "kcore", "keys", "key-users", "kallsyms", "kmsg", "kpagecount", "kpageflags", "iomem"];
-const hiddenMore = ["kpagecgroup", "latency_stats", "sched_debug", "slabinfo", "timer_list", "timer_stats", "vmallocinfo"];
-const hiddenFolders = ["acpi", "asound", "bus", "driver", "dynamic_debug", "fs", "irq", "scsi"];
+const hiddenFiles = ["interrupts", "kcore", "keys", "latency_stats", "sched_debug", "slabinfo", "timer_list"];
+const hiddenFolders = ["acpi", "asound", "bus", "driver", "fs", "irq", "scsi"];
 
 export interface BoxContents {
   mounts: readonly Mount[];
@@ -61,11 +60,10 @@ const emptyFolder = (at: string) => ["--size", `${boxMemoryMb * megabyte}`, "--t
  */
 function kernelParts(): string[] {
   const there = (names: string[]) => names.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
-  const folders = there(hiddenFolders);
   return [
     ...["--dev", "/dev", ...emptyFolder("/dev/shm"), "--remount-ro", "/dev", "--proc", "/proc"],
-    ...there([...hiddenFiles, ...hiddenMore]).flatMap((path) => ["--ro-bind", "/dev/null", path]),
-    ...folders.flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
+    ...there(hiddenFiles).flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    ...there(hiddenFolders).flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
     ...["--remount-ro", "/proc"],
   ];
 }

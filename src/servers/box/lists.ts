@@ -1,9 +1,8 @@
 /** The paths that an entry opens to its server. Refuses those that would open more than they say, now or later. */
-import { relative, resolve } from "node:path";
-import { ClaudikinsError } from "../../base/errors.ts";
+import { resolve } from "node:path";
 import { HeldPath } from "../../base/held-path.ts";
-import { closedPlaces } from "../../config/closed-places.ts";
 import { homeOf } from "../../config/locations.ts";
+import { refuse, refuseClosed } from "../../config/sandbox-places.ts";
 import { missingFolder } from "../process-group.ts";
 import { markOf, type Neighbour, startOf } from "./neighbours.ts";
 import { startFiles } from "./programs.ts";
@@ -33,9 +32,14 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
   if ([...toRead, ...toWrite].includes("")) {
     refuse("one of its paths", "is empty", 'Set its variable, or remove it from "sandbox".');
   }
-  const { cwd, read, write } = listed(own, open);
+  const { cwd, write, ...lists } = listed(own, open);
+  const read = lists.read.filter(({ id }) => id !== undefined);
   if (cwd.id === undefined) throw missingFolder(own.cwd);
-  const others = all.filter((each) => markOf(each) !== markOf(own)).map((each) => ({ ...each, write: listed(each, open).write }));
+  const closed = refuseClosed({ read, write }, own.env, open);
+  if (own.server.definitions) closed.push(open(own.server.definitions.config));
+  const others = all
+    .filter((each) => markOf(each) !== markOf(own))
+    .map((each) => ({ ...each, write: listed(each, open).write }));
   const grounds = [{ ...own, write }, ...others].flatMap(({ server: { name }, write: folders }) => {
     return folders.map((ground): Ground => ({ ground, name, isOwn: name === own.server.name }));
   });
@@ -48,20 +52,18 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
     if (around) refuse(path.asked, ...leadingThrough(around.ground, around.name));
   }
   for (const path of write) if (path.id === undefined) refuse(path.asked, "does not exist", create);
-  const closed = refuseClosed({ read, write }, own, open);
   for (const other of others.filter(({ server }) => server.name !== own.server.name)) {
     for (const file of programsOf(other, open)) {
       const ground = write.find((each) => file.isWithin(each) || file.leadsThrough(each));
       const why = `gives write access to ${file.path}, which the server "${other.server.name}" starts`;
-      if (ground) refuse(ground.asked, why, otherFolders);
+      if (ground) refuse(ground.asked, why, "Name other folders.");
     }
   }
   for (const file of programsOf({ ...own, cwd: cwd.path }, open)) {
     const around = grounds.find(({ ground, isOwn }) => !isOwn && file.leadsThrough(ground));
     if (around) refuse(file.asked, ...leadingThrough(around.ground, around.name));
   }
-  const shown = read.filter(({ id }) => id !== undefined);
-  return { cwd, read: shown, write, writable: grounds.map(({ ground }) => ground), closed };
+  return { cwd, read, write, writable: grounds.map(({ ground }) => ground), closed };
 }
 
 interface Ground {
@@ -76,7 +78,14 @@ function listed({ server: { sandbox }, env, cwd: folder }: Neighbour, open: (pat
   const cwd = open(resolve(folder));
   const home = homeOf(env);
   const opened = (paths: readonly string[] = []) =>
-    [...new Set(paths)].map((path) => open(resolve(cwd.path, path.replace(/^~(?=\/|$)/, () => home))));
+    [...new Set(paths)].map((path) =>
+      open(
+        resolve(
+          cwd.path,
+          path.replace(/^~(?=\/|$)/, () => home),
+        ),
+      ),
+    );
   const { read, write } = sandbox || { read: [], write: [] };
   return { cwd, read: opened(read), write: opened(write) };
 }
@@ -86,48 +95,9 @@ function programsOf({ server, env, cwd }: Neighbour, open: (path: string) => Hel
   return startFiles({ ...startOf(server), env: { PATH: path ?? env["PATH"] ?? "" } }, cwd).map(open);
 }
 
-/** Refuses paths that open one of the closed places. Returns those that not even a path to read may open. */
-function refuseClosed(
-  { read, write }: { read: HeldPath[]; write: HeldPath[] },
-  { server, env }: Neighbour,
-  open: (path: string) => HeldPath,
-): HeldPath[] {
-  const { wide, own, kernel, programs, homes, data, commands } = closedPlaces(env);
-  const opened = { wide: wide.map(open), own: own.map(open), kernel: kernel.map(open) };
-  const [closedToWrite, commandFolders, homeFolders, dataFolders] = [programs, commands, homes, data].map((paths) =>
-    paths.map(open),
-  ) as [HeldPath[], HeldPath[], HeldPath[], HeldPath[]];
-  const touches = (path: HeldPath) => (place: HeldPath) => path.isWithin(place) || place.isWithin(path);
-  for (const path of [...write, ...read]) {
-    const held = opened.wide.find((place) => place.isWithin(path));
-    if (held) refuse(path.asked, `holds everything in ${held.path}`, "Name the folders that the server needs.");
-    const ours = opened.own.find(touches(path));
-    if (ours) refuse(path.asked, `gives access to files of claudikins in ${ours.path}`, otherFolders);
-    const system = opened.kernel.find(touches(path));
-    if (system) refuse(path.asked, `gives access to the kernel in ${system.path}`, otherFolders);
-  }
-  for (const path of write) {
-    const program =
-      closedToWrite.find(touches(path)) ??
-      commandFolders.find((place) => place.isWithin(path) || (!path.isFolder && path.isWithin(place)));
-    if (program) refuse(path.asked, `gives write access to programs or settings in ${program.path}`, otherFolders);
-    const isData = dataFolders.some((place) => path.isWithin(place) && path.id !== place.id);
-    const home = homeFolders.find((place) => path.isWithin(place) && relative(place.path, path.path).startsWith("."));
-    if (home && !isData) refuse(path.asked, "is a hidden file or folder, with settings or programs", visible);
-  }
-  const config = server.definitions?.config;
-  return [...opened.wide, ...opened.own, ...opened.kernel, ...(config === undefined ? [] : [open(config)])];
-}
-
 function leadingThrough({ path }: HeldPath, server: string): [why: string, hint: string] {
   const why = `leads through ${path}, which the server "${server}" may write to, so that it could put a link there`;
   return [why, "Remove one of the two."];
 }
 
-const otherFolders = "Name other folders.";
-const visible = "Give the server a folder of its own, whose name does not begin with a dot.";
 const create = "Create it first: mkdir for a folder, touch for a file.";
-
-function refuse(path: string, why: string, hint: string): never {
-  throw new ClaudikinsError("CONFIG_INVALID", `its sandbox cannot be made: ${path} ${why}`, { hint });
-}

@@ -8,6 +8,7 @@ import type { Environment } from "../../config/environment.ts";
 import type { StdioServer } from "../../config/load.ts";
 import { homeOf } from "../../config/locations.ts";
 import type { Box } from "../../config/sandbox.ts";
+import { certificateVariables, systemPaths } from "../../config/sandbox-places.ts";
 import { childEnvironment } from "../child-environment.ts";
 import { missingCommand } from "../process-group.ts";
 import { requireBubblewrap, wrapArguments } from "./bubblewrap.ts";
@@ -18,7 +19,6 @@ import { allNeighbours, neighbours } from "./neighbours.ts";
 import { Reach, startFiles } from "./programs.ts";
 import { BoxProxy } from "./proxy.ts";
 import { proxyVariables, relayCommand } from "./relay.ts";
-import { certificateVariables, systemPaths } from "./system.ts";
 
 interface Confined {
   command: string;
