@@ -5,7 +5,7 @@ import type { HeldPath } from "../../base/held-path.ts";
 import { megabyte } from "../../base/units.ts";
 import { systemPaths } from "../../config/sandbox-places.ts";
 import { boxMemoryMb } from "../limits.ts";
-import { type BoxLink, Contents, type Mount } from "./contents.ts";
+import { Contents } from "./contents.ts";
 
 /** The oldest version with everything that is used. */
 const oldest = { text: "0.8", major: 0, minor: 8 };
@@ -18,8 +18,7 @@ const hiddenFiles = ["interrupts", "kcore", "keys", "latency_stats", "sched_debu
 const hiddenFolders = ["acpi", "asound", "bus", "driver", "fs", "irq", "scsi"];
 
 export interface BoxContents {
-  mounts: readonly Mount[];
-  links: readonly BoxLink[];
+  contents: Contents;
   /** Files that are shown at another place: where they are, and where they are shown. */
   elsewhere?: readonly (readonly [from: string, at: string])[];
   cwd: string;
@@ -29,18 +28,18 @@ export interface BoxContents {
 }
 
 /** The arguments of bubblewrap that come before the command, and the open files that it must get, from descriptor 3 on. */
-export function wrapArguments(contents: BoxContents): { args: string[]; files: number[] } {
-  const { mounts, links, elsewhere = [], cwd, sharesNetwork, variables } = contents;
+export function wrapArguments(box: BoxContents): { args: string[]; files: number[] } {
+  const { contents, elsewhere = [], cwd, sharesNetwork, variables } = box;
   const files: number[] = [];
   const args = [
     ...walls,
     ...(sharesNetwork ? ["--share-net"] : []),
     ...kernelParts(),
-    ...mounts.flatMap(({ at, kind, held }) => {
+    ...contents.mounts.flatMap(({ at, kind, held }) => {
       if (!held) return emptyFolder(at);
-      return [kind === "write" ? "--bind-fd" : "--ro-bind-fd", `${firstFile + files.push(held.fd) - 1}`, at];
+      return [kind === "write" ? "--bind-fd" : "--ro-bind-fd", `${2 + files.push(held.fd)}`, at];
     }),
-    ...links.flatMap(({ at, to }) => ["--symlink", to, at]),
+    ...contents.links.flatMap(({ at, to }) => ["--symlink", to, at]),
     ...elsewhere.flatMap(([from, at]) => ["--ro-bind", from, at]),
     ...["--remount-ro", "/", "--chdir", cwd],
     ...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value]),
@@ -48,9 +47,6 @@ export function wrapArguments(contents: BoxContents): { args: string[]; files: n
   ];
   return { args, files };
 }
-
-/** The descriptors before it are stdin, stdout and stderr. */
-const firstFile = 3;
 
 const emptyFolder = (at: string) => ["--size", `${boxMemoryMb * megabyte}`, "--tmpfs", at];
 
@@ -93,7 +89,7 @@ export async function requireBubblewrap(path: string | undefined): Promise<strin
 /** Prints what a program in a box can write to and must not: nothing is changed, because a file that opens is not written to. */
 const probe = `
   exec 2>&-
-  for file in /proc/* /proc/*/* /proc/sys/*/*/* /proc/sys/*/*/*/* /sys/*/* /dev/probe /usr/probe /probe; do
+  for file in /proc/* /proc/*/* /proc/sys/*/*/* /proc/sys/*/*/*/* /sys/*/* /dev/probe /etc/passwd /probe; do
     if [ ! -d "$file" ] && true >> "$file"; then echo "it could write to $file"; fi
   done
   while read -r name value; do
@@ -105,8 +101,7 @@ async function tryOut(file: string): Promise<void> {
   const held: HeldPath[] = [];
   const contents = new Contents([], held);
   for (const path of systemPaths(false)) contents.add(path);
-  const { mounts, links } = contents;
-  const { args, files } = wrapArguments({ mounts, links, cwd: "/", sharesNetwork: false, variables: {} });
+  const { args, files } = wrapArguments({ contents, cwd: "/", sharesNetwork: false, variables: {} });
   const [version, trial] = await Promise.all([
     outputOf([file, "--version"]),
     outputOf([file, ...args, "/bin/sh", "-c", probe], files),
@@ -122,7 +117,7 @@ async function tryOut(file: string): Promise<void> {
   }
   if (trial.isOk && trial.text === "held") return;
   if (trial.isOk && trial.text !== "") {
-    const root = process.getuid?.() === 0 ? "Run claudikins as another user than root." : "";
+    const root = process.getuid?.() === 0 ? "Run claudikins as another user than root." : "Update bubblewrap.";
     throw unavailable(`a program in it would not be confined: ${trial.text}`, root);
   }
   const hint =

@@ -1,5 +1,5 @@
 /** What a box shows: files and folders of the machine, held open until it is made, links to them, and empty folders in memory. */
-import { HeldPath } from "../../base/held-path.ts";
+import { HeldPath, type PathLink } from "../../base/held-path.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
 
 /** `read` and `write` show what is held at the same place. `empty` is a folder in memory. */
@@ -9,18 +9,11 @@ export interface Mount {
   held?: HeldPath;
 }
 
-/** A symbolic link that exists outside and is made inside. */
-export interface BoxLink {
-  at: string;
-  /** Absolute. */
-  to: string;
-}
-
 export class Contents {
   readonly #writable: readonly HeldPath[];
   readonly #held: HeldPath[];
   readonly #mounts: Mount[] = [];
-  readonly #links: BoxLink[] = [];
+  readonly #links: PathLink[] = [];
 
   /**
    * `writable` are the folders that servers may write to. A path that leads through one of them is not shown: the server could change where it leads.
@@ -62,10 +55,11 @@ export class Contents {
     return orderedMounts(this.#mounts);
   }
 
-  get links(): BoxLink[] {
+  /** Links that exist outside and are made inside. */
+  get links(): PathLink[] {
     const shown = this.mounts.filter(({ kind }) => kind !== "empty");
     const links = this.#links.filter(({ at }) => !shown.some((mount) => isWithin(at, mount.at)));
-    return [...new Map(links.map(({ at, to }) => [at, { at, to }])).values()];
+    return [...new Map(links.map((link) => [link.at, link])).values()];
   }
 }
 

@@ -40,9 +40,9 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
   const others = all
     .filter((each) => markOf(each) !== markOf(own))
     .map((each) => ({ ...each, write: listed(each, open).write }));
-  const grounds = [{ ...own, write }, ...others].flatMap(({ server: { name }, write: folders }) => {
-    return folders.map((ground): Ground => ({ ground, name, isOwn: name === own.server.name }));
-  });
+  const grounds = [{ ...own, write }, ...others].flatMap(({ server: { name }, write: folders }) =>
+    folders.map((ground) => ({ ground, name, isOwn: name === own.server.name })),
+  );
   for (const { ground, name } of grounds) if (cwd.hasLinkIn(ground)) refuse(cwd.asked, ...leadingThrough(ground, name));
   for (const path of [...write, ...read]) {
     // The same server may run in another working directory, with the same lists.
@@ -51,6 +51,7 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
     );
     if (around) refuse(path.asked, ...leadingThrough(around.ground, around.name));
   }
+  const create = "Create it first: mkdir for a folder, touch for a file.";
   for (const path of write) if (path.id === undefined) refuse(path.asked, "does not exist", create);
   for (const other of others.filter(({ server }) => server.name !== own.server.name)) {
     for (const file of programsOf(other, open)) {
@@ -66,28 +67,13 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
   return { cwd, read, write, writable: grounds.map(({ ground }) => ground), closed };
 }
 
-interface Ground {
-  ground: HeldPath;
-  /** The server that may write there. */
-  name: string;
-  isOwn: boolean;
-}
-
 /** The working directory and the lists of a server. Without a sandbox, it has no lists. */
 function listed({ server: { sandbox }, env, cwd: folder }: Neighbour, open: (path: string) => HeldPath) {
   const cwd = open(resolve(folder));
   const home = homeOf(env);
   const opened = (paths: readonly string[] = []) =>
-    [...new Set(paths)].map((path) =>
-      open(
-        resolve(
-          cwd.path,
-          path.replace(/^~(?=\/|$)/, () => home),
-        ),
-      ),
-    );
-  const { read, write } = sandbox || { read: [], write: [] };
-  return { cwd, read: opened(read), write: opened(write) };
+    [...new Set(paths)].map((path) => open(resolve(cwd.path, /^~(?:\/|$)/.test(path) ? home + path.slice(1) : path)));
+  return { cwd, read: opened(sandbox ? sandbox.read : []), write: opened(sandbox ? sandbox.write : []) };
 }
 
 function programsOf({ server, env, cwd }: Neighbour, open: (path: string) => HeldPath): HeldPath[] {
@@ -99,5 +85,3 @@ function leadingThrough({ path }: HeldPath, server: string): [why: string, hint:
   const why = `leads through ${path}, which the server "${server}" may write to, so that it could put a link there`;
   return [why, "Remove one of the two."];
 }
-
-const create = "Create it first: mkdir for a folder, touch for a file.";

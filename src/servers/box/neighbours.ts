@@ -2,18 +2,15 @@
 import type { Environment } from "../../config/environment.ts";
 import type { ServerConfig } from "../../config/load.ts";
 
-interface Surroundings {
+export interface Neighbours {
+  servers: ReadonlyMap<string, ServerConfig>;
   env: Environment;
   /** The working directory of servers that name none. */
   cwd: string;
 }
 
-export interface Neighbour extends Surroundings {
+export interface Neighbour extends Pick<Neighbours, "env" | "cwd"> {
   server: ServerConfig;
-}
-
-export interface Neighbours extends Surroundings {
-  servers: ReadonlyMap<string, ServerConfig>;
 }
 
 /** The servers of open pools and running boxes. */

@@ -10,34 +10,22 @@ import { homeOf } from "../../config/locations.ts";
 import type { Box } from "../../config/sandbox.ts";
 import { certificateVariables, systemPaths } from "../../config/sandbox-places.ts";
 import { childEnvironment } from "../child-environment.ts";
-import { missingCommand } from "../process-group.ts";
+import { missingCommand, type SpawnOptions } from "../process-group.ts";
+import type { Preparation } from "../stdio.ts";
 import { requireBubblewrap, wrapArguments } from "./bubblewrap.ts";
 import { Contents } from "./contents.ts";
 import { type Command, startedCommand } from "./launchers.ts";
 import { openPaths } from "./lists.ts";
 import { allNeighbours, neighbours } from "./neighbours.ts";
-import { Reach, startFiles } from "./programs.ts";
+import { showPrograms, startFiles } from "./programs.ts";
 import { BoxProxy } from "./proxy.ts";
 import { proxyVariables, relayCommand } from "./relay.ts";
-
-interface Confined {
-  command: string;
-  args: string[];
-  cwd: string;
-  env: Record<string, string>;
-  /** Open files that the process must get. */
-  files: number[];
-  /** Call it when the process has been started, or could not be. */
-  begun: () => void;
-  /** Call it when the process has ended. */
-  ended: () => void;
-}
 
 interface Scene {
   server: StdioServer;
   box: Box;
   /** How it would start without a box. */
-  start: { command: string; args: string[]; cwd: string; env: Record<string, string> };
+  start: SpawnOptions;
   /** The environment of claudikins. */
   env: Environment;
   log: Log;
@@ -50,13 +38,15 @@ const inside = { executable: "/run/claudikins/relay", socket: "/run/claudikins/p
 const isOfLoader = (name: string) => name.startsWith("LD_") || name === "GLIBC_TUNABLES" || name === "GCONV_PATH";
 
 /** Throws SANDBOX_UNAVAILABLE, CONFIG_INVALID for paths that cannot be opened, and SERVER_UNAVAILABLE for a missing command or package. */
-export async function openBox({ server, box, start, env, log }: Scene): Promise<Confined> {
+export async function openBox({ server, box, start, env, log }: Scene): ReturnType<Preparation> {
   const bubblewrap = await requireBubblewrap(env["PATH"]);
   const home = homeOf(env);
   const { HOME: shownHome = home } = start.env;
   const inner = { ...start, env: { ...start.env, HOME: shownHome, TMPDIR: "/tmp" } };
   const program = await startedCommand(inner, { home, trusted: childEnvironment(env, {}) });
-  const proxy = Array.isArray(box.network) ? await proxyFor(server.name, box.network, log) : undefined;
+  const refused = (target: string, why: string) =>
+    log.warn(`${server.name}: its sandbox refused a connection to ${JSON.stringify(target)}: ${why}`);
+  const proxy = Array.isArray(box.network) ? await BoxProxy.listen({ hosts: box.network, refused }) : undefined;
   const own = { server, env, cwd: start.cwd };
   const running = { ...own, servers: new Map([[server.name, server]]) };
   const held: HeldPath[] = [];
@@ -73,24 +63,21 @@ export async function openBox({ server, box, start, env, log }: Scene): Promise<
     const contents = new Contents(paths.writable, held);
     const cwd = paths.cwd.path;
     const words = [commandFile(program, cwd), ...program.args];
-    const sharesNetwork = box.network === true;
     // Certificates only by variables of the user: a variable of the entry could name any folder.
     const certificates = certificateVariables.flatMap((name) => (env[name] ? [resolve(env[name])] : []));
-    for (const path of [...systemPaths(sharesNetwork), ...certificates]) contents.add(path);
+    for (const path of [...systemPaths(box.network === true), ...certificates]) contents.add(path);
     for (const path of paths.write) contents.show(path, "write");
     for (const path of paths.read) contents.show(path);
-    new Reach(contents, { path: program.env["PATH"] ?? "", home, closed: paths.closed }).command(
-      startFiles(program, cwd),
-    );
+    const { PATH: path = "" } = program.env;
+    showPrograms(startFiles(program, cwd), { contents, path, home, closed: paths.closed });
     if (!contents.shows(cwd)) contents.empty(cwd);
     for (const path of [home, shownHome, "/tmp"]) contents.empty(contents.find(path)?.path ?? path);
     const variables = Object.entries({ ...program.env, ...(proxy ? proxyVariables() : {}) });
     const { args, files } = wrapArguments({
-      mounts: contents.mounts,
-      links: contents.links,
+      contents,
       elsewhere: proxy ? [[process.execPath, inside.executable] as const, [proxy.socket, inside.socket] as const] : [],
       cwd,
-      sharesNetwork,
+      sharesNetwork: box.network === true,
       variables: {
         ...Object.fromEntries(variables.filter(([name]) => isOfLoader(name))),
         ...(proxy ? { BUN_BE_BUN: "1" } : {}),
@@ -119,12 +106,4 @@ function commandFile(program: Command, cwd: string): string {
   if (file !== undefined && existsSync(file)) return file;
   const { why, hint } = missingCommand(program.command);
   throw new ClaudikinsError("SERVER_UNAVAILABLE", why, { hint });
-}
-
-function proxyFor(server: string, hosts: string[], log: Log): Promise<BoxProxy> {
-  return BoxProxy.listen({
-    hosts,
-    refused: (target, why) =>
-      log.warn(`${server}: its sandbox refused a connection to ${JSON.stringify(target)}: ${why}`),
-  });
 }

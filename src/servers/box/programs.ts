@@ -28,93 +28,67 @@ export function startFiles({ command, args, env }: Command, cwd: string): string
   return script === undefined ? [file] : [file, resolve(cwd, script)];
 }
 
-export interface ProgramSurroundings {
+interface Scene {
+  contents: Contents;
   path: string;
   home: string;
   /** What no box shows, even if it is beside a program. */
   closed: readonly HeldPath[];
 }
 
-/** Shows the files of programs in a box. */
-export class Reach {
-  readonly #contents: Contents;
-  readonly #scene: ProgramSurroundings;
-
-  constructor(contents: Contents, scene: ProgramSurroundings) {
-    this.#contents = contents;
-    this.#scene = scene;
+/** Shows the files that a command starts, and what they need. */
+export function showPrograms([program = "", ...scripts]: readonly string[], scene: Scene): void {
+  let file: string | undefined = program;
+  // The first line of a script names its interpreter, which may be a script.
+  for (let left = maxInterpreters; file !== undefined && left >= 0; left--) {
+    const real = showWithPackage(file, scene);
+    file = real === undefined ? undefined : interpreterOf(real, [real, file], scene.path);
   }
-
-  /** The files of a command. Also what the first line of its program names. */
-  command([program = "", ...scripts]: readonly string[]): void {
-    this.#program(program, maxInterpreters);
-    for (const script of scripts) this.#show(script);
-  }
-
-  #program(file: string, left: number): void {
-    const real = this.#show(file);
-    if (real === undefined || left === 0) return;
-    const interpreter = interpreterOf(real);
-    if (interpreter === undefined) return;
-    const path = interpreter.includes("/") ? interpreter : Bun.which(interpreter, { PATH: this.#scene.path });
-    if (path && this.#isUsual(path, [real, file])) this.#program(path, left - 1);
-  }
-
-  /** Whether an interpreter is beside its script or on the PATH. A hostile script must not open another folder by its first line. */
-  #isUsual(interpreter: string, scripts: readonly string[]): boolean {
-    return [...scripts.map(dirname), ...this.#scene.path.split(delimiter)].includes(dirname(interpreter));
-  }
-
-  /** Shows a file with what belongs to it, at each step of its links. Returns its path without links. */
-  #show(file: string): string | undefined {
-    const found = this.#contents.find(file);
-    if (!found) return undefined;
-    this.#contents.show(found);
-    for (const step of [...found.links.map(({ at }) => at), found.path]) {
-      for (const at of this.#belongingTo(step)) {
-        const part = this.#contents.find(at);
-        if (part && !this.#isClosed(part)) this.#contents.show(part);
-      }
-    }
-    return found.path;
-  }
-
-  #isClosed(part: HeldPath): boolean {
-    return this.#scene.closed.some((place) => place.isWithin(part));
-  }
-
-  #belongingTo(file: string): string[] {
-    const modules = file.indexOf("/node_modules/");
-    if (modules !== -1) return [file.slice(0, modules + "/node_modules".length)];
-    const folder = dirname(file);
-    const prefix = dirname(folder);
-    if (basename(folder) === "shims" && this.#isNarrow(prefix)) return [prefix];
-    if (basename(folder) === "bin" && this.#isNarrow(prefix) && existsSync(join(prefix, "lib"))) {
-      return partsOfPrefix.map((part) => join(prefix, part));
-    }
-    return this.#partsOfPackage(file);
-  }
-
-  /** The folder of a script, if it is a package, and otherwise parts of the package around it: a folder may have a manifest and much else. */
-  #partsOfPackage(file: string): string[] {
-    for (let at = dirname(file); this.#isNarrow(at); at = dirname(at)) {
-      if (!manifests.some((name) => existsSync(join(at, name)))) continue;
-      const [first = ""] = relative(at, file).split(sep);
-      return [...(dirname(file) === at ? [at] : []), ...[first, ...partsOfPackage].map((part) => join(at, part))];
-    }
-    return [];
-  }
-
-  /** Whether a folder is no home and has none in it. */
-  #isNarrow(folder: string): boolean {
-    const { home } = this.#scene;
-    return folder !== "/" && !isWithin(home, folder) && folder !== join(home, ".local");
-  }
+  for (const script of scripts) showWithPackage(script, scene);
 }
 
-/** `#!/usr/bin/env -S node --flag` → `node`; `#!/opt/bin/python` → `/opt/bin/python`. */
-function interpreterOf(file: string): string | undefined {
+/** Shows a file with what belongs to it, at each step of its links. Returns its path without links. */
+function showWithPackage(file: string, { contents, home, closed }: Scene): string | undefined {
+  const found = contents.find(file);
+  if (!found) return undefined;
+  contents.show(found);
+  for (const step of [...found.links.map(({ at }) => at), found.path]) {
+    for (const at of belongingTo(step, home)) {
+      const part = contents.find(at);
+      if (part && !closed.some((place) => place.isWithin(part))) contents.show(part);
+    }
+  }
+  return found.path;
+}
+
+function belongingTo(file: string, home: string): string[] {
+  // A home and what is around it belong to no program.
+  const isNarrow = (folder: string) => folder !== "/" && !isWithin(home, folder) && folder !== join(home, ".local");
+  const modules = file.indexOf("/node_modules/");
+  if (modules !== -1) return [file.slice(0, modules + "/node_modules".length)];
+  const folder = dirname(file);
+  const prefix = dirname(folder);
+  if (basename(folder) === "shims" && isNarrow(prefix)) return [prefix];
+  if (basename(folder) === "bin" && isNarrow(prefix) && existsSync(join(prefix, "lib"))) {
+    return partsOfPrefix.map((part) => join(prefix, part));
+  }
+  for (let at = folder; isNarrow(at); at = dirname(at)) {
+    if (!manifests.some((name) => existsSync(join(at, name)))) continue;
+    // The folder of a script is its package. One around it may have much else.
+    const [first = ""] = relative(at, file).split(sep);
+    return [...(folder === at ? [at] : []), ...[first, ...partsOfPackage].map((part) => join(at, part))];
+  }
+  return [];
+}
+
+/**
+ * The interpreter of a script: `#!/usr/bin/env -S node --flag` → `node`; `#!/opt/bin/python` → `/opt/bin/python`. It must be beside one of `scripts` or
+ * on the PATH: a hostile script must not open another folder by its first line.
+ */
+function interpreterOf(file: string, scripts: readonly string[], path: string): string | undefined {
   const [program, ...rest] = /^#!\s*([^\r\n]+)/.exec(realFiles.beginning(file))?.[1]?.trim().split(/\s+/) ?? [];
-  if (program === undefined || basename(program) !== "env") return program;
-  return rest.find((word) => !word.startsWith("-") && !word.includes("="));
+  const isEnv = program !== undefined && basename(program) === "env";
+  const name = isEnv ? rest.find((word) => !word.startsWith("-") && !word.includes("=")) : program;
+  const found = name === undefined || name.includes("/") ? name : Bun.which(name, { PATH: path });
+  return found && [...scripts.map(dirname), ...path.split(delimiter)].includes(dirname(found)) ? found : undefined;
 }

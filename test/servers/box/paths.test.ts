@@ -8,7 +8,7 @@ import { isListed, mayConnect, targetOf } from "../../../src/servers/box/allowed
 import { Contents, orderedMounts } from "../../../src/servers/box/contents.ts";
 import { openPaths } from "../../../src/servers/box/lists.ts";
 import type { Neighbour } from "../../../src/servers/box/neighbours.ts";
-import { Reach, startFiles } from "../../../src/servers/box/programs.ts";
+import { showPrograms, startFiles } from "../../../src/servers/box/programs.ts";
 import { type ServerEntry, serverConfig } from "../../support/pool.ts";
 import { diskFolder, type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
@@ -250,7 +250,7 @@ function reached(file: string, { path = "", writable = [], closed = [] }: ReachS
   held.push(...places);
   const words = { command: "node", args: [at(file)], env: { PATH: "/usr/bin" } };
   const [, script = ""] = startFiles(words, at("work"));
-  new Reach(contents, { path, home: at("home"), closed: places }).command([script]);
+  showPrograms([script], { contents, path, home: at("home"), closed: places });
   return contents.mounts.map((mount) => mount.at);
 }
 

@@ -1,6 +1,6 @@
 /** Real boxes whose folders are changed by hostile servers between two starts, and while a box is made. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { HeldPath } from "../../../src/base/held-path.ts";
 import type { Box } from "../../../src/config/sandbox.ts";
@@ -100,8 +100,7 @@ describe.skipIf(withoutSandbox !== undefined)("a link that a server has planted"
     for (const path of systemPaths(false)) contents.add(path);
     contents.show(contents.find(at("other"))!, kind);
     plant(at("other"));
-    const { mounts, links } = contents;
-    const { args, files } = wrapArguments({ mounts, links, cwd: "/", sharesNetwork: false, variables: {} });
+    const { args, files } = wrapArguments({ contents, cwd: "/", sharesNetwork: false, variables: {} });
     const command = ["bwrap", ...args, "/bin/sh", "-c", 'cat "$0"', at("other/secret")];
     const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "pipe", ...files] });
     const [said] = await Promise.all([child.stdout.text(), child.exited]);
@@ -125,12 +124,14 @@ describe.skipIf(withoutSandbox !== undefined)("a server in a box", () => {
     expect(existsSync(at("data/linked"))).toBe(false);
   });
 
-  test("has what is in the folder of its package, and nothing around it", async () => {
-    folder.write("package.json", {});
-    rmSync(at("program/package.json"));
-    await using opened = open({ entry: intruder({}) });
-    expect(await opened.attempt("entry", "read", { path: at("home/keys/secret") })).toStartWith("refused: ");
-    expect(await opened.attempt("entry", "read", { path: at("program/intruder.ts") })).toStartWith("got: ");
+  test("has its program, and not all of the folder with a manifest around it", async () => {
+    for (const name of ["package.json", "notes/secret", "claudikins.json"]) folder.write(`project/${name}`, "{}");
+    const program = folder.write("project/tools/server/intruder.ts", readFileSync(at("program/intruder.ts"), "utf8"));
+    await using opened = open({ entry: intruder({}, { args: [program] }) });
+    const read = (name: string) => opened.attempt("entry", "read", { path: at("project", name) });
+    expect(await read("tools/server/intruder.ts")).toStartWith("got: ");
+    expect(await read("package.json")).toBe("got: {}");
+    for (const name of ["notes/secret", "claudikins.json"]) expect(await read(name)).toStartWith("refused: ");
   });
 
   test("does not change the program of a server without a box", async () => {

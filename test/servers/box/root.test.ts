@@ -63,16 +63,16 @@ describe.skipIf(withoutSandbox !== undefined)("a server in a box cannot write to
     });
   }
 
-  test("more shared memory than its limit", async () => {
+  test("more shared memory than the limit", async () => {
     expect(await attempt("boxed", "open-to-write", { paths: "/dev/shm/own" })).toBe("got: /dev/shm/own");
     const mounts = await attempt("boxed", "read", { path: "/proc/self/mounts" });
     expect(mounts).toMatch(/^tmpfs \/dev\/shm tmpfs rw\S*,size=262144k/m);
     expect(mounts).toMatch(/^proc \/proc proc ro,/m);
   });
+});
 
-  test("devices, but uses them", async () => {
-    expect(await attempt("boxed", "open-to-write", { paths: "/dev/null /dev/zero" })).toBe("got: /dev/null /dev/zero");
-  });
+test.skipIf(withoutSandbox !== undefined)("a server in a box can use the usual devices", async () => {
+  expect(await attempt("boxed", "open-to-write", { paths: "/dev/null /dev/zero" })).toBe("got: /dev/null /dev/zero");
 });
 
 describe.skipIf(withoutSandbox !== undefined)("a server in a box reads nothing of", () => {
