@@ -5,7 +5,7 @@ import { homeOf } from "../../config/locations.ts";
 import { refuse, refuseClosed } from "../../config/sandbox-places.ts";
 import { missingFolder } from "../process-group.ts";
 import { markOf, type Neighbour, startOf } from "./neighbours.ts";
-import { startFiles } from "./programs.ts";
+import { programFiles } from "./programs.ts";
 
 export interface OpenPaths {
   cwd: HeldPath;
@@ -77,8 +77,8 @@ function listed({ server: { sandbox }, env, cwd: folder }: Neighbour, open: (pat
 }
 
 function programsOf({ server, env, cwd }: Neighbour, open: (path: string) => HeldPath): HeldPath[] {
-  const path = server.url === undefined ? server.env["PATH"] : undefined;
-  return startFiles({ ...startOf(server), env: { PATH: path ?? env["PATH"] ?? "" } }, cwd).map(open);
+  const declared = server.url === undefined ? server.env : {};
+  return programFiles({ ...startOf(server), env: { PATH: env["PATH"] ?? "", ...declared } }, cwd).map(open);
 }
 
 function leadingThrough({ path }: HeldPath, server: string): [why: string, hint: string] {

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { basename, delimiter, dirname, join, relative, resolve, sep } from "node:path";
 import type { HeldPath } from "../../base/held-path.ts";
+import { isProgram } from "../../config/locations.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
 import { realFiles } from "../command.ts";
 import { maxInterpreters } from "../limits.ts";
@@ -26,6 +27,18 @@ export function startFiles({ command, args, env }: Command, cwd: string): string
   if (!interpreters.test(basename(file))) return [file];
   const script = args.find((arg) => !arg.startsWith("-") && realFiles.isFile(resolve(cwd, arg)));
   return script === undefined ? [file] : [file, resolve(cwd, script)];
+}
+
+const code = /\.(?:[cm]?[jt]sx?|pyz?|rb|pl|php|sh|jar|lua|wasm)$/i;
+
+/** All files that a command may run: those that it starts, and programs that its arguments and variables name. `npx tsx server.ts` has one. */
+export function programFiles(command: Command, cwd: string): string[] {
+  const texts = [...command.args, ...Object.values(command.env)];
+  const paths = texts.flatMap((text) => [text, ...text.split(/[\s=,:;]+/)]).map((word) => resolve(cwd, word));
+  return [
+    ...startFiles(command, cwd),
+    ...paths.filter((path) => isProgram(path) || (code.test(path) && existsSync(path))),
+  ];
 }
 
 interface Scene {

@@ -202,6 +202,12 @@ describe("the boxes of several servers", () => {
     expect(refusal(lists, [neighbour("reader", { read: [at("work")] })])).not.toContain("leads through");
   });
 
+  test("may have the data of another server", () => {
+    const data = folder.write("other/data.json", "{}");
+    const other = neighbour("other", undefined, { command: "true", args: [at("other"), data], env: { FILE: data } });
+    expect(refusal({ write: [at("other")] }, [other])).toBe("");
+  });
+
   test("may share a folder", () => {
     expect(refusal({ write: ["."] }, [neighbour("writer", { write: [at("work")] })])).toBe("");
   });
@@ -224,6 +230,10 @@ describe("the boxes of several servers", () => {
       { command: program },
       { command: "../other/tools/server" },
       { command: "server", env: { PATH: at("other/tools") } },
+      { command: "npx", args: ["-y", "tsx", script] },
+      { command: "sh", args: ["-c", `exec node ${script} --port=1`] },
+      { command: "node", args: [`--import=${script}`, "/usr/share/server.js"] },
+      { command: "true", env: { NODE_OPTIONS: `--require ${script}` } },
       { url: "http://127.0.0.1:1", headersHelper: `${program} --token`, command: undefined } as Partial<ServerEntry>,
     ];
     variables = { ...variables, PATH: "/usr/bin:/bin" };
