@@ -82,3 +82,6 @@ export const firstLineBytes = 16_384;
 
 /** Characters of the `tracestate` of a trace. W3C Trace Context asks for at least as many; a longer one is dropped. */
 export const maxTraceStateChars = 512;
+
+/** Links on the way to one path. */
+export const maxLinks = 40;

@@ -374,9 +374,6 @@ export const maxLogReadBytes = 4 * megabyte;
 
 // Boxes of confined servers.
 
-/** Links on the way to one path. */
-export const maxLinks = 40;
-
 /** Interpreters of one program: a script whose interpreter is a script. */
 export const maxInterpreters = 4;
 

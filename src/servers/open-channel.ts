@@ -69,7 +69,7 @@ function stdioChannel(
     ...(redact ? { redact } : {}),
     ...(onStderr ? { onStderr } : {}),
     ...(onStart ? { onStart } : {}),
-    ...(box ? { prepare: confinedBy(box, server.name, options) } : {}),
+    ...(box ? { prepare: confinedBy(box, server, options) } : {}),
   });
   return {
     transport,
@@ -81,7 +81,7 @@ function stdioChannel(
 }
 
 /** Code for boxes is loaded only if a server needs it. */
-function confinedBy(box: Box, server: string, { env, log }: ChannelOptions): Preparation {
+function confinedBy(box: Box, server: StdioServer, { env, log }: ChannelOptions): Preparation {
   return async (start) => {
     const { openBox } = await import("./box/open-box.ts");
     return { ...start, ...(await openBox({ server, box, start, env, log })), isBox: true };

@@ -20,6 +20,8 @@ export interface SpawnOptions {
   warn?: (message: string) => void;
   /** `command` is a line for the shell of the operating system, and there are no `args`. */
   isShellLine?: boolean;
+  /** Open files that the process gets, from descriptor 3 on. */
+  files?: readonly number[];
   /** The leader is bubblewrap, which ends its box when it ends itself: signals are for the processes inside. */
   isBox?: boolean;
 }
@@ -59,7 +61,7 @@ export class ProcessGroup implements AsyncDisposable {
         ...how,
         cwd,
         env: { ...env, ...mark },
-        stdio: [...this.#pipes.stdio, "pipe"],
+        stdio: [...this.#pipes.stdio, "pipe", ...(options.files ?? [])],
         // Otherwise Windows would open a window.
         detached: !isWindows,
         windowsHide: true,
@@ -171,7 +173,7 @@ function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
     case "ENOENT":
       // The system reports a missing folder like a missing command.
       if (!existsSync(cwd)) {
-        return say(`its working directory ${cwd} does not exist`, 'Create the folder, or correct "cwd" in the config.');
+        return missingFolder(cwd);
       }
       // The same for a script whose interpreter is missing.
       return existsSync(resolve(cwd, command)) && isPath(command)
@@ -185,6 +187,11 @@ function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
     default:
       return say(`${command}: ${messageOf(cause)}`);
   }
+}
+
+export function missingFolder(cwd: string): ClaudikinsError {
+  const hint = 'Create the folder, or correct "cwd" in the config.';
+  return new ClaudikinsError("SERVER_UNAVAILABLE", `its working directory ${cwd} does not exist`, { hint });
 }
 
 /** The signal that ended a process, in the exit code that a shell and bubblewrap report for it. */

@@ -7,6 +7,7 @@ import { didYouMean } from "../base/near-names.ts";
 import { metaWith, type TraceContext } from "../base/trace-context.ts";
 import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { allNeighbours, type Neighbours } from "./box/neighbours.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
@@ -68,6 +69,7 @@ export interface ConnectionListener {
 export class ServerConnections {
   readonly #servers: ReadonlyMap<string, ServerConfig>;
   readonly #options: ConnectionOptions;
+  readonly #neighbours: Neighbours;
   /** Returns the host of new connections. */
   readonly #host: () => Host;
   readonly #listener: ConnectionListener;
@@ -93,6 +95,8 @@ export class ServerConnections {
     this.#options = options;
     this.#host = host;
     this.#listener = listener;
+    this.#neighbours = { servers, env: options.env, cwd: options.cwd };
+    allNeighbours.add(this.#neighbours);
     this.replaced([]);
   }
 
@@ -170,6 +174,7 @@ export class ServerConnections {
   async close(): Promise<void> {
     this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
     await Promise.all([...this.#lives.values(), ...this.#retired].map((life) => life.close()));
+    allNeighbours.delete(this.#neighbours);
   }
 
   /** Why the server could not be connected last, by this or another process. */

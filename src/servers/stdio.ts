@@ -31,11 +31,12 @@ export interface StdioOptions extends SpawnOptions {
   onStart?: () => () => void;
   /** Gets the process's stderr. */
   onStderr?: (chunk: Uint8Array) => void;
-  /** Changes how the process is started. `ended` is called when it has ended. */
+  /** Changes how the process is started. */
   prepare?: Preparation;
 }
 
-export type Preparation = (start: SpawnOptions) => Promise<SpawnOptions & { ended: () => void }>;
+/** `begun` is called when the process has been started, or could not be, and `ended` when it has ended. */
+export type Preparation = (start: SpawnOptions) => Promise<SpawnOptions & { begun: () => void; ended: () => void }>;
 
 /**
  * In place of the SDK's transport, whose `maxBufferSize` would allow large messages too. That one copies the beginning of a message for each
@@ -72,11 +73,13 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const { onStart, prepare } = this.#options;
     let hasEnded = onStart?.();
+    let hasBegun: (() => void) | undefined;
     try {
       let how: SpawnOptions = this.#options;
       // Without an await, the process exists as soon as this is called.
       if (prepare) {
-        const { ended, ...prepared } = await prepare(this.#options);
+        const { begun, ended, ...prepared } = await prepare(this.#options);
+        hasBegun = begun;
         const before = hasEnded;
         hasEnded = () => {
           ended();
@@ -89,6 +92,8 @@ export class StdioTransport implements Transport {
     } catch (error) {
       hasEnded?.();
       throw error;
+    } finally {
+      hasBegun?.();
     }
   }
 

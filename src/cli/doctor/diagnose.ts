@@ -12,6 +12,7 @@ import { folderFindings } from "./folders.ts";
 import { peopleFindings } from "./people.ts";
 import { registryFindings } from "./registry.ts";
 import { ruleFindings } from "./rules.ts";
+import { sandboxFindings } from "./sandboxes.ts";
 import { failedServers, serverFindings } from "./servers.ts";
 import { sessionFindings } from "./sessions.ts";
 import { signInFindings } from "./sign-ins.ts";
@@ -38,6 +39,7 @@ const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResu
   ["servers", sessionFindings],
   ["servers", definitionFindings],
   ["servers", writableSettingsFindings],
+  ["servers", sandboxFindings],
   ["sign-ins", signInFindings],
   ["sign-ins", peopleFindings],
   ["folders", folderFindings],

@@ -7,11 +7,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
+import { isWithin } from "../../config/trust/written-folders.ts";
 import { maxErrorLines, packageInstallMs } from "../limits.ts";
 import { missingCommand } from "../process-group.ts";
 import { ServerFailure } from "../server-failure.ts";
 import { unavailable } from "./bubblewrap.ts";
-import { isWithin } from "./paths.ts";
 
 export interface Command {
   command: string;

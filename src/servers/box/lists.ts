@@ -1,74 +1,87 @@
-/** The paths that an entry opens to its server. Refuses those that would open more than they say. */
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { ClaudikinsError } from "../../base/errors.ts";
-import type { Environment } from "../../config/environment.ts";
-import { homeOf, userConfigFile, userDataFolder } from "../../config/locations.ts";
-import type { Box } from "../../config/sandbox.ts";
-import { followed, isWithin } from "./paths.ts";
+/** The paths that an entry opens to its server. Refuses those that would open more than they say, now or later. */
+import { resolve } from "node:path";
+import { HeldPath } from "../../base/held-path.ts";
+import { homeOf } from "../../config/locations.ts";
+import { refuse, refuseClosed } from "../../config/sandbox-places.ts";
+import { missingFolder } from "../process-group.ts";
+import { markOf, type Neighbour, startOf } from "./neighbours.ts";
+import { programFiles } from "./programs.ts";
 
 export interface OpenPaths {
-  read: string[];
-  write: string[];
-  /** Those of `write`, without links. */
-  writable: string[];
+  cwd: HeldPath;
+  read: HeldPath[];
+  write: HeldPath[];
+  /** What any server may write to, its own too. */
+  writable: HeldPath[];
+  /** What the box shows to nobody, even if it is beside a program. */
+  closed: HeldPath[];
 }
 
 /**
- * The absolute paths of a box. Paths to read that do not exist are left out. Throws CONFIG_INVALID for a path to write that does not exist, for one
- * that holds a home, temporary files of other programs or files of claudikins, and for one inside of another folder that is writable.
+ * Opens the paths of a box, whose server is one of `all`. Paths to read that do not exist are left out. Throws CONFIG_INVALID for a path to write that
+ * does not exist, for a place that no box opens, for a path through a folder that a server may write to, and for one with the program of a server.
+ * Throws SERVER_UNAVAILABLE if there is no working directory. `held` gets everything that was opened.
  */
-export function openPaths(box: Box, { cwd, env }: { cwd: string; env: Environment }): OpenPaths {
-  const home = homeOf(env);
-  if ([...box.write, ...box.read].includes("")) {
+export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldPath[]): OpenPaths {
+  const open = (path: string) => {
+    const found = new HeldPath(path);
+    held.push(found);
+    return found;
+  };
+  const { read: toRead = [], write: toWrite = [] } = own.server.sandbox || {};
+  if ([...toRead, ...toWrite].includes("")) {
     refuse("one of its paths", "is empty", 'Set its variable, or remove it from "sandbox".');
   }
-  const absolute = (path: string) =>
-    resolve(
-      cwd,
-      path.replace(/^~(?=\/|$)/, () => home),
-    );
-  const write = [...new Set(box.write.map(absolute))];
-  const read = [...new Set(box.read.map(absolute))].filter((path) => followed(path));
-  const writable = write.map((path) => followed(path)?.real ?? missing(path));
-  const own = [userDataFolder(env), dirname(userConfigFile(env)), ...daemonFolders(env)].map(realOf);
+  const { cwd, write, ...lists } = listed(own, open);
+  const read = lists.read.filter(({ id }) => id !== undefined);
+  if (cwd.id === undefined) throw missingFolder(own.cwd);
+  const closed = refuseClosed({ read, write }, own.env, open);
+  if (own.server.definitions) closed.push(open(own.server.definitions.config));
+  const others = all
+    .filter((each) => markOf(each) !== markOf(own))
+    .map((each) => ({ ...each, write: listed(each, open).write }));
+  const grounds = [{ ...own, write }, ...others].flatMap(({ server: { name }, write: folders }) =>
+    folders.map((ground) => ({ ground, name, isOwn: name === own.server.name })),
+  );
+  for (const { ground, name } of grounds) if (cwd.hasLinkIn(ground)) refuse(cwd.asked, ...leadingThrough(ground, name));
   for (const path of [...write, ...read]) {
-    for (const shown of [path, realOf(path)]) {
-      const wide = [home, tmpdir(), "/tmp"].find((folder) => isWithin(realOf(folder), shown));
-      if (wide) refuse(path, `holds everything in ${wide}`, "Name the folders that the server needs.");
-      const ours = own.find((folder) => isWithin(folder, shown) || isWithin(shown, folder));
-      if (ours) refuse(path, `gives access to files of claudikins in ${ours}`, "Name other folders.");
-    }
-    const steps = stepsOf(path);
-    const around = writable.find((folder) => steps.some((step) => step !== folder && isWithin(step, folder)));
-    if (around) {
-      const why = `leads through ${around}, which the server may write to, so that it could put a link there`;
-      refuse(path, why, `Remove one of the two.`);
+    // The same server may run in another working directory, with the same lists.
+    const around = grounds.find(({ ground, isOwn }) =>
+      isOwn && !write.includes(ground) ? path.hasLinkIn(ground) : path.leadsThrough(ground),
+    );
+    if (around) refuse(path.asked, ...leadingThrough(around.ground, around.name));
+  }
+  const create = "Create it first: mkdir for a folder, touch for a file.";
+  for (const path of write) if (path.id === undefined) refuse(path.asked, "does not exist", create);
+  for (const other of others.filter(({ server }) => server.name !== own.server.name)) {
+    for (const file of programsOf(other, open)) {
+      const ground = write.find((each) => file.isWithin(each) || file.leadsThrough(each));
+      const why = `gives write access to ${file.path}, which the server "${other.server.name}" starts`;
+      if (ground) refuse(ground.asked, why, "Name other folders.");
     }
   }
-  return { read, write, writable };
+  for (const file of programsOf({ ...own, cwd: cwd.path }, open)) {
+    const around = grounds.find(({ ground, isOwn }) => !isOwn && file.leadsThrough(ground));
+    if (around) refuse(file.asked, ...leadingThrough(around.ground, around.name));
+  }
+  return { cwd, read, write, writable: grounds.map(({ ground }) => ground), closed };
 }
 
-/** The path itself, and where its links lead. */
-function stepsOf(path: string): string[] {
-  const { real = path, links = [] } = followed(path) ?? {};
-  return [path, ...links.flatMap(({ at, to }) => [at, to]), real];
+/** The working directory and the lists of a server. Without a sandbox, it has no lists. */
+function listed({ server: { sandbox }, env, cwd: folder }: Neighbour, open: (path: string) => HeldPath) {
+  const cwd = open(resolve(folder));
+  const home = homeOf(env);
+  const opened = (paths: readonly string[] = []) =>
+    [...new Set(paths)].map((path) => open(resolve(cwd.path, /^~(?:\/|$)/.test(path) ? home + path.slice(1) : path)));
+  return { cwd, read: opened(sandbox ? sandbox.read : []), write: opened(sandbox ? sandbox.write : []) };
 }
 
-function realOf(path: string): string {
-  return followed(path)?.real ?? path;
+function programsOf({ server, env, cwd }: Neighbour, open: (path: string) => HeldPath): HeldPath[] {
+  const declared = server.url === undefined ? server.env : {};
+  return programFiles({ ...startOf(server), env: { PATH: env["PATH"] ?? "", ...declared } }, cwd).map(open);
 }
 
-/** Where sockets of the daemon are. */
-function daemonFolders(env: Environment): string[] {
-  const { XDG_RUNTIME_DIR: runtime } = env;
-  return [`/tmp/claudikins-${process.getuid?.()}`, ...(runtime ? [join(runtime, "claudikins")] : [])];
-}
-
-function missing(path: string): never {
-  return refuse(path, "does not exist", `Create it first: mkdir for a folder, touch for a file.`);
-}
-
-function refuse(path: string, why: string, hint: string): never {
-  throw new ClaudikinsError("CONFIG_INVALID", `its sandbox cannot be made: ${path} ${why}`, { hint });
+function leadingThrough({ path }: HeldPath, server: string): [why: string, hint: string] {
+  const why = `leads through ${path}, which the server "${server}" may write to, so that it could put a link there`;
+  return [why, "Remove one of the two."];
 }

@@ -1,36 +1,31 @@
 /** Makes the box of a server: the command that starts it confined, and what must be ended with it. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
+import type { HeldPath } from "../../base/held-path.ts";
 import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
+import type { StdioServer } from "../../config/load.ts";
 import { homeOf } from "../../config/locations.ts";
 import type { Box } from "../../config/sandbox.ts";
+import { certificateVariables, systemPaths } from "../../config/sandbox-places.ts";
 import { childEnvironment } from "../child-environment.ts";
-import { missingCommand } from "../process-group.ts";
+import { missingCommand, type SpawnOptions } from "../process-group.ts";
+import type { Preparation } from "../stdio.ts";
 import { requireBubblewrap, wrapArguments } from "./bubblewrap.ts";
+import { Contents } from "./contents.ts";
 import { type Command, startedCommand } from "./launchers.ts";
 import { openPaths } from "./lists.ts";
-import { type Mount, orderedMounts } from "./mounts.ts";
-import { followed, isWithin } from "./paths.ts";
-import { Reach } from "./programs.ts";
+import { allNeighbours, neighbours } from "./neighbours.ts";
+import { showPrograms, startFiles } from "./programs.ts";
 import { BoxProxy } from "./proxy.ts";
 import { proxyVariables, relayCommand } from "./relay.ts";
-import { certificateVariables, systemPaths } from "./system.ts";
-
-interface Confined {
-  command: string;
-  args: string[];
-  cwd: string;
-  env: Record<string, string>;
-  /** Call it when the process has ended. */
-  ended: () => void;
-}
 
 interface Scene {
-  server: string;
+  server: StdioServer;
   box: Box;
   /** How it would start without a box. */
-  start: { command: string; args: string[]; cwd: string; env: Record<string, string> };
+  start: SpawnOptions;
   /** The environment of claudikins. */
   env: Environment;
   log: Log;
@@ -43,66 +38,72 @@ const inside = { executable: "/run/claudikins/relay", socket: "/run/claudikins/p
 const isOfLoader = (name: string) => name.startsWith("LD_") || name === "GLIBC_TUNABLES" || name === "GCONV_PATH";
 
 /** Throws SANDBOX_UNAVAILABLE, CONFIG_INVALID for paths that cannot be opened, and SERVER_UNAVAILABLE for a missing command or package. */
-export async function openBox({ server, box, start, env, log }: Scene): Promise<Confined> {
+export async function openBox({ server, box, start, env, log }: Scene): ReturnType<Preparation> {
   const bubblewrap = await requireBubblewrap(env["PATH"]);
   const home = homeOf(env);
-  const cwd = followed(resolve(start.cwd))?.real ?? start.cwd;
-  const paths = openPaths(box, { cwd, env });
   const { HOME: shownHome = home } = start.env;
   const inner = { ...start, env: { ...start.env, HOME: shownHome, TMPDIR: "/tmp" } };
   const program = await startedCommand(inner, { home, trusted: childEnvironment(env, {}) });
-  const file = commandFile(program, cwd);
-  const reach = new Reach({ env: program.env, cwd, home, writable: paths.writable });
-  const sharesNetwork = box.network === true;
-  for (const path of systemPaths(sharesNetwork)) reach.add(path);
-  for (const path of paths.write) reach.add(path, "write");
-  for (const path of paths.read) reach.add(path);
-  // Only those of the user: a variable of the entry could name any folder.
-  for (const name of certificateVariables) if (env[name]) reach.add(resolve(env[name]));
-  reach.command(file, program.args);
-  const isCwdShown = reach.mounts.some(({ at }) => isWithin(cwd, at));
-  const homes = [home, shownHome].map((path) => followed(path)?.real ?? path);
-  const folders = [...homes, "/tmp", ...(isCwdShown ? [] : [cwd])].filter((at) => at !== "/");
-  const empty = folders.map((at): Mount => ({ at, kind: "empty" }));
-  const mounts = orderedMounts([...reach.mounts, ...empty]);
-  const shown = mounts.filter(({ kind }) => kind !== "empty");
-  const links = reach.links.filter(({ at }) => !shown.some((mount) => isWithin(at, mount.at)));
-  const proxy = Array.isArray(box.network) ? await proxyFor(server, box.network, log) : undefined;
-  const words = [file, ...program.args];
-  const variables = Object.entries({ ...program.env, ...(proxy ? proxyVariables() : {}) });
-  const contents = {
-    mounts,
-    links: [...new Map(links.map((link) => [link.at, link])).values()],
-    elsewhere: proxy ? [[process.execPath, inside.executable] as const, [proxy.socket, inside.socket] as const] : [],
-    cwd,
-    sharesNetwork,
-    variables: {
-      ...Object.fromEntries(variables.filter(([name]) => isOfLoader(name))),
-      ...(proxy ? { BUN_BE_BUN: "1" } : {}),
-    },
+  const refused = (target: string, why: string) =>
+    log.warn(`${server.name}: its sandbox refused a connection to ${JSON.stringify(target)}: ${why}`);
+  const proxy = Array.isArray(box.network) ? await BoxProxy.listen({ hosts: box.network, refused }) : undefined;
+  const own = { server, env, cwd: start.cwd };
+  const running = { ...own, servers: new Map([[server.name, server]]) };
+  const held: HeldPath[] = [];
+  const begun = () => {
+    for (const each of held.splice(0)) each[Symbol.dispose]();
   };
-  const command = proxy ? relayCommand(inside.executable, inside.socket, words) : words;
-  return {
-    command: bubblewrap,
-    args: [...wrapArguments(contents), ...command],
-    cwd,
-    env: Object.fromEntries(variables.filter(([name]) => !isOfLoader(name))),
-    ended: () => proxy?.[Symbol.dispose](),
+  const ended = () => {
+    allNeighbours.delete(running);
+    proxy?.[Symbol.dispose]();
   };
+  try {
+    // From here on nothing waits, so that what is checked is what is shown.
+    const paths = openPaths(own, neighbours(), held);
+    const contents = new Contents(paths.writable, held);
+    const cwd = paths.cwd.path;
+    const words = [commandFile(program, cwd), ...program.args];
+    // Certificates only by variables of the user: a variable of the entry could name any folder.
+    const certificates = certificateVariables.flatMap((name) => (env[name] ? [resolve(env[name])] : []));
+    for (const path of [...systemPaths(box.network === true), ...certificates]) contents.add(path);
+    for (const path of paths.write) contents.show(path, "write");
+    for (const path of paths.read) contents.show(path);
+    const { PATH: path = "" } = program.env;
+    showPrograms(startFiles(program, cwd), { contents, path, home, closed: paths.closed });
+    if (!contents.shows(cwd)) contents.empty(cwd);
+    for (const path of [home, shownHome, "/tmp"]) contents.empty(contents.find(path)?.path ?? path);
+    const variables = Object.entries({ ...program.env, ...(proxy ? proxyVariables() : {}) });
+    const { args, files } = wrapArguments({
+      contents,
+      elsewhere: proxy ? [[process.execPath, inside.executable] as const, [proxy.socket, inside.socket] as const] : [],
+      cwd,
+      sharesNetwork: box.network === true,
+      variables: {
+        ...Object.fromEntries(variables.filter(([name]) => isOfLoader(name))),
+        ...(proxy ? { BUN_BE_BUN: "1" } : {}),
+      },
+    });
+    allNeighbours.add(running);
+    return {
+      command: bubblewrap,
+      args: [...args, ...(proxy ? relayCommand(inside.executable, inside.socket, words) : words)],
+      cwd: "/",
+      env: Object.fromEntries(variables.filter(([name]) => !isOfLoader(name))),
+      files,
+      begun,
+      ended,
+    };
+  } catch (error) {
+    begun();
+    ended();
+    throw error;
+  }
 }
 
 /** The file of a command that is found on the PATH of the server, as an absolute path with its links. */
-function commandFile({ command, env }: Command, cwd: string): string {
-  const file = command.includes("/") ? resolve(cwd, command) : Bun.which(command, { PATH: env["PATH"] ?? "" });
-  if (file !== null && followed(file)) return file;
-  const { why, hint } = missingCommand(command);
+function commandFile(program: Command, cwd: string): string {
+  const [file] = startFiles(program, cwd);
+  if (file !== undefined && existsSync(file)) return file;
+  const { why, hint } = missingCommand(program.command);
   throw new ClaudikinsError("SERVER_UNAVAILABLE", why, { hint });
-}
-
-function proxyFor(server: string, hosts: string[], log: Log): Promise<BoxProxy> {
-  return BoxProxy.listen({
-    hosts,
-    refused: (target, why) =>
-      log.warn(`${server}: its sandbox refused a connection to ${JSON.stringify(target)}: ${why}`),
-  });
 }

@@ -1,0 +1,20 @@
+/** Doctor check for sandboxes of servers that root starts. */
+import { type CheckParts, type Finding, findingsOf } from "./finding.ts";
+
+const { warning } = findingsOf("servers");
+
+/** The checks of servers say whether a sandbox can be made at all. */
+export function sandboxFindings({ config }: CheckParts): Finding[] {
+  const names = [...config.servers.values()].filter(({ sandbox }) => sandbox).map(({ name }) => name);
+  if (names.length === 0 || process.getuid?.() !== 0) return [];
+  const text = `claudikins runs as root, which weakens the sandboxes of servers: ${names.join(", ")}`;
+  return [
+    warning("sandbox.root", text, "Run claudikins as another user. This is true of containers, too.", {
+      details: [
+        "files: a server reads those of root in what its entry opens, and can make files there that run with the rights of root",
+        "devices: a server can change who may use /dev/null and its like",
+        'sockets: what listens in the places that its entry opens, or with "network": true in abstract sockets, sees root',
+      ],
+    }),
+  ];
+}
