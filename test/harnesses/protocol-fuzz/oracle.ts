@@ -104,8 +104,8 @@ export class Oracle {
 
 /** The call that a question of the policy shows. Undefined for every other text: questions of servers begin with the server's name. */
 export function questionIn(text: string): Shown | undefined {
-  const [, server, tool] = /^Allow the call to (\w+)\.(\w+)\?\n/.exec(text) ?? [];
-  const id = /"id": "(call\d+)"/.exec(text)?.[1];
+  const [, server, tool] = /^Allow the call to (\w+)\.([\w.]+)\?\n/.exec(text) ?? [];
+  const id = /\b(call\d+)\b/.exec(text)?.[1];
   if (server === undefined || tool === undefined || id === undefined) return undefined;
   return { server, tool, id, args: / not shown/.test(text) ? undefined : argumentsIn(text) };
 }

@@ -2,7 +2,7 @@
  * `bun run fuzz:protocol [--seed n] [--runs n] [--first n] [--kind name] [--ping ms] [--term ms] [--memory mb] [--disk mb]
  * [--binary path]`: lets programs, servers, agents and browsers do random and hostile things to claudikins, and watches its processes. It
  * tests the executable, which it builds unless `--binary` is given. A run is determined by the seed and its number. Exits with code 1 if
- * a call was made that no person has allowed, a ping or the end after SIGTERM took too long, memory or disk exceeded its limit, or a
+ * a call was made that no person has allowed, private data or a call of a changed tool reached a server, a ping or the end after SIGTERM took too long, memory or disk exceeded its limit, or a
  * process was left. A run with a slow ping is repeated five times, and counts with the third slowest ping: slowness of the program comes back
  * most of the time, and that of a busy machine does not. Run this on a machine that does nothing else.
  */
@@ -10,10 +10,12 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { executable } from "../../support/claudikins.ts";
 import { Random } from "../random.ts";
+import { definitionsKind } from "./kinds/definitions.ts";
 import { expiringKind } from "./kinds/expiring.ts";
 import { floodsKind } from "./kinds/floods.ts";
 import { gatedCallsKind } from "./kinds/gated-calls.ts";
 import type { Kind } from "./kinds/kind.ts";
+import { leaksKind } from "./kinds/leaks.ts";
 import { pageKind } from "./kinds/page-requests.ts";
 import { parkedKind } from "./kinds/parked.ts";
 import { programsKind } from "./kinds/programs.ts";
@@ -57,6 +59,8 @@ const all: readonly Kind[] = [
   pageKind,
   parkedKind,
   expiringKind,
+  leaksKind,
+  definitionsKind,
 ];
 const kinds = all.filter(({ name }) => name.includes(values.kind));
 

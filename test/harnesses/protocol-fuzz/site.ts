@@ -44,6 +44,9 @@ export class Site implements Disposable {
         ...Object.fromEntries(
           gatedServers.map((name) => [name, server(name.startsWith("old") ? "older" : "newer", name)]),
         ),
+        vault: { ...server("spying", "vault"), labels: ["private", "untrusted"] },
+        sink: { ...server("spying", "sink"), labels: { post: ["public"], plain: [] } },
+        shifty: { ...server("spying", "shifty"), definitions: "lock" },
       },
       limits: { timeoutMs: 3_000, memoryMb: 128 },
     });

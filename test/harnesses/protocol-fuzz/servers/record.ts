@@ -7,7 +7,13 @@ export const gatedTools = Array.from({ length: 100 }, (_, index) => `wipe_${inde
 /** Characters of arguments that are recorded. */
 const maxChars = 10_000;
 
-export function record(file: string, server: string, tool: string, args: { id?: unknown } = {}): void {
+export function record(
+  file: string,
+  server: string,
+  tool: string,
+  args: { id?: unknown } = {},
+  id = String(args.id),
+): void {
   const isSmall = JSON.stringify(args).length <= maxChars;
-  appendFileSync(file, `${JSON.stringify({ server, tool, id: String(args.id), ...(isSmall ? { args } : {}) })}\n`);
+  appendFileSync(file, `${JSON.stringify({ server, tool, id, ...(isSmall ? { args } : {}) })}\n`);
 }
