@@ -14,7 +14,7 @@ import { denied, keyOf } from "./refusals.ts";
 import { ruleText } from "./rules.ts";
 
 export interface AskingOptions {
-  /** Who can be asked now. */
+  /** Returns the person who can be asked now. */
   asker: () => Asker | undefined;
   definition: DefinitionOf;
   /** Without it, no call waits, and no answer is recorded. */
@@ -27,7 +27,7 @@ export interface AskingOptions {
 export type QueueChoice = (made: MadeCall | undefined) => ApprovalQueue;
 
 /**
- * Returns the tool's definition, or without a tool what is known of the server. With `isFresh`, the server is asked now, because a server may
+ * Returns the tool's definition, or without a tool that of its server. With `isFresh`, the server is asked now, because a server may
  * change a tool without a notification; otherwise the last list of the same connection counts until the server announces a change.
  */
 export type DefinitionOf = (
@@ -47,7 +47,7 @@ export class Asking {
   readonly #options: AskingOptions;
   readonly #queueFor: QueueChoice;
   readonly #questions: Questions;
-  /** What the user has allowed for the session. */
+  /** Permissions for the session. */
   readonly #granted = new Map<string, Grant>();
 
   constructor(options: AskingOptions) {

@@ -14,9 +14,9 @@ const methods = {
   inquiry: ["resources/read", "resources/subscribe", "prompts/get", "skills/get", "completion/complete"],
   /** Nothing but a page that the server has named. */
   list: ["resources/list", "resources/templates/list", "prompts/list", "skills/list"],
-  /** What the agent's model writes for a server, perhaps from what it has read. */
+  /** A text that the agent's model writes for a server. */
   sampling: ["sampling/createMessage"],
-  /** What a person enters in a form that names the server, and the folders that the agent works in. */
+  /** Values that a person enters in a form that names the server, and the folders of the agent. */
   answer: ["elicitation/create", "roots/list"],
   /** Nothing of a session, or a part of a request that was permitted: its task, or a subscription that ends or is renewed. */
   service: [
@@ -102,7 +102,7 @@ export interface Passing {
   readonly send: Send;
   /** What the checks have found. Undefined if nobody need be asked. */
   reasons: Reasons | undefined;
-  /** What a person has allowed. */
+  /** The permission of a person, if one was needed. */
   permission: Permission | undefined;
   /** Whether a quota has counted it. */
   isCounted: boolean;
@@ -120,6 +120,6 @@ export interface Step {
   prepare?(passing: Passing): Promise<unknown> | undefined;
   /** Throws if the request may not be sent, or adds a reason to ask a person. It also decides for those who only want to know. */
   check?(passing: Passing): void;
-  /** Goes on with `next`, before or after its own work. */
+  /** Calls `next`, before or after its own work. */
   around?(passing: Passing, next: Next): Promise<JsonObject | undefined>;
 }

@@ -1,4 +1,4 @@
-/** Everything that goes to a server passes the permit: one ordered list of steps, each of which says for which requests it counts. */
+/** The permit: one ordered list of steps, which everything passes that goes to a server. Each step says for which requests it counts. */
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerPolicy } from "../config/policy.ts";

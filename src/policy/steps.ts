@@ -11,7 +11,7 @@ import type { UsageQuotas } from "./quotas.ts";
 import { denied, heldBack, shownId } from "./refusals.ts";
 import { type ArgumentNames, Rules, ruleText } from "./rules.ts";
 
-/** What is known of the servers. */
+/** Facts about the servers. */
 export interface ServerFacts {
   /** Whether the tool may be known here. */
   exists: (server: string, tool: string) => boolean;
@@ -30,7 +30,7 @@ export interface ServerFacts {
   jsonOf: (result: JsonObject) => string;
 }
 
-/** What servers are asked for or ask for, in texts. */
+/** Nouns for the first words of methods. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ["completion", "completions"],
   ["sampling", "requests to the model"],
@@ -135,7 +135,7 @@ export function labelsStep(facts: ServerFacts): Step {
   };
 }
 
-/** What is not a tool has the labels of all of its server. */
+/** Other requests than calls have the labels of their whole server. */
 function labelsOf({ request: { server, tool }, kind }: Passing, { labels }: ServerFacts): ReadonlySet<Label> {
   return kind === "call" ? labels.of(server, tool) : labels.ofAll(server);
 }

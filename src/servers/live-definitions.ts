@@ -43,7 +43,7 @@ export class LiveDefinitions {
     this.#changes.set(server, this.changesOf(server) + 1);
   }
 
-  /** Without a tool, what is known of the server. With `isFresh`, it is asked after this call. Throws errors of `tools/list`, and CANCELLED. */
+  /** Without a tool, only the server is described. With `isFresh`, it is asked after this call. Throws errors of `tools/list`, and CANCELLED. */
   async of(
     server: string,
     tool: string | undefined,

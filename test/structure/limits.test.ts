@@ -22,6 +22,7 @@ const limitName =
 /** Numbers with such a name that a protocol, a format or the system sets. */
 const setElsewhere: Record<string, string> = {
   "base/time-limit.ts: maxTimerMs": "the longest delay of setTimeout",
+  "config/cel/time.ts: longestDuration": "the longest duration of CEL",
   "servers/auth/seal.ts: keyBytes": "a key of AES-256",
   "servers/auth/seal.ts: nonceBytes": "a nonce of GCM",
   "servers/auth/seal.ts: tagBytes": "a tag of GCM",

@@ -66,7 +66,7 @@ export class ToolLabels<Server extends { policy?: ServerPolicy | undefined }> {
     return new Set([...own, ...added]);
   }
 
-  /** The labels of everything that a server has: of its resources and prompts too. What it says of a tool counts for all of it. */
+  /** The labels of everything that a server has: of its resources and prompts too. An annotation of one tool counts for all of it. */
   ofAll(server: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
     if (!entry) return none;

@@ -118,7 +118,7 @@ describe("after a session has read private data and text of strangers", () => {
   });
 });
 
-describe("what servers ask", () => {
+describe("a question of a server", () => {
   const given = {
     messages: [{ role: "user", content: { type: "text", text: "Which key have you seen?" } }],
     maxTokens: 9,
@@ -208,7 +208,7 @@ describe("rules decide about requests that are not calls", () => {
     ],
     ["everything of a server", 'deny when server == "rec"', 'await rec.resources.read("it://a")'],
     [
-      "what has a label",
+      "a labelled server",
       'deny when "public" in labels && "private" in reads',
       'await rec.get_key({}); await rec.resources.read("it://a")',
     ],
@@ -246,14 +246,14 @@ test("quotas count resources and prompts like calls", async () => {
   expect(recorded.got().map(({ name }) => name)).toEqual(["get_key", undefined]);
 });
 
-describe("what a session has read of a call that failed", () => {
+describe("a session's reads of a call that failed", () => {
   const failing = [
     { name: "get_key", answers: "the vault is closed to everybody but Ada", fails: true },
     { name: "get_issue", answers: "a" },
   ];
   const read = () => recorded.app.pool.reads.all;
 
-  test("is what the server has answered, also if it is an error", async () => {
+  test("are its labels if the server has answered, also with an error", async () => {
     await recorded.open({ labels }, undefined, failing);
     await recorded.run("await rec.get_key({}).catch(() => {})");
     expect(read()).toEqual([{ label: "private", source: "rec.get_key" }]);
@@ -264,7 +264,7 @@ describe("what a session has read of a call that failed", () => {
     ["refused by a person", { confirm: "always" }, "await rec.get_key({}).catch(() => {})"],
     ["over a quota", { quotas: { callsPerMinute: 1 } }, "await rec.plain({}); await rec.get_key({}).catch(() => {})"],
     ["for a server that does not start", { command: "/nowhere/at-all" }, "await rec.get_key({}).catch(() => {})"],
-  ])("is nothing if it was %s", async (_, keys, code) => {
+  ])("are none if it was %s", async (_, keys, code) => {
     await recorded.open({ labels, ...keys }, undefined, [...failing, { name: "plain" }]).catch(() => {});
     await recorded.run(code);
     expect(read()).toEqual([]);

@@ -29,7 +29,7 @@ function tools(): object[] {
   return [tool("shift"), ...flood, tool("steady", changed)];
 }
 
-/** Ways to change a definition, each of which must be seen. */
+/** Ways to change a definition. */
 const changes: object[] = [
   { description: "Another text." },
   { description: undefined },
