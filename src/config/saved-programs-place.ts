@@ -13,6 +13,11 @@ export interface SavedProgramsPlace {
   mark: string;
 }
 
+/** The folder with the programs of tokens and people, beside those of the user. */
+export function ownersFolder({ folder }: Pick<SavedProgramsPlace, "folder">): string {
+  return join(folder, "owners");
+}
+
 /**
  * The saved programs of a config, or of one of its doors. They are in the user's data folder, so that no cloned project brings its own, or in
  * the database of the team.

@@ -1,6 +1,7 @@
 /** The connections to all servers, opened when they are needed and shared by all callers. */
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { Label } from "../config/policy.ts";
 import type { Caller } from "../policy/flow/caller.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
 import type { ToolCall } from "../policy/gate.ts";
@@ -83,6 +84,11 @@ export class Pool implements AsyncDisposable {
   /** The data that the agent of the connection has read. */
   get reads(): SessionReads {
     return this.#policy.ownCaller.reads;
+  }
+
+  /** The labels of a tool, by its own name. */
+  labelsOf(server: string, tool: string): ReadonlySet<Label> {
+    return this.#policy.labels.of(server, tool);
   }
 
   /** Whether a person is being asked whether a tool may be called. */
