@@ -22,6 +22,7 @@ import { programsServer } from "./saved/model.ts";
 import { isOwnFunction, withOwnFunctions } from "./saved/namespace.ts";
 import { requirePermission } from "./saved/permissions.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
+import { callerOwner } from "./saved/visible.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 import type { CallSpans } from "./telemetry.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
@@ -71,7 +72,12 @@ export async function bindingsFor(
   const shown = own && withPrograms ? withPrograms(servers, own) : servers;
   return {
     namespaces: usesPrograms ? withOwnFunctions(shown, parts) : servers,
-    suggest: (words, limit) => suggestions(words, limit, parts),
+    suggest: (words, limit) => {
+      const found = suggestions(words, limit, parts);
+      // The registry has the programs of the user.
+      const isOther = callerOwner(requesting, parts) !== undefined;
+      return isOther ? found.filter(({ server }) => server !== programsServer) : found;
+    },
     async call(call, given) {
       const { namespace, group, name, args } = call;
       // A question about the tools.

@@ -5,7 +5,7 @@ import { visibleText } from "../../base/visible-text.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
 import { digestOf, ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
 import type { SavedProgram } from "../../programs/saved/model.ts";
-import { changedSince } from "../../programs/saved/pins.ts";
+import { changedSince, pinsOf } from "../../programs/saved/pins.ts";
 import { acceptCalled, store } from "../../programs/saved/save.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../config-flags.ts";
@@ -61,8 +61,6 @@ export const share = command({
     if (args.yes !== true) await reviewed(program, before, io);
     return await managing(config, io, async ({ audit }) => {
       const options = { library, programs: library, audit, decision: "shared" as const };
-      // What an agent of the user has saved becomes the user's.
-      if (before && owner === undefined && name === found.name) await library.remove(name);
       const { state } = await store({ program, replaced: {} }, options, (now) => {
         if (before && digestOf(now) === digestOf(before)) return;
         throw new ClaudikinsError("USAGE", `The program "${name}" was changed at this moment. Nothing was shared`);
@@ -133,10 +131,12 @@ export const accept = command({
   async run(args, io) {
     const config = await openConfig(args, io);
     const library = new ProgramLibrary(config.savedPrograms);
-    const { name, pins = {} } = library.get(args.name);
-    const changed = changedSince(pins, library);
+    const program = library.get(args.name);
+    const { name } = program;
+    const changed = changedSince(program.pins ?? {}, library);
+    const pins = pinsOf(program, library);
     if (changed.length > 0 && args.yes !== true) await seen(name, changed, library, io);
-    await managing(config, io, ({ audit }) => acceptCalled(name, { library, audit }, "accepted"));
+    await managing(config, io, ({ audit }) => acceptCalled(name, pins, { library, audit }));
     return {
       json: { name, accepted: changed },
       text: `${name} runs with the programs that it calls as they are now\n`,

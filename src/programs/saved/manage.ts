@@ -5,7 +5,7 @@ import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { type ProgramAudit, recordProgram } from "./audited.ts";
 import { ProgramLibrary } from "./library.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
-import { requirePinned } from "./pins.ts";
+import { pinsOf, requirePinned } from "./pins.ts";
 import { requestFor } from "./run.ts";
 import { acceptCalled } from "./save.ts";
 import { cronOf, type Schedule, Schedules } from "./schedules.ts";
@@ -42,7 +42,7 @@ export async function addSchedule(
   cronOf(made);
   const library = new ProgramLibrary(place);
   requirePinned(program, library);
-  if (!program.pins) await acceptCalled(program.name, { library, audit });
+  if (!program.pins) await acceptCalled(program.name, pinsOf(program, library), { library, audit });
   await new Schedules(place).add(made, () => recordProgram("scheduled", program, scheduleLine(made), audit));
   return made;
 }

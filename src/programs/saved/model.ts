@@ -79,3 +79,10 @@ export function inputsOf({
   const properties = Object.entries(Object(input["properties"]) as Record<string, JsonObject>);
   return properties.map(([name, schema]) => [name, schema, required.has(name)]);
 }
+
+/** In `_meta` of the tools of the server: an agent has saved the program, for agents of the same owner. */
+export const agentMark = "claudikins/saved-by-agent";
+
+export function isOfAgent({ _meta: meta }: { _meta?: JsonObject | undefined }): boolean {
+  return meta?.[agentMark] === true;
+}

@@ -1,4 +1,5 @@
 /** Saves a program under a name. */
+import { isDeepStrictEqual } from "node:util";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Read } from "../../policy/flow/session-reads.ts";
@@ -12,6 +13,7 @@ import { type Differences, differencesOf } from "./differences.ts";
 import { withInputs } from "./inputs.ts";
 import { digestOf, type ProgramLibrary } from "./library.ts";
 import {
+  type Pins,
   type ProgramOwner,
   type ProgramSource,
   problemOfName,
@@ -119,7 +121,9 @@ export async function store(
       await recordProgram(decision, program, programText(program), audit);
       return program;
     }
-    if (digestOf(before) === digestOf(program) && before.description === program.description) {
+    // What the user saves is the user's from then on.
+    const isTaken = before.savedBy === "agent" && program.savedBy === "user";
+    if (!isTaken && digestOf(before) === digestOf(program) && before.description === program.description) {
       result = { program: before, state: "unchanged", replaced };
       return before;
     }
@@ -134,22 +138,21 @@ export async function store(
   return result;
 }
 
-/** Pins what the program calls as it is now, because the user has seen it. Throws PROGRAM_NOT_FOUND and FILE_NOT_WRITABLE. */
+/** Pins what a program calls, as the user has seen it. Throws PROGRAM_NOT_FOUND, FILE_NOT_WRITABLE, and USAGE if it has changed since. */
 export async function acceptCalled(
   name: string,
+  pins: Pins,
   { library, audit }: Pick<StoreOptions, "library" | "audit">,
-  decision?: "accepted",
-): Promise<SavedProgram> {
-  let accepted = library.get(name);
+): Promise<void> {
   await library.change(name, async (before) => {
-    accepted = before ?? library.get(name);
-    const pins = pinsOf(accepted, library);
+    const program = before ?? library.get(name);
+    if (!isDeepStrictEqual(pins, pinsOf(program, library))) {
+      throw new ClaudikinsError("USAGE", `What "${name}" calls was changed at this moment. Nothing was accepted`);
+    }
     const seen = Object.entries(pins).map(([called, digest]) => `${called}: SHA-256 ${digest}`);
-    if (decision) await recordProgram(decision, accepted, `it calls ${seen.join(", ") || "no program"}`, audit);
-    accepted = { ...accepted, pins };
-    return accepted;
+    await recordProgram("accepted", program, `it calls ${seen.join(", ") || "no program"}`, audit);
+    return { ...program, pins };
   });
-  return accepted;
 }
 
 /** The schema without the values that were given. */

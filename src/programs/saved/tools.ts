@@ -3,6 +3,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { KnownFunction, Namespace } from "../../sandbox/contract.ts";
+import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
 import { findTool, type RegistryIndex, type RegistryServer, type RegistryTool } from "../../tools/model.ts";
 import { assignNames } from "../../tools/names.ts";
 import type { SearchResult } from "../../tools/search/search.ts";
@@ -11,7 +12,7 @@ import { type Match, ToolSearch } from "../../tools/search/tool-search.ts";
 import { signature } from "../../tools/signature.ts";
 import type { Parts } from "../parts.ts";
 import { lastChange } from "./differences.ts";
-import { programsServer, type SavedProgram } from "./model.ts";
+import { agentMark, programsServer, type SavedProgram } from "./model.ts";
 import { isTaken } from "./namespace.ts";
 import type { RequestingProgram } from "./requesting-program.ts";
 import { Schedules } from "./schedules.ts";
@@ -21,7 +22,7 @@ export function toolOf(
   program: SavedProgram,
   { place, parts: { catalog } }: { place: SavedProgramsPlace; parts: Pick<Parts, "catalog"> },
 ): Tool {
-  const { name, description, input, output, calls } = program;
+  const { name, description, input, output, calls, savedBy } = program;
   const change = lastChange(program);
   const schedules = program.owner ? [] : new Schedules(place).of(name);
   const times = schedules.map(({ cron, zone }) => `"${cron}" (${zone})`);
@@ -37,6 +38,7 @@ export function toolOf(
     inputSchema: { ...input, type: "object" },
     ...(output?.["type"] === "object" ? { outputSchema: { ...output, type: "object" } } : {}),
     annotations: { readOnlyHint: isReading },
+    ...(savedBy === "agent" ? { _meta: { [agentMark]: true } } : {}),
   };
 }
 
@@ -95,6 +97,21 @@ export function withPrograms(namespaces: readonly Namespace[], own: RegistryServ
   return namespaces.map((each) =>
     each.name === programsServer ? { name: each.name, jsName: each.jsName, functions } : each,
   );
+}
+
+/** The catalog for texts about tools, with the programs of the caller in the place of those of the user. */
+export function catalogWith(own: RegistryServer, catalog: ToolCatalog): ToolCatalog {
+  const find = (server: string) => (server === own.name ? own : catalog.find(server));
+  const others = catalog.visibleServers.filter(({ name }) => name !== own.name);
+  const visibleServers = own.tools.length === 0 ? others : [...others, own];
+  const seen: Partial<ToolCatalog> = { find, findWithDenied: find, visibleServers };
+  return new Proxy(catalog, {
+    get(_, key) {
+      if (Object.hasOwn(seen, key)) return seen[key as keyof ToolCatalog];
+      const value: unknown = Reflect.get(catalog, key, catalog);
+      return typeof value === "function" ? value.bind(catalog) : value;
+    },
+  });
 }
 
 /** What a search has found, with the programs of the caller in the place of those of the user. */

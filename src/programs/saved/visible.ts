@@ -2,6 +2,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
+import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
 import type { RegistryServer } from "../../tools/model.ts";
 import { toIdentifier } from "../../tools/names.ts";
 import type { SearchResult } from "../../tools/search/search.ts";
@@ -74,12 +75,13 @@ export type WithPrograms = (result: SearchResult, limit: number) => SearchResult
 export async function ownPrograms(
   caller: Pick<RequestingProgram, "program" | "starter"> | undefined,
   parts: Parts,
-): Promise<{ own: RegistryServer | undefined; withPrograms: WithPrograms }> {
+): Promise<{ own: RegistryServer | undefined; withPrograms: WithPrograms; catalog: ToolCatalog }> {
   // Loaded only for others: the first search of the user's own agents is quicker.
   const tools = callerOwner(caller, parts) === undefined ? undefined : await import("./tools.ts");
   const own = tools?.programsFor(caller, parts);
   return {
     own,
+    catalog: tools && own ? tools.catalogWith(own, parts.catalog) : parts.catalog,
     withPrograms: (result, limit) => (tools && own ? tools.withFoundPrograms(result, limit, own) : result),
   };
 }

@@ -116,7 +116,7 @@ export async function callSearchTools(
   await prepareSearch(app.catalog);
   const { filters } = concerned;
   const seesPrograms = filters === undefined || filters.includes(programsServer);
-  const { withPrograms } = await ownPrograms({ program: undefined, starter: asker?.starter }, app);
+  const { withPrograms, catalog } = await ownPrograms({ program: undefined, starter: asker?.starter }, app);
   const results = needs.map((need) => {
     const found = filters?.length === 0 ? nothing(need) : foundFor(need, limit, app, filters);
     return seesPrograms ? withPrograms(found, limit) : found;
@@ -128,10 +128,11 @@ export async function callSearchTools(
     return textResult(unusable.lines.join("\n") || "The user's policy allows none of its tools.", true);
   }
   const detail = request.detail ?? (isList && !isShort(results) ? "names" : "signatures");
-  if (detail === "full") return textResult(fullText(results, unusable, app));
+  const seen = { config: app.config, catalog };
+  if (detail === "full") return textResult(fullText(results, unusable, seen));
   const matches = results.map((result) => (request.detail ? { ...result, others: [] } : withOthersApart(result)));
   const lines = [
-    linesText(matches, detail, unusable, app),
+    linesText(matches, detail, unusable, seen),
     isList ? unlistedText({ ...request, servers: filters ?? [] }, results, app) : "",
     detail === "names" && request.detail === undefined ? howToCall : "",
     demoReminder(app),
