@@ -31,3 +31,11 @@ export function savedProgramsOf(origin: Origin, env: Environment, door?: string)
   const owner = isOfUser ? `user-${sha256(origin.file).slice(0, 8)}` : configName(origin);
   return { documents, folder: join(dirname(mark), owner, ...ofDoor), mark };
 }
+
+/** The saved programs of a config, and those of its doors. */
+export function savedProgramsOfAll(
+  { origin, doors }: { origin: Origin; doors: readonly string[] },
+  env: Environment,
+): SavedProgramsPlace[] {
+  return [undefined, ...doors].map((door) => savedProgramsOf(origin, env, door));
+}

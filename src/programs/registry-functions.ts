@@ -15,8 +15,8 @@ import { importOf, listSkills, type Skill, skillId } from "../tools/search/skill
 import { exampleCall, firstSentence, signature } from "../tools/signature.ts";
 import { defaultToolsSearchLimit, maxToolsSearchLimit } from "./limits.ts";
 import type { Parts } from "./parts.ts";
+import { ownPrograms, type WithPrograms } from "./saved/own-programs.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
-import { ownPrograms, type WithPrograms } from "./saved/visible.ts";
 
 /** The parts, and the saved programs of a caller who is not the user. */
 type SeenParts = Parts & { own: RegistryServer | undefined };

@@ -2,10 +2,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
-import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
-import type { RegistryServer } from "../../tools/model.ts";
 import { toIdentifier } from "../../tools/names.ts";
-import type { SearchResult } from "../../tools/search/search.ts";
 import { ownerIn } from "../asker.ts";
 import type { Parts } from "../parts.ts";
 import { ProgramLibrary } from "./library.ts";
@@ -66,22 +63,4 @@ export function callerOwner(
 ): string | undefined {
   if (caller?.program) return caller.program.owner;
   return ownerIn(caller?.starter) ?? (config.person && `person:${config.person.id}`);
-}
-
-/** What a search has found, as the caller sees it. */
-export type WithPrograms = (result: SearchResult, limit: number) => SearchResult;
-
-/** The programs of a caller who is not the user: a server in the place of that in the registry, which only has those of the user. */
-export async function ownPrograms(
-  caller: Pick<RequestingProgram, "program" | "starter"> | undefined,
-  parts: Parts,
-): Promise<{ own: RegistryServer | undefined; withPrograms: WithPrograms; catalog: ToolCatalog }> {
-  // Loaded only for others: the first search of the user's own agents is quicker.
-  const tools = callerOwner(caller, parts) === undefined ? undefined : await import("./tools.ts");
-  const own = tools?.programsFor(caller, parts);
-  return {
-    own,
-    catalog: tools && own ? tools.catalogWith(own, parts.catalog) : parts.catalog,
-    withPrograms: (result, limit) => (tools && own ? tools.withFoundPrograms(result, limit, own) : result),
-  };
 }

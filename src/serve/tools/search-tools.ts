@@ -3,7 +3,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { programsServer } from "../../programs/saved/model.ts";
-import { ownPrograms } from "../../programs/saved/visible.ts";
+import { ownPrograms } from "../../programs/saved/own-programs.ts";
 import { filtersOf } from "../../tools/search/query.ts";
 import { countFound, prepareSearch, type SearchResult, search } from "../../tools/search/search.ts";
 import { type Detail, details } from "../../tools/search/search-answer.ts";
