@@ -13,7 +13,7 @@ export const savedProgramsName = "programs";
 export function savedProgramsServer({ documents, folder, mark }: SavedProgramsPlace, policy: ServerPolicy | undefined) {
   if (!documents.areKnown || documents.read(mark) === undefined) return undefined;
   const files = documents.namesIn(folder).filter((name) => name.endsWith(".json"));
-  // Those of tokens and people are called through the server, and are not in its list.
+  // Programs of tokens and people are called through the server, and are not in its list.
   const areOthers = () => documents.namesIn(ownersFolder({ folder })).some((name) => name.endsWith(".json"));
   if (files.length === 0 && !areOthers()) return undefined;
   const [command, ...args] = selfCommand("programs");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
 
 interface Kept {
-  /** Whose it is, and who may read it. */
+  /** The owner, and the readers. */
   owner: string;
   /** How labels of what a session has read stay with it, or why it has no data of sessions. */
   labels: string;

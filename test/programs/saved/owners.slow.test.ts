@@ -115,7 +115,7 @@ async function done(argv: string[]) {
 /** The program's lines that are the owner's own. */
 const returning = (text: string) => `/** Makes the weekly report. */\nreturn "${text}";`;
 
-describe.each(["tokens", "people"])("of %s at one door, a program", (kind) => {
+describe.each(["tokens", "people"])("a program at one door of several %s", (kind) => {
   let [anns, bobs]: Agent[] = [];
 
   beforeEach(async () => {
@@ -226,7 +226,7 @@ test("the audit log has each save, replacement and sharing before it counts", as
   expect(lines[1]!.why).toMatch(/^SHA-256 [\da-f]{64} \(before: [\da-f]{64}\); its code is another$/);
 });
 
-describe("what a session has read", () => {
+describe("data that a session has read", () => {
   const readBoth = "await rec.get_key({}); await rec.get_issue({}); ";
 
   test("goes with a program whose text repeats it into the session that runs it", async () => {

@@ -468,7 +468,7 @@ describe("a program of the user that calls one of an agent", () => {
     });
   });
 
-  test("that an agent has saved and the user schedules is pinned as well", async () => {
+  test("is also one that an agent has saved and the user schedules", async () => {
     await byAgent("helper", 'return "helper"');
     await byAgent("weekly", "return programs.helper();");
     await done(["programs", "schedule", "weekly", "--cron", "0 8 * * *", "--zone", "UTC"]);
@@ -477,7 +477,7 @@ describe("a program of the user that calls one of an agent", () => {
   });
 });
 
-test("what the session of a recorded execution had read goes with the program that is saved of it", async () => {
+test("a program that is saved of a recorded execution has the labels of what that had read", async () => {
   const list = folder.write("tools.json", [{ name: "get_key", answers: "secret" }]);
   const rec = { ...fixture("recording", join(folder.path, "got.jsonl"), list), labels: { get_key: ["private"] } };
   folder.write("claudikins.json", { mcpServers: { rec } });
