@@ -83,9 +83,10 @@ export class ProgramActions {
   }
 
   /** The code of an execution that has ended. Throws EXECUTION_NOT_FOUND, as all methods that name one. */
-  async executed({ id, door }: Execution): Promise<ExecutedProgram> {
+  async executed({ id, door }: Execution): Promise<Omit<ExecutedProgram, "labels">> {
     await using parts = await this.#partsOf(door);
-    return await executedProgram(id, parts, await parts.executions());
+    const { labels: _, ...shown } = await executedProgram(id, parts, await parts.executions());
+    return shown;
   }
 
   /** What would be saved. Throws INVALID_ARGUMENTS for what cannot be saved. */
