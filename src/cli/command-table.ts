@@ -57,6 +57,8 @@ export const commands: CommandTable = {
         schedule: "Run one at a time, again and again",
         unschedule: "End schedules",
         remove: "Remove some",
+        share: "Let everybody call a program of one agent",
+        accept: "Accept changes of the programs that one calls",
         add: "Add one from a git repository",
         export: "Write some as files for a repository",
       }),

@@ -13,6 +13,11 @@ export interface SavedProgramsPlace {
   mark: string;
 }
 
+/** The folder with the programs of tokens and people, beside those of the user. */
+export function ownersFolder({ folder }: Pick<SavedProgramsPlace, "folder">): string {
+  return join(folder, "owners");
+}
+
 /**
  * The saved programs of a config, or of one of its doors. They are in the user's data folder, so that no cloned project brings its own, or in
  * the database of the team.
@@ -25,4 +30,12 @@ export function savedProgramsOf(origin: Origin, env: Environment, door?: string)
   const isOfUser = origin.kind === "user" && !documents.areFiles;
   const owner = isOfUser ? `user-${sha256(origin.file).slice(0, 8)}` : configName(origin);
   return { documents, folder: join(dirname(mark), owner, ...ofDoor), mark };
+}
+
+/** The saved programs of a config, and those of its doors. */
+export function savedProgramsOfAll(
+  { origin, doors }: { origin: Origin; doors: readonly string[] },
+  env: Environment,
+): SavedProgramsPlace[] {
+  return [undefined, ...doors].map((door) => savedProgramsOf(origin, env, door));
 }

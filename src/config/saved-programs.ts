@@ -4,7 +4,7 @@ import { sha256 } from "../base/sha256.ts";
 import { defaultServerTimes } from "./defaults.ts";
 import { maxProgramCallMs } from "./limits.ts";
 import type { ServerPolicy } from "./policy.ts";
-import type { SavedProgramsPlace } from "./saved-programs-place.ts";
+import { ownersFolder, type SavedProgramsPlace } from "./saved-programs-place.ts";
 import { selfCommand } from "./self.ts";
 
 export const savedProgramsName = "programs";
@@ -13,7 +13,9 @@ export const savedProgramsName = "programs";
 export function savedProgramsServer({ documents, folder, mark }: SavedProgramsPlace, policy: ServerPolicy | undefined) {
   if (!documents.areKnown || documents.read(mark) === undefined) return undefined;
   const files = documents.namesIn(folder).filter((name) => name.endsWith(".json"));
-  if (files.length === 0) return undefined;
+  // Programs of tokens and people are called through the server, and are not in its list.
+  const areOthers = () => documents.namesIn(ownersFolder({ folder })).some((name) => name.endsWith(".json"));
+  if (files.length === 0 && !areOthers()) return undefined;
   const [command, ...args] = selfCommand("programs");
   return {
     name: savedProgramsName,

@@ -5,16 +5,17 @@ import { indentedJson, type JsonObject } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
+import type { ProgramAudit } from "../programs/saved/audited.ts";
 import { differencesOf } from "../programs/saved/differences.ts";
 import { type ExecutedProgram, executedProgram } from "../programs/saved/from-execution.ts";
 import { inputOf, valuesOf } from "../programs/saved/given.ts";
 import { digestOf, ProgramLibrary } from "../programs/saved/library.ts";
-import { addSchedule, removePrograms } from "../programs/saved/manage.ts";
+import { addSchedule, type ManageOptions, removePrograms, removeSchedule } from "../programs/saved/manage.ts";
 import type { SavedProgram } from "../programs/saved/model.ts";
 import { callOf } from "../programs/saved/namespace.ts";
 import type { StoredRun } from "../programs/saved/requesting-program.ts";
 import { programToSave, store } from "../programs/saved/save.ts";
-import { nextTimes, Schedules } from "../programs/saved/schedules.ts";
+import { nextTimes } from "../programs/saved/schedules.ts";
 import type { PageOutcome, PageSaving, PageScheduled } from "./contract.ts";
 import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
 import { maxShownValueChars } from "./limits.ts";
@@ -68,23 +69,24 @@ export class ProgramActions {
   async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {
     const program = this.#program(named);
     const wanted = { input: inputOf(wordsOf(input), program), cron, zone, id };
-    const made = await addSchedule(program, wanted, this.#placeOf(named.door));
+    const made = await addSchedule(program, wanted, this.#managed(named.door));
     return { next: nextTimes(made, 1)[0], isWatched: await this.#options.background.wake() };
   }
 
   /** Ends a schedule. Throws PROGRAM_NOT_FOUND. */
   async unschedule({ name, door }: Named): Promise<void> {
-    await new Schedules(this.#placeOf(door)).remove(name);
+    await removeSchedule(name, this.#managed(door));
   }
 
   async remove({ name, door }: Named): Promise<void> {
-    await removePrograms([name], this.#placeOf(door));
+    await removePrograms([name], this.#managed(door));
   }
 
   /** The code of an execution that has ended. Throws EXECUTION_NOT_FOUND, as all methods that name one. */
-  async executed({ id, door }: Execution): Promise<ExecutedProgram> {
+  async executed({ id, door }: Execution): Promise<Omit<ExecutedProgram, "labels">> {
     await using parts = await this.#partsOf(door);
-    return await executedProgram(id, parts, await parts.executions());
+    const { labels: _, ...shown } = await executedProgram(id, parts, await parts.executions());
+    return shown;
   }
 
   /** What would be saved. Throws INVALID_ARGUMENTS for what cannot be saved. */
@@ -107,7 +109,8 @@ export class ProgramActions {
   /** Saves what was shown. Throws if another program has got the name since. */
   async save({ before, ...body }: SaveBody): Promise<{ call: string }> {
     const made = await this.#programIn(body);
-    const saved = await store(made, new ProgramLibrary(this.#placeOf(body.door)), (now) => {
+    const library = new ProgramLibrary(this.#placeOf(body.door));
+    const saved = await store(made, { library, programs: library, audit: this.#audit(body.door) }, (now) => {
       if (digestOf(now) === before) return;
       throw new RefusedRequest(
         409,
@@ -133,13 +136,23 @@ export class ProgramActions {
 
   async #programIn({ execution, door, name, description, values }: PreviewBody) {
     await using parts = await this.#partsOf(door);
-    const { code, calls = [] } = await executedProgram(execution, parts, await parts.executions());
+    const { code, calls = [], labels } = await executedProgram(execution, parts, await parts.executions());
     const given = valuesOf(wordsOf(values));
-    return await programToSave({ name, code, calls, given, description, by: "user" }, parts);
+    return await programToSave({ name, code, calls, given, description, labels, by: "user" }, parts);
   }
 
   #program({ name, door }: Named): SavedProgram {
     return new ProgramLibrary(this.#placeOf(door)).get(name);
+  }
+
+  #managed(door: string | undefined): ManageOptions {
+    return { place: this.#placeOf(door), audit: this.#audit(door) };
+  }
+
+  #audit(door: string | undefined): ProgramAudit {
+    const { origin } = this.#options.app.config;
+    const config = { origin, ...(door === undefined ? {} : { door }) };
+    return { config, store: this.#options.app.store, place: "page" };
   }
 
   #placeOf(door: string | undefined): SavedProgramsPlace {

@@ -11,6 +11,14 @@ export interface Starter {
   session?: string | undefined;
 }
 
+/**
+ * The key of the token or the person whose client it is, such as `token:1a2b`: see `serve/owner.ts`. Undefined for agents of the user, which
+ * are those on stdio and those with the token of the server itself.
+ */
+export function ownerIn(starter: Starter | undefined): string | undefined {
+  return /^(?:token|person):\S+(?= )/.exec(starter?.client ?? "")?.[0];
+}
+
 /** An agent that asks. */
 export interface RequestingAgent {
   /** Undefined for agents on stdio, which their user starts. They share what they start, with each other and with the command line. */

@@ -24,6 +24,7 @@ import { programsServer } from "./saved/model.ts";
 import { isOwnFunction, withOwnFunctions } from "./saved/namespace.ts";
 import { requirePermission } from "./saved/permissions.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
+import { callerOwner } from "./saved/visible.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 import type { CallSpans } from "./telemetry.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
@@ -67,14 +68,23 @@ export async function bindingsFor(
     const { description } = parts.config.servers.get(name) ?? {};
     return { ...namespaceOf(name, jsName, source, parts), description };
   });
+  const usesPrograms = mentions(source, programsServer);
+  const { programsFor, withPrograms, calledProgram } = usesPrograms ? await import("./saved/tools.ts") : {};
+  const own = programsFor?.(requesting, parts);
+  const shown = own && withPrograms ? withPrograms(servers, own) : servers;
   return {
-    namespaces: mentions(source, programsServer) ? withOwnFunctions(servers, parts) : servers,
-    suggest: (words, limit) => suggestions(words, limit, parts),
+    namespaces: usesPrograms ? withOwnFunctions(shown, parts) : servers,
+    suggest: (words, limit) => {
+      const found = suggestions(words, limit, parts);
+      // The registry has the programs of the user.
+      const isOther = callerOwner(requesting, parts) !== undefined;
+      return isOther ? found.filter(({ server }) => server !== programsServer) : found;
+    },
     async call(call, given) {
       const { namespace, group, name, args } = call;
       // A question about the tools.
       if (namespace === "" && group === "tools") {
-        return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal)) };
+        return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal, requesting)) };
       }
       const made = given.made && new PlacedCall(source, given.made);
       const number = made?.call ?? 0;
@@ -83,7 +93,9 @@ export async function bindingsFor(
         const recorder = dryRun && { dryRun, call: number, line: made?.line, listener };
         return await ownFunction(name, args, requesting, parts, recorder);
       }
-      if (program) requirePermission(program, call, toolNamed(call, parts));
+      const isProgram = own && namespace === own.name && group === "tools";
+      const known = isProgram ? calledProgram?.(name, own, requesting, parts) : undefined;
+      if (program) requirePermission(program, call, known?.tool.name ?? toolNamed(call, parts));
       // Not async, because each async function on the path of a call adds to its time.
       const make = (trace: TraceContext | undefined): Promise<BindingValue> => {
         const { signal, clock } = given;
@@ -97,7 +109,7 @@ export async function bindingsFor(
           const { pause } = given;
           const repeatable = requesting.isStored();
           return calledBy({ ...requesting, position: made, pause, signal }, (meta) =>
-            callForValue(call, parts, { ...context, meta, repeatable }),
+            callForValue({ ...call, known }, parts, { ...context, meta, repeatable }),
           );
         }
         if (group === "tools") return callForValue(call, parts, context);

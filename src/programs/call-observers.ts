@@ -32,7 +32,8 @@ export function observersOf({
     spans?.hear,
     callCounter(parts, isForAgent),
     (event) => (event.type === "sent" ? checkpointer?.sending(event.call, event.repeatable) : undefined),
-    (event) => (event.type === "answered" ? parts.catalog.observer.see(event) : undefined),
+    // The shapes of results are in files and types for everybody. A key of private data, such as the name of a customer, stays out of them.
+    (event) => (event.type === "answered" && !event.isPrivate ? parts.catalog.observer.see(event) : undefined),
     tell && progressLines(tell),
   ];
   return tellAll(all.filter((each) => each !== undefined));

@@ -7,6 +7,8 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { didYouMean } from "../base/near-names.ts";
 import type { TraceContext } from "../base/trace-context.ts";
+import { ownNameOf } from "../config/tool-edits.ts";
+import type { Caller } from "../policy/flow/caller.ts";
 import { heldBack } from "../policy/refusals.ts";
 import { observedCall } from "../sandbox/call-events.ts";
 import type { BindingCall, BindingValue, CallRequest } from "../sandbox/contract.ts";
@@ -48,6 +50,8 @@ export function callContext(context: CallContext, wantsProgress: boolean): CallC
 
 /** A tool of a server, by its own name or its name in code, and its arguments. */
 interface WantedCall extends Pick<BindingCall, "namespace" | "name" | "args" | "argsJson"> {
+  /** The server and the tool, if the caller has found them: a saved program that only this caller sees. */
+  known?: { server: RegistryServer; tool: RegistryTool } | undefined;
   /** Makes the arguments from the tool's schema, and says why they cannot be made. Without it, the call has them. */
   argumentsFor?: ((inputSchema: JsonObject) => CallArguments) | undefined;
 }
@@ -71,10 +75,11 @@ export async function callTool(
     // The pool asks the policy, and sends the call once it is allowed.
     result = await parts.pool.callTool(server, tool.name, args, context);
   } catch (error) {
-    await failIfRemoved(server, tool.name, parts, context.signal);
-    throw withSignature(error, parts.catalog.find(server), tool);
+    if (!wanted.known) await failIfRemoved(server, tool.name, parts, context.signal);
+    throw withSignature(error, wanted.known?.server ?? parts.catalog.find(server), tool);
   }
-  const seen = seeResult(server, tool, args, result, parts, context);
+  // What only this caller sees is observed for nobody.
+  const seen = wanted.known ? undefined : seeResult(server, tool, args, result, parts, context);
   if (seen) await seen;
   return { tool, result };
 }
@@ -133,7 +138,9 @@ interface FoundCall {
 }
 
 /** The tool that a call means, if it is known and the arguments are certainly valid. A denied tool is refused before any other error. */
-function knownCall({ namespace, name, args, argsJson, argumentsFor }: WantedCall, parts: Parts): FoundCall | undefined {
+function knownCall(wanted: WantedCall, parts: Parts): FoundCall | undefined {
+  const { namespace, name, args, argsJson, argumentsFor } = wanted;
+  if (wanted.known) return undefined;
   const tool = knownTool(namespace, name, parts);
   if (!tool || argsJson === undefined || argumentsFor) return undefined;
   return parts.config.check === "off" || areValid(tool.inputSchema, args, argsJson) ? { tool, args } : undefined;
@@ -143,7 +150,14 @@ function knownCall({ namespace, name, args, argsJson, argumentsFor }: WantedCall
  * The tool that a call means, with checked arguments. What is stored may be older than the server: before a call is refused for an
  * unknown tool or a wrong argument, the server is asked for its tools.
  */
-function listedCall(wanted: WantedCall, parts: Parts, context: CallContext): Promise<FoundCall> {
+async function listedCall(wanted: WantedCall, parts: Parts, context: CallContext): Promise<FoundCall> {
+  if (wanted.known) {
+    const { server, tool } = wanted.known;
+    parts.pool.refuseDenied(server.name, tool.name);
+    const { args, problems } = await checkedArguments(wanted, tool, parts);
+    if (problems.length === 0) return { tool, args };
+    throw wrongArguments(server, tool, problems);
+  }
   const find = async (): Promise<FoundCall> => {
     const { namespace: server, name } = wanted;
     const known = knownTool(server, name, parts);
@@ -154,11 +168,14 @@ function listedCall(wanted: WantedCall, parts: Parts, context: CallContext): Pro
     const { tool, listed } = await listedTool(server, name, parts, context.signal);
     const { args, problems } = await checkedArguments(wanted, tool, parts);
     if (problems.length === 0) return { tool, args };
-    throw new ClaudikinsError("INVALID_ARGUMENTS", `${server}.${tool.jsName ?? tool.name}: ${problems.join("; ")}`, {
-      hint: signature(listed, tool),
-    });
+    throw wrongArguments(listed, tool, problems);
   };
   return parts.pool.signedIn(wanted.namespace, find, context);
+}
+
+function wrongArguments(server: RegistryServer, tool: RegistryTool, problems: readonly string[]): ClaudikinsError {
+  const what = `${server.name}.${tool.jsName ?? tool.name}`;
+  return new ClaudikinsError("INVALID_ARGUMENTS", `${what}: ${problems.join("; ")}`, { hint: signature(server, tool) });
 }
 
 /** The tool as it is known. Throws POLICY_DENIED. */
@@ -216,13 +233,26 @@ function seeResult(
   args: JsonObject,
   result: ToolResult,
   parts: Parts,
-  { call, listener, signal }: CallContext,
+  { call, listener, signal, caller }: CallContext,
 ): void | Promise<void> {
+  const isPrivate = isPrivateResult(server, tool, caller, parts);
   const tell = () => {
     const known = parts.catalog.find(server);
-    return known && listener({ type: "answered", call, server: known, tool, args, result });
+    return known && listener({ type: "answered", call, server: known, tool, args, result, isPrivate });
   };
   return result["isError"] === true ? failIfRemoved(server, tool.name, parts, signal).then(tell) : tell();
+}
+
+/** A saved program returns what its session has read, in any form. */
+export function isPrivateResult(
+  server: string,
+  tool: RegistryTool,
+  caller: Caller | undefined,
+  { config, pool }: Parts,
+): boolean {
+  const entry = config.servers.get(server);
+  if (entry?.isSavedPrograms) return (caller?.reads ?? pool.reads).labels.has("private");
+  return pool.labelsOf(server, ownNameOf(entry?.edits, tool) ?? tool.name).has("private");
 }
 
 /** Throws TOOL_NOT_FOUND if the server has removed the tool, and DEFINITION_CHANGED if it is held: the server may answer anything to a call of it. */

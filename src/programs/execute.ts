@@ -99,6 +99,8 @@ async function asCaller(
 ): Promise<Outcome> {
   const { id, checkpointer } = request;
   const caller = await callerOf(request, parts);
+  // The text of a saved program may repeat what its session had read.
+  await caller.reads.add(request.program?.labels ?? []);
   using reads = caller.reads.executes(id);
   await checkpointer?.storesAfter(() => reads.keep());
   try {
@@ -138,12 +140,12 @@ async function checkAndRun(request: CalledRequest, parts: ExecutionParts): Promi
 }
 
 /** A program that was given up here has not ended: the process that continues it writes its record. */
-function recordEnd(outcome: Outcome, { recording, span, checkpointer }: ExecuteRequest): void {
+function recordEnd(outcome: Outcome, { recording, span, checkpointer, caller }: CalledRequest): void {
   if (checkpointer?.isReleased === true) {
     span?.released();
     return;
   }
-  recording?.ended(outcome);
+  recording?.ended(outcome, () => caller.reads.all);
   span?.ended(outcome);
 }
 
@@ -165,7 +167,7 @@ export async function continueExecution(
     await called.caller.reads.add(await parts.sessions.ofExecution(request.id));
     const options = await optionsOf(called, limits, parts);
     const outcome = await parts.sandbox.execute(request.source, options, { execution: program.execution, open });
-    recordEnd(outcome, request);
+    recordEnd(outcome, called);
     return outcome;
   });
 }

@@ -99,7 +99,7 @@ export class Executions implements AsyncDisposable {
       if (isBackground) await checkpointer.begun;
       const origin = request.origin ?? request.signal;
       const lastProgram = () => this.#last.of(starter);
-      const runsOf = (name: string) => this.stored.runsOf(name, maxToldRuns, parts);
+      const runsOf = (name: string) => this.stored.runsOf(name, maxToldRuns, parts, starter);
       const asked = { ...request, id, signal, origin, checkpointer, recording, span, lastProgram, runsOf };
       const outcome = await execute(asked, parts);
       if (!program && !isDryRun) this.#last.note(source, outcome, starter);

@@ -6,6 +6,7 @@
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RecordMode } from "../config/defaults.ts";
+import type { Read } from "../policy/flow/session-reads.ts";
 import { textOf } from "../sandbox/binding-value.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../sandbox/contract.ts";
 import type { Store } from "../store/store.ts";
@@ -260,11 +261,16 @@ export class TraceRecording {
     noted.end = end.outcome === "ok" ? { ...end, text: this.#begin(end.text, maxRecordedResultChars) } : end;
   }
 
-  ended(outcome: Outcome): void {
+  /** `labels` are of what the session has read. */
+  ended(outcome: Outcome, labels: () => Read[] = () => []): void {
     const durationMs = this.#now;
     const noted = this.#noted;
     const { store } = this.#parts;
-    this.#recorder.keep(store, () => this.#record(outcome, noted, durationMs));
+    this.#recorder.keep(store, async () => {
+      const record = await this.#record(outcome, noted, durationMs);
+      const read = labels();
+      return read.length === 0 ? record : { ...record, labels: read };
+    });
   }
 
   get #now(): number {

@@ -15,6 +15,11 @@ import { importOf, listSkills, type Skill, skillId } from "../tools/search/skill
 import { exampleCall, firstSentence, signature } from "../tools/signature.ts";
 import { defaultToolsSearchLimit, maxToolsSearchLimit } from "./limits.ts";
 import type { Parts } from "./parts.ts";
+import { ownPrograms, type WithPrograms } from "./saved/own-programs.ts";
+import type { RequestingProgram } from "./saved/requesting-program.ts";
+
+/** The parts, and the saved programs of a caller who is not the user. */
+type SeenParts = Parts & { own: RegistryServer | undefined };
 
 /** The name of the skills in the list of servers. */
 const skillsName = "./skills";
@@ -25,33 +30,39 @@ export async function registryFunction(
   args: Record<string, unknown>,
   parts: Parts,
   signal: AbortSignal,
+  caller?: Pick<RequestingProgram, "program" | "starter">,
 ): Promise<unknown> {
   // A program may ask a thousand questions at once.
   await eventLoopTurn();
   const only = name === "list" ? serverNamed(args["server"], parts) : undefined;
   const problems = await parts.catalog.listMissing(signal, { only: only === undefined ? undefined : [only] });
   await parts.catalog.observer.settleAll();
+  const { own, withPrograms } = await ownPrograms(caller, parts);
+  const seen = { ...parts, own };
   switch (name) {
     case "search":
       await prepareSearch(parts.catalog);
-      return { found: searchTools(args["query"], args["limit"], parts), notSearched: Object.fromEntries(problems) };
+      return {
+        found: searchTools(args["query"], args["limit"], withPrograms, seen),
+        notSearched: Object.fromEntries(problems),
+      };
     case "describe":
-      return describeTool(args["id"], parts);
+      return describeTool(args["id"], seen);
     case "list":
-      return args["server"] === undefined ? listServers(parts, problems) : listTools(args["server"], parts, problems);
+      return args["server"] === undefined ? listServers(seen, problems) : listTools(args["server"], seen, problems);
     default:
       throw new ClaudikinsError("TOOL_NOT_FOUND", `tools has no function "${name}": it has search, describe and list`);
   }
 }
 
-function searchTools(query: unknown, limit: unknown, parts: Parts): object[] {
+function searchTools(query: unknown, limit: unknown, withPrograms: WithPrograms, parts: SeenParts): object[] {
   if (typeof query !== "string" || query.trim() === "") {
     throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.search takes words: await tools.search("refund an order")');
   }
   const count = Number.isInteger(limit)
     ? Math.min(Math.max(Number(limit), 1), maxToolsSearchLimit)
     : defaultToolsSearchLimit;
-  const result = search(query, count, parts.catalog);
+  const result = withPrograms(search(query, count, parts.catalog), count);
   const problems = notCallable(result, parts);
   return result.tools.map(({ id, server, description, signature: call, example }) => {
     const problem = problems.get(server);
@@ -59,7 +70,7 @@ function searchTools(query: unknown, limit: unknown, parts: Parts): object[] {
   });
 }
 
-function describeTool(id: unknown, parts: Parts): object {
+function describeTool(id: unknown, parts: SeenParts): object {
   if (typeof id !== "string")
     throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.describe takes an id: "server.tool"');
   const found = toolWithId(id, parts);
@@ -76,7 +87,7 @@ function describeTool(id: unknown, parts: Parts): object {
  * The longest matching name of a server wins, as for `claudikins call`, so that a server cannot name a tool like one of another server.
  * The own name of a tool has precedence over its name in code.
  */
-function toolWithId(id: string, parts: Parts): { server: RegistryServer; tool: RegistryTool } | undefined {
+function toolWithId(id: string, parts: SeenParts): { server: RegistryServer; tool: RegistryTool } | undefined {
   const fitting = parts.catalog.names
     .flatMap(({ name, jsName }) =>
       [name, ...(jsName === undefined ? [] : [jsName])].map((written) => ({ name, written })),
@@ -112,10 +123,10 @@ function described(server: RegistryServer, tool: RegistryTool, problem: string |
   };
 }
 
-function listServers(parts: Parts, problems: ReadonlyMap<string, string>): object[] {
+function listServers(parts: SeenParts, problems: ReadonlyMap<string, string>): object[] {
   const skills = listSkills(parts.config.folders).map((skill) => `${skill.signature} // ${importOf(skill)}`);
   const servers = parts.catalog.names.map(({ name }) => {
-    const known = parts.catalog.find(name);
+    const known = serverFor(name, parts);
     const description = parts.config.servers.get(name)?.description;
     const isClosed = parts.catalog.isClosed(name) ? "denied in the config" : undefined;
     const problem = isClosed ?? problems.get(name) ?? stateProblem(parts.pool.state(name));
@@ -136,7 +147,7 @@ function serverNamed(name: unknown, { catalog }: Parts): string | undefined {
 }
 
 /** Throws SERVER_UNAVAILABLE if the tools of the server are not known, and SERVER_NOT_FOUND. */
-function listTools(name: unknown, parts: Parts, problems: ReadonlyMap<string, string>): object[] {
+function listTools(name: unknown, parts: SeenParts, problems: ReadonlyMap<string, string>): object[] {
   if (name === skillsName) {
     return listSkills(parts.config.folders).map(describedSkill);
   }
@@ -162,9 +173,13 @@ function listTools(name: unknown, parts: Parts, problems: ReadonlyMap<string, st
 }
 
 /** The known servers with their current names in code. */
-function knownServers(parts: Parts): RegistryServer[] {
+function knownServers(parts: SeenParts): RegistryServer[] {
   return parts.catalog.names.flatMap(({ name, jsName }) => {
-    const server = parts.catalog.find(name);
+    const server = serverFor(name, parts);
     return server ? [{ ...server, jsName }] : [];
   });
+}
+
+function serverFor(name: string, { catalog, own }: SeenParts): RegistryServer | undefined {
+  return own?.name === name ? own : catalog.find(name);
 }

@@ -10,7 +10,7 @@ import { toolId } from "../sandbox/seen-calls.ts";
 import type { BriefExecution, CallPlace, ExecutionRows, StoredExecution } from "../store/executions.ts";
 import type { ExecutionWriter } from "../store/jobs.ts";
 import type { Store } from "../store/store.ts";
-import { mayAsk, type RequestingAgent, type Starter } from "./asker.ts";
+import { mayAsk, ownerIn, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
 import { tidyMs } from "./limits.ts";
@@ -150,13 +150,15 @@ export class StoredExecutions {
     return aboutRequest((await this.#rows.get(id))?.request ?? '{"source":""}', chars);
   }
 
-  /** The runs of a saved program that are stored, newest first. */
-  async runsOf(name: string, count: number, parts: ExecutionParts): Promise<StoredRun[]> {
+  /** The runs of a saved program that are stored, newest first: those that an agent of the same owner may know. */
+  async runsOf(name: string, count: number, parts: ExecutionParts, asker: Starter | undefined): Promise<StoredRun[]> {
     if (!this.exist) return [];
     const { writer } = await this.open(parts);
-    const rows = (await this.#rows.list(this.#options.config)).filter(
-      (row) => this.isOfView(row) && (JSON.parse(row.request) as StoredRequest).program?.name === name,
-    );
+    const owner = ownerIn(asker);
+    const rows = (await this.#rows.list(this.#options.config)).filter((row) => {
+      const { program, starter } = JSON.parse(row.request) as StoredRequest;
+      return this.isOfView(row) && program?.name === name && ownerIn(starter) === owner;
+    });
     return Promise.all(
       rows.slice(0, count).map(async (row) => {
         return { execution: row.id, startedAt: row.startedAt, outcome: await storedOutcome(row, writer) };

@@ -24,6 +24,8 @@ export interface AnsweredCall {
   tool: RegistryTool;
   args: object | undefined;
   result: ToolResult;
+  /** Whether the result is private data, whose keys may be data too. */
+  isPrivate: boolean;
 }
 
 export type ToolCallListener = CallListener<ToolCallEvent>;

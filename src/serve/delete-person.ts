@@ -7,7 +7,9 @@ import type { Environment } from "../config/environment.ts";
 import { sharedNameOf } from "../config/locations.ts";
 import type { Person } from "../config/oidc.ts";
 import { foldersOfPerson, personFolder } from "../config/person-folders.ts";
+import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
 import { fileHolder } from "../policy/flow/label-sessions.ts";
+import { ProgramLibrary } from "../programs/saved/library.ts";
 import { readSummaries, removeRecords } from "../programs/trace/store.ts";
 import { thisProcess } from "../store/audit/decider.ts";
 import type { Decider } from "../store/audit/event.ts";
@@ -34,6 +36,8 @@ export interface DeletedData {
 interface DeleteOptions {
   /** The registries and workspaces that the config and its doors share, see `sharedFolders`. */
   shared: readonly string[];
+  /** The saved programs of the config and its doors, see `savedProgramsOfAll`. */
+  programs: readonly SavedProgramsPlace[];
   env: Environment;
   /** The administrator on the page. */
   by?: Person | undefined;
@@ -48,7 +52,7 @@ interface DeleteOptions {
  */
 export async function deletePerson(
   person: StoredPerson,
-  { shared, env, by, why }: DeleteOptions,
+  { shared, programs, env, by, why }: DeleteOptions,
 ): Promise<DeletedData> {
   const { id, config } = person;
   const decider: Decider = { ...thisProcess(by ? "page" : "command"), ...(by ? { person: by } : {}) };
@@ -72,6 +76,7 @@ export async function deletePerson(
   // Those of replicas that have died.
   await store.replicas?.sessions.forget(config, personOwner(id));
   await removeLabels(labelled, { config, env, store });
+  for (const place of programs) await removePrograms(place, personOwner(id));
   await store.people.forget(person);
   return deleted;
 }
@@ -120,6 +125,12 @@ async function removeRecordsOf({ id, config }: StoredPerson, store: Store): Prom
     own.map((each) => each.id),
   );
   return own.length;
+}
+
+async function removePrograms(place: SavedProgramsPlace, owner: string): Promise<void> {
+  await place.documents.ready();
+  const library = new ProgramLibrary(place, owner);
+  for (const name of library.names()) await library.remove(name);
 }
 
 function removeFolders(folders: string[]): string[] {

@@ -5,6 +5,7 @@ import { estimateTokens } from "../base/token-estimate.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { isInView } from "../config/doors.ts";
 import { denialOf } from "../policy/decision.ts";
+import { isOfAgent } from "../programs/saved/model.ts";
 import { briefSignature, outlineOf } from "../tools/brief-signature.ts";
 import { type AboutServer, entryKeyOf } from "../tools/catalog/config-entry.ts";
 import type { RegistryServer, RegistryTool } from "../tools/model.ts";
@@ -39,6 +40,8 @@ export async function usedTools({ ledger, catalog, config }: App, servers: reado
   const used = [...(await ledger.weightsOf(new Map(entries)))].flatMap(([name, weights]) => {
     const server = catalog.find(name);
     return (server?.tools ?? []).flatMap((tool) => {
+      // These texts are for everybody.
+      if (isOfAgent(tool)) return [];
       const weight = weights.get(tool.name);
       return weight === undefined ? [] : [{ server: server!, tool, weight }];
     });

@@ -1,9 +1,11 @@
 /** Deletes what is kept of people who were not here for long, and the copies of files that were deleted elsewhere. */
+
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { dayMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
+import { savedProgramsOfAll } from "../config/saved-programs-place.ts";
 import type { Store } from "../store/store.ts";
 import { deletePerson } from "./delete-person.ts";
 import { peopleTidyMs } from "./limits.ts";
@@ -11,7 +13,7 @@ import { removeCopies } from "./remove-copies.ts";
 
 /** What it needs of the app. */
 interface Kept {
-  config: Pick<Config, "origin" | "oidc">;
+  config: Pick<Config, "origin" | "oidc" | "doors">;
   store: Store;
   log: Log;
 }
@@ -43,11 +45,12 @@ async function removeDeleted(
 }
 
 async function deleteUnseen(
-  { config: { origin, oidc }, store, log }: Kept,
+  { config, store, log }: Kept,
   shared: () => Promise<readonly string[]>,
   env: Environment,
 ): Promise<void> {
-  const days = oidc?.keepDays;
+  const { origin } = config;
+  const days = config.oidc?.keepDays;
   if (days === undefined || origin.kind === "demo") return;
   try {
     if (!(await store.mayTidy("people"))) return;
@@ -58,7 +61,8 @@ async function deleteUnseen(
     if (unseen.length === 0) return;
     const folders = await shared();
     for (const each of unseen) {
-      await deletePerson(each, { shared: folders, env, why: `not seen for ${days} days` });
+      const programs = savedProgramsOfAll(config, env);
+      await deletePerson(each, { shared: folders, programs, env, why: `not seen for ${days} days` });
       log.info(`deleted what was kept of person ${each.id}, who was not seen for ${days} days`);
     }
   } catch (error) {

@@ -3,6 +3,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { Label } from "../config/policy.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
 import { inquiryOf, kindOf, type Method } from "../policy/outgoing.ts";
 import type { CallOptions, ListToolsOptions } from "./call-options.ts";
@@ -80,6 +81,11 @@ export class Pool implements AsyncDisposable {
   /** The data that the agent of the connection has read. */
   get reads(): SessionReads {
     return this.#permit.ownCaller.reads;
+  }
+
+  /** The labels of a tool, by its own name. */
+  labelsOf(server: string, tool: string): ReadonlySet<Label> {
+    return this.#permit.labels.of(server, tool);
   }
 
   /** Whether a person is being asked whether a tool may be called. */

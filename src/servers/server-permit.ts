@@ -49,6 +49,7 @@ interface Surroundings {
 
 export class ServerPermit {
   readonly permit: Permit;
+  readonly labels: ToolLabels<ServerConfig>;
   readonly definitions: LiveDefinitions;
   readonly verified: VerifiedDefinitions;
   /** The agent of the connection. */
@@ -76,6 +77,12 @@ export class ServerPermit {
       lastConnection: (server) => connections.last(server),
       changesOf: (server) => this.definitions.changesOf(server),
     });
+    this.labels = new ToolLabels({
+      servers,
+      fromCatalog: catalogLabels,
+      annotationsOf: (server, tool) => this.#lastListed(server, tool)?.annotations,
+      toolsOf: (server) => stored?.(server)?.tools.flatMap(({ name }) => this.#ownName(server, name) ?? []) ?? [],
+    });
     this.permit = new Permit({
       policyOf: (server) => servers.get(server)?.policy,
       exists: (server, tool) => isInView(servers.get(server)?.view, tool),
@@ -85,12 +92,7 @@ export class ServerPermit {
       asker: () => this.#currentAsker(),
       definition: (server, tool, asked) => this.definitions.of(server, tool, asked),
       queueFor,
-      labels: new ToolLabels({
-        servers,
-        fromCatalog: catalogLabels,
-        annotationsOf: (server, tool) => this.#lastListed(server, tool)?.annotations,
-        toolsOf: (server) => stored?.(server)?.tools.flatMap(({ name }) => this.#ownName(server, name) ?? []) ?? [],
-      }),
+      labels: this.labels,
       argumentNames: (server, tool) => this.#argumentNames(server, tool),
       suspiciousTool: suspiciousTool ?? (() => undefined),
       place: place ?? { door: "", person: "" },

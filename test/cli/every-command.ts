@@ -140,6 +140,16 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["monthly", "--all"] },
     failure: { argv: ["monthl"], files: program, before: saved },
   },
+  "programs share": {
+    success: { argv: ["monthly", "--yes"], files: program, before: saved },
+    usage: { argv: ["monthly", "--of"], files: program, before: saved },
+    failure: { argv: ["monthly", "--of", "ann", "--yes"], files: program, before: saved },
+  },
+  "programs accept": {
+    success: { argv: ["monthly"], files: program, before: saved },
+    usage: { argv: [] },
+    failure: { argv: ["monthl"] },
+  },
   "programs add": {
     success: { argv: ["--help"] },
     usage: { argv: ["https://example.com/programs"] },

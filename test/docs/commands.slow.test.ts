@@ -22,6 +22,7 @@ const notHere: [RegExp, string][] = [
   [/^claudikins auth login/, "needs a person who signs in: test/cli/auth has one"],
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],
   [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],
+  [/^claudikins programs share /, "needs an agent of another person: test/programs/saved has one"],
   [/^claudikins programs add /, "fetches from a repository on the network: test/cli/programs has one"],
   [/^claudikins daemon enable$/, "changes the services of the user: test/cli/daemon-service has a stand-in"],
   [/^claudikins ui$/, "opens a browser"],
@@ -182,6 +183,7 @@ const before: [RegExp, string][] = [
   [/^claudikins tokens revoke/, "claudikins tokens add --name ci && claudikins tokens add --name laptop"],
   [/^claudikins secrets remove/, "echo value-0815 | claudikins secrets set GITHUB_TOKEN"],
   [/^claudikins gen --check/, "claudikins gen"],
+  [/^claudikins programs accept nightly/, "claudikins programs save report.ts --name nightly month=2026-10"],
   [/^claudikins programs save last/, "claudikins exec report.ts --record"],
   [
     /^claudikins programs (?:schedule|save) totals/,
@@ -193,7 +195,7 @@ const before: [RegExp, string][] = [
   ],
   [/^claudikins daemon disable/, "claudikins daemon enable --dry-run"],
   [
-    /^claudikins programs (?:show|run|save revenue|remove|export|schedule revenue)/,
+    /^claudikins programs (?:show|run|accept revenue|save revenue|remove|export|schedule revenue)/,
     "claudikins programs save report.ts --name revenue-by-region month=2026-10 --replace",
   ],
   [/^(?:bun )?\.claudikins\/registry/, "claudikins gen"],

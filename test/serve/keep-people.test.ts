@@ -90,7 +90,7 @@ describe.each(stores)("with the store in %s", (kind, note) => {
     const origin = { kind: "project", file: config } as const;
     const keep = (keepDays: number | undefined) => {
       const oidc = { ...oidcOf(entry, {}), keepDays };
-      return keepPeople({ config: { origin, oidc }, store, log }, async () => [workspace], env);
+      return keepPeople({ config: { origin, doors: [], oidc }, store, log }, async () => [workspace], env);
     };
     keep(undefined)[Symbol.dispose]();
     expect(await store.people.list(config)).toHaveLength(3);

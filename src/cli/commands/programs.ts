@@ -18,9 +18,10 @@ import { visibleText } from "../../base/visible-text.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import { formsOf, formsText } from "../../programs/call-arguments.ts";
 import { lastChange } from "../../programs/saved/differences.ts";
-import { ProgramLibrary } from "../../programs/saved/library.ts";
+import { ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
 import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
+import { changedSince } from "../../programs/saved/pins.ts";
 import { Schedules } from "../../programs/saved/schedules.ts";
 import { outcomeWord } from "../../programs/trace/record-text.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
@@ -31,8 +32,10 @@ import { dryRunArgs, dryRunOf } from "../dry-run.ts";
 import { ageText } from "../layout.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
+import { managing } from "../programs/manage.ts";
 import { lastRuns, type ProgramRun, runShape } from "../programs/runs.ts";
 import { scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
+import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { table } from "../table.ts";
@@ -41,6 +44,7 @@ import { recordArgs } from "../trace-recorder.ts";
 export { add, exportTo as export } from "../programs/repository.ts";
 export { save } from "../programs/save.ts";
 export { schedule, unschedule } from "../programs/schedule.ts";
+export { accept, share } from "../programs/share.ts";
 
 const whichArgs = { ...configArgs, ...doorArgs } as const;
 
@@ -53,6 +57,9 @@ const summary = {
   calls: about("What it may call", texts),
   savedAt: time,
   savedBy: oneOf("user", "agent"),
+  "sharedOf?": about("Whose program it was before it was shared", text),
+  "labels?": labelsShape,
+  "held?": about("Programs that it calls and that have changed since the user has seen them: it does not run", texts),
   "from?": about("The repository that it is from", record({ url: text, commit: text, path: text })),
 };
 
@@ -60,11 +67,17 @@ export const list = command({
   description: "List the saved programs with their last runs.",
   args: whichArgs,
   examples: ["claudikins programs list", "claudikins programs list --json"],
-  json: record({ programs: listOf(record({ ...summary, "lastRun?": runShape, schedules: listOf(scheduleShape) })) }),
+  json: record({
+    programs: listOf(record({ ...summary, "lastRun?": runShape, schedules: listOf(scheduleShape) })),
+    others: about("Programs of tokens and people, which only their owners can call", listOf(otherShape)),
+  }),
   async run(args, io) {
     const config = await openConfig(args, io);
-    const programs = new ProgramLibrary(config.savedPrograms).all();
-    if (programs.length === 0) return { json: { programs: [] }, note: noneYet };
+    const library = new ProgramLibrary(config.savedPrograms);
+    const programs = library.all();
+    const others = programsOfOthers(config.savedPrograms).map(otherJson);
+    const othersNote = others.map(({ name, owner }) => `${owner} has saved ${visibleText(name)}\n`).join("");
+    if (programs.length === 0) return { json: { programs: [], others }, note: othersNote || noneYet };
     const runs = await lastRuns(config, io);
     const schedules = new Schedules(config.savedPrograms);
     const found = programs.map((program) => ({
@@ -75,8 +88,9 @@ export const list = command({
     const json = {
       programs: found.map(({ program, run, schedules }) => {
         const times = schedules.map(scheduleJson);
-        return { ...summaryOf(program), ...(run && { lastRun: jsonOf(run) }), schedules: times };
+        return { ...summaryOf(program, library), ...(run && { lastRun: jsonOf(run) }), schedules: times };
       }),
+      others,
     };
     const rows = found.map(({ program, run, schedules }) => [
       program.name,
@@ -88,9 +102,23 @@ export const list = command({
       program.description,
     ]);
     const head = ["name", "last run", "schedule", "input", { text: "description" }];
-    return { json, text: table(head, rows, io.stdout.columns), note: problemsNote(schedules) };
+    return {
+      json,
+      text: table(head, rows, io.stdout.columns),
+      note: `${problemsNote(schedules)}${heldNote(json.programs)}${othersNote}`,
+    };
   },
 });
+
+function heldNote(programs: readonly { name: string; held?: string[] }[]): string {
+  return programs
+    .flatMap(({ name, held }) =>
+      held
+        ? [`${name} is held, because ${held.join(", ")} changed. To accept that: claudikins programs accept ${name}\n`]
+        : [],
+    )
+    .join("");
+}
 
 function problemsNote(schedules: Schedules): string {
   return schedules
@@ -117,13 +145,14 @@ export const show = command({
   }),
   async run(args, io) {
     const config = await openConfig(args, io);
-    const program = new ProgramLibrary(config.savedPrograms).get(args.name);
+    const library = new ProgramLibrary(config.savedPrograms);
+    const program = library.get(args.name);
     const runs = (await lastRuns(config, io)).filter((run) => run.program === program.name).slice(0, shownRuns);
     const { input, output, code, before, calls, from, savedBy, savedAt } = program;
     const changed = lastChange(program);
     const schedules = new Schedules(config.savedPrograms).of(program.name);
     const json = {
-      ...summaryOf(program),
+      ...summaryOf(program, library),
       input,
       ...(output ? { output } : {}),
       ...(changed === undefined ? {} : { changed }),
@@ -190,8 +219,8 @@ export const run = command({
     const config = await openConfig(args, io);
     const program = new ProgramLibrary(config.savedPrograms).get(args.name);
     const input = await inputFrom(args.input, program, io);
-    const { requestFor } = await import("../../programs/saved/run.ts");
-    const request = await requestFor(program, input);
+    const { requestForNamed } = await import("../../programs/saved/run.ts");
+    const request = await requestForNamed(program.name, input, config.savedPrograms);
     if (args.detach) {
       if (args["dry-run"]) throw new ClaudikinsError("USAGE", "--detach cannot be used with --dry-run");
       const { runDetached } = await import("../with-daemon.ts");
@@ -230,14 +259,26 @@ export const remove = command({
   async run(args, io) {
     const config = await openConfig(args, io);
     const { removePrograms } = await import("../../programs/saved/manage.ts");
-    const removed = await removePrograms(args.names, config.savedPrograms);
+    const removed = await managing(config, io, (options) => removePrograms(args.names, options));
     return { json: { removed }, text: removed.map(({ name }) => `Removed ${name}\n`).join("") };
   },
 });
 
-function summaryOf(program: SavedProgram) {
-  const { name, description, calls, savedAt, savedBy, from } = program;
-  return { name, description, call: callOf(program), calls, savedAt, savedBy, ...(from ? { from } : {}) };
+function summaryOf(program: SavedProgram, library: ProgramLibrary) {
+  const { name, description, calls, savedAt, savedBy, sharedOf, labels, pins = {}, from } = program;
+  const held = changedSince(pins, library);
+  return {
+    name,
+    description,
+    call: callOf(program),
+    calls,
+    savedAt,
+    savedBy,
+    ...(sharedOf === undefined ? {} : { sharedOf }),
+    ...(labels ? { labels } : {}),
+    ...(held.length > 0 ? { held } : {}),
+    ...(from ? { from } : {}),
+  };
 }
 
 function jsonOf({ id, at, ok, durationMs }: ProgramRun) {

@@ -12,6 +12,7 @@ import type { Config } from "../../config/load.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
 import { type Person, requireUsable } from "../../config/oidc.ts";
+import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
@@ -246,7 +247,8 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
     deletePerson: async (person, { id, name }) => {
       const { deletePerson } = await import("../../serve/delete-person.ts");
-      return deletePerson(person, { shared: await shared(), env: io.env, by: { id, name } });
+      const programs = savedProgramsOfAll(app.config, io.env);
+      return deletePerson(person, { shared: await shared(), programs, env: io.env, by: { id, name } });
     },
   });
 }

@@ -1,8 +1,10 @@
 /** `claudikins people delete`: deletes what is kept of people. */
+
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, texts, type ValueOf } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
+import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
 import type { StoredPerson } from "../../store/people.ts";
 import { command, flag } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -39,6 +41,9 @@ export const deletePeople = command({
     }
     await requireConsent(chosen, args.yes === true, io);
     const shared = await sharedFolders(args.config, io);
+    const { loadConfig } = await import("../../config/load.ts");
+    const whole = await loadConfig({ flag: args.config, cwd: io.cwd, env: io.env });
+    const programs = savedProgramsOfAll(whole, io.env);
     const [{ changePeople }, { deletePerson }] = await Promise.all([
       import("../../serve/people.ts"),
       import("../../serve/delete-person.ts"),
@@ -48,7 +53,7 @@ export const deletePeople = command({
     const json: { deleted: ValueOf<typeof deletedShape>[] } = { deleted: [] };
     for (const person of before) {
       const stored = revoked.get(person.id) ?? chosen.find(({ id }) => id === person.id)!;
-      json.deleted.push({ person, ...(await deletePerson(stored, { shared, env: io.env })) });
+      json.deleted.push({ person, ...(await deletePerson(stored, { shared, programs, env: io.env })) });
     }
     return { json, text: json.deleted.map(deletedText).join("") };
   },

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { writeWhenChanged } from "../../base/files.ts";
-import { isObject, parsedJson } from "../../base/json-object.ts";
+import { indentedJson, isObject, parsedJson } from "../../base/json-object.ts";
 import { about, list as listOf, oneOf, record, text, texts } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
@@ -58,8 +58,9 @@ export const add = command({
     const before = new Map(made.map(({ program }) => [program.name, library.find(program.name)]));
     if (args.yes !== true) await reviewed(made, before, io);
     const added = [];
+    const audit = { config: app.config, store: app.store, place: "command" as const };
     for (const each of made) {
-      const { program, state } = await store(each, library, (now) => {
+      const { program, state } = await store(each, { library, programs: library, audit }, (now) => {
         const seen = before.get(now.name);
         if (seen && digestOf(now) === digestOf(seen)) return;
         throw new ClaudikinsError(
@@ -141,6 +142,8 @@ async function reviewed(
       `Call: ${callOf(program)}`,
       `May call: ${program.calls.join(", ") || "nothing"}. It can read and write files of the workspace.`,
       ...changes,
+      `Input, whose texts agents read:\n${indentedJson(JSON.stringify(program.input))}`,
+      ...(program.output ? [`Output:\n${indentedJson(JSON.stringify(program.output))}`] : []),
       "",
       program.code.trimEnd(),
       "",

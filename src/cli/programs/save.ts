@@ -6,6 +6,7 @@ import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import { about, list as listOf, number, oneOf, record, text, texts } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
+import type { Read } from "../../policy/flow/session-reads.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
 import { executedProgram } from "../../programs/saved/from-execution.ts";
 import { withoutFunction } from "../../programs/saved/last-programs.ts";
@@ -79,7 +80,8 @@ export const save = command({
     const { description = found.description } = args;
     const calls = [...(found.calls ?? []), ...args.call.map(withoutFunction)];
     const given = await valuesFrom(args.values, io);
-    const wanted: ProgramToSave = { name, code: found.code, given, description, calls, schemas, by: "user" };
+    const { code, labels } = found;
+    const wanted: ProgramToSave = { name, code, given, description, calls, schemas, labels, by: "user" };
     const made = await programToSave(wanted, app);
     const before = library.find(name);
     // A program that is changed keeps what is not given again.
@@ -87,7 +89,8 @@ export const save = command({
     const isOther = before !== undefined && digestOf(before) !== digestOf(made.program);
     if (args["dry-run"]) return answerOf({ ...made, state: "new" }, before, true);
     if (isOther && args.replace !== true) await mayReplace(before, made.program, io);
-    const saved = await store(made, library, (now) => {
+    const audit = { config: app.config, store: app.store, place: "command" as const };
+    const saved = await store(made, { library, programs: library, audit }, (now) => {
       if (before && digestOf(now) === digestOf(before)) return;
       throw new ClaudikinsError("USAGE", `The program "${name}" was changed at this moment. Nothing was saved`);
     });
@@ -100,6 +103,8 @@ interface FoundProgram {
   name?: string | undefined;
   description?: string | undefined;
   calls?: readonly string[] | undefined;
+  /** What the session that ran or saved it had read. */
+  labels?: readonly Read[] | undefined;
 }
 
 async function programNamed(wanted: string, library: ProgramLibrary, app: App, io: Io): Promise<FoundProgram> {

@@ -3,14 +3,15 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, anything, byName, list as listOf, number, record, text, time, yesOrNo } from "../../base/json-shape.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
-import { addSchedule } from "../../programs/saved/manage.ts";
-import { nextTimes, type Schedule, type ScheduledRun, Schedules } from "../../programs/saved/schedules.ts";
+import { addSchedule, removeSchedule } from "../../programs/saved/manage.ts";
+import { nextTimes, type Schedule, type ScheduledRun } from "../../programs/saved/schedules.ts";
 import { command, option, pairs, place, several } from "../command.ts";
 import { configArgs, doorArgs, openConfig, usesDaemon } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
 import { daemonOf } from "../with-daemon.ts";
 import { inputFrom } from "./input.ts";
+import { managing } from "./manage.ts";
 
 export const scheduleShape = record({
   id: text,
@@ -90,8 +91,8 @@ export const schedule = command({
   ],
   json: record({ schedule: scheduleShape, next: about("The next times, in milliseconds since 1970", listOf(number)) }),
   async run(args, io) {
-    const { savedPrograms } = await openConfig(args, io);
-    const program = new ProgramLibrary(savedPrograms).get(args.name);
+    const config = await openConfig(args, io);
+    const program = new ProgramLibrary(config.savedPrograms).get(args.name);
     if (args.cron === undefined) {
       throw new ClaudikinsError("USAGE", "The schedule needs a time", {
         hint: 'Add --cron, such as --cron "0 8 * * 1-5".',
@@ -99,7 +100,7 @@ export const schedule = command({
     }
     const input = await inputFrom(args.input, program, io);
     const wanted = { input, cron: args.cron, zone: args.zone, id: args.as };
-    const made = await addSchedule(program, wanted, savedPrograms);
+    const made = await managing(config, io, (options) => addSchedule(program, wanted, options));
     const next = nextTimes(made, 3);
     const times = next.map((at) => `  ${timeText(at, made.zone)}\n`).join("");
     const text = `Scheduled ${program.name}. The next times (${made.zone}):\n${times}`;
@@ -127,9 +128,10 @@ export const unschedule = command({
   examples: ["claudikins programs unschedule totals"],
   json: record({ removed: listOf(text) }),
   async run(args, io) {
-    const { savedPrograms } = await openConfig(args, io);
-    const schedules = new Schedules(savedPrograms);
-    for (const name of args.names) await schedules.remove(name);
+    const config = await openConfig(args, io);
+    await managing(config, io, async (options) => {
+      for (const name of args.names) await removeSchedule(name, options);
+    });
     return { json: { removed: args.names }, text: args.names.map((name) => `Unscheduled ${name}\n`).join("") };
   },
 });

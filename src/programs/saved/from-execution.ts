@@ -1,5 +1,6 @@
 /** The program of an execution that has ended, so that it can be saved under a name. */
 import { ClaudikinsError } from "../../base/errors.ts";
+import type { Read } from "../../policy/flow/session-reads.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { toolId } from "../../tools/model.ts";
 import type { ExecutionParts } from "../execute.ts";
@@ -12,6 +13,8 @@ export interface ExecutedProgram {
   code: string;
   /** The ids of what it called, if they were recorded. */
   calls?: string[] | undefined;
+  /** What its session had read when it ended. */
+  labels: Read[];
 }
 
 /**
@@ -34,10 +37,11 @@ export async function executedProgram(
   const record = id === undefined ? undefined : await readRecord(parts.store, id);
   const { chars = 0, text: code } = record?.code ?? {};
   if (record && code !== undefined && code.length === chars) {
-    return { code, calls: record.timeline.map(({ server, tool }) => withoutFunction(toolId(server, tool))) };
+    const labels = (record.labels ?? []) as Read[];
+    return { code, calls: record.timeline.map(({ server, tool }) => withoutFunction(toolId(server, tool))), labels };
   }
   const row = rows.find((each) => each.id === id);
-  if (row) return { code: aboutRequest(row.request).code };
+  if (row) return { code: aboutRequest(row.request).code, labels: await parts.sessions.ofExecution(row.id) };
   const what =
     wanted === "last" ? "The code of no execution is stored" : `The code of the execution "${wanted}" is not stored`;
   throw new ClaudikinsError("EXECUTION_NOT_FOUND", what, {

@@ -1,4 +1,7 @@
-/** The saved programs of one config, or of one door of it: a private folder with a JSON document for each. */
+/**
+ * The saved programs of one owner in one config, or in one door of it: a JSON document for each. Those of the user are in a private folder,
+ * and those of all tokens and people in a folder in it.
+ */
 import { join } from "node:path";
 import type { DocumentChanges, DocumentLock } from "../../base/documents.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
@@ -6,7 +9,7 @@ import { isObject, parsedJson } from "../../base/json-object.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { sha256 } from "../../base/sha256.ts";
-import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
+import { ownersFolder, type SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { maxSavedPrograms } from "../limits.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
 
@@ -14,9 +17,15 @@ const ending = ".json";
 
 export class ProgramLibrary {
   readonly #place: SavedProgramsPlace;
+  readonly #folder: string;
+  /** How the names of the files begin. */
+  readonly #prefix: string;
 
-  constructor(place: SavedProgramsPlace) {
+  /** `owner` is the key of a token or a person. Without it, the programs are the user's. */
+  constructor(place: SavedProgramsPlace, owner?: string) {
     this.#place = place;
+    this.#folder = owner === undefined ? place.folder : ownersFolder(place);
+    this.#prefix = owner === undefined ? "" : `${sha256(owner).slice(0, ownerDigits)}.`;
   }
 
   /** In the order of their names. Throws FILE_NOT_FOUND, CONFIG_INVALID and VERSION_TOO_OLD for a file that cannot be read. */
@@ -36,9 +45,11 @@ export class ProgramLibrary {
   }
 
   names(): string[] {
-    const { documents, folder } = this.#place;
-    const files = documents.namesIn(folder).filter((name) => name.endsWith(ending));
-    return files.map((name) => name.slice(0, -ending.length)).filter((name) => problemOfName(name) === undefined);
+    const files = this.#place.documents.namesIn(this.#folder);
+    return files
+      .filter((name) => name.startsWith(this.#prefix) && name.endsWith(ending))
+      .map((name) => name.slice(this.#prefix.length, -ending.length))
+      .filter((name) => problemOfName(name) === undefined);
   }
 
   /** Throws PROGRAM_NOT_FOUND, and what `all` throws. */
@@ -67,12 +78,16 @@ export class ProgramLibrary {
   }
 
   /**
-   * Writes what `change` makes of the program of that name. It gets undefined if none is saved. Throws FILE_NOT_WRITABLE, USAGE if too many programs are saved, and what `change` throws.
+   * Writes what `change` makes of the program of that name. It gets undefined if none is saved. Throws FILE_NOT_WRITABLE, USAGE if too many
+   * programs are saved, and what `change` throws.
    */
-  async change(name: string, change: (before: SavedProgram | undefined) => SavedProgram): Promise<void> {
-    await this.#place.documents.alone(this.#lock, (changes) => {
+  async change(
+    name: string,
+    change: (before: SavedProgram | undefined) => SavedProgram | Promise<SavedProgram>,
+  ): Promise<void> {
+    await this.#place.documents.alone(this.#lock, async (changes) => {
       const before = this.find(name);
-      this.#write(name, change(before), before === undefined, changes);
+      this.#write(name, await change(before), before === undefined, changes);
       tellOthers(this.#place, changes);
     });
   }
@@ -97,13 +112,25 @@ export class ProgramLibrary {
   }
 
   get #lock(): DocumentLock {
-    const { folder } = this.#place;
-    return { folder, lock: join(folder, ".lock"), what: "the saved programs" };
+    return { folder: this.#folder, lock: join(this.#folder, ".lock"), what: "the saved programs" };
   }
 
   #fileOf(name: string): string {
-    return join(this.#place.folder, `${name}${ending}`);
+    return join(this.#folder, `${this.#prefix}${name}${ending}`);
   }
+}
+
+/** Enough digits for no two owners to have the same. */
+const ownerDigits = 32;
+
+/** The programs of all tokens and people. Programs that cannot be read are left out. */
+export function programsOfOthers(place: SavedProgramsPlace): SavedProgram[] {
+  const { documents } = place;
+  const folder = ownersFolder(place);
+  return documents.namesIn(folder).flatMap((file) => {
+    const value = file.endsWith(ending) ? parsedJson(documents.read(join(folder, file)) ?? "") : undefined;
+    return isProgram(value) && !isNewer(value, 1) && value.owner ? [value] : [];
+  });
 }
 
 /** Lets running processes know that a program or a schedule has changed. Throws FILE_NOT_WRITABLE. */

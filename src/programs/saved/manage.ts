@@ -2,9 +2,12 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
+import { type ProgramAudit, recordProgram } from "./audited.ts";
 import { ProgramLibrary } from "./library.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
+import { pinsOf, requirePinned } from "./pins.ts";
 import { requestFor } from "./run.ts";
+import { acceptCalled } from "./save.ts";
 import { cronOf, type Schedule, Schedules } from "./schedules.ts";
 
 export interface WantedSchedule {
@@ -16,11 +19,19 @@ export interface WantedSchedule {
   id?: string | undefined;
 }
 
-/** Adds the schedule. Throws USAGE, INVALID_ARGUMENTS and FILE_NOT_WRITABLE. */
+export interface ManageOptions {
+  place: SavedProgramsPlace;
+  audit: ProgramAudit;
+}
+
+/**
+ * Adds the schedule, and pins the programs that the program calls: it runs while nobody looks. Throws USAGE, INVALID_ARGUMENTS,
+ * DEFINITION_CHANGED and FILE_NOT_WRITABLE.
+ */
 export async function addSchedule(
   program: SavedProgram,
   { input, cron, zone = Intl.DateTimeFormat().resolvedOptions().timeZone, id = program.name }: WantedSchedule,
-  place: SavedProgramsPlace,
+  { place, audit }: ManageOptions,
 ): Promise<Schedule> {
   const problem = problemOfName(id);
   if (problem !== undefined) {
@@ -29,22 +40,42 @@ export async function addSchedule(
   await requestFor(program, input);
   const made: Schedule = { version: 1, id, program: program.name, input, cron, zone, createdAt: Date.now() };
   cronOf(made);
-  await new Schedules(place).add(made);
+  const library = new ProgramLibrary(place);
+  requirePinned(program, library);
+  if (!program.pins) await acceptCalled(program.name, pinsOf(program, library), { library, audit });
+  await new Schedules(place).add(made, () => recordProgram("scheduled", program, scheduleLine(made), audit));
   return made;
+}
+
+function scheduleLine({ id, cron, zone }: Schedule): string {
+  return `${id}: "${cron}" (${zone})`;
+}
+
+/** Ends a schedule. Throws PROGRAM_NOT_FOUND and FILE_NOT_WRITABLE. */
+export async function removeSchedule(id: string, { place, audit }: ManageOptions): Promise<void> {
+  const schedules = new Schedules(place);
+  const found = schedules.find(id);
+  const line = found ? scheduleLine(found) : id;
+  if (schedules.ids().includes(id)) await recordProgram("unscheduled", { name: found?.program ?? id }, line, audit);
+  await schedules.remove(id);
 }
 
 /** Removes the schedules of the programs, and then the programs. Throws PROGRAM_NOT_FOUND before anything is removed, and FILE_NOT_WRITABLE. */
 export async function removePrograms(
   names: readonly string[],
-  place: SavedProgramsPlace,
+  options: ManageOptions,
 ): Promise<{ name: string; removed: boolean }[]> {
+  const { place, audit } = options;
   const library = new ProgramLibrary(place);
   const known = library.names();
   for (const name of names) if (!known.includes(name)) library.get(name);
   const schedules = new Schedules(place);
   const scheduled = schedules.all().filter(({ program }) => names.includes(program));
-  for (const { id } of scheduled) await schedules.remove(id);
+  for (const { id } of scheduled) await removeSchedule(id, options);
   const removed = [];
-  for (const name of new Set(names)) removed.push({ name, removed: await library.remove(name) });
+  for (const name of new Set(names)) {
+    await recordProgram("removed", { name }, "with its schedules", audit);
+    removed.push({ name, removed: await library.remove(name) });
+  }
   return removed;
 }

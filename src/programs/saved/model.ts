@@ -1,6 +1,7 @@
 /** A saved program: code that has a name, typed input, and a list of what it may call. */
 import type { JsonObject } from "../../base/json-object.ts";
 import { savedProgramsName } from "../../config/saved-programs.ts";
+import type { Read } from "../../policy/flow/session-reads.ts";
 
 export interface SavedProgram {
   version: 1;
@@ -18,6 +19,14 @@ export interface SavedProgram {
   /** Milliseconds since 1970. */
   savedAt: number;
   savedBy: SavedBy;
+  /** Whom it belongs to, if that is a token or a person of `serve --http`. Missing: the user, who shares it with everybody. */
+  owner?: ProgramOwner | undefined;
+  /** The name of its owner before an administrator shared it. */
+  sharedOf?: string | undefined;
+  /** What the session that saved it had read. Its text may repeat it, so whoever runs it has read it too. */
+  labels?: Read[] | undefined;
+  /** What it runs with other programs, see `pins.ts`. Given if the user has saved or scheduled it. */
+  pins?: Pins | undefined;
   /** Given if it is from a repository. */
   from?: ProgramSource | undefined;
   /** What was saved under this name before. */
@@ -25,6 +34,16 @@ export interface SavedProgram {
 }
 
 export type SavedBy = "user" | "agent";
+
+export interface ProgramOwner {
+  /** `token:ID` or `person:ID`. */
+  key: string;
+  /** The name of the person, or the ID of the token. */
+  name: string;
+}
+
+/** The digests of the programs that a program calls, and of those that they call, by their names. */
+export type Pins = Record<string, string>;
 
 export interface ProgramSource {
   /** The address of the repository. */
@@ -59,4 +78,11 @@ export function inputsOf({
   const required = new Set(Array.isArray(input["required"]) ? input["required"] : []);
   const properties = Object.entries(Object(input["properties"]) as Record<string, JsonObject>);
   return properties.map(([name, schema]) => [name, schema, required.has(name)]);
+}
+
+/** In `_meta` of the tools of the server: an agent has saved the program, for agents of the same owner. */
+export const agentMark = "claudikins/saved-by-agent";
+
+export function isOfAgent({ _meta: meta }: { _meta?: JsonObject | undefined }): boolean {
+  return meta?.[agentMark] === true;
 }

@@ -43,7 +43,7 @@ export const runs: KnownFunction = {
 const own = [save, runs];
 
 /** Whether the config has a server of its own with the name. */
-function isTaken({ config }: Pick<Parts, "config">): boolean {
+export function isTaken({ config }: Pick<Parts, "config">): boolean {
   const server = config.servers.get(programsServer) ?? config.disabled.get(programsServer);
   return server !== undefined && !server.isSavedPrograms;
 }

@@ -11,13 +11,14 @@ import { programsServer, saveFunction } from "./model.ts";
 import { callOf, runs, save } from "./namespace.ts";
 import type { RequestingProgram, StoredRun } from "./requesting-program.ts";
 import { programToSave, type SavedNow, store } from "./save.ts";
+import { callerOwner, VisiblePrograms } from "./visible.ts";
 
 /** With a recorder, nothing is saved. Throws INVALID_ARGUMENTS, PROGRAM_NOT_FOUND, POLICY_DENIED, FILE_NOT_WRITABLE and USAGE. */
 export async function ownFunction(
   name: string,
   args: JsonObject,
   requesting: RequestingProgram,
-  parts: Pick<Parts, "catalog" | "config">,
+  parts: Parts,
   recorder: Recorder | undefined,
 ): Promise<BindingValue> {
   const { inputSchema, signature } = name === saveFunction ? save : runs;
@@ -37,20 +38,21 @@ export async function ownFunction(
   return { json: JSON.stringify(value) };
 }
 
-async function lastRuns(
-  { name }: JsonObject,
-  { runsOf }: RequestingProgram,
-  { config }: Pick<Parts, "config">,
-): Promise<object> {
-  const { name: program } = new ProgramLibrary(config.savedPrograms).get(String(name));
+/** Whoever gets the values of runs has read what the runs have read. */
+async function lastRuns({ name }: JsonObject, requesting: RequestingProgram, parts: Parts): Promise<object> {
+  const place = parts.config.savedPrograms;
+  const { name: program } = new VisiblePrograms(place, callerOwner(requesting, parts)).called(String(name));
   const { nextTimes, Schedules } = await import("./schedules.ts");
-  const schedules = new Schedules(config.savedPrograms).of(program).map((schedule) => {
+  const schedules = new Schedules(place).of(program).map((schedule) => {
     const { cron, zone, input, lastRun } = schedule;
     const [next] = nextTimes(schedule, 1);
     const missed = lastRun?.missed ?? 0;
     return { cron, zone, input, next: next && new Date(next).toISOString(), ...(missed > 0 ? { missed } : {}) };
   });
-  return { schedules, runs: (await runsOf(program)).map(toldRun) };
+  const runs = await requesting.runsOf(program);
+  const read = await Promise.all(runs.map(({ execution }) => parts.sessions.ofExecution(execution)));
+  await requesting.caller?.reads.add(read.flat());
+  return { schedules, runs: runs.map(toldRun) };
 }
 
 function toldRun({ execution, startedAt, outcome }: StoredRun): object {
@@ -64,8 +66,8 @@ function toldRun({ execution, startedAt, outcome }: StoredRun): object {
 
 async function saveLast(
   args: JsonObject,
-  { lastProgram, program }: RequestingProgram,
-  parts: Pick<Parts, "catalog" | "config">,
+  { lastProgram, program, starter, caller }: RequestingProgram,
+  parts: Parts,
 ): Promise<object> {
   const last = program ? undefined : lastProgram();
   if (!last) {
@@ -74,15 +76,23 @@ async function saveLast(
     });
   }
   const { name, input = {}, description } = args as { name: string; input?: JsonObject; description?: string };
-  const wanted = { name, given: input, description, code: last.code, calls: last.calls, by: "agent" as const };
-  const library = new ProgramLibrary(parts.config.savedPrograms);
+  const key = callerOwner({ program, starter }, parts);
+  const owner = key === undefined ? undefined : { key, name: parts.config.person?.name ?? key.replace(/^\w+:/, "") };
+  await caller?.reads.pending;
+  const library = new ProgramLibrary(parts.config.savedPrograms, key);
+  // What is kept of the program before is of the session that saved it.
+  const labels = [...(caller?.reads.all ?? []), ...(library.find(name)?.labels ?? [])];
+  const { code, calls } = last;
+  const wanted = { name, given: input, description, code, calls, by: "agent" as const, owner, labels };
   const { Schedules } = await import("./schedules.ts");
-  const isScheduled = new Schedules(parts.config.savedPrograms).of(name).length > 0;
-  const saved = await store(await programToSave(wanted, parts), library, (before) => {
+  const isScheduled = key === undefined && new Schedules(parts.config.savedPrograms).of(name).length > 0;
+  const programs = new VisiblePrograms(parts.config.savedPrograms, key);
+  const audit = { config: parts.config, store: parts.store, place: "agent" as const };
+  const saved = await store(await programToSave(wanted, parts), { library, programs, audit }, (before) => {
     if (before.savedBy === "agent" && !isScheduled) return;
     const why = isScheduled ? "is scheduled" : "was saved by the user";
     throw new ClaudikinsError("POLICY_DENIED", `"${name}" ${why}, so an agent cannot replace it`, {
-      hint: "Choose another name, or ask the user.",
+      hint: `Choose another name. The user can save the program: claudikins programs save last --name ${name}`,
     });
   });
   return answerOf(saved);

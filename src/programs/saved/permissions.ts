@@ -1,13 +1,21 @@
 /** What a saved program may call: named when it is saved, checked with each call. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import type { Read } from "../../policy/flow/session-reads.ts";
 import type { BindingCall } from "../../sandbox/contract.ts";
+import type { Pins } from "./model.ts";
 
 /** The saved program that an execution runs. */
 export interface ProgramIdentity {
   name: string;
   /** What it may call. */
   calls: readonly string[];
+  /** The key of the token or person whose program it is, and whose programs it calls. Undefined for the user's. */
+  owner?: string | undefined;
+  /** What the session that saved it had read. */
+  labels?: Read[] | undefined;
+  /** What it may run with other programs: its own pins, or those of the program that calls it. */
+  pins?: Pins | undefined;
   /** 1 if a person or an agent runs it, and one more for each program that calls another. */
   depth: number;
 }

@@ -17,26 +17,33 @@ import type { ProgramCaller } from "./callers.ts";
 import { codeWithInput } from "./inputs.ts";
 import { ProgramLibrary } from "./library.ts";
 import type { SavedProgram } from "./model.ts";
+import type { ProgramIdentity } from "./permissions.ts";
+import { requirePin, requirePinned } from "./pins.ts";
+import { VisiblePrograms } from "./visible.ts";
 
 /** The execution of a saved program. Throws INVALID_ARGUMENTS. */
 export async function requestFor(
-  { name, code, input, calls }: SavedProgram,
+  { name, code, input, calls, owner, labels, pins }: SavedProgram,
   given: JsonObject,
   depth = 1,
-): Promise<Pick<ExecuteRequest, "source" | "program">> {
+): Promise<{ source: string; program: ProgramIdentity }> {
   const problems = await argumentProblems(input, given);
   if (problems.length > 0) throw new ClaudikinsError("INVALID_ARGUMENTS", `${name}: ${problems.join("; ")}`);
-  return { source: codeWithInput(code, given), program: { name, calls, depth } };
+  const program = { name, calls, owner: owner?.key, labels, pins, depth };
+  return { source: codeWithInput(code, given), program };
 }
 
-/** The execution of the saved program of that name. Throws PROGRAM_NOT_FOUND and INVALID_ARGUMENTS. */
-export function requestForNamed(name: string, given: JsonObject, place: SavedProgramsPlace) {
-  return requestFor(new ProgramLibrary(place).get(name), given);
+/** The execution of the user's program of that name. Throws PROGRAM_NOT_FOUND, INVALID_ARGUMENTS and DEFINITION_CHANGED. */
+export async function requestForNamed(name: string, given: JsonObject, place: SavedProgramsPlace) {
+  const library = new ProgramLibrary(place);
+  const program = library.get(name);
+  requirePinned(program, library);
+  return requestFor(program, given);
 }
 
 /**
  * Runs the program for a call. The caller waits, and its time limit with it. A call that is made again after a crash follows the execution
- * that it began before, so that nothing is done twice. Throws INVALID_ARGUMENTS, and USAGE if programs call each other too deeply.
+ * that it began before, so that nothing is done twice. Throws INVALID_ARGUMENTS, DEFINITION_CHANGED, and USAGE if programs call each other too deeply.
  */
 export async function runForCall(
   program: SavedProgram,
@@ -55,7 +62,12 @@ export async function runForCall(
       hint: `"${program.name}" may call itself, perhaps through others.`,
     });
   }
-  const request = { ...(await requestFor(program, given, depth)), ...aboutCaller(caller), trace };
+  const of = caller?.program;
+  if (of) requirePin(of, program);
+  requirePinned(program, new VisiblePrograms(parts.config.savedPrograms, program.owner?.key));
+  const { source, program: identity } = await requestFor(program, given, depth);
+  const pins = of?.pins ?? identity.pins;
+  const request = { source, program: { ...identity, pins }, ...aboutCaller(caller), trace };
   const isBackground = caller?.isStored() === true && caller.dryRun === undefined;
   const id = caller && idWithin(caller.position.execution, caller.position.call);
   const begun = isBackground && id !== undefined ? await earlier(id, executions, parts) : undefined;

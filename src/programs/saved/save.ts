@@ -1,16 +1,21 @@
 /** Saves a program under a name. */
+import { isDeepStrictEqual } from "node:util";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { exceededLimit } from "../../policy/argument-size.ts";
+import type { Read } from "../../policy/flow/session-reads.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
 import { exportsOf } from "../../sandbox/code/skill-exports.ts";
 import { maxSavedCodeChars, maxSavedDescriptionChars, savedSchemaLimits } from "../limits.ts";
 import { learnMentioned } from "../mentioned-servers.ts";
 import type { Parts } from "../parts.ts";
+import { type ProgramAudit, programText, recordProgram } from "./audited.ts";
 import { type Differences, differencesOf } from "./differences.ts";
 import { withInputs } from "./inputs.ts";
 import { digestOf, type ProgramLibrary } from "./library.ts";
 import {
+  type Pins,
+  type ProgramOwner,
   type ProgramSource,
   problemOfName,
   programsServer,
@@ -19,6 +24,7 @@ import {
   type SavedProgram,
   saveFunction,
 } from "./model.ts";
+import { type Callable, pinsOf } from "./pins.ts";
 
 /** A saved program cannot use them. */
 const ownFunctions: ReadonlySet<string> = new Set(
@@ -36,6 +42,9 @@ export interface ProgramToSave {
   /** Replaces the schemas that are found. */
   schemas?: { input?: JsonObject | undefined; output?: JsonObject | undefined } | undefined;
   by: SavedBy;
+  owner?: ProgramOwner | undefined;
+  /** What the session had read from which the code is. */
+  labels?: readonly Read[] | undefined;
   from?: ProgramSource | undefined;
 }
 
@@ -53,7 +62,7 @@ export async function programToSave(
   wanted: ProgramToSave,
   parts: Pick<Parts, "catalog">,
 ): Promise<Pick<SavedNow, "program" | "replaced">> {
-  const { name, code, given, schemas, by, from } = wanted;
+  const { name, code, given, schemas, by, from, owner, labels = [] } = wanted;
   const problem = problemOfName(name);
   if (problem !== undefined) throw refused(`"${name}" cannot be the name of a program: ${problem}`);
   if (code.trim() === "") throw refused("The program is empty");
@@ -71,19 +80,34 @@ export async function programToSave(
     throw refused(`The program cannot be saved: ${message}${line === undefined ? "" : ` (line ${line})`}`);
   });
   const output = schemas?.output;
+  const isLabelled = labels.length > 0;
+  // Searches show them to sessions that have not read what this one has.
+  const written = isLabelled ? undefined : wanted.description?.trim() || describedIn(code);
+  const input = schemas?.input ?? made.input;
   const program: SavedProgram = {
     version: 1,
     name,
-    description: (wanted.description?.trim() || describedIn(code) || wordsOf(name)).slice(0, maxSavedDescriptionChars),
+    description: (written || wordsOf(name)).slice(0, maxSavedDescriptionChars),
     code: made.code,
-    input: schemas?.input ?? made.input,
+    input: isLabelled ? withoutExamples(input) : input,
     ...(output ? { output } : {}),
     calls: [...new Set([...wanted.calls, ...made.calls])].filter((id) => !ownFunctions.has(id)).sort(),
     savedAt: Date.now(),
     savedBy: by,
+    ...(owner ? { owner } : {}),
+    ...(isLabelled ? { labels: [...labels] } : {}),
     ...(from ? { from } : {}),
   };
   return { program, replaced };
+}
+
+interface StoreOptions {
+  library: ProgramLibrary;
+  /** Where the programs are found that it calls. The user has seen them as they are now. */
+  programs: Callable;
+  audit: ProgramAudit;
+  /** What is done, if no program has the name. */
+  decision?: "saved" | "shared";
 }
 
 /**
@@ -91,25 +115,56 @@ export async function programToSave(
  * and USAGE if too many programs are saved.
  */
 export async function store(
-  { program, replaced }: Pick<SavedNow, "program" | "replaced">,
-  library: ProgramLibrary,
+  { program: wanted, replaced }: Pick<SavedNow, "program" | "replaced">,
+  { library, programs, audit, decision = "saved" }: StoreOptions,
   confirm: (before: SavedProgram, differences: Differences) => void,
 ): Promise<SavedNow> {
+  const program = wanted.savedBy === "user" ? { ...wanted, pins: pinsOf(wanted, programs) } : wanted;
   let result: SavedNow = { program, state: "new", replaced };
-  await library.change(program.name, (before) => {
-    if (!before) return program;
-    if (digestOf(before) === digestOf(program) && before.description === program.description) {
+  await library.change(program.name, async (before) => {
+    if (!before) {
+      await recordProgram(decision, program, programText(program), audit);
+      return program;
+    }
+    // What the user saves is the user's from then on.
+    const isTaken = before.savedBy === "agent" && program.savedBy === "user";
+    if (!isTaken && digestOf(before) === digestOf(program) && before.description === program.description) {
       result = { program: before, state: "unchanged", replaced };
       return before;
     }
     const differences = differencesOf(before, program);
     confirm(before, differences);
+    await recordProgram(decision === "shared" ? decision : "replaced", program, programText(program, before), audit);
     const { code, input, calls, savedAt } = before;
     const changed = { ...program, before: { code, input, calls, savedAt } };
     result = { program: changed, state: "changed", differences, replaced };
     return changed;
   });
   return result;
+}
+
+/** Pins what a program calls, as the user has seen it. Throws PROGRAM_NOT_FOUND, FILE_NOT_WRITABLE, and USAGE if it has changed since. */
+export async function acceptCalled(
+  name: string,
+  pins: Pins,
+  { library, audit }: Pick<StoreOptions, "library" | "audit">,
+): Promise<void> {
+  await library.change(name, async (before) => {
+    const program = before ?? library.get(name);
+    if (!isDeepStrictEqual(pins, pinsOf(program, library))) {
+      throw new ClaudikinsError("USAGE", `What "${name}" calls was changed at this moment. Nothing was accepted`);
+    }
+    const seen = Object.entries(pins).map(([called, digest]) => `${called}: SHA-256 ${digest}`);
+    await recordProgram("accepted", program, `it calls ${seen.join(", ") || "no program"}`, audit);
+    return { ...program, pins };
+  });
+}
+
+/** The schema without the values that were given. */
+function withoutExamples(input: JsonObject): JsonObject {
+  const properties = Object.entries(Object(input["properties"]) as Record<string, JsonObject>);
+  const bare = properties.map(([name, { examples: _, ...schema }]) => [name, schema]);
+  return { ...input, properties: Object.fromEntries(bare) };
 }
 
 /** The comment at the beginning of the code. */

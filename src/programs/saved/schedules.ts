@@ -110,9 +110,9 @@ export class Schedules {
     return isSchedule(value) && !isNewer(value, 1) ? { ...value, id } : undefined;
   }
 
-  /** Throws FILE_NOT_WRITABLE, and USAGE if there are too many or another one has the id. */
-  async add(schedule: Schedule): Promise<void> {
-    await this.#alone((changes) => {
+  /** `before` is called when nothing is in the way. Throws FILE_NOT_WRITABLE, and USAGE if there are too many or another one has the id. */
+  async add(schedule: Schedule, before = async () => {}): Promise<void> {
+    await this.#alone(async (changes) => {
       const ids = this.ids();
       if (ids.includes(schedule.id)) {
         throw new ClaudikinsError("USAGE", `A schedule called "${schedule.id}" exists already`, {
@@ -120,6 +120,7 @@ export class Schedules {
         });
       }
       if (ids.length >= maxSchedules) throw new ClaudikinsError("USAGE", `There are ${maxSchedules} schedules already`);
+      await before();
       this.#write(schedule, changes);
       // The description of the program names its schedules.
       tellOthers(this.#place, changes);
@@ -148,7 +149,7 @@ export class Schedules {
     });
   }
 
-  #alone(work: (changes: DocumentChanges) => void): Promise<void> {
+  #alone(work: (changes: DocumentChanges) => void | Promise<void>): Promise<void> {
     const lock = join(this.#place.folder, ".schedules.lock");
     return this.#place.documents.alone({ folder: this.#folder, lock, what: "the schedules" }, work);
   }

@@ -1,6 +1,6 @@
 /** The saved programs as an MCP server in this process: the pool connects to it, lists it and calls it like any other server. */
 import type { Transport } from "@modelcontextprotocol/client";
-import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { traceIn } from "../../base/trace-context.ts";
@@ -11,11 +11,11 @@ import type { Channel } from "../../servers/channel.ts";
 import type { ExecutionParts } from "../execute.ts";
 import type { Executions } from "../executions.ts";
 import { callerIn } from "./callers.ts";
-import { lastChange } from "./differences.ts";
 import { ProgramLibrary } from "./library.ts";
-import { programsServer, type SavedProgram } from "./model.ts";
+import { programsServer } from "./model.ts";
 import { runForCall } from "./run.ts";
-import { Schedules } from "./schedules.ts";
+import { toolOf } from "./tools.ts";
+import { callerOwner, VisiblePrograms } from "./visible.ts";
 
 interface ServerOptions {
   place: SavedProgramsPlace;
@@ -32,8 +32,8 @@ export async function savedProgramsChannel(options: ServerOptions): Promise<Chan
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const { name, arguments: given = {}, _meta: meta } = params;
     try {
-      const program = library.get(name);
       const caller = callerIn(meta);
+      const program = new VisiblePrograms(options.place, callerOwner(caller, options.parts)).called(name);
       const executions = await options.executions();
       const call = { caller, signal: mcpReq.signal, trace: traceIn(meta) };
       const outcome = await runForCall(program, given, call, executions, options.parts);
@@ -51,25 +51,6 @@ export async function savedProgramsChannel(options: ServerOptions): Promise<Chan
     ended: () => "",
     lastWords: () => [],
     failure: () => undefined,
-  };
-}
-
-function toolOf(program: SavedProgram, { place, parts: { catalog } }: ServerOptions): Tool {
-  const { name, description, input, output, calls } = program;
-  const change = lastChange(program);
-  const times = new Schedules(place).of(name).map(({ cron, zone }) => `"${cron}" (${zone})`);
-  const runs = times.length === 0 ? "" : `Runs at ${times.join(", ")}; programs.runs({ name }) has the results.`;
-  const isReading = calls.every((id) => {
-    const server = catalog.names.find((each) => id.startsWith(`${each.name}.`))?.name ?? "";
-    const tool = catalog.find(server)?.tools.find((each) => `${server}.${each.name}` === id);
-    return tool?.annotations?.["readOnlyHint"] === true;
-  });
-  return {
-    name,
-    description: [description, change, runs].filter(Boolean).join(" "),
-    inputSchema: { ...input, type: "object" },
-    ...(output?.["type"] === "object" ? { outputSchema: { ...output, type: "object" } } : {}),
-    annotations: { readOnlyHint: isReading },
   };
 }
 

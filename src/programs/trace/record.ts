@@ -103,6 +103,10 @@ export const executionShape = named(
       logs: record({ lines: number, chars: number, "entries?": list(record({ level: text, text })) }),
       "error?": record({ "code?": text, "line?": number, "name?": text, "message?": text, "hint?": text }),
       "value?": excerptShape,
+      "labels?": about(
+        "What its session had read when it ended",
+        list(record({ label: oneOf("private", "untrusted"), source: text })),
+      ),
     }),
   ),
 );

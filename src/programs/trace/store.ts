@@ -18,8 +18,8 @@ export async function writeRecords(
 }
 
 function rowOf(record: ExecutionRecord): StoredRecord {
-  const { host, protocols, code, timeline, moreCalls, logs, error, value, ...summary } = record;
-  const rest = JSON.stringify({ host, protocols, code, timeline, moreCalls, logs, error, value });
+  const { host, protocols, code, timeline, moreCalls, logs, error, value, labels, ...summary } = record;
+  const rest = JSON.stringify({ host, protocols, code, timeline, moreCalls, logs, error, value, labels });
   return { id: record.id, at: Math.floor(record.at), summary: JSON.stringify(summary), rest };
 }
 

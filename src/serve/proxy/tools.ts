@@ -2,7 +2,7 @@
 
 import type { App } from "../../app/app.ts";
 import type { JsonObject } from "../../base/json-object.ts";
-import { isRepeatable, singleCall } from "../../programs/call.ts";
+import { isPrivateResult, isRepeatable, singleCall } from "../../programs/call.ts";
 import type { ToolResult } from "../../servers/result.ts";
 import type { RegistryServer, RegistryTool } from "../../tools/model.ts";
 import { pageIn, withPage } from "./apps.ts";
@@ -79,8 +79,10 @@ export class ProxiedTools {
     const request = { namespace: server, group: "tools", name, raw: true } as const;
     const { result } = await singleCall(request, app, options, async (context) => {
       const result = await pool.callTool(server, name, args, { ...context, repeatable: isRepeatable(tool) });
-      if (known && tool)
-        await context.listener({ type: "answered", call: context.call, server: known, tool, args, result });
+      if (known && tool) {
+        const isPrivate = isPrivateResult(server, tool, context.caller, app);
+        await context.listener({ type: "answered", call: context.call, server: known, tool, args, result, isPrivate });
+      }
       return { result };
     });
     return result;

@@ -17,6 +17,9 @@ import { firstSentence } from "../../tools/signature.ts";
 import { maxServersOfEmptyAnswer, maxToolsWithCompanions, minShareOfLikely, shareOfLikely } from "../limits.ts";
 import type { Unusable } from "./unusable-servers.ts";
 
+/** The tools as the agent sees them. */
+export type SeenTools = Pick<App, "config" | "catalog">;
+
 /** What a need has found: `tools` are nearly as good as the best one, and `others` are not. */
 interface Matches extends SearchResult {
   others: FoundTool[];
@@ -35,7 +38,7 @@ export function toolsIn(results: readonly Pick<SearchResult, "tools">[]): FoundT
 }
 
 /** One section for each need. A tool appears in full once, or else as a call once; a type of several tools is named once. */
-export function linesText(results: readonly Matches[], detail: Detail, unusable: Unusable, app: App): string {
+export function linesText(results: readonly Matches[], detail: Detail, unusable: Unusable, app: SeenTools): string {
   const [first] = results;
   if (first && results.every(({ tools, others }) => tools.length + others.length === 0)) {
     return [...unusable.lines, ...nothingFound(first, app)].join("\n");
@@ -87,7 +90,7 @@ interface Companions {
 
 const noCompanions: Companions = { ids: new Set(), byTool: new Map() };
 
-function neededCompanions(results: readonly Matches[], shown: ReadonlySet<string>, { catalog }: App): Companions {
+function neededCompanions(results: readonly Matches[], shown: ReadonlySet<string>, { catalog }: SeenTools): Companions {
   const ids = new Set<string>();
   const byTool = new Map<string, string[]>();
   for (const { query, tools } of results) {
@@ -136,7 +139,7 @@ export function signatureLines(found: FoundTool): string {
   return [signature, description, example, alsoText(found)].filter(Boolean).join("\n  ");
 }
 
-function nothingFound({ query, searched }: SearchResult, app: App): string[] {
+function nothingFound({ query, searched }: SearchResult, app: SeenTools): string[] {
   const { near, servers } = overview(query, app.catalog);
   const shown = servers.slice(0, maxServersOfEmptyAnswer).map(({ server, tools, description }) => {
     const about = firstSentence(description, 60);
@@ -151,7 +154,7 @@ function nothingFound({ query, searched }: SearchResult, app: App): string[] {
 }
 
 /** All tools once. Of several needs, each names the tools that it has found. */
-export function fullText(results: readonly SearchResult[], { down, notSearched }: Unusable, app: App): string {
+export function fullText(results: readonly SearchResult[], { down, notSearched }: Unusable, app: SeenTools): string {
   const all = toolsIn(results).map((tool) => fullTool(tool, app.catalog));
   const { shown, left } = within(app.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
   const needs = results.map(({ query, tools }) => ({ query, tools: tools.map(({ id }) => id) }));

@@ -2,6 +2,8 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { programsServer } from "../../programs/saved/model.ts";
+import { ownPrograms } from "../../programs/saved/own-programs.ts";
 import { filtersOf } from "../../tools/search/query.ts";
 import { countFound, prepareSearch, type SearchResult, search } from "../../tools/search/search.ts";
 import { type Detail, details } from "../../tools/search/search-answer.ts";
@@ -101,7 +103,7 @@ export async function callSearchTools(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { mentioned = new Set() }: ToolCallContext = {},
+  { mentioned = new Set(), asker }: ToolCallContext = {},
 ): Promise<CallToolResult> {
   const request = requestOf(args);
   if (typeof request === "string") return textResult(request, true);
@@ -113,7 +115,12 @@ export async function callSearchTools(
   await (await app.sharedWorkspace())?.refresh();
   await prepareSearch(app.catalog);
   const { filters } = concerned;
-  const results = needs.map((need) => (filters?.length === 0 ? nothing(need) : foundFor(need, limit, app, filters)));
+  const seesPrograms = filters === undefined || filters.includes(programsServer);
+  const { withPrograms, catalog } = await ownPrograms({ program: undefined, starter: asker?.starter }, app);
+  const results = needs.map((need) => {
+    const found = filters?.length === 0 ? nothing(need) : foundFor(need, limit, app, filters);
+    return seesPrograms ? withPrograms(found, limit) : found;
+  });
   const isEmpty = toolsIn(results).length === 0;
   const asked = [...needs, ...servers].join(" ");
   const unusable = unusableServers(app, { asked, concerned, isEmpty, problems, mentioned });
@@ -121,10 +128,11 @@ export async function callSearchTools(
     return textResult(unusable.lines.join("\n") || "The user's policy allows none of its tools.", true);
   }
   const detail = request.detail ?? (isList && !isShort(results) ? "names" : "signatures");
-  if (detail === "full") return textResult(fullText(results, unusable, app));
+  const seen = { config: app.config, catalog };
+  if (detail === "full") return textResult(fullText(results, unusable, seen));
   const matches = results.map((result) => (request.detail ? { ...result, others: [] } : withOthersApart(result)));
   const lines = [
-    linesText(matches, detail, unusable, app),
+    linesText(matches, detail, unusable, seen),
     isList ? unlistedText({ ...request, servers: filters ?? [] }, results, app) : "",
     detail === "names" && request.detail === undefined ? howToCall : "",
     demoReminder(app),

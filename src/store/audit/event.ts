@@ -17,6 +17,14 @@ export const decisions = [
   "recovered",
   "broken",
   "cut",
+  // Of saved programs and their schedules.
+  "saved",
+  "replaced",
+  "shared",
+  "accepted",
+  "removed",
+  "scheduled",
+  "unscheduled",
 ] as const;
 
 /** A person who has signed in to `serve --http`. */

@@ -25,7 +25,7 @@ import { listedTools, type Prepared as PreparedTools, preparedIn } from "./prepa
 import { filtersOf } from "./query.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import { wordsOf } from "./tokenize.ts";
-import { ToolSearch } from "./tool-search.ts";
+import { type Match, ToolSearch } from "./tool-search.ts";
 
 /** `id` is `server.tool` with the original names, or `skills/report.topCustomers`. A skill's server is the path of its file. */
 export const toolKeys = { id: text, server: text, name: text };
@@ -95,23 +95,27 @@ export function search(
       if (skill) return { ...foundSkill(skill), score };
       const twins = also.map((each) => serverIn(each, tool.name));
       const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
-      return {
-        kind: "tool",
-        id,
-        server: server.name,
-        name: tool.name,
-        description: tellingSentences(tool.description || tool.title || ""),
-        signature: signature(server, tool),
-        ...exampleOf(server, tool),
-        score,
-        ...(also.length > 0 ? { also } : {}),
-        ...(accounts ? { accounts } : {}),
-      };
+      return { ...foundTool({ id, server, tool, score, also }), ...(accounts ? { accounts } : {}) };
     }),
     searched: tools.size,
     notIndexed,
     outdated: unknown.filter((name) => indexed.has(name)),
     ...(noServerFor.length > 0 ? { noServerFor } : {}),
+  };
+}
+
+/** A match as an answer has it. */
+export function foundTool({ id, server, tool, score, also }: Match): FoundTool {
+  return {
+    kind: "tool",
+    id,
+    server: server.name,
+    name: tool.name,
+    description: tellingSentences(tool.description || tool.title || ""),
+    signature: signature(server, tool),
+    ...exampleOf(server, tool),
+    score,
+    ...(also.length > 0 ? { also } : {}),
   };
 }
 

@@ -3,8 +3,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { silentLog } from "../../../src/base/log.ts";
 import { ProgramLibrary } from "../../../src/programs/saved/library.ts";
 import { requestFor } from "../../../src/programs/saved/run.ts";
+import { Scheduler } from "../../../src/programs/saved/scheduler.ts";
+import { Schedules } from "../../../src/programs/saved/schedules.ts";
 import { type CliOptions, cli } from "../../cli/in-memory.ts";
 import { openHost } from "../../support/host.ts";
 import { ownFolder } from "../../support/own-folder.ts";
@@ -386,4 +389,103 @@ test("a door has its own programs", async () => {
   await done(["programs", "save", "one.ts", "--name", "ours", "--door", "qa"]);
   expect((await done(["exec", "--door", "qa", "-e", "return programs.ours()"])).value).toBe("sesame");
   expect((await done(["programs"])).programs).toMatchObject([{ name: "open-sesame" }]);
+});
+
+describe("a program of the user that calls one of an agent", () => {
+  const nightly = ["programs", "run", "nightly"];
+  const textOf = async (client: Client, code: string) => {
+    const { content } = (await client.callTool({ name: "execute_code", arguments: { code } })) as {
+      content: { text: string }[];
+    };
+    return content[0]!.text;
+  };
+  /** An agent runs a program, and saves it. */
+  const byAgent = (name: string, code: string) =>
+    inSession(folder.path, async (client) => {
+      await textOf(client, code);
+      expect(await textOf(client, `return programs.save({ name: "${name}" })`)).toContain('"saved"');
+    });
+
+  async function saved() {
+    await byAgent("leaf", 'return "leaf"');
+    await byAgent("helper", 'return "helper of " + await programs.leaf();');
+    folder.write("nightly.ts", 'return "nightly: " + await programs.helper();');
+    await done(["programs", "save", "nightly.ts", "--name", "nightly"]);
+    expect((await done(nightly)).value).toBe("nightly: helper of leaf");
+  }
+
+  test.each(["helper", "leaf"])(
+    "does not run after an agent has replaced %s, until the user accepts that",
+    async (changed) => {
+      await saved();
+      await byAgent(changed, 'return "something else";');
+      const { code, message, hint } = await refused(nightly);
+      expect({ code, message }).toEqual({
+        code: "DEFINITION_CHANGED",
+        message: expect.stringMatching(
+          new RegExp(`"nightly" is held: it calls "${changed}", which was changed by an agent on`),
+        ),
+      });
+      expect(hint).toContain("claudikins programs accept nightly");
+      const inCode = await done(["exec", "-e", "return programs.nightly().catch((error) => error.message)"]);
+      expect(inCode.value).toContain('"nightly" is held');
+      const listed = (await done(["programs"])).programs as { name: string; held?: string[] }[];
+      expect(listed.find(({ name }) => name === "nightly")?.held).toEqual([changed]);
+      expect(await refused(["programs", "accept", "nightly"])).toMatchObject({ code: "USAGE" });
+      expect(await done(["programs", "accept", "nightly", "--yes"])).toEqual({ name: "nightly", accepted: [changed] });
+      expect((await done(nightly)).value).toContain("something else");
+    },
+  );
+
+  test("does not call one that was saved since, or that is removed and saved again", async () => {
+    folder.write("nightly.ts", 'return "nightly: " + await programs.helper();');
+    await done(["programs", "save", "nightly.ts", "--name", "nightly", "--call", "programs.helper"]);
+    await byAgent("helper", 'return "planted"');
+    expect((await refused(nightly)).message).toContain('it calls "helper"');
+    await done(["programs", "accept", "nightly", "--yes"]);
+    await done(["programs", "remove", "helper"]);
+    expect((await refused(nightly)).message).toContain('"helper", which was removed');
+    await byAgent("helper", 'return "planted again"');
+    expect((await refused(nightly)).code).toBe("DEFINITION_CHANGED");
+  });
+
+  test("on a schedule, records a run that failed with the reason, and calls nothing", async () => {
+    await saved();
+    await done(["programs", "schedule", "nightly", "--cron", "0 8 * * *", "--zone", "UTC"]);
+    await byAgent("helper", 'return "planted"');
+    await inSession(folder.path, async (_, app) => {
+      const places = [
+        { place: app.config.savedPrograms, open: async () => ({ executions: await app.executions(), parts: app }) },
+      ];
+      const scheduler = new Scheduler(places, silentLog, () => Date.now() + 25 * 3_600_000);
+      await scheduler.look();
+      await scheduler.close();
+      expect(new Schedules(app.config.savedPrograms).find("nightly")?.lastRun?.end).toMatchObject({
+        ok: false,
+        message: expect.stringContaining('"nightly" is held: it calls "helper"'),
+      });
+      expect(await (await app.executions()).stored.list(app)).toEqual([]);
+    });
+  });
+
+  test("is also one that an agent has saved and the user schedules", async () => {
+    await byAgent("helper", 'return "helper"');
+    await byAgent("weekly", "return programs.helper();");
+    await done(["programs", "schedule", "weekly", "--cron", "0 8 * * *", "--zone", "UTC"]);
+    await byAgent("helper", 'return "planted"');
+    expect((await refused(["programs", "run", "weekly"])).code).toBe("DEFINITION_CHANGED");
+  });
+});
+
+test("a program that is saved of a recorded execution has the labels of what that had read", async () => {
+  const list = folder.write("tools.json", [{ name: "get_key", answers: "secret" }]);
+  const rec = { ...fixture("recording", join(folder.path, "got.jsonl"), list), labels: { get_key: ["private"] } };
+  folder.write("claudikins.json", { mcpServers: { rec } });
+  await done(["exec", "-e", "return rec.get_key({})", "--record"]);
+  await done(["programs", "save", "last", "--name", "key"]);
+  const labels = [{ label: "private", source: "rec.get_key" }];
+  expect((await done(["programs", "show", "key"])).labels).toEqual(labels);
+  // A change of what it may call keeps them.
+  await done(["programs", "save", "key", "--call", "rec.other", "--replace"]);
+  expect((await done(["programs", "show", "key"])).labels).toEqual(labels);
 });

@@ -1,0 +1,162 @@
+/** `claudikins programs share` and `accept`: the user decides what others run, and what changed programs run for the user. */
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, list as listOf, oneOf, record, text, texts } from "../../base/json-shape.ts";
+import { visibleText } from "../../base/visible-text.ts";
+import { differencesOf } from "../../programs/saved/differences.ts";
+import { digestOf, ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
+import type { SavedProgram } from "../../programs/saved/model.ts";
+import { changedSince, pinsOf } from "../../programs/saved/pins.ts";
+import { acceptCalled, store } from "../../programs/saved/save.ts";
+import { command, flag, option, place } from "../command.ts";
+import { configArgs, doorArgs, openConfig } from "../config-flags.ts";
+import { colouredDiff, unifiedDiff } from "../diff.ts";
+import type { Io } from "../io.ts";
+import { canAsk, confirm } from "../prompt.ts";
+import { managing } from "./manage.ts";
+
+export const labelsShape = about(
+  "What the session had read that saved it. Its text may repeat that, so whoever runs it has read it too",
+  listOf(record({ label: oneOf("private", "untrusted"), source: text })),
+);
+
+export const otherShape = record({
+  name: text,
+  owner: about("The name of the person, or the ID of the token", text),
+  calls: texts,
+});
+
+export function otherJson({ name, owner, calls }: SavedProgram) {
+  return { name, owner: owner?.name ?? "", calls };
+}
+
+export const share = command({
+  description:
+    "Let everybody call a program that an agent of a token or a person has saved. It is shared as it is now: what its owner changes later must be shared again. With a program of your own, let others call what your agents have saved.",
+  args: {
+    name: place("Name of the program", { required: true }),
+    of: option("Whose program it is: the name of a person, or the ID of a token (default: yours)", {
+      valueHint: "owner",
+    }),
+    as: option("Name under which everybody calls it (default: the same)", { valueHint: "name" }),
+    yes: flag("Share it without asking", { short: "y" }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: ["claudikins programs share report --of ann@example.com --door qa"],
+  json: record({ name: text, state: oneOf("new", "changed", "unchanged"), calls: texts, code: text }),
+  async run(args, io) {
+    const config = await openConfig(args, io);
+    const library = new ProgramLibrary(config.savedPrograms);
+    const found = programOf(args.name, args.of, library, config.savedPrograms);
+    const name = args.as ?? found.name;
+    const before = library.find(name);
+    const { owner, before: _, ...rest } = found;
+    const program: SavedProgram = {
+      ...rest,
+      name,
+      savedBy: "user",
+      savedAt: Date.now(),
+      ...(owner ? { sharedOf: owner.name } : {}),
+    };
+    if (args.yes !== true) await reviewed(program, before, io);
+    return await managing(config, io, async ({ audit }) => {
+      const options = { library, programs: library, audit, decision: "shared" as const };
+      const { state } = await store({ program, replaced: {} }, options, (now) => {
+        if (before && digestOf(now) === digestOf(before)) return;
+        throw new ClaudikinsError("USAGE", `The program "${name}" was changed at this moment. Nothing was shared`);
+      });
+      const { calls, code } = program;
+      return { json: { name, state, calls, code }, text: `Everybody can call ${name} now\n` };
+    });
+  },
+});
+
+/** Throws PROGRAM_NOT_FOUND and USAGE. */
+function programOf(
+  name: string,
+  of: string | undefined,
+  library: ProgramLibrary,
+  place: Parameters<typeof programsOfOthers>[0],
+): SavedProgram {
+  if (of === undefined) return library.get(name);
+  const isOwner = ({ owner }: SavedProgram) =>
+    owner !== undefined && [owner.name, owner.key, owner.key.replace(/^\w+:/, "")].includes(of);
+  const found = programsOfOthers(place).filter((each) => each.name === name && isOwner(each));
+  const [program] = found;
+  if (!program) {
+    throw new ClaudikinsError("PROGRAM_NOT_FOUND", `"${of}" has saved no program that is called "${name}"`, {
+      hint: "To see what others have saved: claudikins programs list",
+    });
+  }
+  if (found.length > 1) {
+    throw new ClaudikinsError("USAGE", `Several owners are called "${of}"`, {
+      hint: `Use one of these: ${found.map(({ owner }) => owner?.key).join(", ")}`,
+    });
+  }
+  return program;
+}
+
+/** Throws USAGE and CANCELLED. */
+async function reviewed(program: SavedProgram, before: SavedProgram | undefined, io: Io): Promise<void> {
+  if (!canAsk(io)) {
+    throw new ClaudikinsError("USAGE", "The program must be reviewed at a terminal", {
+      hint: "To share it without a review: --yes",
+    });
+  }
+  const { name, calls, labels = [], code } = program;
+  const read = labels.map(({ label, source }) => `${label} data of ${source}`).join(", ");
+  const lines = [
+    `${name} may call ${calls.join(", ") || "nothing"}. It runs with the accounts of whoever calls it.`,
+    ...(read === "" ? [] : [`Its session had read ${read}, which its text may repeat.`]),
+    ...(before ? differencesOf(before, program).changes.map((change) => `  ${change}`) : []),
+    "",
+  ];
+  const diff = colouredDiff(visibleText(unifiedDiff(`${name}.ts`, before?.code ?? "", code)));
+  await io.stderr.write(`${visibleText(lines.join("\n"))}${diff}`);
+  if (!(await confirm(io, `Let everybody call "${name}"?`)))
+    throw new ClaudikinsError("CANCELLED", "Nothing was shared");
+}
+
+export const accept = command({
+  description:
+    "Accept the programs that a program calls as they are now. A program of yours does not run after an agent has changed one of them, until you have seen that.",
+  args: {
+    name: place("Name of a saved program", { required: true, complete: "program" }),
+    yes: flag("Accept them without asking", { short: "y" }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: ["claudikins programs accept nightly"],
+  json: record({ name: text, accepted: about("The programs that had changed", texts) }),
+  async run(args, io) {
+    const config = await openConfig(args, io);
+    const library = new ProgramLibrary(config.savedPrograms);
+    const program = library.get(args.name);
+    const { name } = program;
+    const changed = changedSince(program.pins ?? {}, library);
+    const pins = pinsOf(program, library);
+    if (changed.length > 0 && args.yes !== true) await seen(name, changed, library, io);
+    await managing(config, io, ({ audit }) => acceptCalled(name, pins, { library, audit }));
+    return {
+      json: { name, accepted: changed },
+      text: `${name} runs with the programs that it calls as they are now\n`,
+    };
+  },
+});
+
+/** Throws USAGE and CANCELLED. */
+async function seen(name: string, changed: readonly string[], library: ProgramLibrary, io: Io): Promise<void> {
+  if (!canAsk(io)) {
+    throw new ClaudikinsError("USAGE", `The changed programs must be reviewed at a terminal: ${changed.join(", ")}`, {
+      hint: "To accept them without a review: --yes",
+    });
+  }
+  for (const each of changed) {
+    const now = library.find(each);
+    const diff = now ? unifiedDiff(`${each}.ts`, now.before?.code ?? "", now.code) : `${each} was removed\n`;
+    await io.stderr.write(colouredDiff(visibleText(diff)));
+  }
+  if (!(await confirm(io, `Let "${name}" call them as they are now?`))) {
+    throw new ClaudikinsError("CANCELLED", "Nothing was accepted");
+  }
+}
