@@ -64,7 +64,7 @@ export class CallPolicy {
     this.labels = new ToolLabels({
       servers,
       fromCatalog: catalogLabels,
-      annotationsOf: (server, tool) => this.#lastListed(server, tool)?.annotations,
+      listed: (server, tool) => this.#lastListed(server, tool),
     });
     this.gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,

@@ -8,6 +8,7 @@ import { isInView } from "../../config/doors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { ServerConfig } from "../../config/load.ts";
 import { definitionsLock } from "../../config/locations.ts";
+import type { Label } from "../../config/policy.ts";
 import type { ListedTool } from "../../servers/result.ts";
 import { maxHintedNames, maxShownNameChars } from "../limits.ts";
 import type { HeldTools } from "../model.ts";
@@ -35,6 +36,13 @@ export interface CheckOptions {
   isDry: boolean;
 }
 
+export interface Checked {
+  /** The tools that are held. Undefined if there are none. */
+  held: HeldTools | undefined;
+  /** The labels that tools stated since they were accepted, by their own names. */
+  labels: ReadonlyMap<string, readonly Label[]>;
+}
+
 export class DefinitionChecker {
   readonly #options: CheckerOptions;
   readonly #skeletons = new Map<string, string>();
@@ -47,12 +55,12 @@ export class DefinitionChecker {
     this.#options = options;
   }
 
-  /** The tools of a list that are held. Throws CONFIG_INVALID for a broken lock file, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
+  /** Compares a list. Undefined if definitions of the server are not compared. Throws CONFIG_INVALID for a broken lock file, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
   async check(
     server: ServerConfig,
     tools: readonly ListedTool[],
     { version, isDry }: CheckOptions,
-  ): Promise<HeldTools | undefined> {
+  ): Promise<Checked | undefined> {
     const place = placeOf(server, this.#options);
     if (!place) return undefined;
     const listed: Listed = {
@@ -65,10 +73,11 @@ export class DefinitionChecker {
     const first = judgedAt(place, listed, this.#unstored.get(place.record));
     const judgement = first.isNews && !isDry ? await this.#store(place, listed, first) : first;
     this.#tell(place.server, judgement);
-    const { held } = judgement;
-    if (held.size === 0 || server.definitions?.mode === "warn") return undefined;
+    const { held, record } = judgement;
+    const labels = new Map(record.accepted.values().map((tool) => [tool.name, tool.labels] as const));
+    if (held.size === 0 || server.definitions?.mode === "warn") return { held: undefined, labels };
     const reasons = [...held.values()].map(({ name, why }) => ({ name, why: why.join("; ") }));
-    return { mark: acceptedMark(place), tools: reasons };
+    return { held: { mark: acceptedMark(place), tools: reasons }, labels };
   }
 
   /** If nothing can be written, this process remembers the definitions until it ends. Throws CONFIG_INVALID and VERSION_TOO_OLD. */

@@ -145,7 +145,7 @@ describe("labels of several places", () => {
     const tools = new ToolLabels({
       servers: new Map([["rec", { policy }]]),
       fromCatalog: async () => ({ "*": ["untrusted"], post: ["public"] }),
-      annotationsOf: () => undefined,
+      listed: () => undefined,
     });
     const of = async () => {
       await tools.load("rec");
