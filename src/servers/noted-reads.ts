@@ -5,6 +5,7 @@ import type { Label } from "../config/policy.ts";
 import type { Caller } from "../policy/flow/caller.ts";
 import type { Read } from "../policy/flow/session-reads.ts";
 import { objectJson } from "./decoding/large-json.ts";
+import { hasServerText } from "./server-failure.ts";
 
 /** What tools return, by their labels. The labels of a tool stay the same object while nothing changes. */
 const known = new WeakMap<ReadonlySet<Label>, { source: string; reads: readonly Read[] }>();
@@ -28,7 +29,7 @@ export function noteReads<T extends JsonObject | undefined>(
   return answer.then(
     (result) => (result && note(() => objectJson(result)))?.then(() => result) ?? result,
     async (error: unknown) => {
-      await note(() => messageOf(error));
+      if (hasServerText(error)) await note(() => messageOf(error));
       throw error;
     },
   );

@@ -4,26 +4,26 @@ import { isOneEdit } from "./text-change.ts";
 
 /** Characters that look like a Latin letter or a digit, by what they look like: those of Unicode's `confusables.txt` (UTS #39), and a few more. */
 const likeLatin: Record<string, string> = {
-  a: "аɑαẚ⍶⍺𝛂𝛼𝜶𝝰𝞪",
-  b: "ЬƄƀƂƃɓБѢѣҌҍᏏᑲᑳᖯ",
+  a: "ᴀаɑαẚ⍶⍺𝛂𝛼𝜶𝝰𝞪",
+  b: "ʙЬƄƀƂƃɓБѢѣҌҍᏏᑲᑳᖯ",
   c: "сϲⅽ¢ȼҫᴄⲥꮯ𐐽",
-  d: "ԁⅾđƌɖɗᏧᑯ₫ꓒ",
-  e: "еҽ℮єɇҿꬲ",
-  f: "ſƒքᵮẝꞙꬵ",
-  g: "ɡցƍǥɠᶃ",
-  h: "һհħɦћᏂᏲℏꚕ",
+  d: "ᴅԁⅾđƌɖɗᏧᑯ₫ꓒ",
+  e: "ᴇеҽ℮єɇҿꬲ",
+  f: "ꜰſƒքᵮẝꞙꬵ",
+  g: "ɢɡցƍǥɠᶃ",
+  h: "ʜһհħɦћᏂᏲℏꚕ",
   i: "іıɩιɨɪᎥᵻᵼι⍳⍸ꙇꭵ𑣃𝚤𝛊𝜄𝜾𝝸𝞲",
-  j: "јϳɉ",
+  j: "ᴊјϳɉ",
   k: "κкᴋƙ",
-  l: "1Iӏⅼ|ǀІΙłƖƗƚɫɭӀ׀וןا١ٳ۱ߊᛁ∣⏽Ⲓⵏꓲﺍﺎ￨𐊊𐌉𐌠𖼨𝚰𝛪𝜤𝝞𝞘𞣇𞸀𞺀",
-  m: "ⅿɱᵯ₥𑜀𑣣",
-  n: "ոռпƞɳηᵰ𝛈𝜂𝜼𝝶𝞰",
+  l: "ʟ1Iӏⅼ|ǀІΙłƖƗƚɫɭӀ׀וןا١ٳ۱ߊᛁ∣⏽Ⲓⵏꓲﺍﺎ￨𐊊𐌉𐌠𖼨𝚰𝛪𝜤𝝞𝞘𞣇𞸀𞺀",
+  m: "ᴍⅿɱᵯ₥𑜀𑣣",
+  n: "ɴոռпƞɳηᵰ𝛈𝜂𝜼𝝶𝞰",
   o: "0оοօσøɵѳөסه٥ھہە۵ۿ०੦૦௦౦೦ഠ൦๐໐တဝ၀ჿᴏᴑⲟꝋꬽꬾꭴꮎꮻﮦﮧﮨﮩﮪﮫﮬﮭﻩﻪﻫﻬ𐐬𐓪𑣈𑣗𝛐𝛔𝜊𝜎𝝄𝝈𝝾𝞂𝞸𝞼𞸤𞹤𞺄",
-  p: "рρƥϱᵽ⍴ⲣ𝛒𝛠𝜌𝜚𝝆𝝔𝞀𝞎𝞺𝟈",
-  q: "ԛզʠգ",
-  r: "гᴦɍɼɽғᵲⲅꭇꭈꮁ",
+  p: "ᴘрρƥϱᵽ⍴ⲣ𝛒𝛠𝜌𝜚𝝆𝝔𝞀𝞎𝞺𝟈",
+  q: "ꞯԛզʠգ",
+  r: "ʀгᴦɍɼɽғᵲⲅꭇꭈꮁ",
   s: "ѕꜱƽʂᵴꮪ𐑈𑣁",
-  t: "τтŧƭᵵ",
+  t: "ᴛτтŧƭᵵ",
   u: "υսᴜʋᵾꞟꭎꭒꮜ𐓶𑣘𝛖𝜐𝝊𝞄𝞾",
   v: "νѵⅴטᴠ∨⋁ꮩ𑜆𑣀𝛎𝜈𝝂𝝼𝞶",
   w: "ԝաɯѡѽᴡꝡꮃ𑓅𑜊𑜎𑜏",
@@ -128,7 +128,7 @@ function lettersOf(name: string): string {
 
 /** With letters that look like one in its place. `cl` may be `ci`. */
 function joined(letters: string): string {
-  return letters.replaceAll("rn", "m").replaceAll("vv", "w").replaceAll("cl", "d");
+  return letters.replaceAll(/rn|nn/g, "m").replaceAll("vv", "w").replaceAll("cl", "d");
 }
 
 const ideograph = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u;
