@@ -21,7 +21,7 @@ export interface RegistryTool {
   /** Whether most tasks with the server need the tool, from the server catalog. */
   usual?: boolean;
   annotations?: JsonObject;
-  /** What its server says of its data, and what it said before and a person has not seen that it is gone. Missing if that is nothing. */
+  /** The labels that its server gives it, and those that it has lost before a person has seen it. Missing if there are none. */
   labels?: readonly Label[];
   icons?: unknown[];
   _meta?: JsonObject;

@@ -1,4 +1,4 @@
-/** The labels of tools: the config decides, then the server catalog, then what the server has said of a tool. */
+/** The labels of tools: the config decides, then the server catalog, then the statements of the server. */
 import { exactness, matches } from "../../config/pattern.ts";
 import type { Label, LabelLine, ServerPolicy } from "../../config/policy.ts";
 import { effectOf } from "../decision.ts";
@@ -6,7 +6,7 @@ import { effectOf } from "../decision.ts";
 /** The labels of a server's tools, by pattern. */
 export type LabelPatterns = Readonly<Record<string, readonly Label[]>>;
 
-/** A tool as its server was last listed, with the labels of which a person has not seen that they are gone. */
+/** A tool as its server was last listed, with its labels and those that it has lost unseen. */
 export interface StatingTool {
   labels?: readonly Label[] | undefined;
 }
@@ -27,7 +27,7 @@ export interface ToolLabelsOptions<Server extends LabelledServer> {
 
 interface Found {
   tool: StatingTool | undefined;
-  /** What the server has said of the tool, in this process. */
+  /** The labels that the server has given the tool, in this process. */
   stated: readonly Label[];
   labels: ReadonlySet<Label>;
   /** Whether the catalog was asked. */
@@ -114,7 +114,7 @@ function statedNow(
 }
 
 /**
- * A tool that says that it deals with an open world reads what strangers wrote, or writes where others can see it. A hint that is no boolean
+ * A tool that says that it deals with an open world reads what strangers wrote, or writes where others can see it. A hint of another type
  * may mean anything, so it counts as true.
  */
 export function labelsStated(annotations: Record<string, unknown> | undefined): readonly Label[] {

@@ -1,6 +1,7 @@
 /** Compares each list of tools with the definitions that were accepted, and remembers new ones. Tools that were changed are held. */
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
 import { oneLine } from "../../base/visible-text.ts";
@@ -70,9 +71,12 @@ export class DefinitionChecker {
       isInView: (tool) => isInView(server.view, tool),
       others: this.#similar(server.name),
     };
+    // Each step of a long list takes some milliseconds.
+    await eventLoopTurn();
     const first = judgedAt(place, listed, this.#unstored.get(place.record));
+    await eventLoopTurn();
     const judgement = first.isNews && !isDry ? await this.#store(place, listed, first) : first;
-    this.#tell(place.server, judgement);
+    await this.#tell(place.server, judgement);
     const { held, record } = judgement;
     const labels = new Map(record.accepted.values().map((tool) => [tool.name, tool.labels] as const));
     if (held.size === 0 || server.definitions?.mode === "warn") return { held: undefined, labels };
@@ -112,7 +116,7 @@ export class DefinitionChecker {
     return skeleton;
   }
 
-  #tell(server: string, { held, added, isNews }: StoredJudgement): void {
+  async #tell(server: string, { held, added, isNews }: StoredJudgement): Promise<void> {
     const { log } = this.#options;
     const names = (tools: Iterable<{ name: string }>) =>
       Array.from(tools, ({ name }) => oneLine(name, maxShownNameChars))
@@ -127,6 +131,7 @@ export class DefinitionChecker {
     if (!isNews) return;
     if (added.length > 0) log.info(`${server}: new tools: ${names(added)}`);
     for (const { name, definition } of [...added, ...held.values()]) {
+      if (!hasTurnTime()) await eventLoopTurn();
       for (const each of suspicionsOf(definition)) this.#once(`${server}.${oneLine(name, maxShownNameChars)} ${each}`);
     }
   }
@@ -161,8 +166,9 @@ function isUnlocked({ added, held }: Judgement, locked: { tools: ReadonlyMap<str
 }
 
 /** Another process may have stored something since, so the list is compared again. */
-function store(place: DefinitionsPlace, listed: Listed): StoredJudgement {
+async function store(place: DefinitionsPlace, listed: Listed): Promise<StoredJudgement> {
   const judgement = judgedAt(place, listed);
+  await eventLoopTurn();
   const { record, held, added, lock } = judgement;
   writeRecord(place.record, record);
   if (!lock) return judgement;

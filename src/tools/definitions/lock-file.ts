@@ -55,7 +55,7 @@ export function writeLockFile(file: string, lock: LockFile): void {
   const areTooMany = lock.size > maxLockedServers || lock.values().some(({ tools }) => tools.size > maxLockedTools);
   if (areTooMany || Buffer.byteLength(text) > maxLockFileBytes) {
     throw new ClaudikinsError("FILE_NOT_WRITABLE", `${file} would have too many tools`, {
-      hint: 'Set "definitions": "trust" for the servers that list so many, and remove them from the file.',
+      hint: 'Set "definitions": "trust" for the servers with the most tools, and remove them from the file.',
     });
   }
   writeWhenChanged(file, text);

@@ -79,7 +79,7 @@ describe("an accepted tool", () => {
     ["four lists of 900 KB", 4, 9, 900_000],
     ["seven lists of a thousand small tools", 7, 1_000, 100_000],
     ["one list of one huge tool", 1, 1, 990_000],
-  ])("that vanished is held when it comes back changed after %s", (_, lists, tools, chars) => {
+  ])("is held when it comes back changed after %s", (_, lists, tools, chars) => {
     for (const round of rounds.slice(0, lists)) list(...flood(round, tools, chars));
     expect(Object.keys(heldIn(evil))).toEqual(["pay"]);
     expect(heldIn(pay)).toEqual({});
@@ -91,7 +91,7 @@ describe("an accepted tool", () => {
     expect(readFileSync(file, "utf8").length).toBeLessThan(600_000);
   });
 
-  test("whose text was forgotten is held with that reason, and passes unchanged", () => {
+  test("is held with a reason of its own if its text was forgotten, and passes unchanged", () => {
     const early = flood("early", 9, 900_000);
     list(...early);
     list(pay);
@@ -147,13 +147,13 @@ describe("a damaged record", () => {
   test.each<[string, (text: string) => string]>([
     ["is empty", () => ""],
     ["is cut off", (text) => text.slice(0, text.length / 2)],
-    ["is no JSON", () => "<<<<<<< HEAD"],
+    ["is not JSON", () => "<<<<<<< HEAD"],
     ["is another document", () => "[]"],
     ["has no list", () => '{"version":1,"server":"bank","entry":"x"}'],
-    ["has a fingerprint that is none", (text) => text.replace(/sha256-[\da-f]{64}/, "sha256-0")],
+    ["has an invalid fingerprint", (text) => text.replace(/sha256-[\da-f]{64}/, "sha256-0")],
     ["has a tool without a name", (text) => text.replace('"name":"pay"', '"name":null')],
-    ["has a definition that is none", (text) => text.replace(/"definition":\{/, '"definition":[],"x":{')],
-  ])("that %s holds every tool, now and in the next list", (_, damage) => {
+    ["has an invalid definition", (text) => text.replace(/"definition":\{/, '"definition":[],"x":{')],
+  ])("holds every tool, now and in the next list, if it %s", (_, damage) => {
     writeFileSync(file, damage(readFileSync(file, "utf8")));
     const why = "the file with what was accepted is damaged, so it may have changed";
     const expected = { pay: why, other: why };
@@ -266,7 +266,7 @@ describe("a new tool", () => {
     expect(Object.keys(heldIn({ name: "SEND" }))).toEqual(["SEND"]);
   });
 
-  test("that a rename of a vanished one says less than before is held", () => {
+  test("is held if it says less than a vanished one under another name", () => {
     expect(heldIn({ ...pay, annotations: { openWorldHint: true } })).toEqual({});
     const { annotations: _, description: __, ...silent } = { ...pay, annotations: {} };
     expect(heldIn({ ...silent, name: "transfer" })).toEqual({
