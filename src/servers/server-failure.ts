@@ -1,5 +1,5 @@
 /** Failures of a whole server, not only of one call. */
-import { ClaudikinsError, type ErrorCode, type ErrorDetails } from "../base/errors.ts";
+import { ClaudikinsError, type ErrorCode, type ErrorDetails, isUnanswered } from "../base/errors.ts";
 
 /** The cause of a failure, as far as it is known. */
 export interface FailureFacts {
@@ -63,24 +63,10 @@ export class ConnectionLost extends ServerFailure {
   }
 }
 
-/** Codes of errors with our own words only: the call was not made, or nobody waited for its answer. */
-const ownWords: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "CANCELLED",
-  "CALL_TIMEOUT",
-  "POLICY_DENIED",
-  "DEFINITION_CHANGED",
-  "TOOL_NOT_FOUND",
-  "QUOTA_REACHED",
-  "NEEDS_VARIABLE",
-  "NEEDS_SECRET",
-  "CONFIG_INVALID",
-  "SANDBOX_UNAVAILABLE",
-]);
-
 /** Whether an error of a request may have text of the server: its answer, or what it wrote before it ended. */
 export function hasServerText(error: unknown): boolean {
   if (error instanceof ServerFailure) return error.facts.said !== undefined;
-  return !(error instanceof ClaudikinsError && ownWords.has(error.code));
+  return !(error instanceof ClaudikinsError && isUnanswered(error.code));
 }
 
 interface SignedOutDetails extends ServerFailureDetails {

@@ -423,6 +423,9 @@ export const maxLockedTools = 20_000;
 /** Vanished tools with the same description or the same arguments that a new tool is compared with. */
 export const maxFormerTools = 10;
 
+/** Characters at the beginning of a description by which such tools are found. Reading all of a long list would take long. */
+export const maxKeyChars = 500;
+
 /**
  * Characters of the accepted definitions of tools that a server no longer lists. Beyond it, the texts that were accepted last are forgotten. Their
  * fingerprints stay.

@@ -7,15 +7,9 @@ import { effectOf } from "../decision.ts";
 export type LabelPatterns = Readonly<Record<string, readonly Label[]>>;
 
 /** A tool as its server was last listed, with its labels and those that it has lost unseen. */
-export interface StatingTool {
-  labels?: readonly Label[] | undefined;
-}
+export type StatingTool = { labels?: readonly Label[] | undefined };
 
-/** What labels depend on in a config entry. */
-interface LabelledServer {
-  policy?: ServerPolicy | undefined;
-  definitions?: { mode: string } | undefined;
-}
+type LabelledServer = { policy?: ServerPolicy | undefined; definitions?: { mode: string } | undefined };
 
 export interface ToolLabelsOptions<Server extends LabelledServer> {
   servers: ReadonlyMap<string, Server>;
@@ -104,13 +98,9 @@ function mostExact(lines: readonly LabelLine[], tool: string): readonly Label[] 
 }
 
 /** A server cannot take a label back by listing a tool without it. With `lock`, the list has it until a person has accepted that it is gone. */
-function statedNow(
-  { definitions }: LabelledServer,
-  tool: StatingTool | undefined,
-  before: readonly Label[],
-): readonly Label[] {
+function statedNow(entry: LabelledServer, tool: StatingTool | undefined, before: readonly Label[]): readonly Label[] {
   const { labels = [] } = tool ?? {};
-  return tool && definitions?.mode === "lock" ? labels : [...new Set([...before, ...labels])];
+  return tool && entry.definitions?.mode === "lock" ? labels : [...new Set([...before, ...labels])];
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Decides which tools of a list pass and which are held, by comparing them with the definitions that were accepted. */
-import { maxAcceptedNameChars, maxAcceptedTools, maxFormerTools, maxVanishedChars } from "../limits.ts";
+import { maxAcceptedNameChars, maxAcceptedTools, maxFormerTools, maxKeyChars, maxVanishedChars } from "../limits.ts";
 import { definitionChanges } from "./changes.ts";
 import { type AcceptedDefinition, acceptedNow, type NamedDefinition } from "./definition.ts";
 import type { LockedServer } from "./lock-file.ts";
@@ -217,7 +217,10 @@ class FormerTools {
 
 /** Short texts and empty schemas are those of many tools. */
 function keysOf({ definition: { description, inputSchema } }: NamedDefinition): string[] {
-  const letters = description.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const letters = description
+    .slice(0, maxKeyChars)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
   const hasArguments = Object.keys(Object(inputSchema["properties"])).length > 0;
   return [
     ...(letters === "" ? [] : [`text ${letters}`]),

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { chmodSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { claudikinsCommand } from "../../support/command.ts";
-import { openHost } from "../../support/host.ts";
+import { openHost, type TestHost } from "../../support/host.ts";
 import { runProgram, testEnvironment } from "../../support/process.ts";
 import { fixture } from "../../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
@@ -37,6 +37,16 @@ async function call(tool = "bank.pay", env: Record<string, string> = {}): Promis
   return /"code":\s*"([A-Z_]+)"/.exec(stdout + stderr)?.[1] ?? stderr;
 }
 
+async function longestPing({ client }: TestHost, forMs: number): Promise<number> {
+  let longest = 0;
+  for (const end = performance.now() + forMs; performance.now() < end; await Bun.sleep(5)) {
+    const begun = performance.now();
+    await client.ping();
+    longest = Math.max(longest, performance.now() - begun);
+  }
+  return longest;
+}
+
 test("a server that announces changes without a pause delays no ping, and its changed tool stays held", async () => {
   const lines = join(folder.path, "lines.txt");
   configure({ bank: fixture("flooding", lines) });
@@ -44,20 +54,16 @@ test("a server that announces changes without a pause delays no ping, and its ch
   await host.call("execute_code", { code: "return [await bank.pay({}), await bank.flood({})]" });
   const noted = () => readFileSync(lines, "utf8").trim().split("\n");
   const before = noted().filter((line) => line === "list").length;
-  const late: number[] = [];
-  for (const end = performance.now() + 15_000; performance.now() < end; ) {
-    const begun = performance.now();
-    await host.client.ping();
-    late.push(performance.now() - begun);
-    await Bun.sleep(5);
-  }
+  // Other processes may use the machine for a moment, so that a period is repeated.
+  const longest: number[] = [];
+  for (let period = 0; period < 4 && longest.every((ms) => ms >= 100); period++)
+    longest.push(await longestPing(host, 12_000));
+  expect(Math.min(...longest)).toBeLessThan(100);
   const outcome = await host.call("execute_code", { code: "return await bank.pay({})" });
   expect(JSON.stringify(outcome)).toContain("its definition changed after it was accepted");
   expect(noted().filter((line) => line === "pay")).toEqual(["pay"]);
   // Announcements of one moment are one list, and a server that goes on is listed rarely.
-  expect(noted().filter((line) => line === "list").length - before).toBeLessThan(12);
-  // The third longest: other processes may have used the machine for a moment.
-  expect(late.toSorted((a, b) => b - a)[2]).toBeLessThan(100);
+  expect(noted().filter((line) => line === "list").length - before).toBeLessThan(20);
 });
 
 const libraries = globSync("/usr/lib/*/faketime/libfaketime.so.1");
