@@ -67,6 +67,24 @@ export function isServerDown(code: string | undefined): boolean {
   return code !== undefined && serverDown.includes(code);
 }
 
+const unanswered: readonly string[] = [
+  "CANCELLED",
+  "CALL_TIMEOUT",
+  "POLICY_DENIED",
+  "DEFINITION_CHANGED",
+  "TOOL_NOT_FOUND",
+  "QUOTA_REACHED",
+  "NEEDS_VARIABLE",
+  "NEEDS_SECRET",
+  "CONFIG_INVALID",
+  "SANDBOX_UNAVAILABLE",
+] satisfies ErrorCode[];
+
+/** Whether the code says that a call was not made, or that nobody waited for its answer. The error has words of claudikins only. */
+export function isUnanswered(code: ErrorCode): boolean {
+  return unanswered.includes(code);
+}
+
 export const interruptedExitCode = 130;
 
 export interface ErrorDetails {

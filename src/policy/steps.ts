@@ -1,5 +1,5 @@
 /** The steps of the permit that decide by themselves. `asking.ts` has the one that asks a person. */
-import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ConditionFacts } from "../config/condition.ts";
 import type { Label } from "../config/policy.ts";
@@ -28,6 +28,8 @@ export interface ServerFacts {
   place: { door: string; person: string };
   /** A result as JSON. */
   jsonOf: (result: JsonObject) => string;
+  /** Whether an error of a request may have text of its server. */
+  hasServerText: (error: unknown) => boolean;
 }
 
 /** Nouns for the first words of methods. */
@@ -176,9 +178,6 @@ export function quotaStep(
   };
 }
 
-/** Errors with which a server has answered. Others say nothing that it has written. */
-const answers: ReadonlySet<ErrorCode | undefined> = new Set(["TOOL_FAILED", "INVALID_ARGUMENTS", "PROTOCOL_ERROR"]);
-
 /** Records what the session reads, before it gets the answer or the error of the server. */
 export function recordStep(facts: ServerFacts): Step {
   return {
@@ -193,7 +192,7 @@ export function recordStep(facts: ServerFacts): Step {
       return sending.then(
         (result) => (result && caller.reads.add(reads, () => facts.jsonOf(result)))?.then(() => result) ?? result,
         async (error: unknown) => {
-          if (answers.has((error as { code?: ErrorCode }).code)) await caller.reads.add(reads, () => messageOf(error));
+          if (facts.hasServerText(error)) await caller.reads.add(reads, () => messageOf(error));
           throw error;
         },
       );

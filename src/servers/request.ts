@@ -156,7 +156,7 @@ function requestError(
       const message = `${what}: server "${server.name}" ${why}${lastWords(channel)}`;
       const hint = "Call again to restart it.";
       const wasSeen = sent && !(cause instanceof NotWritten) && channel.wasUnseen?.() !== true;
-      return new ConnectionLost(message, { cause, hint, why, sent: wasSeen });
+      return new ConnectionLost(message, { cause, hint, why, sent: wasSeen, said: channel.lastWords().at(-1) });
     }
     return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: server "${server.name}": ${how}`, {
       cause,

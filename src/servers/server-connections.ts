@@ -7,6 +7,7 @@ import { didYouMean } from "../base/near-names.ts";
 import { metaWith, type TraceContext } from "../base/trace-context.ts";
 import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { Label } from "../config/policy.ts";
 import { allNeighbours, type Neighbours } from "./box/neighbours.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
@@ -40,7 +41,7 @@ export interface StoredTool {
   name: string;
   inputSchema: JsonObject;
   edit?: string;
-  annotations?: JsonObject;
+  labels?: readonly Label[];
 }
 
 interface StoredServer {

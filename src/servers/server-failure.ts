@@ -1,5 +1,5 @@
 /** Failures of a whole server, not only of one call. */
-import { ClaudikinsError, type ErrorCode, type ErrorDetails } from "../base/errors.ts";
+import { ClaudikinsError, type ErrorCode, type ErrorDetails, isUnanswered } from "../base/errors.ts";
 
 /** The cause of a failure, as far as it is known. */
 export interface FailureFacts {
@@ -61,6 +61,12 @@ export class ConnectionLost extends ServerFailure {
   override reworded(change: (text: string) => string): ConnectionLost {
     return new ConnectionLost(change(this.message), { ...this.rewordedDetails(change), sent: this.sent });
   }
+}
+
+/** Whether an error of a request may have text of the server: its answer, or what it wrote before it ended. */
+export function hasServerText(error: unknown): boolean {
+  if (error instanceof ServerFailure) return error.facts.said !== undefined;
+  return !(error instanceof ClaudikinsError && isUnanswered(error.code));
 }
 
 interface SignedOutDetails extends ServerFailureDetails {

@@ -16,6 +16,7 @@ import { objectJson } from "./decoding/large-json.ts";
 import { type ListedTools, LiveDefinitions } from "./live-definitions.ts";
 import { askerOf, type QuestionContext, type Responder } from "./responder.ts";
 import type { ConnectionOptions, Host, ServerConnections, StoredTool } from "./server-connections.ts";
+import { hasServerText } from "./server-failure.ts";
 import { type DefinitionCheck, VerifiedDefinitions } from "./verified-definitions.ts";
 
 export interface ServerPermitOptions {
@@ -80,7 +81,7 @@ export class ServerPermit {
     this.labels = new ToolLabels({
       servers,
       fromCatalog: catalogLabels,
-      annotationsOf: (server, tool) => this.#lastListed(server, tool)?.annotations,
+      listed: (server, tool) => this.#lastListed(server, tool),
       toolsOf: (server) => stored?.(server)?.tools.flatMap(({ name }) => this.#ownName(server, name) ?? []) ?? [],
     });
     this.permit = new Permit({
@@ -99,6 +100,7 @@ export class ServerPermit {
       quotas,
       caller: () => this.ownCaller,
       jsonOf: objectJson,
+      hasServerText,
     });
   }
 

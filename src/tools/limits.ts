@@ -423,5 +423,26 @@ export const maxLockedTools = 20_000;
 /** Vanished tools with the same description or the same arguments that a new tool is compared with. */
 export const maxFormerTools = 10;
 
-/** Characters of the accepted definitions of tools that a server no longer lists. Beyond it, the oldest are forgotten. */
-export const maxVanishedChars = 2 * megabyte;
+/** Characters at the beginning of a description by which such tools are found. Reading all of a long list would take long. */
+export const maxKeyChars = 500;
+
+/**
+ * Characters of the accepted definitions of tools that a server no longer lists. Beyond it, the texts that were accepted last are forgotten. Their
+ * fingerprints stay.
+ */
+export const maxVanishedChars = 500_000;
+
+/** Accepted tools of one server, with those that it no longer lists. Beyond it, new tools are held, and nothing is forgotten. A list has fewer. */
+export const maxAcceptedTools = 10_000;
+
+/** Characters of the names of these tools. The names in a list have fewer. */
+export const maxAcceptedNameChars = megabyte;
+
+/** Letters of the longer of two names that are compared letter by letter. Of shorter names, one letter makes another word. */
+export const minComparedNameChars = 4;
+
+/** Longer names are not compared letter by letter. Few agents accept them. */
+export const maxComparedNameChars = 64;
+
+/** Comparisons of names in one list. Lists of honest servers need some hundreds. */
+export const maxNameComparisons = 100_000;

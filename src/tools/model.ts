@@ -1,5 +1,6 @@
 /** The content of the index file: servers and their tools. */
 import type { JsonObject } from "../base/json-object.ts";
+import type { Label } from "../config/policy.ts";
 import type { CatalogResult } from "./server-catalog.ts";
 
 export interface RegistryTool {
@@ -20,6 +21,8 @@ export interface RegistryTool {
   /** Whether most tasks with the server need the tool, from the server catalog. */
   usual?: boolean;
   annotations?: JsonObject;
+  /** The labels that its server gives it, and those that it has lost before a person has seen it. Missing if there are none. */
+  labels?: readonly Label[];
   icons?: unknown[];
   _meta?: JsonObject;
   /** Fields that no revision of MCP defines. */

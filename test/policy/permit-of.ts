@@ -15,6 +15,7 @@ export function permitOf(options: Partial<PermitOptions> = {}): Permit {
     caller: () => ({ reads: new SessionReads(), agent: noAgent }),
     definition: () => Promise.reject(new Error("not asked for")),
     jsonOf: JSON.stringify,
+    hasServerText: () => true,
     ...options,
   });
 }

@@ -312,7 +312,12 @@ describe("resources, prompts and skills", () => {
   test("are not affected by patterns and lists of tools", async () => {
     await recorded.open({ allow: ["read-it"], deny: ["*-*"] });
     for (const call of calls) expect([call, (await recorded.run(`await rec.${call}`)).ok]).toEqual([call, true]);
-    expect(recorded.got()).toEqual([{ uri: "it://a" }, { prompt: "ask" }, { uri: "it://a" }] as never);
+    expect(recorded.got()).toEqual([
+      { uri: "it://a" },
+      { prompt: "ask" },
+      { subscribed: "it://a" },
+      { uri: "it://a" },
+    ] as never);
   });
 
   test.each([

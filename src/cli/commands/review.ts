@@ -39,7 +39,7 @@ const toolShape = record({
   why: about("Why it is held", texts),
   suspicions: about("What in the new definition seems to talk to the model instead of about the tool", texts),
   before: about(
-    "The accepted definition; null for a new tool, and if its text is not on this machine",
+    "The accepted definition; null for a new tool, and if its text is not on this machine or no longer kept",
     either(anything, nothing),
   ),
   now: anything,
@@ -200,7 +200,7 @@ function toolDiff(tool: ReviewedTool): string {
   const id = toolId(tool.server, tool.tool);
   const from = tool.before === undefined ? "" : definitionText(tool.before);
   const diff = colouredDiff(unifiedDiff(id, from, definitionText(tool.now)));
-  const note = tool.before === undefined ? "The accepted text is not on this machine; this is the new one.\n" : "";
+  const note = tool.before === undefined ? "There is no accepted text to compare with; this is the new one.\n" : "";
   return `${id}: ${reasonsOf(tool)}\n${note}${diff}`;
 }
 

@@ -77,7 +77,7 @@ function Held({ tool, isDisabled, onAccept }: HeldProps) {
           It <Text>{each}</Text>
         </p>
       ))}
-      {!isKnown && <p class="about">The earlier definition is not on this machine. This is the new one:</p>}
+      {!isKnown && <p class="about">There is no earlier definition to compare with. This is the new one:</p>}
       <pre class="diff">
         {lines.map(({ kind, text }, at) => (
           // Lines have no other identity.

@@ -1,4 +1,4 @@
-/** The labels of tools: the config decides, then the server catalog, then what the server says of a tool. */
+/** The labels of tools: the config decides, then the server catalog, then the statements of the server. */
 import { exactness, matches } from "../../config/pattern.ts";
 import type { Label, LabelLine, ServerPolicy } from "../../config/policy.ts";
 import { effectOf } from "../decision.ts";
@@ -6,30 +6,37 @@ import { effectOf } from "../decision.ts";
 /** The labels of a server's tools, by pattern. */
 export type LabelPatterns = Readonly<Record<string, readonly Label[]>>;
 
-/** The annotations of a tool, as its server was last listed. */
-export type AnnotationsOf = (server: string, tool: string) => Record<string, unknown> | undefined;
+/** A tool as its server was last listed, with its labels and those that it has lost unseen. */
+export type StatingTool = { labels?: readonly Label[] | undefined };
 
-export interface ToolLabelsOptions<Server extends { policy?: ServerPolicy | undefined }> {
+type LabelledServer = { policy?: ServerPolicy | undefined; definitions?: { mode: string } | undefined };
+
+export interface ToolLabelsOptions<Server extends LabelledServer> {
   servers: ReadonlyMap<string, Server>;
   /** What the server catalog says of a server. */
   fromCatalog: ((server: Server) => Promise<LabelPatterns | undefined>) | undefined;
-  annotationsOf: AnnotationsOf;
   /** The own names of a server's tools, as it was last listed. */
   toolsOf: (server: string) => readonly string[];
+  /** Undefined if the server did not list the tool. */
+  listed: (server: string, tool: string) => StatingTool | undefined;
 }
 
 interface Found {
-  annotations: Record<string, unknown> | undefined;
+  tool: StatingTool | undefined;
+  /** The labels that the server has given the tool, in this process. */
+  stated: readonly Label[];
   labels: ReadonlySet<Label>;
+  /** Whether the catalog was asked. */
+  isWhole: boolean;
 }
 
 const none: ReadonlySet<Label> = new Set();
 
-export class ToolLabels<Server extends { policy?: ServerPolicy | undefined }> {
+export class ToolLabels<Server extends LabelledServer> {
   readonly #options: ToolLabelsOptions<Server>;
   /** What the catalog says. A changed entry is another object. */
   readonly #catalog = new WeakMap<Server, LabelPatterns>();
-  /** Labels that were found, with the annotations that they were found for. */
+  /** Labels that were found, with the listed tools that they were found for. */
   readonly #known = new WeakMap<Server, Map<string, Found>>();
 
   constructor(options: ToolLabelsOptions<Server>) {
@@ -49,19 +56,19 @@ export class ToolLabels<Server extends { policy?: ServerPolicy | undefined }> {
   of(server: string, tool: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
     if (!entry) return none;
-    const annotations = this.#options.annotationsOf(server, tool);
+    const listed = this.#options.listed(server, tool);
     const known = this.#known.getOrInsertComputed(entry, () => new Map());
     const found = known.get(tool);
-    if (found && found.annotations === annotations) return found.labels;
-    const labels = this.#labelsOf(entry, tool, annotations);
-    if (this.#catalog.has(entry)) known.set(tool, { annotations, labels });
+    if (found?.isWhole && found.tool === listed) return found.labels;
+    const stated = statedNow(entry, listed, found?.stated ?? []);
+    const labels = this.#labelsOf(entry, tool, stated);
+    known.set(tool, { tool: listed, stated, labels, isWhole: this.#catalog.has(entry) });
     return labels;
   }
 
-  #labelsOf(entry: Server, tool: string, annotations: Found["annotations"]): ReadonlySet<Label> {
+  #labelsOf(entry: Server, tool: string, stated: readonly Label[]): ReadonlySet<Label> {
     const { labels = [], addedLabels = [] } = entry.policy ?? {};
-    const own =
-      mostExact(labels, tool) ?? mostExact([lineOf(this.#catalog.get(entry) ?? {})], tool) ?? labelsStated(annotations);
+    const own = mostExact(labels, tool) ?? mostExact([lineOf(this.#catalog.get(entry) ?? {})], tool) ?? stated;
     const added = addedLabels.flatMap((line) => mostExact([line], tool) ?? []);
     return new Set([...own, ...added]);
   }
@@ -74,7 +81,9 @@ export class ToolLabels<Server extends { policy?: ServerPolicy | undefined }> {
     const isWhole = labels.some((line) => line.labels.some(({ pattern }) => pattern === "*"));
     const lines = [...labels, ...(isWhole ? [] : [lineOf(this.#catalog.get(entry) ?? {})]), ...addedLabels];
     const configured = lines.flatMap((line) => line.labels.flatMap((each) => each.labels));
-    const ofTools = this.#options.toolsOf(server).flatMap((tool) => [...this.of(server, tool)]);
+    // A tool that the server has taken back counts, too.
+    const tools = new Set([...this.#options.toolsOf(server), ...(this.#known.get(entry)?.keys() ?? [])]);
+    const ofTools = [...tools].flatMap((tool) => [...this.of(server, tool)]);
     return new Set([...configured, ...ofTools]);
   }
 }
@@ -94,8 +103,18 @@ function mostExact(lines: readonly LabelLine[], tool: string): readonly Label[] 
   return undefined;
 }
 
-/** A tool that says that it deals with an open world reads what strangers wrote, or writes where others can see it. */
-function labelsStated(annotations: Record<string, unknown> | undefined): readonly Label[] {
-  if (annotations?.["openWorldHint"] !== true) return [];
+/** A server cannot take a label back by listing a tool without it. With `lock`, the list has it until a person has accepted that it is gone. */
+function statedNow(entry: LabelledServer, tool: StatingTool | undefined, before: readonly Label[]): readonly Label[] {
+  const { labels = [] } = tool ?? {};
+  return tool && entry.definitions?.mode === "lock" ? labels : [...new Set([...before, ...labels])];
+}
+
+/**
+ * A tool that says that it deals with an open world reads what strangers wrote, or writes where others can see it. A hint of another type
+ * may mean anything, so it counts as true.
+ */
+export function labelsStated(annotations: Record<string, unknown> | undefined): readonly Label[] {
+  const isOpen = annotations?.["openWorldHint"] ?? false;
+  if (isOpen === false) return [];
   return effectOf(annotations) === "reads" ? ["untrusted"] : ["public"];
 }

@@ -7,9 +7,12 @@ import { version } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
 import { userDataFolder } from "../../config/locations.ts";
+import type { Label } from "../../config/policy.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
+import { labelsStated } from "../../policy/flow/tool-labels.ts";
 import type { CallOptions, ListToolsOptions } from "../../servers/call-options.ts";
 import type { Pool } from "../../servers/pool.ts";
+import type { ListedTool } from "../../servers/result.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { schemaSize } from "../arguments/argument-problems.ts";
 import type { AcceptedDefinitions } from "../definitions/accepted.ts";
@@ -131,7 +134,7 @@ export class RegistryUpdater {
     this.#listed.add(name);
     const config = this.#options.config.servers.get(name)!;
     const identity = pool.identity(name);
-    const held = await definitions.check(config, listed, { version: identity?.version, isDry });
+    const { held, labels } = (await definitions.check(config, listed, { version: identity?.version, isDry })) ?? {};
     const about = await aboutServer(
       config,
       listed.map((tool) => tool.name),
@@ -142,7 +145,8 @@ export class RegistryUpdater {
     const isHeld = (tool: string) => held?.tools.some((each) => each.name === tool) ?? false;
     const tools = held ? edited.filter((tool) => !isHeld(ownNameOf(config.edits, tool) ?? tool.name)) : edited;
     const described = { ...about, ...identity, ...(held ? { held } : {}) };
-    const { whole, collisions } = registryServer(config, described, jsNameOf(name), tools, folder);
+    const stated = labelsOf(listed, labels);
+    const { whole, collisions } = registryServer(config, described, jsNameOf(name), tools, folder, stated);
     // A long list takes some milliseconds at each step, so other work gets a turn in between. From here until the server is
     // remembered there is no turn: what is stored now must still be true then.
     await eventLoopTurn();
@@ -196,6 +200,19 @@ export class RegistryUpdater {
   }
 }
 
+/** What each tool states about its data, in any of its entries in the list, and what it stated when it was accepted. */
+function labelsOf(
+  listed: readonly ListedTool[],
+  accepted: ReadonlyMap<string, readonly Label[]> | undefined,
+): Map<string, readonly Label[]> {
+  const all = new Map<string, readonly Label[]>();
+  for (const { name, annotations } of listed) {
+    const known = all.get(name) ?? accepted?.get(name) ?? [];
+    all.set(name, [...new Set([...known, ...labelsStated(annotations)])]);
+  }
+  return all;
+}
+
 async function writeFiles(
   folder: string,
   server: RegistryServer,
@@ -224,6 +241,7 @@ function registryServer(
   serverJsName: string | undefined,
   listed: EditedTool[],
   folder: string,
+  stated: ReadonlyMap<string, readonly Label[]>,
 ): { whole: RegistryServer; collisions: string[][] } {
   const rules = rulesOf(config);
   const byName = new Map(listed.map((tool) => [tool.name, tool]));
@@ -234,8 +252,10 @@ function registryServer(
     const jsName = jsNames.get(tool.name);
     const ownName = ownNameOf(config.edits, tool) ?? tool.name;
     const known = Object.hasOwn(results, ownName) ? results[ownName] : undefined;
+    const labels = stated.get(ownName) ?? [];
     return {
       ...tool,
+      ...(labels.length > 0 ? { labels } : {}),
       ...(jsName === undefined ? {} : { jsName }),
       ...(known ? { known } : {}),
       ...(Object.hasOwn(usual, ownName) ? { usual: true } : {}),

@@ -120,7 +120,11 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
    * already does not count: the server may have changed since. Throws what `tools` throws.
    */
   async verify(server: string, signal: AbortSignal | undefined): Promise<void> {
-    const despite = (error: unknown) => this.#storedDespite(error, server);
+    const despite = (error: unknown) => {
+      // Then nothing was compared, and no call would be made.
+      if (error instanceof ClaudikinsError && error.code === "VERSION_TOO_OLD") throw error;
+      return this.#storedDespite(error, server);
+    };
     const update = () => this.#updateQuietly(server);
     await this.#listings.join(server, update, { isNew: this.#listings.isUnderWay(server), signal }).catch(despite);
   }

@@ -1,8 +1,7 @@
 /** The accepted definitions of a config's servers. Comparing is loaded with the first list of tools, so that nothing starts later. */
 import type { ServerConfig } from "../../config/load.ts";
 import type { ListedTool } from "../../servers/result.ts";
-import type { HeldTools } from "../model.ts";
-import type { CheckerOptions, CheckOptions, DefinitionChecker } from "./checker.ts";
+import type { Checked, CheckerOptions, CheckOptions, DefinitionChecker } from "./checker.ts";
 import { acceptedMark, placeOf } from "./place.ts";
 
 export class AcceptedDefinitions {
@@ -19,12 +18,8 @@ export class AcceptedDefinitions {
     return place === undefined || acceptedMark(place) !== mark;
   }
 
-  /** Compares a list of tools with the accepted definitions, and returns those that are held. Throws CONFIG_INVALID, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
-  async check(
-    server: ServerConfig,
-    tools: readonly ListedTool[],
-    options: CheckOptions,
-  ): Promise<HeldTools | undefined> {
+  /** Compares a list of tools with the accepted definitions. Undefined if the server's are not compared. Throws CONFIG_INVALID, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
+  async check(server: ServerConfig, tools: readonly ListedTool[], options: CheckOptions): Promise<Checked | undefined> {
     if (!placeOf(server, this.#options)) return undefined;
     this.#checker ??= import("./checker.ts").then((loaded) => new loaded.DefinitionChecker(this.#options));
     return (await this.#checker).check(server, tools, options);

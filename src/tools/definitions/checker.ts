@@ -1,6 +1,7 @@
 /** Compares each list of tools with the definitions that were accepted, and remembers new ones. Tools that were changed are held. */
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
 import { oneLine } from "../../base/visible-text.ts";
@@ -8,6 +9,7 @@ import { isInView } from "../../config/doors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { ServerConfig } from "../../config/load.ts";
 import { definitionsLock } from "../../config/locations.ts";
+import type { Label } from "../../config/policy.ts";
 import type { ListedTool } from "../../servers/result.ts";
 import { maxHintedNames, maxShownNameChars } from "../limits.ts";
 import type { HeldTools } from "../model.ts";
@@ -35,6 +37,13 @@ export interface CheckOptions {
   isDry: boolean;
 }
 
+export interface Checked {
+  /** The tools that are held. Undefined if there are none. */
+  held: HeldTools | undefined;
+  /** The labels that tools stated since they were accepted, by their own names. */
+  labels: ReadonlyMap<string, readonly Label[]>;
+}
+
 export class DefinitionChecker {
   readonly #options: CheckerOptions;
   readonly #skeletons = new Map<string, string>();
@@ -47,12 +56,12 @@ export class DefinitionChecker {
     this.#options = options;
   }
 
-  /** The tools of a list that are held. Throws CONFIG_INVALID for a broken lock file, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
+  /** Compares a list. Undefined if definitions of the server are not compared. Throws CONFIG_INVALID for a broken lock file, VERSION_TOO_OLD and FILE_NOT_WRITABLE. */
   async check(
     server: ServerConfig,
     tools: readonly ListedTool[],
     { version, isDry }: CheckOptions,
-  ): Promise<HeldTools | undefined> {
+  ): Promise<Checked | undefined> {
     const place = placeOf(server, this.#options);
     if (!place) return undefined;
     const listed: Listed = {
@@ -62,13 +71,17 @@ export class DefinitionChecker {
       isInView: (tool) => isInView(server.view, tool),
       others: this.#similar(server.name),
     };
+    // Each step of a long list takes some milliseconds.
+    await eventLoopTurn();
     const first = judgedAt(place, listed, this.#unstored.get(place.record));
+    await eventLoopTurn();
     const judgement = first.isNews && !isDry ? await this.#store(place, listed, first) : first;
-    this.#tell(place.server, judgement);
-    const { held } = judgement;
-    if (held.size === 0 || server.definitions?.mode === "warn") return undefined;
+    await this.#tell(place.server, judgement);
+    const { held, record } = judgement;
+    const labels = new Map(record.accepted.values().map((tool) => [tool.name, tool.labels] as const));
+    if (held.size === 0 || server.definitions?.mode === "warn") return { held: undefined, labels };
     const reasons = [...held.values()].map(({ name, why }) => ({ name, why: why.join("; ") }));
-    return { mark: acceptedMark(place), tools: reasons };
+    return { held: { mark: acceptedMark(place), tools: reasons }, labels };
   }
 
   /** If nothing can be written, this process remembers the definitions until it ends. Throws CONFIG_INVALID and VERSION_TOO_OLD. */
@@ -103,7 +116,7 @@ export class DefinitionChecker {
     return skeleton;
   }
 
-  #tell(server: string, { held, added, isNews }: StoredJudgement): void {
+  async #tell(server: string, { held, added, isNews }: StoredJudgement): Promise<void> {
     const { log } = this.#options;
     const names = (tools: Iterable<{ name: string }>) =>
       Array.from(tools, ({ name }) => oneLine(name, maxShownNameChars))
@@ -118,6 +131,7 @@ export class DefinitionChecker {
     if (!isNews) return;
     if (added.length > 0) log.info(`${server}: new tools: ${names(added)}`);
     for (const { name, definition } of [...added, ...held.values()]) {
+      if (!hasTurnTime()) await eventLoopTurn();
       for (const each of suspicionsOf(definition)) this.#once(`${server}.${oneLine(name, maxShownNameChars)} ${each}`);
     }
   }
@@ -152,8 +166,9 @@ function isUnlocked({ added, held }: Judgement, locked: { tools: ReadonlyMap<str
 }
 
 /** Another process may have stored something since, so the list is compared again. */
-function store(place: DefinitionsPlace, listed: Listed): StoredJudgement {
+async function store(place: DefinitionsPlace, listed: Listed): Promise<StoredJudgement> {
   const judgement = judgedAt(place, listed);
+  await eventLoopTurn();
   const { record, held, added, lock } = judgement;
   writeRecord(place.record, record);
   if (!lock) return judgement;

@@ -1,10 +1,11 @@
 /** Decides which tools of a list pass and which are held, by comparing them with the definitions that were accepted. */
-import { maxFormerTools, maxVanishedChars } from "../limits.ts";
+import { maxAcceptedNameChars, maxAcceptedTools, maxFormerTools, maxKeyChars, maxVanishedChars } from "../limits.ts";
 import { definitionChanges } from "./changes.ts";
-import type { NamedDefinition } from "./definition.ts";
+import { type AcceptedDefinition, acceptedNow, type NamedDefinition } from "./definition.ts";
 import type { LockedServer } from "./lock-file.ts";
-import { skeletonOf } from "./look-alike.ts";
+import { type LikeName, likeNames, skeletonOf } from "./look-alike.ts";
 import type { HeldDefinition, ServerRecord } from "./record.ts";
+import { saysTheSame } from "./text-change.ts";
 
 export interface Listed {
   /** In the order of the list. A name may be there twice. */
@@ -26,7 +27,7 @@ export interface Judgement {
   added: NamedDefinition[];
 }
 
-/** `locked` is what the lock file has for the server. Its fingerprints come before those of the record. */
+/** `locked` is what the lock file has for the server. A tool passes if both the lock file and the record accept it, as far as they know it. */
 export function judged(
   server: string,
   listed: Listed,
@@ -41,6 +42,7 @@ export function judged(
     version: before ? before.version : version,
     accepted: new Map(before?.accepted),
     held: new Map([...(before?.held ?? [])].filter(([name]) => !listed.isInView(name))),
+    ...(before?.isLost ? { isLost: true } : {}),
   };
   const held = new Map<string, HeldDefinition>();
   const added: NamedDefinition[] = [];
@@ -56,20 +58,23 @@ export function judged(
     const expected = locked?.tools.get(tool.name) ?? known?.fingerprint;
     if (expected === undefined && !isFirst) added.push(tool);
     // What passes with other words is compared with the accepted text again the next time.
-    if (!known || expected === tool.fingerprint) record.accepted.set(tool.name, tool);
+    const now = acceptedNow(tool);
+    const isAccepted = !known || expected === tool.fingerprint;
+    record.accepted.set(tool.name, isAccepted ? now : { ...known, labels: now.labels });
   }
   for (const [name, each] of held) record.held.set(name, each);
-  forgetOldest(record.accepted, scene.vanished);
+  forgetTexts(record.accepted, scene.vanished);
   if (record.held.size > 0) record.heldFrom = { entry, version };
   if (held.size === 0 && record.held.size === 0) Object.assign(record, { entry, version });
   return { record, held, added };
 }
 
-function forgetOldest(accepted: Map<string, NamedDefinition>, vanished: readonly NamedDefinition[]): void {
+/** The texts that were accepted last go first, so that no number of new tools pushes out an older one. */
+function forgetTexts(accepted: Map<string, AcceptedDefinition>, vanished: readonly AcceptedDefinition[]): void {
   let chars = 0;
-  for (const { name, definition } of vanished.toReversed()) {
-    chars += JSON.stringify(definition).length;
-    if (chars > maxVanishedChars) accepted.delete(name);
+  for (const { name, fingerprint, definition, labels } of vanished) {
+    chars += definition ? JSON.stringify(definition).length : 0;
+    if (definition && chars > maxVanishedChars) accepted.set(name, { name, fingerprint, labels });
   }
 }
 
@@ -80,13 +85,17 @@ interface Scene {
   /** Accepted tools by their fingerprint. */
   byFingerprint: ReadonlyMap<string, string>;
   /** Accepted tools that the server no longer lists. */
-  vanished: readonly NamedDefinition[];
+  vanished: readonly AcceptedDefinition[];
   formerly: FormerTools;
   /** The first tool with each skeleton: accepted tools come first, and of new ones those in plain letters. */
   bySkeleton: ReadonlyMap<string, string>;
   server: string;
   others: ReadonlyMap<string, string>;
   twice: ReadonlySet<string>;
+  /** The accepted names that new ones could be taken for. */
+  like: ReadonlyMap<string, LikeName>;
+  /** How many tools may still be accepted without a person, and how many characters their names may have. */
+  room: { tools: number; chars: number };
 }
 
 function sceneOf(
@@ -98,8 +107,12 @@ function sceneOf(
 ): Scene {
   const accepted = [...record.accepted.values()];
   const vanished = accepted.filter(({ name }) => !seen.has(name) && isInView(name));
+  const names = new Set([...record.accepted.keys(), ...(locked?.tools.keys() ?? [])]);
+  const fresh = [...seen.keys()].filter((name) => !names.has(name));
+  const chars = names.values().reduce((sum, name) => sum + name.length, 0);
+  const room = { tools: maxAcceptedTools - names.size, chars: maxAcceptedNameChars - chars };
   const isPlain = ({ name }: NamedDefinition) => /^[\x20-\x7e]*$/.test(name);
-  const isAccepted = ({ name }: NamedDefinition) => record.accepted.has(name) || locked?.tools.has(name) === true;
+  const isAccepted = ({ name }: NamedDefinition) => names.has(name);
   const ranked = [...seen.values()].sort((a, b) => rank(a) - rank(b));
   function rank(tool: NamedDefinition): number {
     return isAccepted(tool) ? 0 : isPlain(tool) ? 1 : 2;
@@ -126,6 +139,8 @@ function sceneOf(
     formerly: new FormerTools(vanished),
     bySkeleton,
     twice: new Set(twice.map(({ name }) => name)),
+    like: room.tools > 0 && room.chars > 0 ? likeNames(fresh, names) : new Map(),
+    room,
   };
 }
 
@@ -137,34 +152,59 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
   const { record, locked, byFingerprint } = scene;
   if (scene.twice.has(name)) return { why: ["the server lists two tools of this name, with different definitions"] };
   const known = record.accepted.get(name);
-  const expected = locked?.tools.get(name) ?? known?.fingerprint;
-  if (expected === fingerprint) return { why: [] };
-  if (expected === undefined) return findingsOfNew(tool, scene);
+  const inFile = locked?.tools.get(name);
+  if (known === undefined && inFile === undefined) return findingsOfNew(tool, scene);
+  const lost = known ? lostLabels(known, tool) : [];
+  const isAccepted = known === undefined || known.fingerprint === fingerprint;
+  if (isAccepted && (inFile === undefined || inFile === fingerprint)) return { why: lost };
   const other = byFingerprint.get(fingerprint);
   const moved = other !== undefined && other !== name ? [`it has the definition of "${other}" now`] : [];
-  if (known?.fingerprint !== expected) {
-    return { why: [...moved, "it differs from the lock file, and the accepted text is not on this machine"] };
+  const isKnown =
+    known !== undefined && (inFile === undefined || inFile === fingerprint || inFile === known.fingerprint);
+  if (!isKnown) {
+    return { why: [...moved, "it differs from the lock file, and the accepted text is not on this machine", ...lost] };
   }
-  return { why: [...moved, ...definitionChanges(known.definition, tool.definition)] };
+  if (!known.definition)
+    return { why: [...moved, "it differs from what was accepted, and that text is no longer kept", ...lost] };
+  return { why: [...moved, ...definitionChanges(known.definition, tool.definition), ...lost] };
+}
+
+/** A label that a tool stated once is a promise about its data. What it never stated cannot be lost. */
+function lostLabels({ labels }: AcceptedDefinition, tool: NamedDefinition): string[] {
+  const { labels: stated } = acceptedNow(tool);
+  return labels
+    .filter((label) => !stated.includes(label))
+    .map((label) => `its annotations no longer say that it is ${label}`);
 }
 
 function findingsOfNew(tool: NamedDefinition, scene: Scene): Findings {
-  const { name } = tool;
+  const { name, definition } = tool;
+  const { record, room } = scene;
+  if (record.isLost) return { why: ["the file with what was accepted is damaged, so it may have changed"] };
   const twin = scene.bySkeleton.get(skeletonOf(name));
   if (twin !== undefined && twin !== name) return { why: [`its name looks like "${twin}"`] };
   const other = scene.others.get(skeletonOf(`${scene.server}.${name}`));
   if (other !== undefined) return { why: [`its name looks like ${other}`] };
+  const like = scene.like.get(name);
+  const said = like && record.accepted.get(like.name)?.definition?.description;
+  const isCopy = said !== undefined && said !== "" && saysTheSame(said, definition.description);
+  if (like && (!like.isPlural || isCopy)) return { why: [`its name is nearly "${like.name}"`] };
   const former = scene.formerly.of(tool).find((each) => isRenamed(each, tool))?.name;
-  if (former === undefined) return { why: [] };
-  return { why: [`it is nearly "${former}", which the server no longer lists`], former };
+  if (former !== undefined) return { why: [`it is nearly "${former}", which the server no longer lists`], former };
+  room.tools -= 1;
+  room.chars -= name.length;
+  if (room.tools >= 0 && room.chars >= 0) return { why: [] };
+  return { why: ["the server has listed too many tools by now, and no new ones are accepted without a person"] };
 }
 
 /** Finds the vanished tools that a new one could be: those with the same description or the same arguments. */
 class FormerTools {
   readonly #byKey = new Map<string, NamedDefinition[]>();
 
-  constructor(vanished: readonly NamedDefinition[]) {
-    for (const tool of vanished) {
+  constructor(vanished: readonly AcceptedDefinition[]) {
+    for (const { name, fingerprint, definition } of vanished) {
+      if (!definition) continue;
+      const tool = { name, fingerprint, definition };
       for (const key of keysOf(tool))
         this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), tool].slice(0, maxFormerTools));
     }
@@ -177,7 +217,10 @@ class FormerTools {
 
 /** Short texts and empty schemas are those of many tools. */
 function keysOf({ definition: { description, inputSchema } }: NamedDefinition): string[] {
-  const letters = description.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const letters = description
+    .slice(0, maxKeyChars)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
   const hasArguments = Object.keys(Object(inputSchema["properties"])).length > 0;
   return [
     ...(letters === "" ? [] : [`text ${letters}`]),
@@ -185,10 +228,11 @@ function keysOf({ definition: { description, inputSchema } }: NamedDefinition): 
   ];
 }
 
-/** Whether a new tool says nearly what a vanished one said. Tools that say hardly anything are not compared. */
+/** Whether a new tool says nearly what a vanished one said, or less. Tools that say hardly anything are not compared. */
 function isRenamed({ definition: before }: NamedDefinition, { definition: now }: NamedDefinition): boolean {
   const says = before.description.length > 0 || Object.keys(Object(before.inputSchema["properties"])).length > 0;
-  const { title: _, ...old } = before;
-  const { title: __, ...rest } = now;
-  return says && definitionChanges(old, rest).length === 0;
+  const { title: _, annotations: __, ...old } = before;
+  const { title: ___, annotations: ____, ...rest } = now;
+  const description = now.description === "" ? before.description : now.description;
+  return says && definitionChanges(old, { ...rest, description }).length === 0;
 }

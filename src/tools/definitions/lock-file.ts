@@ -42,7 +42,7 @@ function lockedServer(value: unknown, file: string): LockedServer {
   return { version, tools: new Map(entries as [string, string][]) };
 }
 
-/** Throws FILE_NOT_WRITABLE. */
+/** Throws FILE_NOT_WRITABLE, also if the file could not be read again because it would be too large. */
 export function writeLockFile(file: string, lock: LockFile): void {
   const lines = sortedEntries(lock).map(([name, { version, tools }]) => {
     const fingerprints = sortedEntries(tools).map(([tool, each]) => `        ${JSON.stringify(tool)}: "${each}"`);
@@ -51,7 +51,14 @@ export function writeLockFile(file: string, lock: LockFile): void {
     return `    ${JSON.stringify(name)}: {\n${own}      "tools": ${body}\n    }`;
   });
   const servers = lines.length === 0 ? "{}" : `{\n${lines.join(",\n")}\n  }`;
-  writeWhenChanged(file, `{\n  "version": 1,\n  "servers": ${servers}\n}\n`);
+  const text = `{\n  "version": 1,\n  "servers": ${servers}\n}\n`;
+  const areTooMany = lock.size > maxLockedServers || lock.values().some(({ tools }) => tools.size > maxLockedTools);
+  if (areTooMany || Buffer.byteLength(text) > maxLockFileBytes) {
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `${file} would have too many tools`, {
+      hint: 'Set "definitions": "trust" for the servers with the most tools, and remove them from the file.',
+    });
+  }
+  writeWhenChanged(file, text);
 }
 
 function sortedEntries<T>(map: ReadonlyMap<string, T>): [string, T][] {

@@ -2,7 +2,8 @@
 import { readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
-import { type Definition, isFingerprint, type NamedDefinition } from "./definition.ts";
+import { type Label, labels } from "../../config/policy.ts";
+import { type AcceptedDefinition, type Definition, isFingerprint, type NamedDefinition } from "./definition.ts";
 
 export interface ServerRecord {
   server: string;
@@ -10,11 +11,13 @@ export interface ServerRecord {
   entry: string;
   /** The server's own version then. */
   version?: string | undefined;
-  /** The accepted definitions, by the own names of the tools. */
-  accepted: Map<string, NamedDefinition>;
+  /** The accepted definitions, by the own names of the tools, in the order in which they were accepted. */
+  accepted: Map<string, AcceptedDefinition>;
   held: Map<string, HeldDefinition>;
   /** What the server was when the held definitions were listed. */
   heldFrom?: { entry: string; version?: string | undefined } | undefined;
+  /** The file was damaged: what was accepted is not known, so every tool is held until a person has accepted it. */
+  isLost?: true | undefined;
 }
 
 export interface HeldDefinition extends NamedDefinition {
@@ -24,57 +27,75 @@ export interface HeldDefinition extends NamedDefinition {
   former?: string | undefined;
 }
 
-/** Undefined if there is none, or if the file is damaged: the server is then new. Throws VERSION_TOO_OLD and FILE_NOT_FOUND. */
+/** Undefined if there is none: the server is then new. Throws VERSION_TOO_OLD and FILE_NOT_FOUND. */
 export function readRecord(file: string): ServerRecord | undefined {
   const text = readIfThere(file);
-  const value = text === undefined ? undefined : parsedJson(text);
+  if (text === undefined) return undefined;
+  const value = parsedJson(text);
   if (isNewer(value, 1)) throw writtenByNewer("the accepted definitions");
-  if (!isObject(value) || value["version"] !== 1 || typeof value["server"] !== "string") return undefined;
-  const { server, entry, serverVersion, accepted, held, heldFrom } = value;
+  const { version, server, entry, serverVersion, accepted, held, heldFrom, isLost } = Object(value) as JsonObject;
+  const known = listed(accepted, acceptedIn);
+  const waiting = listed(held, heldIn);
+  const isWhole = version === 1 && typeof server === "string" && known && waiting;
   return {
-    server,
+    server: String(server),
     entry: String(entry),
     ...versionIn(serverVersion),
-    accepted: new Map(definitionsIn(accepted).map((each) => [each.name, each])),
-    held: new Map(definitionsIn(held).map((each) => [each.name, { ...each, ...heldIn(each) }])),
+    accepted: known ?? new Map(),
+    held: waiting ?? new Map(),
     ...(isObject(heldFrom)
       ? { heldFrom: { entry: String(heldFrom["entry"]), ...versionIn(heldFrom["version"]) } }
       : {}),
+    ...(isLost === true || !isWhole ? { isLost: true } : {}),
   };
 }
 
 /** Throws FILE_NOT_WRITABLE. */
 export function writeRecord(file: string, record: ServerRecord): void {
-  const { server, entry, version, accepted, held, heldFrom } = record;
+  const { server, entry, version, accepted, held, heldFrom, isLost } = record;
   const document = {
     version: 1,
     server,
     entry,
     serverVersion: version,
-    accepted: sorted(accepted),
-    held: sorted(held),
+    accepted: [...accepted.values()],
+    held: [...held.values()],
     ...(held.size > 0 ? { heldFrom } : {}),
+    isLost,
   };
   writeWhenChanged(file, `${JSON.stringify(document)}\n`, undefined, 0o600);
 }
 
-function sorted<Named extends NamedDefinition>(definitions: ReadonlyMap<string, Named>): Named[] {
-  return [...definitions.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+/** Undefined if the list or something in it is not valid. */
+function listed<Named extends { name: string }>(
+  list: unknown,
+  read: (each: JsonObject) => Named | undefined,
+): Map<string, Named> | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const entries = list.map((each) => (isObject(each) ? read(each) : undefined));
+  return entries.every((each) => each !== undefined) ? new Map(entries.map((each) => [each.name, each])) : undefined;
 }
 
-function definitionsIn(list: unknown): (NamedDefinition & JsonObject)[] {
-  return (Array.isArray(list) ? list : []).filter((each): each is NamedDefinition & JsonObject => {
-    if (!isObject(each) || typeof each["name"] !== "string" || !isFingerprint(each["fingerprint"])) return false;
-    const definition = each["definition"] as Partial<Definition> | undefined;
-    return isObject(definition) && typeof definition.description === "string" && isObject(definition.inputSchema);
-  });
+function acceptedIn({ name, fingerprint, definition, labels: stated }: JsonObject): AcceptedDefinition | undefined {
+  if (typeof name !== "string" || !isFingerprint(fingerprint) || !Array.isArray(stated)) return undefined;
+  if (!stated.every((each): each is Label => labels.includes(each))) return undefined;
+  if (definition === undefined) return { name, fingerprint, labels: stated };
+  return isDefinition(definition) ? { name, fingerprint, definition, labels: stated } : undefined;
 }
 
-function heldIn({ why, former }: JsonObject): Pick<HeldDefinition, "why" | "former"> {
+function heldIn({ name, fingerprint, definition, why, former }: JsonObject): HeldDefinition | undefined {
+  if (typeof name !== "string" || !isFingerprint(fingerprint) || !isDefinition(definition)) return undefined;
   return {
+    name,
+    fingerprint,
+    definition,
     why: Array.isArray(why) ? why.map(String) : [],
     ...(typeof former === "string" ? { former } : {}),
   };
+}
+
+function isDefinition(value: unknown): value is Definition {
+  return isObject(value) && typeof value["description"] === "string" && isObject(value["inputSchema"]);
 }
 
 const versionIn = (version: unknown) => (typeof version === "string" ? { version } : {});

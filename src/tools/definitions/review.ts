@@ -3,7 +3,7 @@ import { withLock } from "../../base/lock.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { definitionsLock } from "../../config/locations.ts";
-import type { Definition } from "./definition.ts";
+import { acceptedNow, type Definition } from "./definition.ts";
 import { type LockFile, readLockFile, writeLockFile } from "./lock-file.ts";
 import { type DefinitionsPlace, placeOf } from "./place.ts";
 import { readRecord, type ServerRecord, writeRecord } from "./record.ts";
@@ -17,7 +17,7 @@ export interface ReviewedTool {
   why: string[];
   /** The suspicious parts of the new definition, as ends of sentences. */
   suspicions: string[];
-  /** The accepted definition. Undefined for a new tool, and if its text is not on this machine. */
+  /** The accepted definition. Undefined for a new tool, and if its text is not on this machine or no longer kept. */
   before: Definition | undefined;
   now: Definition;
 }
@@ -48,7 +48,7 @@ function placesOf({ config, env, cwd }: Surroundings): DefinitionsPlace[] {
 export function heldServers(surroundings: Surroundings): ReviewedServer[] {
   return placesOf(surroundings).flatMap((place) => {
     const record = readRecord(place.record);
-    return record && record.held.size > 0 ? [reviewed(record)] : [];
+    return record && record.held.size > 0 ? [reviewed(place.server, record)] : [];
   });
 }
 
@@ -56,13 +56,13 @@ export function heldServers(surroundings: Surroundings): ReviewedServer[] {
 export function suspiciousTools(surroundings: Surroundings): Pick<ReviewedTool, "server" | "tool" | "suspicions">[] {
   return placesOf(surroundings).flatMap(({ record: file, server }) =>
     [...(readRecord(file)?.accepted.values() ?? [])].flatMap(({ name: tool, definition }) => {
-      const suspicions = suspicionsOf(definition);
+      const suspicions = definition ? suspicionsOf(definition) : [];
       return suspicions.length === 0 ? [] : [{ server, tool, suspicions }];
     }),
   );
 }
 
-function reviewed({ server, accepted, held, entry, version, heldFrom }: ServerRecord): ReviewedServer {
+function reviewed(server: string, { accepted, held, entry, version, heldFrom }: ServerRecord): ReviewedServer {
   return {
     server,
     isUpgrade: heldFrom !== undefined && (heldFrom.entry !== entry || heldFrom.version !== version),
@@ -99,17 +99,18 @@ function accept({ record: file, lockFile, server }: DefinitionsPlace, chosen: re
     const held = record.held.get(tool);
     // The server may have changed it once more since it was shown.
     if (!held || !Bun.deepEquals(held.definition, now)) continue;
-    const { why: _, former, ...accepted } = held;
     record.held.delete(tool);
-    record.accepted.set(tool, accepted);
-    locked.tools.set(tool, accepted.fingerprint);
-    if (former === undefined) continue;
-    record.accepted.delete(former);
-    locked.tools.delete(former);
+    // A tool that was renamed stays known by its former name: it may come back.
+    record.accepted.set(tool, acceptedNow(held));
+    locked.tools.set(tool, held.fingerprint);
   }
-  if (record.held.size === 0 && record.heldFrom) Object.assign(record, record.heldFrom);
-  writeRecord(file, record);
+  if (record.held.size === 0) {
+    Object.assign(record, record.heldFrom);
+    record.isLost = undefined;
+  }
+  // It refuses to hold too much, and nothing is accepted then.
   if (lock) writeLockFile(lockFile, lock.set(server, { ...locked, version: record.version }));
+  writeRecord(file, record);
 }
 
 /** The lock files that the config's servers have or could have. */

@@ -9,6 +9,10 @@ const named: readonly string[] = ["properties", "patternProperties", "$defs", "d
 const texts: readonly string[] = ["title", "description", "$comment"];
 const lists: readonly string[] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const inner: readonly string[] = ["items", "contains", "propertyNames", "not", "if", "then", "else"];
+/** What allows less below these may allow more above them. */
+const reversing: readonly string[] = ["not", "if", "oneOf", "contains"];
+/** Arguments may be left out. What else is gone from a list of schemas allowed less. */
+const removable: readonly string[] = ["properties", "$defs", "definitions"];
 /** A greater number allows less. */
 const lowest: readonly string[] = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
 /** A smaller number allows less. */
@@ -16,10 +20,30 @@ const highest: readonly string[] = ["maximum", "exclusiveMaximum", "maxLength", 
 
 /** Each change that does not pass, as a sentence without its end. `place` is the schema's name for people. */
 export function schemaChanges(before: unknown, now: unknown, place: string): string[] {
+  return changes(before, now, { place, isExact: [before, now].some((schema) => refersReversed(schema)) });
+}
+
+/** Where a change is, and whether one that allows less does not pass either. */
+interface At {
+  place: string;
+  isExact: boolean;
+}
+
+function changes(before: unknown, now: unknown, at: At): string[] {
   if (Bun.deepEquals(before, now)) return [];
-  if (!isObject(before) || !isObject(now)) return [`${place}: changed`];
+  if (!isObject(before) || !isObject(now)) return [`${at.place}: changed`];
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].flatMap((key) =>
-    keyChanges(key, valueAt(before, key), valueAt(now, key), place),
+    keyChanges(key, valueAt(before, key), valueAt(now, key), at),
+  );
+}
+
+/** Whether a schema refers to another part of it from below `not` or the like, so that the part may do the reverse there. */
+function refersReversed(value: unknown, isReversed = false): boolean {
+  if (Array.isArray(value)) return value.some((each) => refersReversed(each, isReversed));
+  if (!isObject(value)) return false;
+  return Object.entries(value).some(
+    ([key, each]) =>
+      (isReversed && /^\$(?:\w+R|r)ef$/.test(key)) || refersReversed(each, isReversed || reversing.includes(key)),
   );
 }
 
@@ -28,43 +52,50 @@ function valueAt(schema: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(schema, key) ? schema[key] : undefined;
 }
 
-function keyChanges(key: string, before: unknown, now: unknown, place: string): string[] {
+function keyChanges(key: string, before: unknown, now: unknown, at: At): string[] {
   if (Bun.deepEquals(before, now)) return [];
+  const { place } = at;
   const changed = [`${place}: ${shown(key)} changed`];
   if (texts.includes(key))
     return textChange(before, now) ? [`${place}: the ${key} was ${textChange(before, now)}`] : [];
-  if (named.includes(key)) return namedChanges(before ?? {}, now ?? {}, place);
+  const isExact = at.isExact || reversing.includes(key);
+  if (named.includes(key)) return namedChanges(key, before ?? {}, now ?? {}, { place, isExact });
+  if (inner.includes(key))
+    return before === undefined || now === undefined ? changed : changes(before, now, { place, isExact });
+  if (lists.includes(key) && Array.isArray(before) && Array.isArray(now) && before.length === now.length) {
+    return now.flatMap((each, index) => changes(before[index], each, { place, isExact }));
+  }
+  if (key === "additionalProperties" && isObject(before) && isObject(now)) {
+    return changes(before, now, { place: `${place}.*`, isExact });
+  }
+  if (isExact) return changed;
   if (key === "required") return requiredChanges(before ?? [], now ?? [], place);
   if (key === "enum") return enumChanges(before, now, place);
   if (key === "type") return typeChanges(before, now, place);
   if (lowest.includes(key)) return isWithin(before, now, (a, b) => b >= a) ? [] : changed;
   if (highest.includes(key)) return isWithin(before, now, (a, b) => b <= a) ? [] : changed;
-  if (key === "additionalProperties") {
-    if (now === false) return [];
-    return isObject(before) && isObject(now) ? schemaChanges(before, now, `${place}.*`) : changed;
-  }
-  if (inner.includes(key))
-    return before === undefined || now === undefined ? changed : schemaChanges(before, now, place);
-  if (lists.includes(key) && Array.isArray(before) && Array.isArray(now) && before.length === now.length) {
-    return now.flatMap((each, at) => schemaChanges(before[at], each, place));
-  }
-  return changed;
+  return key === "additionalProperties" && now === false ? [] : changed;
 }
 
 /** How a text has changed, for a sentence. Undefined if it passes. */
 export function textChange(before: unknown, now: unknown): string | undefined {
-  if (now === undefined || now === "") return undefined;
-  if (before === undefined || before === "") return "added";
+  const [wasThere, isThere] = [before, now].map((text) => text !== undefined && text !== "");
+  if (!wasThere || !isThere) return wasThere ? "removed" : isThere ? "added" : undefined;
   return typeof before === "string" && typeof now === "string" && saysTheSame(before, now) ? undefined : "rewritten";
 }
 
-function namedChanges(before: unknown, now: unknown, place: string): string[] {
+function namedChanges(key: string, before: unknown, now: unknown, { place, isExact }: At): string[] {
   if (!isObject(before) || !isObject(now)) return [`${place}: changed`];
-  return Object.keys(now).flatMap((name) =>
-    Object.hasOwn(before, name)
-      ? schemaChanges(before[name], now[name], `${place}.${shown(name)}`)
-      : [`${place}: "${shown(name)}" is new`],
-  );
+  const gone = Object.keys(before).filter((name) => !Object.hasOwn(now, name));
+  const isGone = gone.length > 0 && (isExact || !removable.includes(key));
+  return [
+    ...(isGone ? gone.map((name) => `${place}: "${shown(name)}" is gone`) : []),
+    ...Object.keys(now).flatMap((name) =>
+      Object.hasOwn(before, name)
+        ? changes(before[name], now[name], { place: `${place}.${shown(name)}`, isExact })
+        : [`${place}: "${shown(name)}" is new`],
+    ),
+  ];
 }
 
 function requiredChanges(before: unknown, now: unknown, place: string): string[] {

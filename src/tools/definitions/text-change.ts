@@ -35,7 +35,11 @@ function wordsOf(text: string): string[] {
 /** Whether two words of at least five letters have the same first letter and differ by one letter, or by two that are swapped. */
 function isMisspelt(one: string, other: string): boolean {
   const isLatin = (word: string) => word.length >= 5 && /^\p{Script=Latin}+$/u.test(word);
-  if (!isLatin(one) || !isLatin(other) || one[0] !== other[0]) return false;
+  return isLatin(one) && isLatin(other) && one[0] === other[0] && isOneEdit(one, other);
+}
+
+/** Whether two words differ by one letter at most, or by two that are swapped. */
+export function isOneEdit(one: string, other: string): boolean {
   let start = 0;
   while (start < one.length && one[start] === other[start]) start++;
   let end = 0;

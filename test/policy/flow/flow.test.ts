@@ -148,8 +148,8 @@ describe("labels of several places", () => {
     const tools = new ToolLabels({
       servers: new Map([["rec", { policy }]]),
       fromCatalog: async () => ({ "*": ["untrusted"], post: ["public"] }),
-      annotationsOf: () => undefined,
       toolsOf: () => [],
+      listed: () => undefined,
     });
     const of = async () => {
       await tools.load("rec");
