@@ -140,10 +140,10 @@ describe("a comparison of arguments with private data that was read", () => {
     ["thousands of texts", { a: Array.from({ length: 19_000 }, (_, id) => `abcdef${id}`) }],
     ["thousands of levels", JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`)],
     ["thousands of keys", Object.fromEntries(Array.from({ length: 50_000 }, (_, id) => [`key${id}`, 1]))],
-  ])("takes less than 100 ms for %s", (_, args) => {
-    const startedAt = performance.now();
+  ])("takes less than 100 ms of CPU for %s", (_, args) => {
+    using longest = new LongestTurn();
     expect(reads.compare(args)).toBeUndefined();
-    expect(performance.now() - startedAt).toBeLessThan(100);
+    expect(longest.ms).toBeLessThan(100);
   });
 
   test("finds what the arguments repeat, and says if they repeat nothing", () => {

@@ -16,7 +16,7 @@ describe("labels in one process", () => {
     let listed: StatingTool | undefined;
     const entry = mode === undefined ? {} : { definitions: { mode } };
     const servers = new Map([["rec", entry]]);
-    const labels = new ToolLabels({ servers, fromCatalog: undefined, listed: () => listed });
+    const labels = new ToolLabels({ servers, fromCatalog: undefined, toolsOf: () => [], listed: () => listed });
     await labels.load("rec");
     return lists.map((list) => {
       listed = list;
