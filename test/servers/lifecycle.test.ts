@@ -245,7 +245,7 @@ describe("an idle server", () => {
     const servers = { flaky: { ...flaky(), idleTimeoutMs: 1 }, odd: fixture("odd", own.mark) };
     own.open(servers, { log });
     await call("starts");
-    await until("flaky", "idle");
+    await eventually(() => lines.some((line) => line.startsWith("flaky was stopped")));
     await failure(own.pool.callTool("odd", "end-process", {}));
     await own.pool.close();
     expect(lines.sort()).toEqual([

@@ -23,26 +23,26 @@ export function patternOf(source: string): Pattern {
   if (compiled.programSize() > maxPatternSize) throw new Error("its pattern is too large: it repeats too much");
   return (text, work) => {
     work.take(20);
-    return compiled.test(text.length < 1_000 ? text : (new TimedText(text, work.endsAt) as unknown as string));
+    return compiled.test(text.length < 1_000 ? text : (new TimedText(text, work) as unknown as string));
   };
 }
 
 /** A text that ends the search in it when the time is over: the engine asks for one character after another. */
 class TimedText extends String {
   readonly #text: string;
-  readonly #endsAt: number;
-  #untilCheck = 64;
+  readonly #work: Work;
+  #untilCheck = 1;
 
-  constructor(text: string, endsAt: number) {
+  constructor(text: string, work: Work) {
     super(text);
     this.#text = text;
-    this.#endsAt = endsAt;
+    this.#work = work;
   }
 
   override charCodeAt(index: number): number {
     this.#untilCheck -= 1;
     if (this.#untilCheck === 0) {
-      if (performance.now() > this.#endsAt) throw new TooMuchWork();
+      if (this.#work.isLate) throw new TooMuchWork();
       this.#untilCheck = 64;
     }
     return this.#text.charCodeAt(index);

@@ -17,6 +17,8 @@ export class TooMuchWork extends Undecidable {
 /** Counts the work of all conditions that decide about one call. */
 export class Work {
   #steps: number;
+  #begin: NodeJS.CpuUsage | undefined;
+  /** The time on the clock at which the thread's own time may be over. */
   #endsAt: number | undefined;
 
   constructor(steps = conditionSteps) {
@@ -34,9 +36,15 @@ export class Work {
     if (text.length > 100) this.take(text.length / 10);
   }
 
-  /** When the patterns of the conditions must be done. */
-  get endsAt(): number {
-    this.#endsAt ??= performance.now() + conditionMs;
-    return this.#endsAt;
+  /** Whether the time for the patterns of the conditions is over. It is time of this thread, so that a busy machine decides nothing. */
+  get isLate(): boolean {
+    const now = performance.now();
+    this.#begin ??= process.threadCpuUsage();
+    this.#endsAt ??= now + conditionMs;
+    if (now <= this.#endsAt) return false;
+    const { user, system } = process.threadCpuUsage(this.#begin);
+    const leftMs = conditionMs - (user + system) / 1_000;
+    this.#endsAt = now + leftMs;
+    return leftMs <= 0;
   }
 }
