@@ -7,7 +7,7 @@ import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { percentDecoded } from "../../base/percent-decoded.ts";
 import { needsPage, personKeysIn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
-import { wholeConfig } from "../../config/oidc.ts";
+import { pagePath, wholeConfig } from "../../config/oidc.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
@@ -37,7 +37,7 @@ export interface SharedSignIns {
   /** A sign-in was begun here. `endsAt` is in milliseconds since 1970. */
   begun(state: string, endsAt: number): Promise<void>;
   /** Passes the end of a sign-in on to the replica that has begun it. Undefined if there is none. */
-  pass(state: string, request: Request): Promise<Response | undefined>;
+  pass(state: string, request: Request, path: string): Promise<Response | undefined>;
 }
 
 interface Pending {
@@ -79,7 +79,9 @@ export class PersonConnect {
     const url = new URL(request.url);
     if (relative === connectedPath) {
       const state = url.searchParams.get("state") ?? "";
-      const passed = this.#pending.has(state) ? undefined : await this.#options.signIns?.pass(state, request);
+      const passed = this.#pending.has(state)
+        ? undefined
+        : await this.#options.signIns?.pass(state, request, `${pagePath}${connectedPath}`);
       return passed ?? this.#end(url, person);
     }
     const asked = url.searchParams.get("for");

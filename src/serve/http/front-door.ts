@@ -14,7 +14,6 @@ import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import type { Person } from "../../config/oidc.ts";
-import type { LivePerson } from "../../policy/people/live-people.ts";
 import type { ExecutionView } from "../../programs/stored-executions.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes, unlockMs } from "../limits.ts";
@@ -26,11 +25,12 @@ import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { healthAnswer } from "./health.ts";
 import { bracketed, listen } from "./listen.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
-import { PersonPlaces, type PlaceInUse } from "./person-places.ts";
+import { PersonPlaces } from "./person-places.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
 import type { Replicas } from "./replicas/replicas.ts";
 import { ScheduledPrograms } from "./scheduled-programs.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
+import { targetOf } from "./target.ts";
 import type { SessionTransport } from "./transport.ts";
 
 export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, ModernLimits {
@@ -72,6 +72,8 @@ interface Place {
 const path = "/mcp";
 
 const metricsPath = "/metrics";
+
+const methods = ["POST", "GET", "DELETE"];
 
 export class FrontDoor {
   readonly #options: FrontDoorOptions;
@@ -199,7 +201,7 @@ export class FrontDoor {
 
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     this.#gate.checkHost(request);
-    const { pathname } = new URL(request.url);
+    const { pathname } = targetOf(request);
     const { log, page } = this.#options;
     const { signal } = request;
     const health = await healthAnswer(pathname, { app: this.#app, isLeaving: this.#isLeaving, signal, log });
@@ -215,25 +217,26 @@ export class FrontDoor {
     const peer = server.requestIP(request);
     const caller = await this.#gate.callerOf(request, forwarded?.address ?? peer?.address ?? "");
     await this.#checkPeer(peer);
+    const metrics = pathname === metricsPath ? await this.#metrics(request, caller) : undefined;
+    if (metrics) return metrics;
+    // Nothing is opened or passed on before the path is known to be one of ours, and open to the caller.
+    const at = await this.#pathFor(caller, pathname, request.signal);
+    if (!methods.includes(request.method)) {
+      throw new HttpRefusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
+    }
     const stayOpen = () => server.timeout(request, httpIdleSeconds);
     const body = () => textOf(request, this.#options.maxBodyBytes);
-    const { address: client } = caller;
-    const own =
-      replicas && !forwarded ? await replicas.passSession({ request, address: client, stayOpen, body }) : request;
+    const { address: client, person } = caller;
+    const arrived = { request, path: at.path, address: client, stayOpen, body };
+    const own = replicas && !forwarded ? await replicas.passSession(arrived) : request;
     if (own instanceof Response) return own;
-    const arrived = { request: own, caller, stayOpen, isForwarded: forwarded !== undefined };
-    const { person } = caller;
+    const known = { request: own, path: at.path, caller, stayOpen, isForwarded: forwarded !== undefined };
     if (person) {
-      using place = await this.#placeOf(person, pathname);
-      return await this.#answerAt(place.opened, arrived);
+      using place = await this.#people.of(person, at.door);
+      return await this.#answerAt(place.opened, known);
     }
-    const address = this.#addressOf(caller);
-    // Before any door is looked up: the token says nothing about other addresses.
-    if (address !== undefined && pathname !== address) throw nothingHere(address);
-    const metrics = pathname === metricsPath ? await this.#metrics(request) : undefined;
-    if (metrics) return metrics;
-    const place = pathname === path ? this.#whole : await this.#door(pathname.slice(1), request.signal, address);
-    return this.#answerAt(place, arrived);
+    const place = at.path === path ? this.#whole : await this.#doorNamed(at.path.slice(1));
+    return this.#answerAt(place, known);
   }
 
   async #answerAt(place: Place, arrived: Arrived): Promise<Response> {
@@ -244,17 +247,16 @@ export class FrontDoor {
       case "GET":
         accepts(request, "text/event-stream");
         return (await sessionOf(place, request, caller)).listen(request.headers.get("last-event-id"), stayOpen);
-      case "DELETE":
+      default:
         await (await sessionOf(place, request, caller)).close();
         await place.sessions.settled();
         return new Response(null, { status: 200 });
-      default:
-        throw new HttpRefusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
     }
   }
 
   /** The metrics of all doors. Undefined if they are off. Tokens of doors open other addresses only. */
-  async #metrics({ method, signal }: Request): Promise<Response | undefined> {
+  async #metrics({ method, signal }: Request, caller: Caller): Promise<Response | undefined> {
+    if (caller.person || this.#addressOf(caller) !== undefined) return undefined;
     const app = await this.#unlocked(signal);
     const text = await app?.telemetry?.prometheus?.();
     if (text === undefined) return undefined;
@@ -271,7 +273,10 @@ export class FrontDoor {
     throw new HttpRefusal(403, `${problem.message}. ${problem.hint} To serve other users, require a token`);
   }
 
-  async #post({ sessions, modern }: Place, { request, caller, stayOpen, isForwarded }: Arrived): Promise<Response> {
+  async #post(
+    { sessions, modern }: Place,
+    { request, path, caller, stayOpen, isForwarded }: Arrived,
+  ): Promise<Response> {
     accepts(request, "application/json", "text/event-stream");
     const id = request.headers.get("mcp-session-id");
     const session = id === null ? undefined : await sessionOf({ sessions }, request, caller);
@@ -292,7 +297,7 @@ export class FrontDoor {
       stayOpen();
       const { replicas } = isForwarded ? {} : this.#options;
       const { address } = caller;
-      const passed = await replicas?.passRequest({ request, address, stayOpen, body: async () => text }, value);
+      const passed = await replicas?.passRequest({ request, path, address, stayOpen, body: async () => text }, value);
       return passed ?? modern.answer(request, value, caller);
     }
     if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
@@ -310,17 +315,31 @@ export class FrontDoor {
   }
 
   /**
-   * Opens the door with the first request. `address` is the only one that the caller may know. Throws an HttpRefusal if the config has no
-   * such door, which ends its sessions.
+   * The path of ours that a request names, and the door behind it. Throws one HttpRefusal for everything that the caller may not use, whether
+   * it exists or not. Sessions of a door that the config no longer has end.
    */
-  async #door(name: string, signal: AbortSignal, address: string | undefined): Promise<Place> {
-    const app = await this.#unlocked(signal);
+  async #pathFor(caller: Caller, pathname: string, signal: AbortSignal): Promise<Address> {
+    const own = this.#addressOf(caller);
+    // Before any door is looked up: the token says nothing about other addresses.
+    if (own !== undefined && pathname !== own) throw nothingHere(own);
+    const { person } = caller;
+    const isWhole = pathname === path;
+    const name = pathname.slice(1);
+    const app = person ? this.#app : isWhole ? undefined : await this.#unlocked(signal);
     await app?.reload?.refresh();
-    if (!app?.config.doors.includes(name)) {
-      await this.#closeDoor(name);
-      throw nothingHere(address);
+    const isOurs = isWhole || app?.config.doors.includes(name) === true;
+    const door = isWhole ? this.#options.door : name;
+    const people = this.#options.people?.people;
+    if (isOurs && (!person || people?.mayUse(person, door))) {
+      if (person) people?.note(person, door);
+      return { path: isWhole ? path : `/${name}`, door };
     }
-    return this.#doorNamed(name);
+    if (!person) {
+      await this.#closeDoor(name);
+      throw nothingHere(own);
+    }
+    await this.#people.leave(person, door);
+    throw new HttpRefusal(404, "Nothing is served at this path for you. Your groups may not include it");
   }
 
   #doorNamed(name: string): Promise<OpenDoor> {
@@ -356,21 +375,6 @@ export class FrontDoor {
     return opened;
   }
 
-  /** What a person has at the path. Throws one HttpRefusal for everything that the person may not use, whether it exists or not. */
-  async #placeOf(person: LivePerson, pathname: string): Promise<PlaceInUse<OpenDoor>> {
-    const app = this.#app;
-    await app.reload?.refresh();
-    const door = pathname === path ? this.#options.door : pathname.slice(1);
-    const isThere = pathname === path || app.config.doors.includes(pathname.slice(1));
-    const people = this.#options.people?.people;
-    if (!isThere || !people?.mayUse(person, door)) {
-      await this.#people.leave(person, door);
-      throw new HttpRefusal(404, "Nothing is served at this path for you. Your groups may not include it");
-    }
-    people.note(person, door);
-    return this.#people.of(person, door);
-  }
-
   async #closeDoor(name: string): Promise<void> {
     const opened = await this.#doors.get(name)?.catch(() => undefined);
     this.#doors.delete(name);
@@ -384,9 +388,17 @@ export class FrontDoor {
   }
 }
 
-/** A request whose sender is known. */
+/** One of our paths. */
+interface Address {
+  path: string;
+  /** The door behind it. Undefined for the whole config. */
+  door: string | undefined;
+}
+
+/** A request whose sender and path are known. */
 interface Arrived {
   request: Request;
+  path: string;
   caller: Caller;
   stayOpen: StayOpen;
   /** Another replica has passed it on. */

@@ -7,6 +7,7 @@ import { PersonRefused } from "../../policy/people/refused.ts";
 import { personOwner } from "../owner.ts";
 import type { Caller } from "./clients.ts";
 import { HttpRefusal, insufficientScope, invalidToken } from "./refusal.ts";
+import { targetOf } from "./target.ts";
 
 const metadataPath = "/.well-known/oauth-protected-resource";
 
@@ -28,7 +29,7 @@ export class PeopleGate {
 
   /** The metadata of the protected resource that the path is about (RFC 9728). Undefined for other paths. */
   metadataAt(request: Request): Response | undefined {
-    const { pathname } = new URL(request.url);
+    const { pathname } = targetOf(request);
     const { oidc } = this.people;
     if (!oidc || request.method !== "GET" || !pathname.startsWith(metadataPath)) return undefined;
     const path = pathname.slice(metadataPath.length);
@@ -44,7 +45,7 @@ export class PeopleGate {
 
   /** What a client needs to know to get a token. */
   challengeFor(request: Request): string {
-    const { pathname } = new URL(request.url);
+    const { pathname } = targetOf(request);
     const scopes = this.people.oidc?.scopes ?? [];
     const at = `${this.#originOf(request)}${metadataPath}${resourcePath.test(pathname) ? pathname : ""}`;
     return `, resource_metadata="${at}"${scopes.length > 0 ? `, scope="${scopes.join(" ")}"` : ""}`;
@@ -55,7 +56,7 @@ export class PeopleGate {
     const challenge = this.challengeFor(request);
     const { people } = this;
     try {
-      const person = await people.use(token, `${this.#originOf(request)}${new URL(request.url).pathname}`);
+      const person = await people.use(token, `${this.#originOf(request)}${targetOf(request).pathname}`);
       const { ended, revoked } = person;
       return {
         owner: personOwner(person.id),

@@ -9,7 +9,16 @@ const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch: async (request) => {
-    const answer = await passOn({ request, body: "{}", url, headers: {}, stayOpen: () => {}, isGone, open: undefined });
+    const answer = await passOn({
+      request,
+      path: "/mcp",
+      body: "{}",
+      url,
+      headers: {},
+      stayOpen: () => {},
+      isGone,
+      open: undefined,
+    });
     return answer ?? new Response("not passed on", { status: 500 });
   },
 });

@@ -2,26 +2,26 @@
 import { systemCodeOf } from "../../../base/errors.ts";
 import type { StayOpen } from "../event-stream.ts";
 import { lostAnswer } from "../refusal.ts";
+import { targetOf } from "../target.ts";
 
 /** The status of a replica that a request was not meant for: another process has its address now. */
 export const misdirected = 421;
 
-/** Headers that are about one connection (RFC 9110, section 7.6.1), and those that the next one makes anew. */
-const ofConnection = [
-  "connection",
-  "content-length",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-];
+/**
+ * The headers that are passed on: those that the other replica reads. It makes everything else anew, and what a client says of its connection
+ * (RFC 9110, section 7.6.1) or of other servers on its way is not passed on.
+ */
+const passedOn =
+  /^(?:accept|authorization|content-type|cookie|host|last-event-id|mcp-[a-z0-9-]+|origin|sec-fetch-site|user-agent)$/;
+
+/** The headers that are passed back. */
+const passedBack =
+  /^(?:allow|cache-control|content-(?:language|security-policy|type)|location|mcp-session-id|referrer-policy|retry-after|set-cookie|www-authenticate|x-[a-z-]+)$/;
 
 export interface Passed {
   request: Request;
+  /** The path at the other replica, which is one of ours. */
+  path: string;
   /** Undefined for a request without a body. */
   body: string | undefined;
   /** The address of the replica. */
@@ -50,10 +50,9 @@ export async function passOn(passed: Passed): Promise<Response | undefined> {
       end();
       return undefined;
     }
-    const answer = new Response(response.body && watched(response.body, stayOpen, end), response);
-    if (!response.body) end();
-    for (const name of ofConnection) answer.headers.delete(name);
-    return answer;
+    const { status, body } = response;
+    if (!body) end();
+    return new Response(body && watched(body, stayOpen, end), { status, headers: only(response.headers, passedBack) });
   } catch (error) {
     end();
     throw error;
@@ -61,14 +60,12 @@ export async function passOn(passed: Passed): Promise<Response | undefined> {
 }
 
 /** Undefined if nothing listens at the address. */
-async function sent({ request, body, url, headers: more, isGone }: Passed): Promise<Response | undefined> {
-  const { pathname, search } = new URL(request.url);
-  const headers = new Headers(request.headers);
-  for (const name of ofConnection) headers.delete(name);
+async function sent({ request, path, body, url, headers: more, isGone }: Passed): Promise<Response | undefined> {
+  const headers = only(request.headers, passedOn);
   for (const [name, value] of Object.entries(more)) headers.set(name, value);
   const { method, signal } = request;
   try {
-    return await fetch(new URL(`${pathname}${search}`, url), {
+    return await fetch(addressAt(url, path, targetOf(request).search), {
       method,
       headers,
       body: body ?? null,
@@ -87,6 +84,18 @@ async function sent({ request, body, url, headers: more, isGone }: Passed): Prom
     if (method !== "POST" || notArrived.has(systemCodeOf(error) ?? "")) return undefined;
     throw lostAnswer("The replica that has the session ended while it got this request");
   }
+}
+
+/** These setters never change the host, whatever the texts are. */
+function addressAt(replica: string, path: string, search: string): URL {
+  const address = new URL(replica);
+  address.pathname = path;
+  address.search = search;
+  return address;
+}
+
+function only(headers: Headers, names: RegExp): Headers {
+  return new Headers([...headers].filter(([name]) => names.test(name)));
 }
 
 const notArrived = new Set(["ECONNREFUSED", "ConnectionRefused", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]);

@@ -6,6 +6,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { isObject, parsedJson } from "../../../base/json-object.ts";
 import { maxForwardSkewMs } from "../../limits.ts";
 import { HttpRefusal } from "../refusal.ts";
+import { targetOf } from "../target.ts";
 
 export const forwardHeader = "claudikins-forwarded";
 
@@ -56,8 +57,9 @@ function unproven(): HttpRefusal {
   return new HttpRefusal(403, "Only a replica of the same database may pass requests on");
 }
 
-function aboutOf({ method, url, headers }: Request): Pick<Proven, "method" | "path" | "host"> {
-  const { pathname, search } = new URL(url);
+function aboutOf(request: Request): Pick<Proven, "method" | "path" | "host"> {
+  const { pathname, search } = targetOf(request);
+  const { method, headers } = request;
   return { method, path: `${pathname}${search}`, host: headers.get("host") ?? "" };
 }
 

@@ -34,6 +34,8 @@ interface Here {
 /** A request that may belong elsewhere. */
 export interface Arrived {
   request: Request;
+  /** The path of the request, which is one of ours. */
+  path: string;
   /** The remote address of the client. */
   address: string;
   stayOpen: StayOpen;
@@ -165,11 +167,12 @@ export class Replicas implements AsyncDisposable {
       const begun = { kind: signInKind, id: sha256(state), value: replica.name, endsAt };
       await this.#options.rows.values.add(begun, maxBegunSignIns);
     },
-    pass: async (state: string, request: Request): Promise<Response | undefined> => {
+    /** `path` is that of the page at which sign-ins end. */
+    pass: async (state: string, request: Request, path: string): Promise<Response | undefined> => {
       const { rows } = this.#options;
       const { value } = (await rows.values.get(signInKind, sha256(state))) ?? {};
       if (value === undefined || request.headers.has(forwardHeader)) return undefined;
-      const arrived = { request, address: "", stayOpen: () => {}, body: () => request.text() };
+      const arrived = { request, path, address: "", stayOpen: () => {}, body: () => request.text() };
       const passed = await this.#pass(arrived, () => rows.find(value));
       return passed instanceof Response ? passed : undefined;
     },
@@ -180,7 +183,7 @@ export class Replicas implements AsyncDisposable {
    * request if it belongs here, or nowhere.
    */
   async #pass(arrived: Arrived, locate: () => Promise<Reached | undefined>): Promise<Response | Request> {
-    const { request, address, stayOpen } = arrived;
+    const { request, path, address, stayOpen } = arrived;
     const { replica, proofKey } = this.#joined;
     const deadline = performance.now() + deadReplicaMs;
     const open = arrived.isListening || request.method !== "POST" ? undefined : this.#open;
@@ -192,7 +195,7 @@ export class Replicas implements AsyncDisposable {
       const headers = { [forwardHeader]: forwardProof(request, { to: place.replica, address }, proofKey) };
       const isThere = async () => (await locate())?.replica === place.replica;
       const answer = await this.#watched(isThere, stayOpen, (isGone) =>
-        passOn({ request, body, url: place.url, headers, stayOpen, isGone, open }),
+        passOn({ request, path, body, url: place.url, headers, stayOpen, isGone, open }),
       );
       if (answer) return answer;
       if (performance.now() > deadline) throw busy("The replica that has the session does not answer");
