@@ -12,7 +12,7 @@ const ofProject = [
   ...[".envrc", ".husky", ".githooks"],
 ];
 
-/** What git runs, or follows to other settings, in its folder. */
+/** What git runs, or follows to other settings, in its folder. A server with a list that names the folder may write to the rest of it. */
 const ofGit = ["hooks", "config", "config.worktree", "commondir", "modules", "worktrees"];
 
 /** `pin` is a folder around a `guard`: it can be written to, and cannot be moved away with what it holds. */
@@ -22,6 +22,8 @@ export interface Guard {
 }
 
 interface Guarded {
+  /** All that the server may write to. */
+  writable: readonly HeldPath[];
   /** Folders of projects. Those outside of the folder to write to do not matter. */
   projects: readonly HeldPath[];
   /** Other files and folders. Those outside, and those that do not exist, do not matter. */
@@ -35,10 +37,10 @@ type Refuse = (path: string, why: string, hint: string) => never;
 /** Returns what must be mounted over a folder to write to. Refuses the folder if that is not possible. */
 export function guardsIn(
   ground: HeldPath,
-  { projects, named, commands }: Guarded,
+  { writable, projects, named, commands }: Guarded,
   { open, refuse }: { open: (path: string) => HeldPath; refuse: Refuse },
 ): Guard[] {
-  const isItself = named.some(({ id }) => id !== undefined && id === ground.id) || isGuarded(ground.path);
+  const isItself = named.some(({ id }) => id !== undefined && id === ground.id) || isGuarded(ground);
   if (isItself) refuse(ground.asked, "counts outside of sandboxes", "Name other files and folders.");
   const isInside = (place: HeldPath) => place.id !== undefined && place.id !== ground.id && place.isWithin(ground);
   const made = (place: HeldPath) =>
@@ -46,8 +48,9 @@ export function guardsIn(
   const isInReach = (place: HeldPath) => ground.id !== undefined && place.around.includes(ground.id);
   const folders = [ground, ...projects.filter(isInside)];
   const git = folders.map(({ path }) => open(join(path, ".git")));
+  const isOpened = (folder: HeldPath) => folder.isFolder && writable.some(({ id }) => id === folder.id);
   const ofRepositories = [...git, ...(basename(ground.path) === ".git" ? [ground] : [])].flatMap((folder) => {
-    if (!folder.isFolder) return folder;
+    if (!isOpened(folder)) return folder;
     const [hooks, ...others] = ofGit.map((name) => open(join(folder.path, name)));
     return [...(hooks ? [made(hooks)] : []), ...others];
   });
@@ -69,10 +72,15 @@ export function guardsIn(
 
 const guardsOf = (places: readonly HeldPath[], kind: Guard["kind"]) => places.map((held) => ({ kind, held }));
 
-/** Whether a path to write to is one of the places itself. */
-function isGuarded(path: string): boolean {
+/** Whether what is written to is one of the places itself. */
+function isGuarded({ path, isFolder }: HeldPath): boolean {
   const inGit = basename(dirname(path)) === ".git" && ofGit.includes(basename(path));
-  return inGit || ofProject.some((name) => path.endsWith(sep + name));
+  return inGit || (basename(path) === ".git" && !isFolder) || ofProject.some((name) => path.endsWith(sep + name));
+}
+
+/** Whether it is the repository of the folder, which no server can replace: each sandbox with the folder guards it. */
+export function isRepositoryOf(ground: HeldPath, { path, around }: HeldPath): boolean {
+  return basename(path) === ".git" && around.at(-1) === ground.id;
 }
 
 /** If the folder cannot be made, the server cannot make it either. */

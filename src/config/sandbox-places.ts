@@ -169,6 +169,7 @@ export function refuseClosed(
     if (isHidden && !isData) refuse(path.asked, "is hidden in a home, as settings and programs are", hint);
   }
   const guarded = {
+    writable: write,
     projects: [cwd, ...configs.map((file) => open(dirname(file)))],
     named: [...programs, ...configs.map(open)],
     commands,

@@ -1,7 +1,7 @@
 /** The paths that an entry opens to its server. Refuses those that would open more than they say, now or later. */
 import { resolve } from "node:path";
 import { HeldPath } from "../../base/held-path.ts";
-import type { Guard } from "../../config/guarded-places.ts";
+import { type Guard, isRepositoryOf } from "../../config/guarded-places.ts";
 import { homeOf } from "../../config/locations.ts";
 import { refuse, refuseClosed } from "../../config/sandbox-places.ts";
 import { missingFolder } from "../process-group.ts";
@@ -51,7 +51,9 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
   for (const path of [...write, ...read]) {
     // The same server may run in another working directory, with the same lists.
     const around = grounds.find(({ ground, isOwn }) =>
-      isOwn && !write.includes(ground) ? path.hasLinkIn(ground) : path.leadsThrough(ground),
+      (isOwn && !write.includes(ground)) || isRepositoryOf(ground, path)
+        ? path.hasLinkIn(ground)
+        : path.leadsThrough(ground),
     );
     if (around) refuse(path.asked, ...leadingThrough(around.ground, around.name));
   }

@@ -4,6 +4,8 @@ import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, sy
 import { dirname, join } from "node:path";
 import type { Box } from "../../../src/config/sandbox.ts";
 import { Pool } from "../../../src/servers/pool.ts";
+import { confinedServer } from "../../../src/setup/settings/add-server.ts";
+import { findInCatalog } from "../../../src/tools/server-catalog.ts";
 import { root } from "../../support/claudikins.ts";
 import {
   failureOf,
@@ -128,15 +130,24 @@ describe.skipIf(withoutSandbox !== undefined)("a server that may write to a proj
     async (name) => {
       makeRepository();
       if (name !== "config") folder.write(`project/.git/${name}`, "as it was");
-      await using opened = open();
+      await using opened = open({ write: [".", ".git"] });
       await expectUnchanged(opened, project(".git", name));
     },
   );
 
+  test("anything of the repository, if its list does not name it", async () => {
+    makeRepository();
+    await using opened = open();
+    for (const name of ["HEAD", "config", "refs/heads/main"]) await expectUnchanged(opened, project(".git", name));
+    for (const name of ["commondir", "hooks/pre-commit", "config.worktree"]) {
+      expect(await opened.shell(`echo ../source > ${project(".git", name)}`)).toStartWith("refused: ");
+    }
+  });
+
   test("the hooks of a repository that has none", async () => {
     makeRepository();
     rmSync(project(".git/hooks"), { recursive: true });
-    await using opened = open();
+    await using opened = open({ write: [".", ".git"] });
     for (const line of [
       `mkdir -p ${project(".git/hooks")}; echo planted > ${project(".git/hooks/pre-commit")}`,
       `rmdir ${project(".git/hooks")}`,
@@ -199,10 +210,17 @@ describe.skipIf(withoutSandbox !== undefined)("a folder to write to is refused",
     async (name) => {
       makeRepository();
       if (!name.startsWith(".git/")) folder.write(`project/${name}`, "{}");
+      expect(existsSync(project(name))).toBe(true);
       await using opened = open({ write: [name] });
       expect(await opened.refusal()).toContain(`MARK/project/${name} counts outside of sandboxes`);
     },
   );
+
+  test("if it is the file that names a repository", async () => {
+    folder.write("project/.git", "gitdir: /elsewhere");
+    await using opened = open({ write: [".", ".git"] });
+    expect(await opened.refusal()).toContain("MARK/project/.git counts outside of sandboxes");
+  });
 
   test("if it is the config in use by another name", async () => {
     const config = folder.write("project/own-name.json", "{}");
@@ -219,16 +237,38 @@ describe.skipIf(withoutSandbox !== undefined)("a folder to write to is refused",
       mkdirSync(at("elsewhere"));
       rmSync(project(name), { recursive: true, force: true });
       symlinkSync(name.endsWith(".json") ? project("missing") : at("elsewhere"), project(name));
-      await using opened = open();
+      await using opened = open({ write: name === ".git/hooks" ? [".", ".git"] : ["."] });
       expect(await opened.refusal()).toContain(`has a link on the way to MARK/project/${name}`);
     },
   );
 });
 
 describe.skipIf(withoutSandbox !== undefined)("a server that may write to a repository", () => {
+  test("has the sandbox of the catalog, beside a server for the files", async () => {
+    const { server } = await findInCatalog("git");
+    const entry = server && confinedServer(server).server;
+    const text = JSON.stringify(entry && "sandbox" in entry ? entry.sandbox : undefined);
+    const { write } = JSON.parse(text.replaceAll("${GIT_REPOSITORY:-.}", "."));
+    makeRepository();
+    await using files = open();
+    expect(await files.shell(`echo mine > ${project("source/own")}`)).toBe("got: done");
+    await using repository = open({ write });
+    expect(await repository.shell(`cd ${project()} && git add . && git commit -m second`)).toBe("got: done");
+    expect(await files.shell(`echo > ${project(".git/index")}`)).toStartWith("refused: ");
+    expect(git("log", "--format=%s")).toBe("second\nfirst");
+  });
+
+  test("has no repository that another server has put there as a link", async () => {
+    folder.write("elsewhere/HEAD", "");
+    await using files = open();
+    expect(await files.shell(`ln -s ${at("elsewhere")} ${project(".git")}`)).toBe("got: done");
+    await using repository = open({ write: [".", ".git"] });
+    expect(await repository.refusal()).toStartWith("CONFIG_INVALID");
+  });
+
   test("can commit, branch, switch and tag", async () => {
     makeRepository();
-    await using opened = open({ write: ["."] }, { env: { GIT_CONFIG_NOSYSTEM: "1" } });
+    await using opened = open({ write: [".", ".git"] }, { env: { GIT_CONFIG_NOSYSTEM: "1" } });
     const line = [
       `cd ${project()}`,
       "echo two > source/b.txt",
