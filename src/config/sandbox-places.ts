@@ -1,10 +1,11 @@
 /** Places of the machine in the sandboxes of servers: those that each of them has, and those that no list of an entry opens. */
 import { existsSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
-import { delimiter, dirname, isAbsolute, join, relative } from "node:path";
+import { delimiter, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { HeldPath } from "../base/held-path.ts";
 import type { Environment } from "./environment.ts";
+import { type Guard, guardsIn } from "./guarded-places.ts";
 import { homeOf, userConfigFile, userDataFolder, xdgFolder } from "./locations.ts";
 
 /** Programs and libraries, also of Nix and Guix. */
@@ -57,13 +58,13 @@ interface ClosedPlaces {
   /** Nothing in them, and nothing that holds one of them, may be opened. */
   own: string[];
   kernel: string[];
-  /** The same for writing: programs and settings that are used outside of sandboxes. */
+  /** Programs and settings that are used outside of sandboxes. Nothing in them may be written to. */
   programs: string[];
   /** The homes. Hidden files and folders in them are settings and programs: nothing in them may be written to, except in `data`. */
   homes: string[];
   /** Hidden folders of a home with data of programs. Folders in them may be opened for writing, those named in `programs` excepted. */
   data: string[];
-  /** The folders in which commands are found. Nothing that holds one of them may be written to. */
+  /** The folders in which commands are found, and the programs that are linked from there. None of them may be written to. */
   commands: string[];
 }
 
@@ -118,17 +119,29 @@ function closedPlaces(env: Environment): ClosedPlaces {
     ],
     homes,
     data: [data, xdgFolder(env, "XDG_STATE_HOME", ".local", "state")],
-    commands: absolute(env["PATH"]),
+    commands: absolute(env["PATH"]).map((path) =>
+      /\/node_modules\/\.bin\/?$/.test(path) ? dirname(resolve(path)) : path,
+    ),
   };
 }
 
 interface OpenedLists {
   read: readonly HeldPath[];
   write: readonly HeldPath[];
+  cwd: HeldPath;
+  /** The config files of all servers. */
+  configs: readonly string[];
 }
 
-/** Throws CONFIG_INVALID for a path that opens one of the closed places. Returns those that not even a path to read may open. */
-export function refuseClosed({ read, write }: OpenedLists, env: Environment, open: (path: string) => HeldPath) {
+/**
+ * Throws CONFIG_INVALID for a path that opens one of the closed places. Returns those that not even a path to read may open, and what must be mounted
+ * over the folders to write to.
+ */
+export function refuseClosed(
+  { read, write, cwd, configs }: OpenedLists,
+  env: Environment,
+  open: (path: string) => HeldPath,
+): { closed: HeldPath[]; guards: Guard[] } {
   const places = closedPlaces(env);
   const opened = (names: keyof ClosedPlaces) => places[names].map(open);
   const [wide, own, kernel, programs] = [opened("wide"), opened("own"), opened("kernel"), opened("programs")];
@@ -143,8 +156,11 @@ export function refuseClosed({ read, write }: OpenedLists, env: Environment, ope
     if (ofKernel) refuse(path.asked, `gives access to the kernel in ${ofKernel.path}`, "Name other folders.");
   }
   for (const path of write) {
-    const isOfCommands = (place: HeldPath) => place.isWithin(path) || (!path.isFolder && path.isWithin(place));
-    const program = programs.find(touches(path)) ?? commands.find(isOfCommands);
+    const isOfCommands = (place: HeldPath) =>
+      path.id === undefined ? false : path.id === place.id || (!path.isFolder && path.isWithin(place));
+    // What exists is guarded.
+    const isUnsafe = (place: HeldPath) => path.isWithin(place) || (place.id === undefined && place.isWithin(path));
+    const program = programs.find(isUnsafe) ?? commands.find(isOfCommands);
     const why = `gives write access to ${program?.path}, where programs or their settings are`;
     if (program) refuse(path.asked, why, "Name other folders.");
     const isData = data.some((place) => path.isWithin(place) && path.id !== place.id);
@@ -152,7 +168,14 @@ export function refuseClosed({ read, write }: OpenedLists, env: Environment, ope
     const hint = "Give the server a folder of its own, whose name does not begin with a dot.";
     if (isHidden && !isData) refuse(path.asked, "is hidden in a home, as settings and programs are", hint);
   }
-  return [...wide, ...own, ...kernel];
+  const guarded = {
+    writable: write,
+    projects: [cwd, ...configs.map((file) => open(dirname(file)))],
+    named: [...programs, ...configs.map(open)],
+    commands,
+  };
+  const guards = write.flatMap((path) => guardsIn(path, guarded, { open, refuse }));
+  return { closed: [...wide, ...own, ...kernel], guards };
 }
 
 /** Throws CONFIG_INVALID. */

@@ -14,7 +14,7 @@ export const server = {
     server: {
       command: "mcp-server-git",
       args: ["--repository", "${GIT_REPOSITORY:-.}"],
-      sandbox: { read: ["~/.gitconfig"], write: ["${GIT_REPOSITORY:-.}"] },
+      sandbox: { read: ["~/.gitconfig"], write: ["${GIT_REPOSITORY:-.}", "${GIT_REPOSITORY:-.}/.git"] },
     },
   },
   session: "shared",

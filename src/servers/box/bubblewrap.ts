@@ -37,7 +37,7 @@ export function wrapArguments(box: BoxContents): { args: string[]; files: number
     ...kernelParts(),
     ...contents.mounts.flatMap(({ at, kind, held }) => {
       if (!held) return emptyFolder(at);
-      return [kind === "write" ? "--bind-fd" : "--ro-bind-fd", `${2 + files.push(held.fd)}`, at];
+      return [kind === "write" || kind === "pin" ? "--bind-fd" : "--ro-bind-fd", `${2 + files.push(held.fd)}`, at];
     }),
     ...contents.links.flatMap(({ at, to }) => ["--symlink", to, at]),
     ...elsewhere.flatMap(([from, at]) => ["--ro-bind", from, at]),

@@ -1,11 +1,12 @@
 /** What a box shows: files and folders of the machine, held open until it is made, links to them, and empty folders in memory. */
 import { HeldPath, type PathLink } from "../../base/held-path.ts";
+import type { Guard } from "../../config/guarded-places.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
 
-/** `read` and `write` show what is held at the same place. `empty` is a folder in memory. */
+/** `empty` is a folder in memory. The others show what is held at the same place: `guard` and `pin` inside a writable folder, to read and to write. */
 export interface Mount {
   at: string;
-  kind: "read" | "write" | "empty";
+  kind: "empty" | "read" | "write" | Guard["kind"];
   held?: HeldPath;
 }
 
@@ -38,7 +39,7 @@ export class Contents {
     if (found) this.show(found);
   }
 
-  show(held: HeldPath, kind: "read" | "write" = "read"): void {
+  show(held: HeldPath, kind: Exclude<Mount["kind"], "empty"> = "read"): void {
     this.#mounts.push({ at: held.path, kind, held });
     this.#links.push(...held.links);
   }
@@ -64,8 +65,9 @@ export class Contents {
 }
 
 /**
- * Sorts mounts so that a folder is mounted before what is inside of it. Leaves out what another mount shows already: no mount is made inside a
- * writable folder, because its owner, the server, could have put a link in the place of the folder.
+ * Sorts mounts so that a folder is mounted before what is inside of it. Leaves out what another mount shows already: except for guards and
+ * pins, no mount is made inside a writable folder, because its owner, the server, could have put a link in the place of the folder. It cannot replace
+ * what is mounted in its own box.
  */
 export function orderedMounts(mounts: readonly Mount[]): Mount[] {
   const strongest = new Map<string, Mount>();
@@ -77,10 +79,10 @@ export function orderedMounts(mounts: readonly Mount[]): Mount[] {
   const kept: Mount[] = [];
   for (const mount of sorted) {
     const around = kept.findLast(({ at }) => isWithin(mount.at, at));
-    const isShown = around?.kind === "write" || (around?.kind === "read" && mount.kind === "read");
-    if (!isShown) kept.push(mount);
+    const isShown = around && around.kind !== "empty" && (mount.kind === "read" || around.kind !== "read");
+    if (rank(mount) >= rank({ kind: "pin" }) || !isShown) kept.push(mount);
   }
   return kept;
 }
 
-const rank = ({ kind }: Mount) => ["empty", "read", "write"].indexOf(kind);
+const rank = ({ kind }: Pick<Mount, "kind">) => ["empty", "read", "write", "pin", "guard"].indexOf(kind);

@@ -1,6 +1,7 @@
 /** The paths that an entry opens to its server. Refuses those that would open more than they say, now or later. */
 import { resolve } from "node:path";
 import { HeldPath } from "../../base/held-path.ts";
+import { type Guard, isRepositoryOf } from "../../config/guarded-places.ts";
 import { homeOf } from "../../config/locations.ts";
 import { refuse, refuseClosed } from "../../config/sandbox-places.ts";
 import { missingFolder } from "../process-group.ts";
@@ -11,6 +12,8 @@ export interface OpenPaths {
   cwd: HeldPath;
   read: HeldPath[];
   write: HeldPath[];
+  /** What is in the folders to write to and is mounted over them. */
+  guards: Guard[];
   /** What any server may write to, its own too. */
   writable: HeldPath[];
   /** What the box shows to nobody, even if it is beside a program. */
@@ -35,7 +38,8 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
   const { cwd, write, ...lists } = listed(own, open);
   const read = lists.read.filter(({ id }) => id !== undefined);
   if (cwd.id === undefined) throw missingFolder(own.cwd);
-  const closed = refuseClosed({ read, write }, own.env, open);
+  const configs = all.flatMap(({ server }) => server.definitions?.config ?? []);
+  const { closed, guards } = refuseClosed({ read, write, cwd, configs: [...new Set(configs)] }, own.env, open);
   if (own.server.definitions) closed.push(open(own.server.definitions.config));
   const others = all
     .filter((each) => markOf(each) !== markOf(own))
@@ -47,7 +51,9 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
   for (const path of [...write, ...read]) {
     // The same server may run in another working directory, with the same lists.
     const around = grounds.find(({ ground, isOwn }) =>
-      isOwn && !write.includes(ground) ? path.hasLinkIn(ground) : path.leadsThrough(ground),
+      (isOwn && !write.includes(ground)) || isRepositoryOf(ground, path)
+        ? path.hasLinkIn(ground)
+        : path.leadsThrough(ground),
     );
     if (around) refuse(path.asked, ...leadingThrough(around.ground, around.name));
   }
@@ -64,7 +70,7 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
     const around = grounds.find(({ ground, isOwn }) => !isOwn && file.leadsThrough(ground));
     if (around) refuse(file.asked, ...leadingThrough(around.ground, around.name));
   }
-  return { cwd, read, write, writable: grounds.map(({ ground }) => ground), closed };
+  return { cwd, read, write, guards, writable: grounds.map(({ ground }) => ground), closed };
 }
 
 /** The working directory and the lists of a server. Without a sandbox, it has no lists. */

@@ -67,6 +67,7 @@ export async function openBox({ server, box, start, env, log }: Scene): ReturnTy
     const certificates = certificateVariables.flatMap((name) => (env[name] ? [resolve(env[name])] : []));
     for (const path of [...systemPaths(box.network === true), ...certificates]) contents.add(path);
     for (const path of paths.write) contents.show(path, "write");
+    for (const { held: path, kind } of paths.guards) contents.show(path, kind);
     for (const path of paths.read) contents.show(path);
     const { PATH: path = "" } = program.env;
     showPrograms(startFiles(program, cwd), { contents, path, home, closed: paths.closed });

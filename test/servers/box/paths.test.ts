@@ -127,7 +127,9 @@ describe("the paths of an entry", () => {
   test("give no write access to folders in which commands are found, or to what variables name", () => {
     mkdirSync(at("other/bin"));
     variables = { ...variables, PATH: `/usr/bin:${at("other/bin")}`, npm_config_cache: at("work/cache") };
-    expect(refusal({ write: [at("other")] })).toContain("FOLDER/other/bin, where programs");
+    const { guards } = opened(neighbour("boxed", { write: [at("other")] }));
+    expect(guards.map(({ kind, held: { path } }) => [kind, path])).toEqual([["guard", at("other/bin")]]);
+    expect(refusal({ write: [at("other/bin")] })).toContain("FOLDER/other/bin, where programs");
     expect(refusal({ write: [folder.write("other/bin/tool", "")] })).toContain("FOLDER/other/bin, where programs");
     // The cache does not exist yet.
     expect(refusal({ write: [at("work")] })).toContain("FOLDER/work/cache, where programs");
@@ -332,11 +334,16 @@ describe("a path", () => {
   });
 });
 
-test("no mount is made inside a writable folder", () => {
+test("no mount is made inside a writable folder, except for guards and pins", () => {
   const mounts = orderedMounts([
     { at: "/home", kind: "empty" },
     { at: "/home/a/lib", kind: "read" },
     { at: "/home/a", kind: "write" },
+    { at: "/home/a/.git/hooks", kind: "guard" },
+    { at: "/home/a/.git", kind: "pin" },
+    { at: "/home/a/.git", kind: "write" },
+    { at: "/home/a/.git/hooks/own", kind: "read" },
+    { at: "/home/a/.git/objects", kind: "write" },
     { at: "/home/a-b", kind: "read" },
     { at: "/home/a-b/data", kind: "write" },
     { at: "/home/a-b/lib", kind: "read" },
@@ -347,6 +354,8 @@ test("no mount is made inside a writable folder", () => {
     "write /home/a",
     "read /home/a-b",
     "write /home/a-b/data",
+    "pin /home/a/.git",
+    "guard /home/a/.git/hooks",
   ]);
 });
 

@@ -1,0 +1,97 @@
+/** Places in folders to write to that run or count outside of sandboxes later. A sandbox shows them read-only. */
+import { mkdirSync } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import type { HeldPath } from "../base/held-path.ts";
+import { projectDataFolder } from "../base/open-folder.ts";
+import { configFileName, definitionsLockName } from "./locations.ts";
+
+/** Settings of claudikins, agents and editors, and programs that git and shells run by themselves. */
+const ofProject = [
+  ...[configFileName, definitionsLockName, join(projectDataFolder, "registry")],
+  ...[".mcp.json", ".claude", ".codex", ".cursor", ".gemini", ".vscode", ".opencode", "opencode.json", ".zed", ".idea"],
+  ...[".envrc", ".husky", ".githooks"],
+];
+
+/** What git runs, or follows to other settings, in its folder. A server with a list that names the folder may write to the rest of it. */
+const ofGit = ["hooks", "config", "config.worktree", "commondir", "modules", "worktrees"];
+
+/** `pin` is a folder around a `guard`: it can be written to, and cannot be moved away with what it holds. */
+export interface Guard {
+  kind: "guard" | "pin";
+  held: HeldPath;
+}
+
+interface Guarded {
+  /** All that the server may write to. */
+  writable: readonly HeldPath[];
+  /** Folders of projects. Those outside of the folder to write to do not matter. */
+  projects: readonly HeldPath[];
+  /** Other files and folders. Those outside, and those that do not exist, do not matter. */
+  named: readonly HeldPath[];
+  /** Folders in which commands are found. They are made if they do not exist, because the server could make them. */
+  commands: readonly HeldPath[];
+}
+
+type Refuse = (path: string, why: string, hint: string) => never;
+
+/** Returns what must be mounted over a folder to write to. Refuses the folder if that is not possible. */
+export function guardsIn(
+  ground: HeldPath,
+  { writable, projects, named, commands }: Guarded,
+  { open, refuse }: { open: (path: string) => HeldPath; refuse: Refuse },
+): Guard[] {
+  const isItself = named.some(({ id }) => id !== undefined && id === ground.id) || isGuarded(ground);
+  if (isItself) refuse(ground.asked, "counts outside of sandboxes", "Name other files and folders.");
+  const isInside = (place: HeldPath) => place.id !== undefined && place.id !== ground.id && place.isWithin(ground);
+  const made = (place: HeldPath) =>
+    place.id === undefined && isInReach(place) && !place.hasLinkIn(ground) ? makeFolder(place, open) : place;
+  const isInReach = (place: HeldPath) => ground.id !== undefined && place.around.includes(ground.id);
+  const folders = [ground, ...projects.filter(isInside)];
+  const git = folders.map(({ path }) => open(join(path, ".git")));
+  const isOpened = (folder: HeldPath) => folder.isFolder && writable.some(({ id }) => id === folder.id);
+  const ofRepositories = [...git, ...(basename(ground.path) === ".git" ? [ground] : [])].flatMap((folder) => {
+    if (!isOpened(folder)) return folder;
+    const [hooks, ...others] = ofGit.map((name) => open(join(folder.path, name)));
+    return [...(hooks ? [made(hooks)] : []), ...others];
+  });
+  const places = [
+    ...named,
+    ...commands.map(made),
+    ...ofRepositories,
+    ...folders.flatMap(({ path }) => ofProject.map((name) => open(join(path, name)))),
+  ];
+  const link = [...git, ...places].find((place) => place.hasLinkIn(ground));
+  if (link) refuse(ground.asked, `has a link on the way to ${link.asked}, which could be replaced`, "Remove the link.");
+  const inside = places.filter(isInside);
+  // A folder around one place may be in another.
+  const pins = inside
+    .flatMap(({ path }) => foldersBetween(ground.path, path).map(open))
+    .filter((folder) => !inside.some((place) => folder.isWithin(place)));
+  return [...guardsOf(inside, "guard"), ...guardsOf(pins, "pin")];
+}
+
+const guardsOf = (places: readonly HeldPath[], kind: Guard["kind"]) => places.map((held) => ({ kind, held }));
+
+/** Whether what is written to is one of the places itself. */
+function isGuarded({ path, isFolder }: HeldPath): boolean {
+  const inGit = basename(dirname(path)) === ".git" && ofGit.includes(basename(path));
+  return inGit || (basename(path) === ".git" && !isFolder) || ofProject.some((name) => path.endsWith(sep + name));
+}
+
+/** Whether it is the repository of the folder, which no server can replace: each sandbox with the folder guards it. */
+export function isRepositoryOf(ground: HeldPath, { path, around }: HeldPath): boolean {
+  return basename(path) === ".git" && around.at(-1) === ground.id;
+}
+
+/** If the folder cannot be made, the server cannot make it either. */
+function makeFolder({ path }: HeldPath, open: (path: string) => HeldPath): HeldPath {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch {}
+  return open(path);
+}
+
+function foldersBetween(folder: string, path: string): string[] {
+  const names = relative(folder, path).split(sep);
+  return names.slice(1).map((_, count) => join(folder, ...names.slice(0, count + 1)));
+}
