@@ -43,9 +43,13 @@ export function guardsIn(
   const isItself = named.some(({ id }) => id !== undefined && id === ground.id) || isGuarded(ground);
   if (isItself) refuse(ground.asked, "counts outside of sandboxes", "Name other files and folders.");
   const isInside = (place: HeldPath) => place.id !== undefined && place.id !== ground.id && place.isWithin(ground);
-  const made = (place: HeldPath) =>
-    place.id === undefined && isInReach(place) && !place.hasLinkIn(ground) ? makeFolder(place, open) : place;
-  const isInReach = (place: HeldPath) => ground.id !== undefined && place.around.includes(ground.id);
+  const made = (place: HeldPath) => {
+    if (place.id !== undefined || !place.isWithin(ground) || place.hasLinkIn(ground)) return place;
+    makeFolder(place.path);
+    const folder = open(place.path);
+    if (folder.id === undefined) refuse(place.asked, "does not exist and cannot be made", "Make the folder yourself.");
+    return folder;
+  };
   const folders = [ground, ...projects.filter(isInside)];
   const git = folders.map(({ path }) => open(join(path, ".git")));
   const isOpened = (folder: HeldPath) => folder.isFolder && writable.some(({ id }) => id === folder.id);
@@ -83,12 +87,12 @@ export function isRepositoryOf(ground: HeldPath, { path, around }: HeldPath): bo
   return basename(path) === ".git" && around.at(-1) === ground.id;
 }
 
-/** If the folder cannot be made, the server cannot make it either. */
-function makeFolder({ path }: HeldPath, open: (path: string) => HeldPath): HeldPath {
+function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true });
-  } catch {}
-  return open(path);
+  } catch {
+    // The caller sees that it is missing.
+  }
 }
 
 function foldersBetween(folder: string, path: string): string[] {

@@ -64,7 +64,7 @@ interface ClosedPlaces {
   homes: string[];
   /** Hidden folders of a home with data of programs. Folders in them may be opened for writing, those named in `programs` excepted. */
   data: string[];
-  /** The folders in which commands are found, and the programs that are linked from there. None of them may be written to. */
+  /** The folders in which commands are found. `node_modules/.bin` has links to programs in `node_modules`, which stands for both. */
   commands: string[];
 }
 
@@ -156,9 +156,8 @@ export function refuseClosed(
     if (ofKernel) refuse(path.asked, `gives access to the kernel in ${ofKernel.path}`, "Name other folders.");
   }
   for (const path of write) {
-    const isOfCommands = (place: HeldPath) =>
-      path.id === undefined ? false : path.id === place.id || (!path.isFolder && path.isWithin(place));
-    // What exists is guarded.
+    const isOfCommands = (place: HeldPath) => path.isWithin(place) && (!path.isFolder || path.id === place.id);
+    // A place that exists is guarded instead.
     const isUnsafe = (place: HeldPath) => path.isWithin(place) || (place.id === undefined && place.isWithin(path));
     const program = programs.find(isUnsafe) ?? commands.find(isOfCommands);
     const why = `gives write access to ${program?.path}, where programs or their settings are`;

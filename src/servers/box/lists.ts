@@ -38,7 +38,7 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
   const { cwd, write, ...lists } = listed(own, open);
   const read = lists.read.filter(({ id }) => id !== undefined);
   if (cwd.id === undefined) throw missingFolder(own.cwd);
-  const configs = all.flatMap(({ server }) => server.definitions?.config ?? []);
+  const configs = [own, ...all].flatMap(({ server }) => server.definitions?.config ?? []);
   const { closed, guards } = refuseClosed({ read, write, cwd, configs: [...new Set(configs)] }, own.env, open);
   if (own.server.definitions) closed.push(open(own.server.definitions.config));
   const others = all

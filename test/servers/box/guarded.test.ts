@@ -216,6 +216,13 @@ describe.skipIf(withoutSandbox !== undefined)("a folder to write to is refused",
     },
   );
 
+  test("if a folder of the PATH in it is missing and cannot be made", async () => {
+    folder.write("project/tools", "a file");
+    variables["PATH"] = `${project("tools/bin")}:${variables["PATH"]}`;
+    await using opened = open();
+    expect(await opened.refusal()).toContain("MARK/project/tools/bin does not exist and cannot be made");
+  });
+
   test("if it is the file that names a repository", async () => {
     folder.write("project/.git", "gitdir: /elsewhere");
     await using opened = open({ write: [".", ".git"] });
