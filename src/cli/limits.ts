@@ -199,3 +199,9 @@ export const commandSendMs = 2_000;
 
 /** The same for `serve` and the daemon. */
 export const serverSendMs = 5_000;
+
+/** How often a log file that is followed is looked at. */
+export const logFollowMs = 150;
+
+/** Bytes of one read of a log file. */
+export const maxLogReadBytes = 4 * megabyte;

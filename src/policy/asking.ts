@@ -1,13 +1,14 @@
 /** The step of the permit that asks a person, unless the tool's definition needs no permission or is allowed for the session. */
+import { counted } from "../base/counted.ts";
 import type { ClaudikinsError } from "../base/errors.ts";
 import { pathText } from "../config/policy.ts";
+import { digestOf } from "../config/trust/marks.ts";
 import { type ApprovalQueue, ImmediateQueue, type MadeCall } from "./approval-queue.ts";
 import { exceededLimit, turnFor } from "./argument-size.ts";
 import { allowingLine, type Confirmation, effectOf, isDestructive } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
-import { flowText, readsDigest, readsPart } from "./flow/question.ts";
-import type { SessionReads } from "./flow/session-reads.ts";
-import { maxQuestionRounds } from "./limits.ts";
+import type { Read, SessionReads } from "./flow/session-reads.ts";
+import { maxNamedSources, maxQuestionRounds } from "./limits.ts";
 import type { Outgoing, Passing, Permission, Reasons, Step } from "./outgoing.ts";
 import { type Asker, Questions } from "./questions.ts";
 import { denied, keyOf } from "./refusals.ts";
@@ -218,4 +219,31 @@ function whyConfirmed(
           ? "does not mark the tool as non-destructive"
           : "now marks the tool as non-destructive";
   return `${line} says "destructive", and the server ${says}`;
+}
+
+/** The part of a permission that is bound to what was read, by a name that the user understands. */
+const readsPart = "what was read before";
+
+function readsDigest(reads: SessionReads): string {
+  return digestOf(reads.all.map(({ label, source }) => `${label} ${source}`).sort());
+}
+
+/** Such as `others can see what it is given, and this session has read …`. */
+function flowText(reads: SessionReads, args: object): string {
+  const ofLabel = (label: Read["label"]) => sourcesText(reads.all.filter((each) => each.label === label));
+  const read = `private data (${ofLabel("private")}) and text that strangers may have written (${ofLabel("untrusted")})`;
+  return `others can see what it is given, and this session has read ${read}${comparisonText(reads, args)}`;
+}
+
+function comparisonText(reads: SessionReads, args: object): string {
+  const compared = reads.compare(args);
+  if (compared === undefined) return "";
+  if (compared === "nothing") return "; its arguments repeat nothing of the private data word for word";
+  return `; its arguments repeat a part of what ${compared.repeats} returned`;
+}
+
+function sourcesText(reads: readonly Read[]): string {
+  const names = reads.slice(0, maxNamedSources).map(({ source }) => source);
+  const more = reads.length - names.length;
+  return [...names, ...(more > 0 ? [`and ${counted(more, "other")}`] : [])].join(", ");
 }

@@ -1,10 +1,10 @@
 /** Takes access away from people, and gives it back. The audit log has each change before it is made. */
 import type { Environment } from "../config/environment.ts";
 import type { Person } from "../config/oidc.ts";
-import { record } from "../policy/audit/record.ts";
 import { cancelStartedBy } from "../programs/cancel-started-by.ts";
 import { removeCredentials } from "../servers/auth/person-files.ts";
 import { thisProcess } from "../store/audit/decider.ts";
+import { record } from "../store/audit/record.ts";
 import { openStore } from "../store/open.ts";
 import type { StoredPerson } from "../store/people.ts";
 import { clientsOf, personOwner } from "./owner.ts";

@@ -1,6 +1,6 @@
 /** Connects an MCP client to one server of the config. */
 
-import type { ClientCapabilities, Transport } from "@modelcontextprotocol/client";
+import { type ClientCapabilities, ProtocolError, type Transport } from "@modelcontextprotocol/client";
 import { skillsCapabilityOf } from "@modelcontextprotocol/core/ext/skills";
 import { messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
@@ -11,8 +11,6 @@ import { unlessAborted } from "./abort.ts";
 import { Cancellation } from "./cancellation.ts";
 import { ChangeStream, withOlderRequests } from "./change-stream.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
-import { announcedTo } from "./enterprise-extension.ts";
-import { handshake } from "./handshake.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type ListName, listenTo, type Notice } from "./notices.ts";
 import { openDirectChannel } from "./open-channel.ts";
@@ -26,7 +24,7 @@ import { type Era, type OpeningRequest, ServerClient, type ServerIdentity } from
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
-import { cancelledStart, needsVariable, startFailure, unreachable } from "./start-failure.ts";
+import { cancelledStart, isEcho, needsVariable, networkFailureIn, startFailure, unreachable } from "./start-failure.ts";
 import type { MessageTrace } from "./trace.ts";
 import { WatchedProcess, WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
 
@@ -325,4 +323,45 @@ function readinessOf(
  */
 function pingsBeforeCalls({ url }: ServerConfig): number {
   return url === undefined ? 3 : 1;
+}
+
+type Extensions = ClientCapabilities["extensions"];
+
+/** The extensions that are announced to a server: those of the agent, and this one if the server's entry uses it. */
+function announcedTo(server: ServerConfig, extensions: Extensions): Extensions {
+  if (server.url === undefined || server.exchange?.kind !== "id-jag") return extensions;
+  return { ...extensions, "io.modelcontextprotocol/enterprise-managed-authorization": {} };
+}
+
+interface HandshakeOptions {
+  transport: WatchedTransport;
+  newClient: (beginning: OpeningRequest) => ServerClient;
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** The era that the server spoke last time. */
+  known: Era | undefined;
+}
+
+/**
+ * Resolves with a connected client. The first request is `initialize`, because servers of both eras answer it, and some processes end
+ * at any other. A server that refuses it is asked in the newer era, over the same connection; if it refuses that too, the first refusal
+ * is the error. A server that is known to speak the newer era is asked in that era first.
+ */
+async function handshake(options: HandshakeOptions): Promise<ServerClient> {
+  const { transport, newClient, timeoutMs: timeout, signal, known } = options;
+  const isNewer = known === "2026";
+  const client = newClient(isNewer ? "newer first" : "older");
+  try {
+    await transport.lend(() => client.connect(transport, { timeout, signal }));
+    return client;
+  } catch (refusal) {
+    if (!(refusal instanceof ProtocolError) || isNewer || isEcho(refusal)) throw refusal;
+    const newer = newClient("newer");
+    try {
+      await transport.lend(() => newer.connect(transport, { timeout, signal }));
+    } catch (error) {
+      throw networkFailureIn(error) ? error : refusal;
+    }
+    return newer;
+  }
 }

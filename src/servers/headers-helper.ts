@@ -2,15 +2,15 @@
  * Sends the headers that programs print with each request: the program of a server's `headersHelper`, and the commands in its `headers`. They run
  * when a connection is opened, and once more after the server has refused the headers, however many requests were refused.
  */
-import { httpForm } from "../config/address.ts";
+import { isObject, parsedJson } from "../base/json-object.ts";
+import { headerName, httpForm } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
 import { referencesOf } from "../config/secrets/references.ts";
 import type { Authorizer } from "./endpoint.ts";
 import { forgetPrinted, withEntryValues } from "./entry-values.ts";
-import { printedHeaders } from "./headers-program.ts";
 import { headersFailureMs, headersFreshMs } from "./limits.ts";
 import { NetworkFailure } from "./network-failure.ts";
-import type { OutputOptions } from "./program-output.ts";
+import { type OutputOptions, outputOf, ProgramFailure } from "./program-output.ts";
 import { learnSecrets } from "./secrets.ts";
 import { ServerFailure } from "./server-failure.ts";
 
@@ -189,4 +189,59 @@ function withHeaders(init: RequestInit, own: Record<string, string>): RequestIni
   const headers = new Headers(init.headers);
   for (const [name, value] of Object.entries(own)) if (!ofTransport.has(name)) headers.set(name, value);
   return { ...init, headers };
+}
+
+type HelpedServer = NetworkServer & { headersHelper: string };
+
+/** Throws NetworkFailure. */
+async function printedHeaders(
+  server: HelpedServer,
+  { env, ...options }: OutputOptions,
+): Promise<Record<string, string>> {
+  const { headersHelper: command, name, url, cwd = process.cwd() } = server;
+  const own = { CLAUDE_CODE_MCP_SERVER_NAME: name, CLAUDE_CODE_MCP_SERVER_URL: url };
+  try {
+    const text = await outputOf({ command, args: [], isShellLine: true, cwd }, { ...options, env: { ...env, ...own } });
+    return headersIn(text);
+  } catch (error) {
+    if (!(error instanceof ProgramFailure)) throw error;
+    if (error.hasNoFolder) throw failed(error.message, 'Create the folder, or correct "cwd" in the config.');
+    throw failed(error.message, exitHints[error.exitCode ?? 0]);
+  }
+}
+
+function headersIn(text: string): Record<string, string> {
+  if (text.trim() === "") throw failed("printed nothing", form);
+  const value = parsedJson(text);
+  if (value === undefined) throw failed("printed something that is not JSON", form);
+  if (!isObject(value)) throw failed(`printed ${jsonKind(value)} instead of a JSON object`, form);
+  const headers = new Headers();
+  for (const [name, each] of Object.entries(value)) {
+    if (!headerName.test(name)) throw failed("printed a name that is not valid for a header", form);
+    if (typeof each !== "string") throw failed(`printed ${jsonKind(each)} as the value of "${name}"`, form);
+    try {
+      headers.set(name, each);
+    } catch {
+      throw failed(`printed a value of "${name}" with characters that are not valid in a header`, form);
+    }
+  }
+  return Object.fromEntries(headers);
+}
+
+function jsonKind(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** The exit codes of shells. */
+const exitHints: Record<number, string> = {
+  126: "Make the program executable, for example with chmod +x.",
+  127: 'A program that it names was not found: correct "headersHelper" in the config, or the PATH of claudikins.',
+};
+
+const form = 'It must print a JSON object of strings, such as {"Authorization": "Bearer …"}, and nothing else.';
+const runIt = 'Run the line of "headersHelper" in a terminal to see what it prints.';
+
+function failed(what: string, hint?: string): NetworkFailure {
+  return new NetworkFailure(`its headersHelper ${what}`, { hint: hint === undefined ? runIt : `${hint} ${runIt}` });
 }

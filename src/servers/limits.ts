@@ -366,12 +366,6 @@ export const logKeptMs = 30 * dayMs;
 /** Wait for writers of logs when this process ends. Much longer than a process's pipes are read after its end: a busy machine is late. */
 export const logLastWordsMs = 1_000;
 
-/** How often a log file that is followed is looked at. */
-export const logFollowMs = 150;
-
-/** Bytes of one read of a log file. */
-export const maxLogReadBytes = 4 * megabyte;
-
 // Boxes of confined servers.
 
 /** Interpreters of one program: a script whose interpreter is a script. */

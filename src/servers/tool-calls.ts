@@ -1,4 +1,5 @@
 /** The way of a tool call through the pool: the names and arguments of the server, the permit, the sending. */
+
 import { ClaudikinsError } from "../base/errors.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { calledTool, sentArguments } from "../config/tool-edits.ts";
@@ -6,8 +7,8 @@ import type { Outgoing, Permission } from "../policy/outgoing.ts";
 import { shownId } from "../policy/refusals.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Connection } from "./connect.ts";
-import { AuthRefusals } from "./refusals.ts";
-import type { ToolResult } from "./result.ts";
+import { maxRefusalChars, minRefusedCalls } from "./limits.ts";
+import { onlyText, type ToolResult } from "./result.ts";
 import { redactTexts } from "./secrets.ts";
 import type { ConnectionOptions, ServerConnections } from "./server-connections.ts";
 import type { ServerPermit } from "./server-permit.ts";
@@ -117,4 +118,25 @@ function sentParams({ tool, args }: Outgoing, params: CallParams, permission: Pe
   const isSame = sent === params.arguments || (params.arguments === undefined && Object.keys(sent).length === 0);
   if (isSame) return params.name === tool ? params : { ...params, name: tool };
   return { ...params, name: tool, arguments: sent };
+}
+
+const refused =
+  /\b(?:HTTP|status(?: code)?|error|code)\W{0,3}(?:401|403)\b|\b(?:401|403)\W{1,3}(?:unauthori[sz]ed|forbidden)|\bunauthori[sz]ed\b|\bbad credentials\b|\binvalid (?:api[ -]?key|access token|token)\b/i;
+
+export class AuthRefusals {
+  readonly #inARow = new Map<string, number>();
+
+  /** Notes the result of a call. */
+  see(server: string, result: ToolResult): void {
+    const text = result["isError"] === true ? onlyText(result["content"]) : undefined;
+    const isRefused = text !== undefined && text.length <= maxRefusalChars && refused.test(text);
+    if (isRefused) this.#inARow.set(server, (this.#inARow.get(server) ?? 0) + 1);
+    else this.#inARow.delete(server);
+  }
+
+  /** The number of refused calls in a row, if there are enough to expect more; else 0. */
+  of(server: string): number {
+    const count = this.#inARow.get(server) ?? 0;
+    return count >= minRefusedCalls ? count : 0;
+  }
 }

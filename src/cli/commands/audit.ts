@@ -3,10 +3,10 @@
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
-import { verify as verifyLog } from "../../policy/audit/verify.ts";
 import { visible } from "../../policy/visible.ts";
 import { lineOf } from "../../store/audit/chain.ts";
 import { type AuditLine, decisions, lineShape } from "../../store/audit/event.ts";
+import { verify as verifyLog } from "../../store/audit/verify.ts";
 import { openStore } from "../../store/open.ts";
 import { toolId } from "../../tools/model.ts";
 import { type ArgumentValues, command, flag, option, place } from "../command.ts";
@@ -163,7 +163,7 @@ export const cut = command({
       const question = `Remove all entries from before ${timeText(before)}? They cannot be restored.`;
       if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was removed");
     }
-    const { cutAuditLog } = await import("../../policy/audit/cut.ts");
+    const { cutAuditLog } = await import("../../store/audit/cut.ts");
     const removed = await cutAuditLog(io.env, before);
     return { json: { removed }, text: `Removed ${counted(removed, "entry", "entries")}\n` };
   },

@@ -21,13 +21,13 @@ import { type Config, loadConfig } from "../../config/load.ts";
 import { logsFolder } from "../../config/locations.ts";
 import { type LogLine, writtenLine } from "../../servers/logs/line.ts";
 import { configOwner, logFile } from "../../servers/logs/place.ts";
-import { findLogs, follow, LogEnd, linesIn, readLog, removeLogs } from "../../servers/logs/read-logs.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ageText } from "../layout.ts";
 import { defaultLines } from "../limits.ts";
+import { findLogs, follow, LogEnd, linesIn, readLog, removeLogs } from "../read-logs.ts";
 import { table } from "../table.ts";
 import { cyan, dim, red } from "../terminal-output.ts";
 

@@ -6,9 +6,9 @@ import { type ConfigFile, configAsText, noSuchServer, openConfigFile } from "../
 import { removeMembers } from "../../config/edit/json.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
-import { requireLog } from "../../policy/audit/record.ts";
 import { logout, standings } from "../../setup/sign-in/sign-ins.ts";
 import { isTrustedFile, saveConfig } from "../../setup/trust/trust-config.ts";
+import { requireLog } from "../../store/audit/record.ts";
 import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";

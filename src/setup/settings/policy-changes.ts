@@ -6,9 +6,9 @@ import { parseJson } from "../../config/edit/json.ts";
 import type { Environment } from "../../config/environment.ts";
 import { commonKeys, pathText, policyKeys } from "../../config/policy.ts";
 import { digestOf } from "../../config/trust/marks.ts";
-import { record } from "../../policy/audit/record.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
+import { record } from "../../store/audit/record.ts";
 
 type AuditedChange = NonNullable<AuditEvent["changes"]>[number];
 

@@ -9,9 +9,9 @@ import { parsedConfig } from "../../config/plain-config.ts";
 import { enabledServers, isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { knowsMarks, recordTrust, revokeTrust, trustedStates } from "../../config/trust/store.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
-import { record as recordEvent } from "../../policy/audit/record.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
+import { record as recordEvent } from "../../store/audit/record.ts";
 import { recordedChange } from "../settings/policy-changes.ts";
 import { linesOf } from "./lines.ts";
 

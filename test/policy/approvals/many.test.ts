@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 
 import { readFileSync } from "node:fs";
 import { storeFile } from "../../../src/config/locations.ts";
 import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
-import { verify } from "../../../src/policy/audit/verify.ts";
+import { verify } from "../../../src/store/audit/verify.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { asking } from "../../store/approvals.ts";
 import { blockAudit, unblockAudit } from "../../support/audit.ts";

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { storeFile } from "../../../src/config/locations.ts";
-import { cutAuditLog } from "../../../src/policy/audit/cut.ts";
-import { verify } from "../../../src/policy/audit/verify.ts";
 import { lineOf } from "../../../src/store/audit/chain.ts";
+import { cutAuditLog } from "../../../src/store/audit/cut.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
+import { verify } from "../../../src/store/audit/verify.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { tamper } from "../../support/audit.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";

@@ -1,8 +1,8 @@
 /** The audit log: one chain, whoever writes. */
 import { expect, test } from "bun:test";
 import { sha256 } from "../../../src/base/sha256.ts";
-import { verify } from "../../../src/policy/audit/verify.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
+import { verify } from "../../../src/store/audit/verify.ts";
 import type { Processes } from "../contract.ts";
 
 const by: Decider = { place: "command", user: "ada", pid: 7, terminal: true };

@@ -1,6 +1,6 @@
 /** Connections to Postgres that are lost, refused or cut, and the schema that they find. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { verify } from "../../../src/policy/audit/verify.ts";
+import { verify } from "../../../src/store/audit/verify.ts";
 import { databaseRetryMs } from "../../../src/store/limits.ts";
 import { steps } from "../../../src/store/postgres/steps.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";

@@ -1,6 +1,6 @@
 /** What several replicas change together in one Postgres. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { verify } from "../../../src/policy/audit/verify.ts";
+import { verify } from "../../../src/store/audit/verify.ts";
 import { Connections } from "../../../src/store/postgres/connections.ts";
 import { migrate } from "../../../src/store/postgres/migrations.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";

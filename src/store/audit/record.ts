@@ -1,7 +1,7 @@
 /** Records decisions and changes in the user's audit log, for those who have no store open. */
 import type { Environment } from "../../config/environment.ts";
-import type { AuditEvent, Decider } from "../../store/audit/event.ts";
-import { openStore } from "../../store/open.ts";
+import { openStore } from "../open.ts";
+import type { AuditEvent, Decider } from "./event.ts";
 
 /** The events are in the log when it resolves. Throws FILE_NOT_WRITABLE. */
 export async function record(env: Environment, events: readonly AuditEvent[], by: Decider): Promise<void> {

@@ -1,8 +1,8 @@
 /** Checks the chain of the audit log. */
 import { sha256 } from "../../base/sha256.ts";
-import { lineOf, noLine } from "../../store/audit/chain.ts";
-import type { AuditLine } from "../../store/audit/event.ts";
-import type { AuditLog } from "../../store/audit/log.ts";
+import { lineOf, noLine } from "./chain.ts";
+import type { AuditLine } from "./event.ts";
+import type { AuditLog } from "./log.ts";
 
 interface Verified {
   /** The number of entries up to the first problem. */

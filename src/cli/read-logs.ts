@@ -2,12 +2,13 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { systemCodeOf } from "../../base/errors.ts";
-import { firstLineOf, namesIn, readIfThere, removeFile, statsOf } from "../../base/files.ts";
-import { withLock } from "../../base/lock.ts";
-import { logFollowMs, logLockWaitMs, maxLogReadBytes } from "../limits.ts";
-import { type LogLine, readLine } from "./line.ts";
-import { isLogName, type LogOwner, lockName, olderSuffix, readHeader } from "./place.ts";
+import { systemCodeOf } from "../base/errors.ts";
+import { firstLineOf, namesIn, readIfThere, removeFile, statsOf } from "../base/files.ts";
+import { withLock } from "../base/lock.ts";
+import { logLockWaitMs } from "../servers/limits.ts";
+import { type LogLine, readLine } from "../servers/logs/line.ts";
+import { isLogName, type LogOwner, lockName, olderSuffix, readHeader } from "../servers/logs/place.ts";
+import { logFollowMs, maxLogReadBytes } from "./limits.ts";
 
 interface FoundLog extends LogOwner {
   path: string;

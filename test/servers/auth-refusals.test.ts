@@ -4,8 +4,8 @@ import { rmSync } from "node:fs";
 import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
-import { AuthRefusals } from "../../src/servers/refusals.ts";
 import { stateProblem } from "../../src/servers/state.ts";
+import { AuthRefusals } from "../../src/servers/tool-calls.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 

@@ -1,8 +1,8 @@
 /** Removes the oldest part of the audit log. The rest stays a chain, and an entry says what was removed. */
 import type { Environment } from "../../config/environment.ts";
-import { thisProcess } from "../../store/audit/decider.ts";
-import { maxCutLines } from "../../store/limits.ts";
-import { openStore } from "../../store/open.ts";
+import { maxCutLines } from "../limits.ts";
+import { openStore } from "../open.ts";
+import { thisProcess } from "./decider.ts";
 import { verify } from "./verify.ts";
 
 /**
