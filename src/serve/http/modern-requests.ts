@@ -297,7 +297,7 @@ class Client implements ModernClient, ClientPlace {
     this.address = address;
     this.client = client;
     this.closing = ended ? AbortSignal.any([shared.closing, ended]) : shared.closing;
-    this.#asker = { starter: { client }, isConnected, ended: revoked };
+    this.#asker = { starter: { owner, client }, isConnected, ended: revoked };
     const { closing } = this;
     this.parked = new ParkedRequests({
       answerMs,

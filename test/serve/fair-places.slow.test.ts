@@ -1,0 +1,103 @@
+/** Programs of one token do not keep those of another waiting, whatever they wait for and however many there are. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { issueToken } from "../../src/serve/tokens/manage.ts";
+import {
+  executeRequest,
+  type HttpServe,
+  httpServe,
+  type RawSession,
+  rawSession,
+  resultText,
+} from "../support/http-serve.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(120_000);
+
+let folder: TemporaryFolder;
+let serve: HttpServe;
+/** The sessions of the token that takes all that it can get. */
+let crowd: RawSession[];
+let other: RawSession;
+
+async function start(config: object = {}): Promise<void> {
+  folder.write("claudikins.json", {
+    mcpServers: { echo: fixture("echo", "well", folder.path) },
+    executions: { answerAfterMs: false },
+    limits: { timeoutMs: 60_000 },
+    ...config,
+  });
+  serve = await httpServe(folder, [], { token: "kept" });
+  const session = async (token: string, name: string) =>
+    rawSession(serve.url, "2025-11-25", {}, name, { authorization: `Bearer ${token}` });
+  const [greedy, modest] = [await issue(), await issue()];
+  crowd = await Promise.all(Array.from({ length: 40 }, (_, number) => session(greedy, `greedy-${number}`)));
+  other = await session(modest, "modest");
+}
+
+async function issue(): Promise<string> {
+  const env = { XDG_DATA_HOME: join(folder.path, "data") };
+  return (await issueToken({ config: join(folder.path, "claudikins.json") }, env)).token;
+}
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  await serve[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+let id = 0;
+async function run(session: RawSession, code: string): Promise<string> {
+  id += 1;
+  return resultText(await session.post(executeRequest(id, code)));
+}
+
+/** Starts programs of the greedy token, in all of its sessions. */
+const flood = (count: number, code: string) =>
+  Array.from({ length: count }, (_, number) => run(crowd[number % crowd.length]!, code).catch(() => "cancelled"));
+
+async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+/** Milliseconds that a program of the other token takes: the longest of some. */
+async function longest(code: string, result: string): Promise<number> {
+  const all: number[] = [];
+  for (let each = 0; each < 4; each++) {
+    all.push(await msOf(async () => expect(await run(other, code)).toBe(result)));
+    await Bun.sleep(100);
+  }
+  return Math.max(...all);
+}
+
+/** A program beside the crowd takes at most a second longer than alone. */
+const patienceMs = 1_000;
+
+describe.each([
+  ["16 programs that wait for a slow tool", 16, "await echo.echo({ delayMs: 20_000 })"],
+  ["40 programs that wait for a slow tool", 40, "await echo.echo({ delayMs: 20_000 })"],
+  [
+    "40 programs with many slow calls each",
+    40,
+    "await Promise.all(Array.from({ length: 8 }, () => echo.echo({ delayMs: 20_000 })))",
+  ],
+  ["40 programs that sleep", 40, "await sleep(20_000)"],
+  ["40 busy loops", 40, "while (true);"],
+  ["40 programs that wake up at once and then compute", 40, "await sleep(500); while (true);"],
+  ["40 programs that are awake every millisecond", 40, "for (;;) await sleep(1)"],
+  ["a flood of 300 programs that wait for a slow tool", 300, "await echo.echo({ delayMs: 20_000 })"],
+  ["a flood of 300 programs that compute", 300, "const end = Date.now() + 500; while (Date.now() < end);"],
+])("%s of one token", (_, count, code) => {
+  test("do not keep another token's programs waiting", async () => {
+    await start();
+    const alone = await longest("return 1", "1");
+    void flood(count, code);
+    await Bun.sleep(1_000);
+    expect(await longest("return 1", "1")).toBeLessThan(alone + patienceMs);
+  });
+});
