@@ -71,7 +71,16 @@ export const maxParkedBytes = 512 * megabyte;
 
 // Places of programs
 
-/** Programs that compute at the same time. Each takes a core, and the main thread must get one within 100 ms. */
+/**
+ * Programs that compute at the same time, for each core. The operating system gives the cores to all of them in turn, so a program of one
+ * owner is slow beside too many of another.
+ */
+export const computingPerCore = 2;
+
+/** At least, so that some owners can compute beside each other on a small machine. */
+export const minComputingPrograms = 8;
+
+/** At most, because the main thread must get a core within 100 ms. */
 export const maxComputingPrograms = 16;
 
 /** Programs in memory, for each that may compute. Those that wait for calls take 8 MB each, and no core. */
@@ -83,8 +92,11 @@ export const programMemoryShare = 0.5;
 /** The default of the memory of a program. */
 export const memoryOfProgram = 256 * megabyte;
 
-/** The part of the places that is kept for owners that have none: a token or person waits for no other's programs to end. */
-export const reservedShare = 0.25;
+/** The part of the places in memory that is kept for owners that have none: a token or person waits for no other's programs to end. */
+export const reservedMemoryShare = 0.25;
+
+/** The same of the places to compute. The rest is as many as the cores of most machines, so an owner that is alone can use them all. */
+export const reservedComputingShare = 0.5;
 
 /** The pause between two looks at which programs only wait, while others need their places. */
 export const placeLookMs = 5;

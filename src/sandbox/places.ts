@@ -5,7 +5,13 @@
  */
 import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
-import { maxProgramsWithoutPlace, placeLookMs, programOverheadMs, reservedShare } from "./limits.ts";
+import {
+  maxProgramsWithoutPlace,
+  placeLookMs,
+  programOverheadMs,
+  reservedComputingShare,
+  reservedMemoryShare,
+} from "./limits.ts";
 import { computing, stateOfPlace } from "./messages.ts";
 import type { Caller, CallerShares } from "./time-shares.ts";
 
@@ -41,7 +47,7 @@ export class Places {
 
   constructor(options: PlacesOptions) {
     this.#options = options;
-    this.#computing = fairSemaphore(options.computing);
+    this.#computing = fairSemaphore(options.computing, reservedComputingShare);
   }
 
   /** Waits for a place, and gives it to `run`. Undefined if `signal` or `close` ended the wait. */
@@ -51,7 +57,9 @@ export class Places {
     run: (place: ProgramPlace) => Promise<T>,
   ): Promise<T | undefined> {
     const { key, owner, others = [], depth = 1 } = turn;
-    const inMemory = this.#inMemory.getOrInsertComputed(depth, () => fairSemaphore(this.#options.inMemory));
+    const inMemory = this.#inMemory.getOrInsertComputed(depth, () =>
+      fairSemaphore(this.#options.inMemory, reservedMemoryShare),
+    );
     const held: Semaphore[] = [];
     const place = new ProgramPlace(this, turn, held);
     try {
@@ -219,6 +227,6 @@ export class ProgramPlace implements Clock {
   }
 }
 
-function fairSemaphore(count: number): Semaphore {
+function fairSemaphore(count: number, reservedShare: number): Semaphore {
   return new Semaphore(count, Math.floor(count * reservedShare));
 }

@@ -1,13 +1,15 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
 import { randomBytes } from "node:crypto";
-import { totalmem } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
 import { stoppedProgram } from "./limit-errors.ts";
 import {
+  computingPerCore,
   maxComputingPrograms,
   maxParkedBytes,
   memoryOfProgram,
+  minComputingPrograms,
   programMemoryShare,
   programsPerComputing,
 } from "./limits.ts";
@@ -18,6 +20,11 @@ import { CallerShares } from "./time-shares.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 const guest: string = guestScript();
+
+const computingPrograms = Math.min(
+  Math.max(minComputingPrograms, computingPerCore * availableParallelism()),
+  maxComputingPrograms,
+);
 
 export class Sandbox implements Disposable {
   readonly #shared: SharedResources;
@@ -31,7 +38,7 @@ export class Sandbox implements Disposable {
    */
   constructor({
     keptWorkers = 2,
-    atOnce = maxComputingPrograms,
+    atOnce = computingPrograms,
     inMemory = programsInMemory(atOnce),
     parkAfterMs = 5_000,
   } = {}) {

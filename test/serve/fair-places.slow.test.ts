@@ -30,7 +30,7 @@ async function start(config: object = {}): Promise<void> {
   });
   serve = await httpServe(folder, [], { token: "kept" });
   const session = async (token: string, name: string) =>
-    rawSession(serve.url, "2025-11-25", {}, name, { authorization: `Bearer ${token}` });
+    rawSession(serve.url, "2025-03-26", {}, name, { authorization: `Bearer ${token}` });
   const [greedy, modest] = [await issue(), await issue()];
   crowd = await Promise.all(Array.from({ length: 40 }, (_, number) => session(greedy, `greedy-${number}`)));
   other = await session(modest, "modest");
@@ -55,9 +55,20 @@ async function run(session: RawSession, code: string): Promise<string> {
   return resultText(await session.post(executeRequest(id, code)));
 }
 
-/** Starts programs of the greedy token, in all of its sessions. */
-const flood = (count: number, code: string) =>
-  Array.from({ length: count }, (_, number) => run(crowd[number % crowd.length]!, code).catch(() => "cancelled"));
+/** Starts programs of the greedy token, in all of its sessions. Batches, because a client opens at most 256 connections. */
+function flood(count: number, code: string, signal?: AbortSignal): void {
+  const all = Array.from({ length: count }, (_, number) => executeRequest(1_000 + number, code));
+  const batches = crowd.map((session, number) => ({
+    session,
+    all: all.filter((_, each) => each % crowd.length === number),
+  }));
+  const started = batches.filter(({ all }) => all.length > 0);
+  // The answers are read: a request whose client has gone is cancelled.
+  const ended = started.map(
+    async ({ session, all }) => await (await session.post(all, signal ? { signal } : {})).text(),
+  );
+  void Promise.allSettled(ended);
+}
 
 async function msOf(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
@@ -96,8 +107,31 @@ describe.each([
   test("do not keep another token's programs waiting", async () => {
     await start();
     const alone = await longest("return 1", "1");
-    void flood(count, code);
+    flood(count, code);
     await Bun.sleep(1_000);
     expect(await longest("return 1", "1")).toBeLessThan(alone + patienceMs);
   });
+});
+
+test("programs that wait for approvals, and cancelled ones, leave nothing behind that keeps others waiting", async () => {
+  await start({ policy: { confirm: "always" } });
+  const alone = await longest("return 1", "1");
+  const ending = new AbortController();
+  flood(300, "await echo.echo({})", ending.signal);
+  await Bun.sleep(1_000);
+  expect(await longest("return 1", "1")).toBeLessThan(alone + patienceMs);
+  ending.abort();
+  flood(300, "await echo.echo({ delayMs: 20_000 })");
+  await Bun.sleep(500);
+  expect(await longest("return 1", "1")).toBeLessThan(alone + patienceMs);
+});
+
+test("a program that has given its place away gets one back when its answer arrives, although others compute", async () => {
+  await start();
+  const code = "const { text } = await echo.echo({ delayMs: 500, text: 'late' }); return text";
+  const answers = Array.from({ length: 5 }, () => run(other, code));
+  flood(40, "const end = Date.now() + 3_000; while (Date.now() < end);");
+  const begun = performance.now();
+  expect(await Promise.all(answers)).toEqual(Array(5).fill("late"));
+  expect(performance.now() - begun).toBeLessThan(3_000 + patienceMs);
 });
