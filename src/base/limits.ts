@@ -48,6 +48,11 @@ export const redirectFileKeptMs = 60_000;
 /** Looks at the system's table of connections. A row can be missed while other rows change, so a missing one is looked for again. */
 export const maxPeerLooks = 3;
 
+// Owners
+
+/** The part of places that is kept for owners that have none: a token or person does not wait until others' work ends. */
+export const reservedShare = 0.25;
+
 // Texts and values
 
 /** JSON of this length takes a few milliseconds to parse. Longer JSON is parsed only when needed, by the thread that needs it. */

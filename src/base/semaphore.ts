@@ -1,8 +1,15 @@
+import { reservedShare } from "./limits.ts";
+
 /**
  * A fair semaphore: limits how many callers run concurrently. The others wait: callers with one key in the order of their calls, the keys of
  * an owner in turn, and owners in turn, so that neither many callers nor many keys of one owner keep others waiting.
  */
 export class Semaphore {
+  /** A semaphore whose owners do not wait for each other's callers to end, as long as the reserved part of the places has room. */
+  static shared(count: number, reserved = reservedShare): Semaphore {
+    return new Semaphore(count, Math.floor(count * reserved));
+  }
+
   #free: number;
   /** The last free places, for owners that have none. */
   readonly #reserve: number;
@@ -11,7 +18,7 @@ export class Semaphore {
   /** By owner and by key, in the order in which these get their turns. */
   readonly #waiting = new Map<string, Map<string, Set<(acquired: boolean) => void>>>();
 
-  /** An owner that has a place does not get one of the last `reserve` places. */
+  /** An owner that has a place does not get one of the last `reserve` places. Callers without an owner get all. */
   constructor(count: number, reserve = 0) {
     this.#free = count;
     this.#reserve = reserve;
@@ -29,7 +36,7 @@ export class Semaphore {
   }
 
   #hasRoomFor(owner: string): boolean {
-    return this.#free > (this.#held.has(owner) ? this.#reserve : 0);
+    return this.#free > (owner !== "" && this.#held.has(owner) ? this.#reserve : 0);
   }
 
   async #wait(signal: AbortSignal | undefined, key: string, owner: string): Promise<boolean> {

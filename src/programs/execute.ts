@@ -212,7 +212,7 @@ async function optionsOf(
     check: check ?? config.check,
     signal,
     turn: {
-      owner: starter?.owner ?? starter?.client,
+      owner: caller.owner,
       key: starter?.session ?? starter?.client,
       depth: program?.depth,
       // A program that another one calls runs in the place of its caller.

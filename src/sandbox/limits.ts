@@ -92,10 +92,7 @@ export const programMemoryShare = 0.5;
 /** The default of the memory of a program. */
 export const memoryOfProgram = 256 * megabyte;
 
-/** The part of the places in memory that is kept for owners that have none: a token or person waits for no other's programs to end. */
-export const reservedMemoryShare = 0.25;
-
-/** The same of the places to compute. The rest is as many as the cores of most machines, so an owner that is alone can use them all. */
+/** The part of the places to compute that is kept for owners that have none. The rest is enough for an owner that is alone. */
 export const reservedComputingShare = 0.5;
 
 /** The pause between two looks at which programs only wait, while others need their places. */

@@ -5,13 +5,7 @@
  */
 import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
-import {
-  maxProgramsWithoutPlace,
-  placeLookMs,
-  programOverheadMs,
-  reservedComputingShare,
-  reservedMemoryShare,
-} from "./limits.ts";
+import { maxProgramsWithoutPlace, placeLookMs, programOverheadMs, reservedComputingShare } from "./limits.ts";
 import { computing, stateOfPlace } from "./messages.ts";
 import type { Caller, CallerShares } from "./time-shares.ts";
 
@@ -47,7 +41,7 @@ export class Places {
 
   constructor(options: PlacesOptions) {
     this.#options = options;
-    this.#computing = fairSemaphore(options.computing, reservedComputingShare);
+    this.#computing = Semaphore.shared(options.computing, reservedComputingShare);
   }
 
   /** Waits for a place, and gives it to `run`. Undefined if `signal` or `close` ended the wait. */
@@ -57,9 +51,7 @@ export class Places {
     run: (place: ProgramPlace) => Promise<T>,
   ): Promise<T | undefined> {
     const { key, owner, others = [], depth = 1 } = turn;
-    const inMemory = this.#inMemory.getOrInsertComputed(depth, () =>
-      fairSemaphore(this.#options.inMemory, reservedMemoryShare),
-    );
+    const inMemory = this.#inMemory.getOrInsertComputed(depth, () => Semaphore.shared(this.#options.inMemory));
     const held: Semaphore[] = [];
     const place = new ProgramPlace(this, turn, held);
     try {
@@ -225,8 +217,4 @@ export class ProgramPlace implements Clock {
     this.#places.comeBack();
     for (const each of this.#held) each.take(this.#turn.owner);
   }
-}
-
-function fairSemaphore(count: number, reservedShare: number): Semaphore {
-  return new Semaphore(count, Math.floor(count * reservedShare));
 }

@@ -113,6 +113,23 @@ describe.each([
   });
 });
 
+test("calls of one token that fill a server, and its quota, do not keep another token's calls waiting", async () => {
+  await start({ quotas: { callsAtOnce: 40 } });
+  const code = "return (await echo.echo({ text: 'x' })).text";
+  const alone = await longest(code, "x");
+  flood(40, "await Promise.all(Array.from({ length: 8 }, () => echo.echo({ delayMs: 20_000 })))");
+  await Bun.sleep(1_000);
+  expect(await longest(code, "x")).toBeLessThan(alone + patienceMs);
+});
+
+test("executions of one token that fill the quota do not keep another token's programs waiting", async () => {
+  await start({ quotas: { executionsAtOnce: 8 } });
+  const alone = await longest("return 1", "1");
+  flood(40, "await echo.echo({ delayMs: 20_000 })");
+  await Bun.sleep(1_000);
+  expect(await longest("return 1", "1")).toBeLessThan(alone + patienceMs);
+});
+
 test("programs that wait for approvals, and cancelled ones, leave nothing behind that keeps others waiting", async () => {
   await start({ policy: { confirm: "always" } });
   const alone = await longest("return 1", "1");
