@@ -48,6 +48,23 @@ export const redirectFileKeptMs = 60_000;
 /** Looks at the system's table of connections. A row can be missed while other rows change, so a missing one is looked for again. */
 export const maxPeerLooks = 3;
 
+// Messages of clients
+
+/**
+ * Keys of a message of a client. The SDK and our schemas copy each object several times, on the thread that answers all clients: about a
+ * microsecond for each key, and more for keys that no other object has.
+ */
+export const maxMessageKeys = 20_000;
+
+/** Values of such a message. A list of 100,000 takes some 30 ms. */
+export const maxMessageParts = 100_000;
+
+/** Levels of lists and objects in such a message. */
+export const maxMessageLevels = 200;
+
+/** Digits of a number in such a message. Longer ones are no exact numbers, and take long to read. */
+export const maxNumberChars = 1_000;
+
 // Owners
 
 /** The part of places that is kept for owners that have none: a token or person does not wait until others' work ends. */

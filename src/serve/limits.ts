@@ -141,6 +141,9 @@ export const sdkAfterMs = 50;
 /** Longer lines are left to the SDK's server. */
 export const maxFirstLineBytes = 65_536;
 
+/** A longer line of a host is passed on as it is: the SDK's server ends the connection. */
+export const maxHostLineBytes = 10 * megabyte;
+
 // HTTP
 
 /** Messages in one batch. */

@@ -10,7 +10,10 @@ import {
   readRequestBody,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { eventLoopTurn } from "../../base/event-loop.ts";
 import { parsedJson } from "../../base/json-object.ts";
+import { tooHeavy } from "../../base/json-weight.ts";
+import { largeJsonChars } from "../../base/limits.ts";
 import { maxBatch } from "../limits.ts";
 import { appsExtension } from "../proxy/apps.ts";
 import { skillsExtension } from "../surface.ts";
@@ -28,12 +31,16 @@ export interface Body extends Messages {
   value: unknown;
 }
 
-/** Throws an HttpRefusal with status 413, 415 or 400. */
+/** Throws an HttpRefusal with status 413, 415 or 400. What would take long to read is refused before it is parsed. */
 export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
   if (!isJsonContentType(request.headers.get("content-type"))) {
     throw new HttpRefusal(415, "The body must be application/json: set Content-Type");
   }
   const text = await textOf(request, maxBytes);
+  const problem = tooHeavy(Buffer.from(text));
+  if (problem !== undefined) throw new HttpRefusal(413, problem, {}, ProtocolErrorCode.InvalidRequest);
+  // Several bodies may be complete at once, and each takes some milliseconds.
+  if (text.length > largeJsonChars) await eventLoopTurn();
   const value = parsedJson(text);
   if (value === undefined) throw new HttpRefusal(400, "The body is not JSON", {}, ProtocolErrorCode.ParseError);
   const isBatch = Array.isArray(value);
