@@ -149,6 +149,9 @@ export const maxHostLineBytes = 10 * megabyte;
 /** Messages in one batch. */
 export const maxBatch = 100;
 
+/** Only one larger body is read in a turn of the event loop: it may have thousands of keys, which take some milliseconds. */
+export const largeBodyBytes = 32_768;
+
 /** Maximum bytes of a body outside a session, which can only be `initialize`. */
 export const maxInitializeBytes = 65_536;
 
@@ -230,7 +233,7 @@ export const tokenUseEndMs = 1_500;
 
 // Requests of revision 2026-07-28
 
-/** Resources that one request can listen to. */
+/** Resources that one session subscribes to, or that the requests of one host listen to. Each costs its server a request. */
 export const maxListenedResources = 1_000;
 
 /** Tasks that one request can listen to. */

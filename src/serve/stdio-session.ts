@@ -16,6 +16,7 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import { WatchedTransport, type Watcher } from "../servers/watched-transport.ts";
 import { hostOf } from "./host.ts";
 import { HostLines } from "./host-lines.ts";
+import { maxStdioRequests } from "./limits.ts";
 import type { HostWire } from "./modern/stdio.ts";
 import { createSession } from "./session.ts";
 import type { SessionCount } from "./session-count.ts";
@@ -70,7 +71,7 @@ export async function serveSession(app: App, beginning: SessionStart, over: Abor
     return server;
   };
   watcher.closed = () => over.abort();
-  const handle = serveStdio(newServer, { transport });
+  const handle = serveStdio(newServer, { transport, maxSubscriptions: maxStdioRequests });
   if (!over.signal.aborted) {
     await new Promise((resolve) => over.signal.addEventListener("abort", resolve, { once: true }));
   }

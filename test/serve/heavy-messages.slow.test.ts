@@ -54,7 +54,6 @@ async function longestPing(work: () => Promise<unknown>): Promise<number> {
   await Bun.sleep(50);
   isOver = true;
   await pinging;
-  if (process.env.SHOW) console.log(Math.round(longest));
   return longest;
 }
 
