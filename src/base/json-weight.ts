@@ -1,5 +1,5 @@
 /** Measures what a JSON text costs to parse, without parsing it: its depth, its keys and its values. Decides which messages cost too much. */
-import { maxMessageKeys, maxMessageLevels, maxMessageParts, maxNumberChars } from "./limits.ts";
+import { clientMessage } from "./limits.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -75,16 +75,16 @@ function endOfString(json: Uint8Array, start: number): number {
 }
 
 /**
- * Why a message of a client takes too long to read for the thread that answers all of them, and what to do about it. Undefined if it does
- * not. The size of texts does not matter: code and images are one text each.
+ * Why a message takes too long to read for the thread that answers all clients, and what to do about it. Undefined if it does not. The size
+ * of texts does not matter: code and images are one text each.
  */
-export function tooHeavy(json: Uint8Array): string | undefined {
+export function tooHeavy(json: Uint8Array, most = clientMessage): string | undefined {
   const { depth, values, keys, digits } = weigh(json);
   const what = (has: string) => `The message ${has}. Send less at once, or large data as one text`;
-  if (depth > maxMessageLevels) return what(`is nested more than ${maxMessageLevels} levels deep`);
-  if (keys > maxMessageKeys) return what(`has more than ${maxMessageKeys} keys`);
-  if (values > maxMessageParts) return what(`has more than ${maxMessageParts} values`);
-  return digits > maxNumberChars ? what(`has a number of more than ${maxNumberChars} digits`) : undefined;
+  if (depth > most.levels) return what(`is nested more than ${most.levels} levels deep`);
+  if (keys > most.keys) return what(`has more than ${most.keys} keys`);
+  if (values > most.values) return what(`has more than ${most.values} values`);
+  return digits > most.digits ? what(`has a number of more than ${most.digits} digits`) : undefined;
 }
 
 /** The id of a message that is not parsed. It is at the beginning or the end. */

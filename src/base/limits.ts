@@ -50,20 +50,23 @@ export const maxPeerLooks = 3;
 
 // Messages of clients
 
+/** What a message may have at most, outside of its texts. */
+export interface MessageBounds {
+  keys: number;
+  values: number;
+  levels: number;
+  /** Of one number. Longer ones are no exact numbers, and take long to read. */
+  digits: number;
+}
+
 /**
- * Keys of a message of a client. The SDK and our schemas copy each object several times, on the thread that answers all clients: about a
- * microsecond for each key, and more for keys that no other object has.
+ * A message of a host or a browser. The SDK and our schemas copy each object several times, on the thread that answers all clients: about a
+ * microsecond for each key, and more for keys that no other object has. A list of 100,000 values takes some 30 ms.
  */
-export const maxMessageKeys = 20_000;
+export const clientMessage: MessageBounds = { keys: 20_000, values: 100_000, levels: 200, digits: 1_000 };
 
-/** Values of such a message. A list of 100,000 takes some 30 ms. */
-export const maxMessageParts = 100_000;
-
-/** Levels of lists and objects in such a message. */
-export const maxMessageLevels = 200;
-
-/** Digits of a number in such a message. Longer ones are no exact numbers, and take long to read. */
-export const maxNumberChars = 1_000;
+/** A request of our own command line to the daemon. Its arguments are copied less often, and belong to the same user. */
+export const ownMessage: MessageBounds = { keys: 100_000, values: 1_000_000, levels: 500, digits: 1_000 };
 
 // Owners
 
