@@ -78,7 +78,7 @@ function endOfString(json: Uint8Array, start: number): number {
  * Why a message takes too long to read for the thread that answers all clients, and what to do about it. Undefined if it does not. The size
  * of texts does not matter: code and images are one text each.
  */
-export function tooHeavy(json: Uint8Array, most = clientMessage): string | undefined {
+export function tooHeavy(json: Uint8Array, most: typeof clientMessage = clientMessage): string | undefined {
   const { depth, values, keys, digits } = weigh(json);
   const what = (has: string) => `The message ${has}. Send less at once, or large data as one text`;
   if (depth > most.levels) return what(`is nested more than ${most.levels} levels deep`);

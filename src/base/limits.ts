@@ -50,23 +50,15 @@ export const maxPeerLooks = 3;
 
 // Messages of clients
 
-/** What a message may have at most, outside of its texts. */
-export interface MessageBounds {
-  keys: number;
-  values: number;
-  levels: number;
-  /** Of one number. Longer ones are no exact numbers, and take long to read. */
-  digits: number;
-}
-
 /**
  * A message of a host or a browser. The SDK and our schemas copy each object several times, on the thread that answers all clients: about a
- * microsecond for each key, and more for keys that no other object has. A list of 100,000 values takes some 30 ms.
+ * microsecond for each key, and more for keys that no other object has. A list of 100,000 values takes some 30 ms. Numbers
+ * with more digits are not exact, and take long to read.
  */
-export const clientMessage: MessageBounds = { keys: 20_000, values: 100_000, levels: 200, digits: 1_000 };
+export const clientMessage = { keys: 20_000, values: 100_000, levels: 200, digits: 1_000 };
 
 /** A request of our own command line to the daemon. Its arguments are copied less often, and belong to the same user. */
-export const ownMessage: MessageBounds = { keys: 100_000, values: 1_000_000, levels: 500, digits: 1_000 };
+export const ownMessage = { keys: 100_000, values: 1_000_000, levels: 500, digits: 1_000 };
 
 // Owners
 

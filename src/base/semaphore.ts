@@ -1,9 +1,9 @@
-import { reservedShare } from "./limits.ts";
-
 /**
  * A fair semaphore: limits how many callers run concurrently. The others wait: callers with one key in the order of their calls, the keys of
  * an owner in turn, and owners in turn, so that neither many callers nor many keys of one owner keep others waiting.
  */
+import { reservedShare } from "./limits.ts";
+
 export class Semaphore {
   /** A semaphore whose owners do not wait for each other's callers to end, as long as the reserved part of the places has room. */
   static shared(count: number, reserved = reservedShare): Semaphore {

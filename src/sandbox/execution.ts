@@ -129,7 +129,7 @@ export class Execution implements HostCalls {
   #unsaved: CallMessage[] = [];
   /** Calls that leave together, at the latest when the program waits. */
   #outgoing: CallMessage[] = [];
-  /** What happens to the program once it has a place to compute again. */
+  /** Answers and timers that wait until the program has a place to compute again. */
   #delayed: (() => void)[] = [];
   /** Whether a copy was asked for. */
   #wantsCopy = false;

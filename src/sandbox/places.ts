@@ -129,7 +129,7 @@ export class Places {
 export class ProgramPlace implements Clock {
   readonly #places: Places;
   readonly #turn: Turn;
-  /** What it has, without its place to compute. */
+  /** Its places in memory and those of further limits. */
   readonly #held: readonly Semaphore[];
   /** See `RunMessage`. */
   #state: Int32Array | undefined;

@@ -13,7 +13,7 @@ import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 interface ProgramWorkerOptions {
   workers: WorkerPool;
   memoryBytes: number;
-  /** Whose program it is. */
+  /** Its caller. */
   caller: Caller | undefined;
   /** Makes the message that starts or continues the program. */
   run: () => Omit<RunMessage, "type">;

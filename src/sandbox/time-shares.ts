@@ -20,7 +20,7 @@ import {
  */
 export const sharedCores = Math.max(1, availableParallelism() / 2);
 
-/** Whose program it is. */
+/** The caller of a program. */
 export interface Caller {
   /** A token, a person, or whoever else is the owner. */
   owner?: string | undefined;

@@ -1,4 +1,4 @@
-/** What a message costs is counted without parsing it. */
+/** The cost of a message is counted without parsing it. */
 import { expect, test } from "bun:test";
 import { requestIdIn, tooHeavy, weigh } from "../../src/base/json-weight.ts";
 

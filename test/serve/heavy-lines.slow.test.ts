@@ -91,7 +91,7 @@ const heavy: [string, string, RegExp][] = [
 ];
 
 describe.each([["code"], ["direct"]])("in %s mode", (mode) => {
-  test.each(heavy)("a line with %s is refused with its id, and the session goes on", async (_, params, why) => {
+  test.each(heavy)("a line with %s is refused with its id, and the session continues", async (_, params, why) => {
     host = new StdioHost(["--mode", mode]);
     await host.begin();
     const refused = host.answerTo(7);
