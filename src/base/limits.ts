@@ -48,6 +48,23 @@ export const redirectFileKeptMs = 60_000;
 /** Looks at the system's table of connections. A row can be missed while other rows change, so a missing one is looked for again. */
 export const maxPeerLooks = 3;
 
+// Messages of clients
+
+/**
+ * A message of a host or a browser. The SDK and our schemas copy each object several times, on the thread that answers all clients: about a
+ * microsecond for each key, and more for keys that no other object has. A list of 100,000 values takes some 30 ms. Numbers
+ * with more digits are not exact, and take long to read.
+ */
+export const clientMessage = { keys: 20_000, values: 100_000, levels: 200, digits: 1_000 };
+
+/** A request of our own command line to the daemon. Its arguments are copied less often, and belong to the same user. */
+export const ownMessage = { keys: 100_000, values: 1_000_000, levels: 500, digits: 1_000 };
+
+// Owners
+
+/** The part of places that is kept for owners that have none: a token or person does not wait until others' work ends. */
+export const reservedShare = 0.25;
+
 // Texts and values
 
 /** JSON of this length takes a few milliseconds to parse. Longer JSON is parsed only when needed, by the thread that needs it. */

@@ -2,6 +2,8 @@
 import { z } from "zod";
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
+import { tooHeavy } from "../base/json-weight.ts";
+import { ownMessage } from "../base/limits.ts";
 import { traceIn } from "../base/trace-context.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
@@ -102,6 +104,8 @@ export type OpenServerRequest = z.infer<typeof openRequest>;
 
 /** Undefined if the body is empty. Throws USAGE. */
 export function bodyIn(body: string): unknown {
+  const problem = tooHeavy(Buffer.from(body), ownMessage);
+  if (problem !== undefined) throw new ClaudikinsError("USAGE", problem);
   const value = parsedJson(body);
   if (value === undefined && body !== "") throw new ClaudikinsError("USAGE", "The body is not JSON");
   return value;

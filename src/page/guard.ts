@@ -1,6 +1,7 @@
 /** Checks the requests to the page: they come from the page itself, in the browser of the user of this process, and their bodies are as expected. */
 import { z } from "zod";
 import { parsedJson } from "../base/json-object.ts";
+import { tooHeavy } from "../base/json-weight.ts";
 import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes } from "../config/policy.ts";
 import { maxPageBodyBytes } from "./limits.ts";
@@ -115,7 +116,10 @@ export async function bodyOf<T>(request: Request, shape: z.ZodType<T>): Promise<
   if (Number(request.headers.get("content-length") ?? maxPageBodyBytes + 1) > maxPageBodyBytes) {
     throw new RefusedRequest(413, "The body is too large");
   }
-  const { success, data } = shape.safeParse(parsedJson(await request.text()));
+  const text = await request.text();
+  const problem = tooHeavy(Buffer.from(text));
+  if (problem !== undefined) throw new RefusedRequest(413, problem);
+  const { success, data } = shape.safeParse(parsedJson(text));
   if (!success) throw new RefusedRequest(400, "The body is not as expected");
   return data;
 }

@@ -326,6 +326,7 @@ function quotaStep(quotas: UsageQuotas | undefined, { jsonOf }: ServerFacts, aga
       const counted = {
         server,
         execution: context.made?.execution,
+        owner: passing.caller.owner,
         signal: context.signal,
         argumentBytes: () => Buffer.byteLength(JSON.stringify(request.args)),
         resultBytes: (result: JsonObject | undefined) => (result ? Buffer.byteLength(jsonOf(result)) : 0),

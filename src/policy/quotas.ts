@@ -31,6 +31,8 @@ interface CountedCall<T> {
   server: string;
   /** The execution that makes the call. Executions get places in turn. */
   execution: string | undefined;
+  /** Its token or person. Owners get places in turn too. */
+  owner: string | undefined;
   signal: AbortSignal | undefined;
   argumentBytes: () => number;
   resultBytes: (result: T) => number;
@@ -58,7 +60,7 @@ export class UsageQuotas {
    * FILE_NOT_WRITABLE if the count cannot be kept, and what the call throws.
    */
   async call<T>(
-    { server, execution = "", signal, argumentBytes, resultBytes }: CountedCall<T>,
+    { server, execution = "", owner: caller, signal, argumentBytes, resultBytes }: CountedCall<T>,
     make: () => Promise<T>,
   ): Promise<T> {
     const owners = this.#ownersOf(server);
@@ -69,7 +71,7 @@ export class UsageQuotas {
         const { callsAtOnce } = quotas;
         if (callsAtOnce === undefined) continue;
         const semaphore = this.#semaphore(`${owner} calls`, callsAtOnce);
-        if ((await semaphore.acquire(signal, key)) === false) {
+        if ((await semaphore.acquire(signal, key, caller)) === false) {
           throw new ClaudikinsError("CANCELLED", `The call of ${server} was cancelled before its turn`);
         }
         held.push(semaphore);
@@ -79,7 +81,7 @@ export class UsageQuotas {
       await this.#addBytes(owners, () => argumentBytes() + resultBytes(result));
       return result;
     } finally {
-      for (const each of held) each.release();
+      for (const each of held) each.release(caller);
     }
   }
 
@@ -99,7 +101,7 @@ export class UsageQuotas {
 
   /** A changed count makes another semaphore. Calls that run keep the one that they have. */
   #semaphore(what: string, count: number): Semaphore {
-    return this.#semaphores.getOrInsertComputed(`${what} ${count}`, () => new Semaphore(count));
+    return this.#semaphores.getOrInsertComputed(`${what} ${count}`, () => Semaphore.shared(count));
   }
 
   /** Counts a call, unless a quota is used up. */

@@ -5,6 +5,8 @@
 
 /** The client of `serve --http` that starts an execution: stored with it. */
 export interface Starter {
+  /** Its token or person, whose programs have a share of the places. Undefined without tokens. */
+  owner?: string | undefined;
   /** Its token, its address and the name that it gives itself. */
   client: string;
   /** A digest of its session's id, in the revisions that have sessions. */

@@ -214,7 +214,9 @@ async function optionsOf(
     check: check ?? config.check,
     signal,
     turn: {
+      owner: caller.owner,
       key: starter?.session ?? starter?.client,
+      depth: program?.depth,
       // A program that another one calls runs in the place of its caller.
       others: (program?.depth ?? 1) > 1 ? [] : parts.quotas.executionTurns(),
     },

@@ -14,13 +14,18 @@ export async function readsOf(starter: Starter | undefined, { config, pool, sess
   return sessions.ofClient(JSON.stringify([config.door, starter.client, starter.session]));
 }
 
+/** Whose share of the places it uses. Without tokens, each client has its own. */
+export function ownerOf(starter: Starter | undefined): string | undefined {
+  return starter?.owner ?? starter?.client;
+}
+
 /** The agent that has sent a program, and what its session has read. */
 export async function callerOf(
   { starter, host }: { starter?: Starter | undefined; host?: HostIdentity | undefined },
   parts: Parts,
 ): Promise<Caller> {
   const { name = "", version = "" } = host ?? noAgent;
-  return { reads: await readsOf(starter, parts), agent: { name, version } };
+  return { reads: await readsOf(starter, parts), agent: { name, version }, owner: ownerOf(starter) };
 }
 
 /** An agent that gets the outcome of an execution reads what the execution has read. */

@@ -21,11 +21,13 @@ import { longTimerMs, maxDisplayedValues, maxJoinedCalls, maxJoinedChars } from 
 import { LogBuffer } from "./log-buffer.ts";
 import {
   type CallMessage,
+  computing,
   type FromWorker,
   type ParkedMessage,
   type ResumeMessage,
   type RunMessage,
   type SettleMessage,
+  stateOfPlace,
   stopReason,
 } from "./messages.ts";
 import { Pages, type ProgramImage, type StateParts } from "./program-image.ts";
@@ -127,6 +129,8 @@ export class Execution implements HostCalls {
   #unsaved: CallMessage[] = [];
   /** Calls that leave together, at the latest when the program waits. */
   #outgoing: CallMessage[] = [];
+  /** Answers and timers that wait until the program has a place to compute again. */
+  #delayed: (() => void)[] = [];
   /** Whether a copy was asked for. */
   #wantsCopy = false;
   readonly #state: ReturnType<typeof atStart>;
@@ -179,7 +183,7 @@ export class Execution implements HostCalls {
    * memory, or here after `stay`. Undefined if it cannot be parked now, or has a timer that fires within `nearMs`.
    */
   park(nearMs: number, isWhole: boolean): Omit<ParkedMessage, "type"> | undefined {
-    if (this.#over || this.#loading.size > 0 || this.#unsaved.length > 0) return undefined;
+    if (this.#over || this.#loading.size > 0 || this.#unsaved.length > 0 || this.#delayed.length > 0) return undefined;
     if (this.#timers.wakeAt - Date.now() < nearMs) return undefined;
     const copy = this.#copy(isWhole);
     if (!copy.saved) return undefined;
@@ -197,7 +201,10 @@ export class Execution implements HostCalls {
   }
 
   #timersAt(saved?: ReadonlyMap<number, number>): ProgramTimers {
-    return new ProgramTimers((id) => this.#enter(() => this.#context.callGuest("fire", id)), saved);
+    const fire = (id: number) => {
+      if (this.#timers.clear(id)) this.#enter(() => this.#context.callGuest("fire", id));
+    };
+    return new ProgramTimers((id) => this.#inPlace(() => fire(id)), saved);
   }
 
   /** Asks when a copy may be made: copies of several programs must not be in memory together. */
@@ -250,6 +257,7 @@ export class Execution implements HostCalls {
       const seed = [...crypto.getRandomValues(new Uint32Array(4))];
       this.#context.callGuest("start", JSON.stringify({ namespaces, seed, timeoutMs: deadline - Date.now() }), main);
     });
+    this.#wait();
   }
 
   /** Calls that the program makes after any of the answers leave together. */
@@ -261,6 +269,10 @@ export class Execution implements HostCalls {
   }
 
   settle(message: SettleMessage): void {
+    this.#inPlace(() => this.#settle(message));
+  }
+
+  #settle(message: SettleMessage): void {
     if (this.#over) return;
     const { call } = message;
     this.#gate.answered(call);
@@ -279,7 +291,38 @@ export class Execution implements HostCalls {
 
   /** Call this when the stop flag may have changed while the code waits. */
   checkStopped(): void {
-    this.#enter(() => {});
+    if (this.#reasonToStop() !== undefined) this.#enter(() => {});
+  }
+
+  /** Goes on in the place that it has asked for. */
+  placed(): void {
+    for (let next = this.#delayed.shift(); next; next = this.#delayed.shift()) next();
+    this.#wait();
+  }
+
+  /**
+   * Does the work now, or, if the program has lost its place to compute while it waited, as soon as it has another one. Until then, the
+   * program must be as if nothing had happened: it may be copied.
+   */
+  #inPlace(work: () => void): void {
+    if (this.#delayed.length === 0 && this.#mayCompute()) {
+      work();
+      this.#wait();
+      return;
+    }
+    this.#delayed.push(work);
+    if (this.#delayed.length === 1) this.#send({ type: "wantsPlace" });
+  }
+
+  #mayCompute(): boolean {
+    const { waits, runs, lacksPlace } = computing;
+    const before = Atomics.compareExchange(this.#stop, stateOfPlace, waits, runs);
+    return before !== lacksPlace || this.#reasonToStop() !== undefined;
+  }
+
+  /** From now on, others may take its place. */
+  #wait(): void {
+    if (!this.#over) Atomics.compareExchange(this.#stop, stateOfPlace, computing.runs, computing.waits);
   }
 
   /** Runs something in the engine, and then all jobs that it made possible. */
@@ -380,14 +423,18 @@ export class Execution implements HostCalls {
 
   load(id: number, skill: string): void {
     this.#loading.set(id, skill);
-    const loaded = loadSkill(skill, this.#files, this.#registry).finally(() => this.#loading.delete(id));
-    void loaded.then(
+    const loaded = (work: () => void) =>
+      this.#inPlace(() => {
+        this.#loading.delete(id);
+        this.#enter(work);
+      });
+    void loadSkill(skill, this.#files, this.#registry).then(
       (code) =>
-        this.#enter(() => {
+        loaded(() => {
           const body = this.#context.evaluate(wrapped(code), `skills/${skill}.ts`);
           this.#context.callGuest("loaded", id, body);
         }),
-      (error) => this.#enter(() => this.#context.callGuest("loadFailed", id, JSON.stringify(error))),
+      (error) => loaded(() => this.#context.callGuest("loadFailed", id, JSON.stringify(error))),
     );
   }
 

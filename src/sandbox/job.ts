@@ -94,6 +94,11 @@ export class Job {
     this.#execution?.keep();
   }
 
+  /** Goes on in the place that it has asked for. */
+  placed(): void {
+    this.#execution?.placed();
+  }
+
   settle(message: SettleMessage): void {
     this.#execution?.settle(message);
   }

@@ -69,7 +69,36 @@ export const workerEndingMs = 1_000;
 /** Memory of all parked programs together. Beyond it, programs that wait keep their worker. */
 export const maxParkedBytes = 512 * megabyte;
 
-/** Programs that leave their place while they wait for a person. Later ones keep it. */
+// Places of programs
+
+/**
+ * Programs that compute at the same time, for each core. The operating system gives the cores to all of them in turn, so a program of one
+ * owner is slow beside too many of another.
+ */
+export const computingPerCore = 2;
+
+/** At least, so that some owners can compute beside each other on a small machine. */
+export const minComputingPrograms = 8;
+
+/** At most, because the main thread must get a core within 100 ms. */
+export const maxComputingPrograms = 16;
+
+/** Programs in memory, for each that may compute. Those that wait for calls take 8 MB each, and no core. */
+export const programsPerComputing = 4;
+
+/** The part of the machine's memory that programs may fill that use all that they may use by default. Each counts as `memoryOfProgram`. */
+export const programMemoryShare = 0.5;
+
+/** The default of the memory of a program. */
+export const memoryOfProgram = 256 * megabyte;
+
+/** The part of the places to compute that is kept for owners that have none. The rest is enough for an owner that is alone. */
+export const reservedComputingShare = 0.5;
+
+/** The pause between two looks at which programs only wait, while others need their places. */
+export const placeLookMs = 5;
+
+/** Programs that leave their place in memory while they wait for a person. Later ones keep it. */
 export const maxProgramsWithoutPlace = 100;
 
 // Shares of the time of this process

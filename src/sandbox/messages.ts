@@ -45,7 +45,10 @@ export interface RunMessage {
   isKept: boolean;
   /** Whether the uses of the workspace are told. */
   tellsFiles: boolean;
-  /** Three Int32 values: why the code must stop (`stopReason`), the worker's `phase`, and the milliseconds that the code has run. */
+  /**
+   * Four Int32 values: why the code must stop (`stopReason`), the worker's `phase`, the milliseconds that the code has run, and whether it
+   * has a place to compute (`computing`).
+   */
   state: SharedArrayBuffer;
 }
 
@@ -92,6 +95,8 @@ export type ToWorker =
   | { type: "answers"; answers: LookupAnswer[] }
   | { type: "stop" }
   | ParkMessage
+  /** Answers `wantsPlace`. */
+  | { type: "place" }
   /** The parked program could not be saved: it goes on in this worker. */
   | { type: "stay" }
   /** Saves the program soon, and from now on before each of its calls leaves. */
@@ -153,6 +158,8 @@ export type FromWorker =
   /** A program that is kept waits, and has calls that may be made once a copy is saved. `bytes` is the size of its memory. */
   | { type: "wantsCopy"; bytes: number }
   | { type: "resumed" }
+  /** The program has something to compute, and has lost its place while it waited. */
+  | { type: "wantsPlace" }
   /** The program waits for a timer that fires late, and for nothing else. */
   | { type: "sleeps"; until: number }
   | { type: "awake" }
@@ -199,10 +206,19 @@ export interface WorkerFailure {
 }
 
 /** A new `state`. */
-export const newState = (): SharedArrayBuffer => new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
+export const newState = (): SharedArrayBuffer => new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT);
 
 /** Values of the first number of `state`. */
 export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;
 
 /** Values of the second number of `state`. A worker waits for its modules, for answers, and for its engine. */
 export const phase = { waiting: 0, reading: 1, running: 2 } as const;
+
+/** Where `computing` stands in `state`. */
+export const stateOfPlace = 3;
+
+/**
+ * Values of the fourth number of `state`. The worker says that the code waits for calls and timers only. The main thread may then take its
+ * place from it. A program that lacks a place asks for one before it goes on.
+ */
+export const computing = { runs: 0, waits: 1, lacksPlace: 2 } as const;

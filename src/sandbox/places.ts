@@ -1,101 +1,220 @@
-/** The places of programs that run. While a program waits for a person, another one runs in its place. */
+/**
+ * The places of programs. A program has a place in memory from its start to its end, and needs one of the fewer places to compute. While
+ * it only waits, for calls or timers, another program that needs it gets that place. While it waits for a person, another one may have
+ * its place in memory too. Owners get places in turn, and some places are kept for owners that have none.
+ */
 import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
-import { maxProgramsWithoutPlace, programOverheadMs } from "./limits.ts";
-import type { TimeShares } from "./time-shares.ts";
+import { maxProgramsWithoutPlace, placeLookMs, programOverheadMs, reservedComputingShare } from "./limits.ts";
+import { computing, stateOfPlace } from "./messages.ts";
+import type { Caller, CallerShares } from "./time-shares.ts";
 
 /** How a program takes its turn. */
-export interface Turn {
-  /** The caller. Different callers get places in turn, and share the time of this process. */
-  key?: string | undefined;
+export interface Turn extends Caller {
   /** Further limits of concurrent programs. */
   others?: readonly Semaphore[] | undefined;
+  /** 1 for a program that no other one calls, 2 for one that such a program calls, and so on. */
+  depth?: number | undefined;
 }
 
-/** The place of one program. The program keeps it while it waits for a person. */
-export interface ProgramPlace extends Clock {
-  /** Parks the program after a while, if it still waits. */
-  parkLater(): void;
-  end(): void;
+interface PlacesOptions {
+  /** Programs that compute at the same time. */
+  computing: number;
+  /** Programs in memory. */
+  inMemory: number;
+  shares: CallerShares;
+  /** A program that waits for a person is parked after this time. */
+  parkAfterMs: number;
 }
 
 export class Places {
-  readonly #semaphore: Semaphore;
-  readonly #shares: TimeShares;
-  readonly #parkAfterMs: number;
-  /** Programs that have left their place. */
-  #waiting = 0;
+  readonly #options: PlacesOptions;
+  /** By depth: a program that waits for one that it calls must not keep the place that this one needs. */
+  readonly #inMemory = new Map<number, Semaphore>();
+  readonly #computing: Semaphore;
+  /** Programs that have a place to compute. */
+  readonly #holders = new Set<ProgramPlace>();
+  #look: Timer | undefined;
+  /** Programs that have left their place in memory. */
+  #withoutPlace = 0;
+  #isClosed = false;
 
-  constructor(count: number, shares: TimeShares, parkAfterMs: number) {
-    this.#semaphore = new Semaphore(count);
-    this.#shares = shares;
-    this.#parkAfterMs = parkAfterMs;
+  constructor(options: PlacesOptions) {
+    this.#options = options;
+    this.#computing = Semaphore.shared(options.computing, reservedComputingShare);
   }
 
   /** Waits for a place, and gives it to `run`. Undefined if `signal` or `close` ended the wait. */
   async inTurn<T>(
     signal: AbortSignal | undefined,
-    { key = "", others = [] }: Turn,
-    run: () => Promise<T>,
+    turn: Turn,
+    run: (place: ProgramPlace) => Promise<T>,
   ): Promise<T | undefined> {
+    const { key, owner, others = [], depth = 1 } = turn;
+    const inMemory = this.#inMemory.getOrInsertComputed(depth, () => Semaphore.shared(this.#options.inMemory));
     const held: Semaphore[] = [];
+    const place = new ProgramPlace(this, turn, held);
     try {
       // The narrower limits come first, so that no place is held by a program that waits for them.
-      for (const each of others) {
-        if ((await each.acquire(signal, key)) === false) return undefined;
+      for (const each of [...others, inMemory]) {
+        if (this.#isClosed || (await each.acquire(signal, key, owner)) === false) return undefined;
         held.push(each);
       }
-      const share = this.#shares.take(key, programOverheadMs, signal);
+      const share = this.#options.shares.take(turn, programOverheadMs, signal);
       if (share) await share;
-      if ((await this.#semaphore.acquire(signal, key)) === false) return undefined;
-      held.push(this.#semaphore);
-      return await run();
+      if ((await place.compute(signal)) === false) return undefined;
+      return await run(place);
     } finally {
-      for (const each of held) each.release();
+      place.end();
+      for (const each of held) each.release(owner);
     }
   }
 
   close(): void {
-    this.#semaphore.close();
+    this.#isClosed = true;
+    clearTimeout(this.#look);
+    for (const each of [...this.#inMemory.values(), this.#computing]) each.close();
   }
 
-  /** The place of a program that has its turn. `park` is called when it has waited for a while. Call `end` when it has ended. */
-  place(park: () => void, { others = [] }: Turn = {}): ProgramPlace {
-    const semaphores = [...others, this.#semaphore];
-    let holds = 0;
-    let hasLeft = false;
-    let hasEnded = false;
-    let timer: Timer | undefined;
-    const comeBack = () => {
-      clearTimeout(timer);
-      if (!hasLeft) return;
-      hasLeft = false;
-      this.#waiting -= 1;
-      for (const each of semaphores) each.take();
-    };
-    const parkLater = () => {
-      clearTimeout(timer);
-      if (holds > 0 && !hasEnded) timer = setTimeout(park, this.#parkAfterMs);
-    };
-    return {
-      hold: () => {
-        holds += 1;
-        if (holds > 1 || hasEnded) return;
-        parkLater();
-        if (this.#waiting >= maxProgramsWithoutPlace) return;
-        hasLeft = true;
-        this.#waiting += 1;
-        for (const each of semaphores) each.release();
-      },
-      release: () => {
-        holds -= 1;
-        if (holds === 0) comeBack();
-      },
-      parkLater,
-      end: () => {
-        hasEnded = true;
-        comeBack();
-      },
-    };
+  get parkAfterMs(): number {
+    return this.#options.parkAfterMs;
+  }
+
+  /** Counts a program that leaves its place in memory. False if too many have left theirs. */
+  leave(): boolean {
+    if (this.#withoutPlace >= maxProgramsWithoutPlace) return false;
+    this.#withoutPlace += 1;
+    return true;
+  }
+
+  comeBack(): void {
+    this.#withoutPlace -= 1;
+  }
+
+  /** Takes a place to compute. Undefined if there was one at once, else whether there is one now. */
+  takeComputing(
+    place: ProgramPlace,
+    signal: AbortSignal | undefined,
+    { key, owner }: Turn,
+  ): Promise<boolean> | undefined {
+    const turn = this.#computing.acquire(signal, key, owner);
+    if (!turn) {
+      this.#holders.add(place);
+      return undefined;
+    }
+    this.#lookForIdle();
+    return turn.then((acquired) => {
+      if (acquired) this.#holders.add(place);
+      return acquired;
+    });
+  }
+
+  giveComputing(place: ProgramPlace, { owner }: Turn): void {
+    this.#holders.delete(place);
+    this.#computing.release(owner);
+  }
+
+  /** Nobody tells when a program begins to wait, which would take time in every call. Programs are looked at while others need their places. */
+  #lookForIdle(): void {
+    clearTimeout(this.#look);
+    for (const each of this.#holders) {
+      if (!this.#computing.isAwaited) return;
+      each.giveUpIfIdle();
+    }
+    if (this.#computing.isAwaited && !this.#isClosed) this.#look = setTimeout(() => this.#lookForIdle(), placeLookMs);
+  }
+}
+
+/** The place of one program. */
+export class ProgramPlace implements Clock {
+  readonly #places: Places;
+  readonly #turn: Turn;
+  /** Its places in memory and those of further limits. */
+  readonly #held: readonly Semaphore[];
+  /** See `RunMessage`. */
+  #state: Int32Array | undefined;
+  #park: () => void = () => {};
+  readonly #ending = new AbortController();
+  #computes = false;
+  #holds = 0;
+  #hasLeft = false;
+  #timer: Timer | undefined;
+
+  constructor(places: Places, turn: Turn, held: readonly Semaphore[]) {
+    this.#places = places;
+    this.#turn = turn;
+    this.#held = held;
+  }
+
+  /** `state` is the program's. `park` is called when it has waited for a person for a while. */
+  begin(state: Int32Array, park: () => void): void {
+    this.#state = state;
+    this.#park = park;
+  }
+
+  /**
+   * Takes a place to compute. Undefined if the program has one at once. Otherwise, resolves with true when it has one, and with false if
+   * `signal` or the end of the program ended the wait.
+   */
+  compute(signal: AbortSignal | undefined = this.#ending.signal): Promise<boolean> | undefined {
+    const turn = this.#places.takeComputing(this, signal, this.#turn);
+    if (!turn) this.#mayCompute();
+    return turn?.then((acquired) => {
+      if (acquired) this.#mayCompute();
+      return acquired;
+    });
+  }
+
+  #mayCompute(): void {
+    this.#computes = true;
+    if (this.#state) Atomics.store(this.#state, stateOfPlace, computing.runs);
+    if (this.#ending.signal.aborted) this.#stopComputing();
+  }
+
+  giveUpIfIdle(): void {
+    if (!this.#state || !this.#computes) return;
+    const { waits, lacksPlace } = computing;
+    if (Atomics.compareExchange(this.#state, stateOfPlace, waits, lacksPlace) === waits) this.#stopComputing();
+  }
+
+  #stopComputing(): void {
+    if (!this.#computes) return;
+    this.#computes = false;
+    this.#places.giveComputing(this, this.#turn);
+  }
+
+  /** Call this when the program begins to wait for a person. */
+  hold(): void {
+    this.#holds += 1;
+    if (this.#holds > 1 || this.#ending.signal.aborted) return;
+    this.parkLater();
+    if (!this.#places.leave()) return;
+    this.#hasLeft = true;
+    for (const each of this.#held) each.release(this.#turn.owner);
+  }
+
+  release(): void {
+    this.#holds -= 1;
+    if (this.#holds === 0) this.#comeBack();
+  }
+
+  /** Parks the program after a while, if it still waits. */
+  parkLater(): void {
+    clearTimeout(this.#timer);
+    if (this.#holds > 0 && !this.#ending.signal.aborted) this.#timer = setTimeout(this.#park, this.#places.parkAfterMs);
+  }
+
+  end(): void {
+    this.#ending.abort();
+    this.#comeBack();
+    this.#stopComputing();
+  }
+
+  #comeBack(): void {
+    clearTimeout(this.#timer);
+    if (!this.#hasLeft) return;
+    this.#hasLeft = false;
+    this.#places.comeBack();
+    for (const each of this.#held) each.take(this.#turn.owner);
   }
 }

@@ -21,19 +21,21 @@ import {
 import {
   type CallMessage,
   type CheckpointMessage,
+  computing,
   type EndedMessage,
   type FromWorker,
   newState,
   type ParkedMessage,
   phase,
+  stateOfPlace,
   stopReason,
   type WorkerResult,
 } from "./messages.ts";
 import type { OutcomeRecorder } from "./outcome-recorder.ts";
-import type { Places, ProgramPlace, Turn } from "./places.ts";
+import type { ProgramPlace, Turn } from "./places.ts";
 import { ProgramCalls } from "./program-calls.ts";
 import { ProgramWorker } from "./program-worker.ts";
-import type { TimeShares } from "./time-shares.ts";
+import type { CallerShares } from "./time-shares.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 export interface ExecuteOptions {
@@ -64,8 +66,7 @@ export interface Saved {
 /** What the programs of a sandbox share. */
 export interface SharedResources {
   workers: WorkerPool;
-  places: Places;
-  shares: TimeShares;
+  shares: CallerShares;
   /** A program that waits for a person leaves its worker after this time. */
   parkAfterMs: number;
   /** Whether there is room for another parked program. */
@@ -112,6 +113,7 @@ export class ProgramRun {
     { id, ...options }: ExecuteOptions & { id: string },
     recorder: OutcomeRecorder,
     shared: SharedResources,
+    place: ProgramPlace,
     saved?: Saved,
   ) {
     const { bindings, limits, mounts, check, checkpointer, listener, onFile } = options;
@@ -121,7 +123,8 @@ export class ProgramRun {
     this.#shared = shared;
     this.#isKept = saved !== undefined || (checkpointer?.fromStart ?? false);
     this.#limit = new TimeLimit(saved?.execution.restMs ?? limits.timeoutMs, () => this.#halt("timeout"));
-    this.#place = shared.places.place(this.#park, options.turn);
+    this.#place = place;
+    place.begin(this.#state, this.#park);
     this.#calls = new ProgramCalls({
       id,
       share: { take: this.#takeTime, charge: this.#chargeTime },
@@ -136,6 +139,7 @@ export class ProgramRun {
     this.#worker = new ProgramWorker({
       workers: shared.workers,
       memoryBytes: limits.memoryBytes,
+      caller: options.turn,
       run: () => ({
         source,
         check,
@@ -179,23 +183,28 @@ export class ProgramRun {
     return result;
   }
 
-  get #caller(): string {
-    return this.#options.turn?.key ?? "";
-  }
-
-  readonly #chargeTime = (ms: number): void => this.#shared.shares.charge(this.#caller, ms);
+  readonly #chargeTime = (ms: number): void => this.#shared.shares.charge(this.#options.turn, ms);
 
   /** Waits for the caller's share of the time, which does not count as time of the program. */
   readonly #takeTime = (ms: number, signal: AbortSignal): Promise<void> | undefined => {
-    const share = this.#shared.shares.take(this.#caller, ms, signal);
-    if (!share) return undefined;
+    return this.#untimed(this.#shared.shares.take(this.#options.turn, ms, signal));
+  };
+
+  /** Time until `wait` resolves does not count as time of the program. */
+  #untimed<T>(wait: Promise<T> | undefined): Promise<T> | undefined {
+    if (!wait) return undefined;
     this.#limit.hold();
     this.#tellDeadline();
-    return share.finally(() => {
+    return wait.finally(() => {
       this.#limit.release();
       this.#tellDeadline();
     });
-  };
+  }
+
+  /** The program goes on when there is a place for it. */
+  async #computeAgain(): Promise<void> {
+    if ((await this.#untimed(this.#place.compute())) !== false) this.#worker.send({ type: "place" });
+  }
 
   /** The calls that it waits for. */
   get openCalls(): CallMessage[] {
@@ -252,6 +261,9 @@ export class ProgramRun {
         if (this.sleepsUntil === undefined) break;
         this.sleepsUntil = undefined;
         this.#release();
+        break;
+      case "wantsPlace":
+        void this.#computeAgain();
         break;
       case "parked":
         void this.#parked(message);
@@ -460,6 +472,7 @@ export class ProgramRun {
   #restore({ execution, open }: Saved): void {
     const { checkpointer } = this.#options;
     if (!checkpointer) throw new Error("an execution that was saved is read from its store");
+    Atomics.store(this.#state, stateOfPlace, computing.waits);
     this.#worker.restore({ load: () => checkpointer.load() }, execution.wakeAt);
     if (execution.image.isAsleep) {
       this.sleepsUntil = execution.wakeAt;

@@ -5,25 +5,23 @@ export class ProgramTimers {
   readonly #timers = new Map<number, { timer: Timer; at: number }>();
   readonly #fire: (id: number) => void;
 
-  /** `fire` is called with the id of a timer. `saved` has when each timer of a saved program fires. */
+  /** `fire` is called with the id of a timer, which it must clear. `saved` has when each timer of a saved program fires. */
   constructor(fire: (id: number) => void, saved: ReadonlyMap<number, number> = new Map()) {
     this.#fire = fire;
     for (const [id, at] of saved) this.set(id, Math.max(0, at - Date.now()));
   }
 
   set(id: number, delayMs: number): void {
-    const fire = () => {
-      this.#timers.delete(id);
-      this.#fire(id);
-    };
+    const fire = () => this.#fire(id);
     const later = () => this.set(id, delayMs - maxTimerMs);
     const timer = delayMs > maxTimerMs ? setTimeout(later, maxTimerMs) : setTimeout(fire, delayMs);
     this.#timers.set(id, { timer, at: Date.now() + delayMs });
   }
 
-  clear(id: number): void {
+  /** Whether there was such a timer. */
+  clear(id: number): boolean {
     clearTimeout(this.#timers.get(id)?.timer);
-    this.#timers.delete(id);
+    return this.#timers.delete(id);
   }
 
   /** When each timer fires, in milliseconds since 1970. */

@@ -7,11 +7,14 @@ import { textOf } from "./binding-value.ts";
 import { maxJoinedChars } from "./limits.ts";
 import type { FromWorker, ResumeMessage, RunMessage, SettleMessage, ToWorker } from "./messages.ts";
 import { buffersOf, bytesOf, type ProgramImage } from "./program-image.ts";
+import type { Caller } from "./time-shares.ts";
 import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 
 interface ProgramWorkerOptions {
   workers: WorkerPool;
   memoryBytes: number;
+  /** Its caller. */
+  caller: Caller | undefined;
   /** Makes the message that starts or continues the program. */
   run: () => Omit<RunMessage, "type">;
   received: (message: FromWorker) => void;
@@ -156,8 +159,8 @@ export class ProgramWorker {
   }
 
   async #enter(message: () => RunMessage | ResumeMessage, transfer: ArrayBuffer[] = []): Promise<void> {
-    const { workers, memoryBytes, received, failed } = this.#options;
-    const taken = await workers.take(memoryBytes);
+    const { workers, memoryBytes, caller, received, failed } = this.#options;
+    const taken = await workers.take(memoryBytes, caller);
     if (this.#hasEnded) {
       workers.giveBack(taken, true);
       return;

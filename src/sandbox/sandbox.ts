@@ -1,30 +1,51 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
 import { randomBytes } from "node:crypto";
+import { availableParallelism, totalmem } from "node:os";
 import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
 import { stoppedProgram } from "./limit-errors.ts";
-import { maxParkedBytes } from "./limits.ts";
+import {
+  computingPerCore,
+  maxComputingPrograms,
+  maxParkedBytes,
+  memoryOfProgram,
+  minComputingPrograms,
+  programMemoryShare,
+  programsPerComputing,
+} from "./limits.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
-import { Places } from "./places.ts";
+import { Places, type ProgramPlace } from "./places.ts";
 import { type ExecuteOptions, ProgramRun, type Saved, type SharedResources } from "./program-run.ts";
-import { TimeShares } from "./time-shares.ts";
+import { CallerShares } from "./time-shares.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 const guest: string = guestScript();
 
+const computingPrograms = Math.min(
+  Math.max(minComputingPrograms, computingPerCore * availableParallelism()),
+  maxComputingPrograms,
+);
+
 export class Sandbox implements Disposable {
   readonly #shared: SharedResources;
+  readonly #places: Places;
   readonly #running = new Map<string, ProgramRun>();
 
   /**
-   * `keptWorkers` are kept for the next execution; it is 0 for a process that runs one program. At most `atOnce` executions run
-   * concurrently; others wait. A program that waits for a person leaves its worker after `parkAfterMs`.
+   * `keptWorkers` are kept for the next execution; it is 0 for a process that runs one program. At most `atOnce` programs compute
+   * concurrently, and at most `inMemory` wait in memory for calls; others wait for their turn. A program that waits for a person leaves its
+   * worker after `parkAfterMs`.
    */
-  constructor({ keptWorkers = 2, atOnce = 16, parkAfterMs = 5_000 } = {}) {
-    const shares = new TimeShares();
+  constructor({
+    keptWorkers = 2,
+    atOnce = computingPrograms,
+    inMemory = programsInMemory(atOnce),
+    parkAfterMs = 5_000,
+  } = {}) {
+    const shares = new CallerShares();
+    this.#places = new Places({ computing: atOnce, inMemory, shares, parkAfterMs });
     this.#shared = {
       workers: new WorkerPool(guest, keptWorkers),
-      places: new Places(atOnce, shares, parkAfterMs),
       shares,
       parkAfterMs,
       mayPark: () => this.parkedBytes < maxParkedBytes,
@@ -44,13 +65,13 @@ export class Sandbox implements Disposable {
     const { id = randomBytes(6).toString("hex"), limits, signal, turn = {} } = options;
     const isKept = options.checkpointer !== undefined;
     const recorder = new OutcomeRecorder({ id, saved: saved?.execution, isKept });
-    const run = () => {
-      const program = new ProgramRun(source, { ...options, id }, recorder, this.#shared, saved);
+    const run = (place: ProgramPlace) => {
+      const program = new ProgramRun(source, { ...options, id }, recorder, this.#shared, place, saved);
       this.#running.set(id, program);
       return program.run().finally(() => this.#running.delete(id));
     };
     // The time limit starts when the execution gets its turn.
-    const result = (await this.#shared.places.inTurn(signal, turn, run)) ?? stoppedProgram("cancelled", limits);
+    const result = (await this.#places.inTurn(signal, turn, run)) ?? stoppedProgram("cancelled", limits);
     return result.ok ? recorder.success(result) : recorder.failure(result.reason, result.error);
   }
 
@@ -78,7 +99,13 @@ export class Sandbox implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#shared.places.close();
+    this.#places.close();
     this.#shared.workers[Symbol.dispose]();
   }
+}
+
+/** As many as fit into the memory of the machine if each uses what it may use by default, and never fewer than may compute. */
+function programsInMemory(atOnce: number): number {
+  const fitting = Math.floor((totalmem() * programMemoryShare) / memoryOfProgram);
+  return Math.max(atOnce, Math.min(atOnce * programsPerComputing, fitting));
 }

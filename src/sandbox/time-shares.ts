@@ -20,6 +20,14 @@ import {
  */
 export const sharedCores = Math.max(1, availableParallelism() / 2);
 
+/** The caller of a program. */
+export interface Caller {
+  /** A token, a person, or whoever else is the owner. */
+  owner?: string | undefined;
+  /** One of the owner's sessions or clients. */
+  key?: string | undefined;
+}
+
 /** A caller that waits until it may use some time. */
 interface Waiting {
   ms: number;
@@ -132,6 +140,13 @@ export class TimeShares {
     return isPause ? sharedCores : share;
   }
 
+  /** Whether no caller is active. */
+  get isIdle(): boolean {
+    this.#countedAt = Number.NEGATIVE_INFINITY;
+    this.#callers(performance.now());
+    return this.#active === 0;
+  }
+
   /** The number of active callers, at least one. Forgets the others. */
   #callers(now: number): number {
     if (now - this.#countedAt > shareLookMs) {
@@ -141,5 +156,31 @@ export class TimeShares {
       this.#active = this.#accounts.size;
     }
     return Math.max(1, this.#active);
+  }
+}
+
+/** Shares the time among owners, and the time of each owner among its sessions. */
+export class CallerShares {
+  readonly #owners = new TimeShares();
+  readonly #byOwner = new Map<string, TimeShares>();
+
+  /** See `TimeShares.take`. */
+  take({ owner = "", key = "" }: Caller = {}, ms: number, signal?: AbortSignal): Promise<void> | undefined {
+    const first = this.#sessionsOf(owner).take(key, ms, signal);
+    return first ? first.then(() => this.#owners.take(owner, ms, signal)) : this.#owners.take(owner, ms, signal);
+  }
+
+  charge({ owner = "", key = "" }: Caller = {}, ms: number): void {
+    this.#sessionsOf(owner).charge(key, ms);
+    this.#owners.charge(owner, ms);
+  }
+
+  #sessionsOf(owner: string): TimeShares {
+    const known = this.#byOwner.get(owner);
+    if (known) return known;
+    for (const [each, sessions] of this.#byOwner) if (sessions.isIdle) this.#byOwner.delete(each);
+    const sessions = new TimeShares();
+    this.#byOwner.set(owner, sessions);
+    return sessions;
   }
 }

@@ -6,6 +6,7 @@ import { atMost } from "../base/time-limit.ts";
 import { forgetMade, keepMade, knownMade } from "./engine/wasm.ts";
 import { workerEndingMs } from "./limits.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
+import type { Caller } from "./time-shares.ts";
 
 /**
  * How many workers start at the same time. Each needs a core for 40 ms. The main thread needs one too: when 12 programs started
@@ -47,9 +48,9 @@ export class WorkerPool implements Disposable {
     return this.#busy.size;
   }
 
-  /** Resolves with an idle worker, or with a new one as soon as it may start. */
-  async take(memoryBytes: number): Promise<ReadyWorker> {
-    const taken = this.#takeIdle(memoryBytes) ?? (await this.#startInTurn(memoryBytes));
+  /** Resolves with an idle worker, or with a new one as soon as it may start. Callers get new ones in turn. */
+  async take(memoryBytes: number, caller: Caller = {}): Promise<ReadyWorker> {
+    const taken = this.#takeIdle(memoryBytes) ?? (await this.#startInTurn(memoryBytes, caller));
     this.#busy.add(taken.worker);
     return taken;
   }
@@ -96,21 +97,21 @@ export class WorkerPool implements Disposable {
     return index === -1 ? undefined : this.#idle.splice(index, 1)[0];
   }
 
-  async #startInTurn(memoryBytes: number): Promise<ReadyWorker> {
-    await this.#starts.acquire(undefined);
+  async #startInTurn(memoryBytes: number, { key, owner }: Caller): Promise<ReadyWorker> {
+    await this.#starts.acquire(undefined, key, owner);
     const idle = this.#takeIdle(memoryBytes);
-    if (!idle) return this.#start(memoryBytes);
-    this.#starts.release();
+    if (!idle) return this.#start(memoryBytes, owner);
+    this.#starts.release(owner);
     return idle;
   }
 
   /** Starts a worker, and releases `#starts` when it has started or ended. */
-  #start(memoryBytes: number): ReadyWorker {
+  #start(memoryBytes: number, owner?: string): ReadyWorker {
     const worker = startWorker("./sandbox/worker.ts");
     const started = () => {
       worker.removeEventListener("message", hear);
       worker.removeEventListener("close", started);
-      this.#starts.release();
+      this.#starts.release(owner);
     };
     const hear = ({ data }: MessageEvent<FromWorker>) => {
       if (typeof data === "string" || data.type !== "prepared") return;

@@ -91,6 +91,9 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       if (!context) break;
       begin(new Job(context, data, send), (job) => job.resume(data.saved));
       break;
+    case "place":
+      current?.placed();
+      break;
     case "park":
       current?.park(data.nearMs, data.isWhole);
       break;

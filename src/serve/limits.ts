@@ -141,10 +141,16 @@ export const sdkAfterMs = 50;
 /** Longer lines are left to the SDK's server. */
 export const maxFirstLineBytes = 65_536;
 
+/** A longer line of a host is passed on as it is: the SDK's server ends the connection. */
+export const maxHostLineBytes = 10 * megabyte;
+
 // HTTP
 
 /** Messages in one batch. */
 export const maxBatch = 100;
+
+/** Only one larger body is read in a turn of the event loop: it may have thousands of keys, which take some milliseconds. */
+export const largeBodyBytes = 32_768;
 
 /** Maximum bytes of a body outside a session, which can only be `initialize`. */
 export const maxInitializeBytes = 65_536;
@@ -227,7 +233,7 @@ export const tokenUseEndMs = 1_500;
 
 // Requests of revision 2026-07-28
 
-/** Resources that one request can listen to. */
+/** Resources that one session subscribes to, or that the requests of one host listen to. Each costs its server a request. */
 export const maxListenedResources = 1_000;
 
 /** Tasks that one request can listen to. */

@@ -15,6 +15,8 @@ import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import { WatchedTransport, type Watcher } from "../servers/watched-transport.ts";
 import { hostOf } from "./host.ts";
+import { HostLines } from "./host-lines.ts";
+import { maxStdioRequests } from "./limits.ts";
 import type { HostWire } from "./modern/stdio.ts";
 import { createSession } from "./session.ts";
 import type { SessionCount } from "./session-count.ts";
@@ -47,7 +49,10 @@ export async function serveSession(app: App, beginning: SessionStart, over: Abor
     for (const message of first.splice(0)) received(message);
     watcher.received = received;
   };
-  const transport = new HostTransport(begun ? new BegunTransport(begun) : new StdioServerTransport(), watcher);
+  const transport = new HostTransport(
+    begun ? new BegunTransport(begun) : new StdioServerTransport(hostLines()),
+    watcher,
+  );
   const wire: HostWire = {
     watch,
     rewrite: (change) => {
@@ -66,11 +71,15 @@ export async function serveSession(app: App, beginning: SessionStart, over: Abor
     return server;
   };
   watcher.closed = () => over.abort();
-  const handle = serveStdio(newServer, { transport });
+  const handle = serveStdio(newServer, { transport, maxSubscriptions: maxStdioRequests });
   if (!over.signal.aborted) {
     await new Promise((resolve) => over.signal.addEventListener("abort", resolve, { once: true }));
   }
   await handle.close();
+}
+
+function hostLines(): typeof process.stdin {
+  return process.stdin.pipe(new HostLines(process.stdout)) as Readable as typeof process.stdin;
 }
 
 class HostTransport extends WatchedTransport {

@@ -3,12 +3,13 @@
  * SDK is loaded: the first answer of the executable comes after 25 ms instead of 45 ms (from source, 65 ms instead of 125 ms).
  * Everything else is left to the SDK's server, which learns what was answered.
  */
-import { PassThrough, type Readable, type Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { App } from "../app/app.ts";
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { megabyte } from "../base/units.ts";
 import { onAbort } from "../servers/abort.ts";
 import { withTasks } from "../servers/tasks-extension.ts";
+import { HostLines } from "./host-lines.ts";
 import { maxFirstLineBytes, sdkAfterMs } from "./limits.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";
@@ -118,7 +119,7 @@ export async function answerFirst(
   onAbort(over, stop);
   await ended.promise;
   clearTimeout(timer);
-  const input = new PassThrough();
+  const input = new HostLines(stdout);
   for (const line of [...kept, rest]) if (line.length > 0) input.write(line);
   stdin.pipe(input);
   return { input, initializeId, listed };

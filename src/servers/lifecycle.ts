@@ -25,6 +25,7 @@ interface UseOptions {
   startsNothing?: boolean | undefined;
   /** The call of a program. Programs whose calls wait get turns. */
   made?: { execution: string } | undefined;
+  caller?: { owner?: string | undefined } | undefined;
 }
 
 export interface BackoffTimes {
@@ -65,7 +66,7 @@ export class Lifecycle {
     this.#config = config;
     this.#open = open;
     this.#times = times;
-    this.#semaphore = new Semaphore(config.maxCallsInFlight);
+    this.#semaphore = Semaphore.shared(config.maxCallsInFlight);
   }
 
   get state(): ServerState {
@@ -90,8 +91,8 @@ export class Lifecycle {
    * repeatable, `work` runs once more on a new connection. Throws errors of `work` and of `connect`.
    */
   async use<T>(work: (connection: Connection) => Promise<T>, options: UseOptions): Promise<T> {
-    const { what, signal, repeatable = false, startsNothing = false } = options;
-    const turn = this.#semaphore.acquire(signal, options.made?.execution);
+    const { what, signal, repeatable = false, startsNothing = false, caller } = options;
+    const turn = this.#semaphore.acquire(signal, options.made?.execution, caller?.owner);
     if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`);
     this.#calls += 1;
     try {
@@ -112,7 +113,7 @@ export class Lifecycle {
         }
       }
     } finally {
-      this.#semaphore.release();
+      this.#semaphore.release(caller?.owner);
       this.#done(!startsNothing);
     }
   }

@@ -47,3 +47,43 @@ test("closing ends every wait", async () => {
   semaphore.close();
   expect(await Promise.all(waits)).toEqual([false, false, false]);
 });
+
+test("owners get turns, however many keys one of them has", async () => {
+  const semaphore = new Semaphore(1);
+  semaphore.acquire(undefined, "", "busy");
+  const entered: string[] = [];
+  const enter = async (owner: string, key: string) => {
+    await semaphore.acquire(undefined, key, owner);
+    entered.push(`${owner}${key}`);
+    semaphore.release(owner);
+  };
+  const all = [1, 2, 3, 1, 2].map((key) => enter("a", `${key}`));
+  all.push(enter("b", "1"), enter("b", "1"));
+  semaphore.release("busy");
+  await Promise.all(all);
+  expect(entered).toEqual(["a1", "b1", "a2", "b1", "a3", "a1", "a2"]);
+});
+
+test("the reserve is for owners that have no place", async () => {
+  const semaphore = new Semaphore(4, 2);
+  expect(semaphore.acquire(undefined, "", "a")).toBeUndefined();
+  expect(semaphore.acquire(undefined, "", "a")).toBeUndefined();
+  const third = semaphore.acquire(undefined, "", "a");
+  expect(third).toBeInstanceOf(Promise);
+  expect(semaphore.acquire(undefined, "", "b")).toBeUndefined();
+  const ofB = semaphore.acquire(undefined, "", "b");
+  expect(ofB).toBeInstanceOf(Promise);
+  expect(semaphore.acquire(undefined, "", "c")).toBeUndefined();
+  const ofD = semaphore.acquire(undefined, "", "d");
+  // The only free place is one of the reserve: it is not for the owners that came first, which have places.
+  semaphore.release("c");
+  expect(await ofD).toBe(true);
+  expect(semaphore.waiting).toBe(2);
+  semaphore.release("b");
+  // Its owner has no place any more.
+  expect(await ofB).toBe(true);
+  for (const owner of ["a", "a", "b", "d"]) semaphore.release(owner);
+  expect(await third).toBe(true);
+  semaphore.release("a");
+  expect(semaphore.isAwaited).toBe(false);
+});

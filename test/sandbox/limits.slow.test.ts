@@ -199,14 +199,14 @@ describe("the output", () => {
 
 describe("concurrent executions", () => {
   test("the time limit of an execution that waits begins when it starts", async () => {
-    using narrow = new Harness({ atOnce: 1 });
+    using narrow = new Harness({ atOnce: 1, inMemory: 1 });
     const first = narrow.value("await test.slow({ ms: 7_000 }); return 1");
     const second = narrow.value("return 2", { timeoutMs: 6_000 });
     expect(await Promise.all([first, second])).toEqual([1, 2]);
   });
 
   test("at most as many executions run as the limit allows", async () => {
-    using narrow = new Harness({ atOnce: 2 });
+    using narrow = new Harness({ atOnce: 2, inMemory: 2 });
     let running = 0;
     let most = 0;
     const order: unknown[] = [];
@@ -225,7 +225,7 @@ describe("concurrent executions", () => {
   });
 
   test("leave their place while a person is asked, and continue at once with the answer", async () => {
-    using narrow = new Harness({ atOnce: 1 });
+    using narrow = new Harness({ atOnce: 1, inMemory: 1 });
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     const call = async (_: BindingCall, { clock }: BindingContext) => {
@@ -246,7 +246,7 @@ describe("concurrent executions", () => {
   });
 
   test("cancelled while a person is asked leave the number of places as it was", async () => {
-    using narrow = new Harness({ atOnce: 1 });
+    using narrow = new Harness({ atOnce: 1, inMemory: 1 });
     for (let count = 0; count < 3; count++) {
       const cancel = new AbortController();
       const call = async (_: BindingCall, { signal, clock }: BindingContext) => {
@@ -272,7 +272,7 @@ describe("concurrent executions", () => {
   });
 
   test("can be cancelled while they wait, without delaying others", async () => {
-    using narrow = new Harness({ atOnce: 1 });
+    using narrow = new Harness({ atOnce: 1, inMemory: 1 });
     const controller = new AbortController();
     const first = narrow.value("await test.slow({ ms: 100 }); return 1");
     const second = narrow.run("return 2", { signal: controller.signal });
@@ -284,7 +284,7 @@ describe("concurrent executions", () => {
   });
 
   test("end with the sandbox", async () => {
-    const narrow = new Harness({ atOnce: 1 });
+    const narrow = new Harness({ atOnce: 1, inMemory: 1 });
     void narrow.run("for (;;);");
     const waiting = narrow.run("return 2");
     await Bun.sleep(50);

@@ -169,7 +169,7 @@ describe("a parked program", () => {
   });
 
   test("leaves its worker to others", async () => {
-    using narrow = new Harness({ atOnce: 1, keptWorkers: 1, parkAfterMs: 0 });
+    using narrow = new Harness({ atOnce: 1, inMemory: 1, keptWorkers: 1, parkAfterMs: 0 });
     const cancel = new AbortController();
     const waiting = Array.from({ length: 4 }, () =>
       narrow.run("await test.echo({})", { call: forever, signal: cancel.signal }),

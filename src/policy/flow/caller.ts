@@ -6,6 +6,8 @@ export interface Caller {
   reads: SessionReads;
   /** The agent, as it names itself. Empty texts if it does not, and for a shell. */
   agent: CallingAgent;
+  /** Its token or person, among which places are shared. */
+  owner?: string | undefined;
 }
 
 export interface CallingAgent {

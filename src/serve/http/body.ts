@@ -1,4 +1,5 @@
 /** Reads the JSON-RPC messages in the body of a request, within limits. */
+import { isUtf8 } from "node:buffer";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
 import {
   type InitializeRequest,
@@ -7,11 +8,13 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   ProtocolErrorCode,
-  readRequestBody,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { type Chunks, limited } from "../../base/bounded-body.ts";
+import { eventLoopTurn } from "../../base/event-loop.ts";
 import { parsedJson } from "../../base/json-object.ts";
-import { maxBatch } from "../limits.ts";
+import { tooHeavy } from "../../base/json-weight.ts";
+import { largeBodyBytes, maxBatch } from "../limits.ts";
 import { appsExtension } from "../proxy/apps.ts";
 import { skillsExtension } from "../surface.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
@@ -28,12 +31,17 @@ export interface Body extends Messages {
   value: unknown;
 }
 
-/** Throws an HttpRefusal with status 413, 415 or 400. */
+/** Throws an HttpRefusal with status 413, 415 or 400. What would take long to read is refused before it is parsed. */
 export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
   if (!isJsonContentType(request.headers.get("content-type"))) {
     throw new HttpRefusal(415, "The body must be application/json: set Content-Type");
   }
-  const text = await textOf(request, maxBytes);
+  const bytes = await bytesOf(request, maxBytes);
+  const problem = tooHeavy(bytes);
+  if (problem !== undefined) throw new HttpRefusal(413, problem, {}, ProtocolErrorCode.InvalidRequest);
+  // Several bodies may be complete at once, and each takes some milliseconds.
+  if (bytes.length > largeBodyBytes) await eventLoopTurn();
+  const text = decoded(bytes);
   const value = parsedJson(text);
   if (value === undefined) throw new HttpRefusal(400, "The body is not JSON", {}, ProtocolErrorCode.ParseError);
   const isBatch = Array.isArray(value);
@@ -47,12 +55,27 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
   return { text, value, messages, isBatch };
 }
 
-/** Reads no more than the limit, whatever length was announced. Throws an HttpRefusal with status 413 or 400. */
+/** The text of a body. Throws an HttpRefusal with status 413 or 400. */
 export async function textOf(request: Request, maxBytes: number): Promise<string> {
-  const body = await readRequestBody(request, maxBytes).catch(() => undefined);
-  if (!body) throw new HttpRefusal(400, "The body ended early");
-  if (body.tooLarge) throw new HttpRefusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
-  return body.text;
+  return decoded(await bytesOf(request, maxBytes));
+}
+
+/** Reads no more than the limit, whatever length was announced. */
+async function bytesOf(request: Request, maxBytes: number): Promise<Buffer> {
+  const tooLarge = () => new HttpRefusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
+  try {
+    return Buffer.concat(await Array.fromAsync(limited(request.body ?? noChunks(), maxBytes, tooLarge)));
+  } catch (error) {
+    throw error instanceof HttpRefusal ? error : new HttpRefusal(400, "The body ended early");
+  }
+}
+
+async function* noChunks(): Chunks {}
+
+/** Without this check, each wrong byte would become three. */
+function decoded(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new HttpRefusal(400, "The body is not UTF-8", {}, ProtocolErrorCode.ParseError);
+  return new TextDecoder().decode(bytes);
 }
 
 const short = z.string().transform((text) => text.slice(0, 256));

@@ -28,6 +28,7 @@ import type { Connections, ModernClient } from "../modern/client.ts";
 import { modernCodeServer } from "../modern/code-mode.ts";
 import { modernDirectServer } from "../modern/direct-mode.ts";
 import { listenedTo, metaIn } from "../modern/envelope.ts";
+import { ListenedResources } from "../modern/listened-resources.ts";
 import { ModernHost } from "../modern/modern-host.ts";
 import { ParkedRequests, type SharedStates } from "../modern/parked-requests.ts";
 import { refusal, streamWithTasks } from "../modern/task-notices.ts";
@@ -280,6 +281,7 @@ class Client implements ModernClient, ClientPlace {
   /** By what the host supports: servers learn it when they are connected. */
   readonly #connections = new Map<string, Connections>();
   #session: CodeSession | undefined;
+  readonly #listened: ListenedResources | undefined;
 
   constructor(
     shared: Shared,
@@ -297,8 +299,9 @@ class Client implements ModernClient, ClientPlace {
     this.address = address;
     this.client = client;
     this.closing = ended ? AbortSignal.any([shared.closing, ended]) : shared.closing;
-    this.#asker = { starter: { client }, isConnected, ended: revoked };
+    this.#asker = { starter: { owner, client }, isConnected, ended: revoked };
     const { closing } = this;
+    this.#listened = shared.answers && new ListenedResources(shared.answers, log);
     this.parked = new ParkedRequests({
       answerMs,
       maxRunning: maxCalls,
@@ -380,7 +383,7 @@ class Client implements ModernClient, ClientPlace {
   /** Keeps the client while it listens. */
   #listen(resources: readonly string[], signal: AbortSignal): void {
     this.#subscriptions += 1;
-    const end = this.#shared.answers?.listen(resources);
+    const end = this.#listened?.begin(resources);
     onAbort(signal, () => {
       this.#subscriptions -= 1;
       end?.();

@@ -127,7 +127,11 @@ export class HttpSessions {
     this.#sessions.set(digest, session);
     const { sampling, elicitation, roots } = capabilities;
     try {
-      const asker = { starter: { client, session: digest }, isConnected: this.isConnected, ended: caller.revoked };
+      const asker = {
+        starter: { owner: caller.owner, client, session: digest },
+        isConnected: this.isConnected,
+        ended: caller.revoked,
+      };
       const server = await this.#connect(transport, asker, caller, Boolean(sampling ?? elicitation ?? roots));
       const parameters = { ...initialize, protocolVersion: version };
       const begun = { transport, server, initialize: parameters, memory, isDirect: this.#isDirect };

@@ -21,6 +21,7 @@ import type { ModernClient } from "./client.ts";
 import { modernCodeServer } from "./code-mode.ts";
 import { modernDirectServer } from "./direct-mode.ts";
 import { listenedTo, metaIn } from "./envelope.ts";
+import { ListenedResources } from "./listened-resources.ts";
 import { ModernHost } from "./modern-host.ts";
 import { ParkedRequests } from "./parked-requests.ts";
 import { TaskListeners } from "./task-notices.ts";
@@ -71,10 +72,11 @@ export function modernStdioServer(
   const counted = new SessionCount(app, directInstructions(app));
   const answers = new DirectAnswers(app, counted, listenerWith(send), closing);
   const { server } = modernDirectServer({ answers, client, app, closing });
+  const listened = new ListenedResources(answers, app.log);
   const open = new Map<RequestId, () => void>();
   wire.watch((message) => {
     const isForSdk = listeners.received(message);
-    if (isForSdk) listenWith(answers, open, message);
+    if (isForSdk) listenWith(listened, open, message);
     return isForSdk;
   });
   return server;
@@ -87,9 +89,10 @@ function capabilitiesIn(message: JSONRPCMessage): object | undefined {
 }
 
 /** The SDK answers `subscriptions/listen` and tells the host of updates, but only the servers know when a resource is updated. */
-function listenWith(answers: DirectAnswers, open: Map<RequestId, () => void>, message: JSONRPCMessage): void {
+function listenWith(listened: ListenedResources, open: Map<RequestId, () => void>, message: JSONRPCMessage): void {
   const { resources } = listenedTo(message) ?? {};
-  if (resources && "id" in message && message.id !== undefined) open.set(message.id, answers.listen(resources));
+  if (resources && "id" in message && message.id !== undefined && !open.has(message.id))
+    open.set(message.id, listened.begin(resources));
   if (!("method" in message) || message.method !== "notifications/cancelled") return;
   const id = message.params?.["requestId"] as RequestId;
   open.get(id)?.();

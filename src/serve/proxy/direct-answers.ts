@@ -8,7 +8,7 @@ import { wholeOf } from "../../servers/decoding/large-json.ts";
 import { marksOf } from "../../servers/parameter-headers.ts";
 import { textResult } from "../content/bounded-content.ts";
 import type { HostRequest } from "../host-request.ts";
-import { directPageSize } from "../limits.ts";
+import { directPageSize, maxListenedResources } from "../limits.ts";
 import { observedAnswer } from "../observed-answer.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError, withoutOwnMeta } from "./answers.ts";
@@ -44,6 +44,8 @@ export class DirectAnswers {
   #marked: ReadonlyMap<string, JsonObject> | undefined;
   /** The number of listeners for each resource. */
   readonly #listeners = new Map<string, number>();
+  /** The resources that a session of an older revision has subscribed to. */
+  readonly #subscribed = new Set<string>();
   /** The lists of the last requests for a first page, by method. */
   readonly #listed = new Map<string, readonly JsonObject[]>();
 
@@ -254,12 +256,25 @@ export class DirectAnswers {
 
   async #subscribe({ params, options }: DirectRequest): Promise<JsonObject> {
     const tell = (uri: string) => this.#listener.resourceUpdated(uri);
-    await this.#resources.subscribe(textOf(params, "uri"), tell, options);
+    const uri = textOf(params, "uri");
+    if (this.#subscribed.size >= maxListenedResources && !this.#subscribed.has(uri)) {
+      const message = `A session may subscribe to ${maxListenedResources} resources. Unsubscribe from others first.`;
+      throw invalidParams(message);
+    }
+    this.#subscribed.add(uri);
+    try {
+      await this.#resources.subscribe(uri, tell, options);
+    } catch (error) {
+      this.#subscribed.delete(uri);
+      throw error;
+    }
     return {};
   }
 
   async #unsubscribe({ params }: DirectRequest): Promise<JsonObject> {
-    this.#resources.unsubscribe(textOf(params, "uri"));
+    const uri = textOf(params, "uri");
+    this.#subscribed.delete(uri);
+    this.#resources.unsubscribe(uri);
     return {};
   }
 

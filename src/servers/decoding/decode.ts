@@ -3,6 +3,7 @@ import { edenGC } from "bun:jsc";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
+import { requestIdIn, type Span, weigh } from "../../base/json-weight.ts";
 import {
   collectedInWorkerBytes,
   maxErrorMessageChars,
@@ -16,7 +17,6 @@ import {
 import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
-import { type Span, weigh } from "./weigh.ts";
 
 /** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */
 const parseError = -32_700;
@@ -172,15 +172,10 @@ function largePart(key: string, value: unknown, json: string): LargePart {
 const isLarge = (value: unknown) =>
   !isWithin(value, { values: maxPartValues, chars: maxPartChars, depth: Number.POSITIVE_INFINITY });
 
-/** The id is at the beginning or the end of a message. Without it, the caller gets no answer. */
+/** Without its id, the caller gets no answer. */
 function refused(bytes: Uint8Array, why: string): Decoded | undefined {
-  const head = textOf(bytes.subarray(0, 1_024));
-  const tail = textOf(bytes.subarray(-1_024));
-  const found =
-    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")/.exec(head) ??
-    /"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
-  if (!found) return undefined;
-  const id = JSON.parse(found[1] ?? "") as number | string;
+  const id = requestIdIn(bytes);
+  if (id === undefined) return undefined;
   return { message: { jsonrpc: "2.0", id, error: { code: parseError, message: why } }, large: {} };
 }
 
