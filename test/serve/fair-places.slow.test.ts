@@ -86,8 +86,8 @@ async function longest(code: string, result: string): Promise<number> {
   return Math.max(...all);
 }
 
-/** A program beside the crowd takes at most a second longer than alone. */
-const patienceMs = 1_000;
+/** A program beside the crowd takes at most this much longer than alone. Without shares, it takes 19 s and more. */
+const patienceMs = 6_000;
 
 describe.each([
   ["16 programs that wait for a slow tool", 16, "await echo.echo({ delayMs: 20_000 })"],
