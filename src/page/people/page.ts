@@ -3,8 +3,11 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors
 import type { Log } from "../../base/log.ts";
 import { type Oidc, pagePath } from "../../config/oidc.ts";
 import { hasReference } from "../../config/secrets/references.ts";
+import type { PersonClaims } from "../../policy/people/claims.ts";
 import { PersonRefused } from "../../policy/people/refused.ts";
+import { configOwner } from "../../servers/logs/place.ts";
 import { redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
 import type { PageRefusal, SignedOut } from "../contract.ts";
 import { checkSender, RefusedRequest } from "../guard.ts";
 import { pageLookMs, pageSignInMs } from "../limits.ts";
@@ -86,6 +89,7 @@ export class PeoplePage {
       const signIn = await this.#signIns.end(searchParams, { ...asked, oidc: { ...oidc, clientSecret } });
       const { claims, idToken, to } = signIn;
       await people.refuseRevoked(claims);
+      await this.#record("signed-in", claims);
       people.noteClaims(claims, "ui");
       const { cookie, session } = await this.#sessions.begin(claims, idToken);
       people.keepIdToken(session);
@@ -129,9 +133,19 @@ export class PeoplePage {
     }
   }
 
+  /** Throws FILE_NOT_WRITABLE. */
+  async #record(decision: "signed-in" | "signed-out", { id, name }: PersonClaims): Promise<void> {
+    const { store, config } = this.#options.app;
+    const file = configOwner(config.origin);
+    const person = { id, name };
+    const event = { decision, ...(file === null ? {} : { config: file }), person };
+    await store.audit.add([event], { ...thisProcess("page"), person });
+  }
+
   /** Ends the session. The answer has the address at which the browser ends that of the provider, if there is one. */
   async #signOut(session: PersonSession, request: Request, oidc: Oidc, cookies: PageCookies): Promise<Response> {
     const { people } = this.#options;
+    await this.#record("signed-out", session.claims);
     await this.#sessions.end(cookies.in(request).get(sessionCookie));
     people.endIdToken(session);
     const redirect = `${originOf(request, oidc)}${pagePath}${signedOutPath}`;
