@@ -26,8 +26,9 @@ export async function ownCredentials(
 ): Promise<CredentialStore | undefined> {
   const isUsed = sealing !== undefined && sealing.needs.length === 0 && [...servers.values()].some(usesOwn);
   if (!isUsed || !person || from.kind === "demo") return undefined;
-  const [{ CredentialStore }, { Seal, sealingKeysOf, withSecrets }] = await Promise.all([
+  const [{ CredentialStore }, { Seal }, { sealingKeysOf, withSecrets }] = await Promise.all([
     import("../servers/auth/credentials.ts"),
+    import("../base/seal.ts"),
     import("../servers/auth/seal.ts"),
   ]);
   const keys = sealingKeysOf(await withSecrets(sealing, env));

@@ -102,3 +102,8 @@ export const maxTraceStateChars = 512;
 
 /** Links on the way to one path. */
 export const maxLinks = 40;
+
+// Sealed values
+
+/** Characters of a sealed value that others keep for us. Anybody can send longer ones, which are not ours. */
+export const maxSealedChars = 8_000;

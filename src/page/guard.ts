@@ -43,9 +43,18 @@ export async function checkPeer(peer: ConnectionEnd | null, own: ConnectionEnd):
 }
 
 /** The value of a cookie. */
-export function cookieIn({ headers }: Request, name: string): string | undefined {
-  const pairs = (headers.get("cookie") ?? "").split(";").map((pair) => pair.trim().split("="));
-  return pairs.find(([key]) => key === name)?.[1];
+export function cookieIn(request: Request, name: string): string | undefined {
+  return cookiesIn(request).get(name);
+}
+
+/** The cookies in their order. Of several with one name, the first counts. Empty ones are left out. */
+export function cookiesIn({ headers }: Request): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const pair of (headers.get("cookie") ?? "").split(";")) {
+    const [name = "", value = ""] = pair.trim().split("=");
+    if (value !== "" && !found.has(name)) found.set(name, value);
+  }
+  return found;
 }
 
 const name = z.string().min(1).max(10_000);

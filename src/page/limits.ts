@@ -42,8 +42,14 @@ export const pageSignInMs = 5 * minuteMs;
 /** A sign-in to the page counts as new for this time. A person who opens the link of a server later signs in again, often without noticing. */
 export const freshSignInMs = minuteMs;
 
-/** Sign-ins to the page that have begun. Anybody can begin one. */
-export const maxPageSignIns = 1_000;
+/** Sign-ins to the page that have begun in one browser, in as many tabs. Each has a cookie, and servers limit the size of all cookies. */
+export const maxBrowserSignIns = 6;
+
+/** Characters of the path to which a person returns after a sign-in. The longest link of a server fits. It is in the cookie of the sign-in. */
+export const maxReturnChars = 1_200;
+
+/** Sign-ins of one person to servers that have begun. */
+export const maxConnecting = 20;
 
 /** Sessions of people. */
 export const maxPageSessions = 10_000;

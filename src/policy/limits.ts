@@ -73,8 +73,8 @@ export const maxProviderBytes = 1_000_000;
 /** Time that its metadata and its keys are used without a look whether they have changed. */
 export const providerKeysMs = 10 * minuteMs;
 
-/** Time between two looks for a key that a token names and that is not known. Anybody can send such tokens. */
-export const unknownKeyPauseMs = 5_000;
+/** Time between two looks for keys that tokens name and that are not known. Anybody can send such tokens: they wait for the next look together. */
+export const unknownKeyPauseMs = 1_000;
 
 /** Time that a provider that has failed is not asked again. */
 export const providerPauseMs = 2_000;

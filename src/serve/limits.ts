@@ -202,9 +202,6 @@ export const maxKeptSubscriptions = 200;
 /** Characters of the URI of such a subscription. */
 export const maxKeptUriChars = 2_000;
 
-/** Sign-ins to servers that are under way at all replicas. Beyond it, the oldest one is given up. */
-export const maxBegunSignIns = 10_000;
-
 /** Numbers of streams that a session may use before another replica takes it over. */
 export const streamsOfReplica = 1_000_000;
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
+import { Seal } from "../../src/base/seal.ts";
 import { documentsOf } from "../../src/config/documents.ts";
 import type { NetworkServer } from "../../src/config/load.ts";
 import { personCredentialsFile } from "../../src/config/locations.ts";
@@ -10,7 +11,7 @@ import { type OidcEntry, oidcOf } from "../../src/config/oidc.ts";
 import { keepPeople } from "../../src/serve/keep-people.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { serversOfPeople } from "../../src/servers/auth/person-files.ts";
-import { Seal, sealingKeysOf } from "../../src/servers/auth/seal.ts";
+import { sealingKeysOf } from "../../src/servers/auth/seal.ts";
 import { openStore, readDocuments } from "../../src/store/open.ts";
 import type { StoredPerson } from "../../src/store/people.ts";
 import { eventually } from "../support/eventually.ts";

@@ -283,7 +283,8 @@ describe("a server with the credentials of each person", () => {
     const anns: Cookies = new Map();
     await browse(`${origin}/ui/`, anns, "ann");
     const cookie = [...bobs].map(([name, value]) => `${name}=${value}`).join("; ");
-    const begun = await fetch(link("bob"), { redirect: "manual", headers: { cookie } });
+    const own = { cookie, origin, "sec-fetch-site": "same-origin" };
+    const begun = await fetch(link("bob"), { redirect: "manual", method: "POST", body: "", headers: own });
     const stolen = await browse(begun.headers.get("location")!, anns, "ann");
     expect([stolen.status, stolen.text]).toEqual([403, expect.stringContaining("This sign-in was not begun by you")]);
     // Nor does it end without a session.

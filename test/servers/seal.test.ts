@@ -3,10 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Seal } from "../../src/base/seal.ts";
 import type { NetworkServer } from "../../src/config/load.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { removeCredentials, serversOfPeople } from "../../src/servers/auth/person-files.ts";
-import { Seal, sealingKeysOf } from "../../src/servers/auth/seal.ts";
+import { sealingKeysOf } from "../../src/servers/auth/seal.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const text = () => randomBytes(32).toString("base64");
@@ -54,7 +55,7 @@ describe("keys", () => {
     const bytes = [randomBytes(32), randomBytes(32), randomBytes(32)];
     const texts = [bytes[0]!.toString("base64"), bytes[1]!.toString("hex"), bytes[2]!.toString("base64url")];
     const found = (keys: string[], file?: string) =>
-      sealingKeysOf({ keys, file, needs: [] }).map((key) => key.bytes.toString("hex"));
+      sealingKeysOf({ keys, file, needs: [] }).map((key) => Buffer.from(key.bytes).toString("hex"));
     const wanted = bytes.map((each) => each.toString("hex"));
     expect(found(texts)).toEqual(wanted);
     expect(found([texts.join(", ")])).toEqual(wanted);

@@ -2,10 +2,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { Seal } from "../../src/base/seal.ts";
 import type { Environment } from "../../src/config/environment.ts";
 import { credentialsFile, personCredentialsFile } from "../../src/config/locations.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
-import { Seal, sealingKeysOf } from "../../src/servers/auth/seal.ts";
+import { sealingKeysOf } from "../../src/servers/auth/seal.ts";
 import { beginSignIn } from "../../src/servers/auth/sign-in.ts";
 import { signInStore } from "../../src/servers/auth/sign-in-store.ts";
 import { readDocuments } from "../../src/store/open.ts";

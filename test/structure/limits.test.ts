@@ -23,9 +23,9 @@ const limitName =
 const setElsewhere: Record<string, string> = {
   "base/time-limit.ts: maxTimerMs": "the longest delay of setTimeout",
   "config/cel/time.ts: longestDuration": "the longest duration of CEL",
-  "servers/auth/seal.ts: keyBytes": "a key of AES-256",
-  "servers/auth/seal.ts: nonceBytes": "a nonce of GCM",
-  "servers/auth/seal.ts: tagBytes": "a tag of GCM",
+  "base/seal.ts: keyBytes": "a key of AES-256",
+  "base/seal.ts: nonceBytes": "a nonce of GCM",
+  "base/seal.ts: tagBytes": "a tag of GCM",
   "sandbox/engine/engine.ts: pageBytes": "WebAssembly's pages",
   "sandbox/engine/engine.ts: staticBytes": "where QuickJS keeps its static data",
   "sandbox/engine/remembered.ts: pageBytes": "the format of images",

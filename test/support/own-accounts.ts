@@ -17,6 +17,8 @@ export interface OwnAccounts extends AsyncDisposable {
   resource: string | undefined;
   /** Life of access tokens in seconds. */
   tokenSeconds: number;
+  /** Requests to the authorization server so far. */
+  requests: number;
   /** Token requests with a refresh token so far. */
   refreshes: number;
   /** The refresh tokens that were used so far, with the time. */
@@ -43,7 +45,10 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
   const pair = await generateKeyPair("RS256", { extractable: true });
   const jwk = { ...(await exportJWK(pair.privateKey)), kid: "k", use: "sig", alg: "RS256" };
   let handle: ReturnType<Provider["callback"]> | undefined;
-  const server = createServer((request, response) => void handle?.(request, response));
+  const server = createServer((request, response) => {
+    fixture.requests += 1;
+    void handle?.(request, response);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: "k", alg: "RS256" }] });
@@ -86,6 +91,7 @@ export async function ownAccounts(verify?: Verify, trusted?: TrustedProvider): P
     resource: undefined,
     assertions: [],
     tokenSeconds: 300,
+    requests: 0,
     refreshes: 0,
     refreshed: [],
     tokens: new Set(),

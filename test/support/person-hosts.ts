@@ -26,7 +26,7 @@ export class PersonHosts {
     this.#provider = provider;
   }
 
-  /** Opens an address in the browser of a person, who signs in as `login` wherever that is asked for. Returns the last page. */
+  /** Opens an address in the browser of a person, who signs in as `login` and continues wherever that is asked for. Returns the last page. */
   async browse(address: string, cookies: Cookies, login: string): Promise<{ status: number; text: string }> {
     let at = new URL(address);
     for (let steps = 0; steps < 12; steps += 1) {
@@ -36,17 +36,29 @@ export class PersonHosts {
         at = await followed(at, (to) => to.origin === this.#origin, new Map());
         continue;
       }
-      const headers = { cookie: cookieText(cookies), "sec-fetch-site": "cross-site" };
-      const response = await fetch(at, { redirect: "manual", headers });
-      for (const line of response.headers.getSetCookie()) {
-        const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-        cookies.set(name, value);
+      let response = await this.#request(at, cookies, { "sec-fetch-site": "cross-site" });
+      let text = await response.text();
+      if (text.includes("<button>Continue</button>")) {
+        const own = { "sec-fetch-site": "same-origin", origin: this.#origin };
+        response = await this.#request(at, cookies, own, "POST");
+        text = await response.text();
       }
       const location = response.headers.get("location");
-      if (location === null) return { status: response.status, text: await response.text() };
+      if (location === null) return { status: response.status, text };
       at = new URL(location, at);
     }
     throw new Error("too many redirects");
+  }
+
+  async #request(at: URL, cookies: Cookies, more: Record<string, string>, method = "GET"): Promise<Response> {
+    const body = method === "GET" ? {} : { body: "" };
+    const headers = { ...more, cookie: cookieText(cookies) };
+    const response = await fetch(at, { redirect: "manual", method, ...body, headers });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    return response;
   }
 
   /** An agent of a person at the door `qa`, whose browser opens the links that the agent shows. */

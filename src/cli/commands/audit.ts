@@ -194,9 +194,21 @@ function namesIn({ person, by }: AuditLine): string[] {
   return [person, by.person].flatMap((each) => (each ? [each.id, each.name] : [])).concat(by.user);
 }
 
-function subjectOf({ server, tool, config = "", changes, token, person, cut: removed, why }: AuditLine): string {
+function subjectOf({
+  decision,
+  execution,
+  server,
+  tool,
+  config = "",
+  changes,
+  token,
+  person,
+  cut: removed,
+  why,
+}: AuditLine): string {
   const whose = person === undefined ? "" : ` for ${person.name}`;
   if (server !== undefined) return `${tool === undefined ? server : toolId(server, tool)}${whose}`;
+  if (decision === "cancelled") return `execution ${execution}${whose}`;
   if (removed) return `entries up to ${removed.entry}`;
   if (person) return `person ${person.name} ${person.id}`;
   if (token) return `token ${[token.id, token.name].filter(Boolean).join(" ")}${why === undefined ? "" : `: ${why}`}`;

@@ -4,6 +4,7 @@ import type { App } from "../../app/app.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, oneOf, record, text, time, yesOrNo } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
+import { cancelFor } from "../../programs/cancel-for.ts";
 import { DryRun } from "../../programs/dry-run/dry-run.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import { type ListedExecution, storedExecution, withApprovals } from "../../programs/listed-executions.ts";
@@ -183,7 +184,7 @@ export const cancel = command({
   async run(args, io) {
     await using app = await openApp(io, args, { recording: {}, observed: {} });
     const id = await idOf(args.execution, app);
-    const cancelled = await (await app.executions()).cancel(id, app);
+    const cancelled = await cancelFor(id, app, "command");
     const note = cancelled ? `Cancelled the execution ${id}.\n` : `The execution ${id} has already ended.\n`;
     return { json: { execution: id, cancelled }, note };
   },

@@ -4,6 +4,7 @@ import { version } from "../../base/version.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
+import { cancelFor } from "../../programs/cancel-for.ts";
 import type { ListedExecution } from "../../programs/listed-executions.ts";
 import { isId } from "../../programs/trace/id.ts";
 import { configOwner } from "../../servers/logs/place.ts";
@@ -134,7 +135,7 @@ export class PeopleApi {
     const found = shown.find((each) => each.id === id);
     if (!found) throw new RefusedRequest(404, "This execution does not exist");
     await using parts = found.door === undefined ? app.withOwnPool() : await openDoor(found.door);
-    return await (await parts.executions()).cancel(id, parts);
+    return await cancelFor(id, parts, "page", viewer);
   }
 
   async #changePeople(what: "revoked" | "restored", request: Request, viewer: PersonClaims): Promise<void> {

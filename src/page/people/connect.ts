@@ -12,9 +12,9 @@ import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
-import { redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
+import { redirectPage, redirectPageHeaders, redirectPagePolicy } from "../../setup/sign-in/redirect-listener.ts";
 import { RefusedRequest } from "../guard.ts";
-import { freshSignInMs, maxPageBodyBytes, maxPageSignIns, pageSignInMs } from "../limits.ts";
+import { freshSignInMs, maxConnecting, maxPageBodyBytes, pageSignInMs } from "../limits.ts";
 import type { PersonSession } from "./sessions.ts";
 
 /** What a person has of a door, for the person's own credentials. */
@@ -34,10 +34,10 @@ export interface ConnectOptions {
 
 /** Sign-ins to servers that are under way at one of several replicas, by their states. */
 export interface SharedSignIns {
-  /** A sign-in was begun here. `endsAt` is in milliseconds since 1970. */
-  begun(state: string, endsAt: number): Promise<void>;
-  /** Passes the end of a sign-in on to the replica that has begun it. Undefined if there is none. */
-  pass(state: string, request: Request, path: string): Promise<Response | undefined>;
+  /** A person has begun a sign-in here. Beyond `max` of one person, the oldest one is given up. `endsAt` is in milliseconds since 1970. */
+  begun(signIn: { state: string; person: string; endsAt: number }, max: number): Promise<void>;
+  /** Passes the end of a person's sign-in on to the replica that has begun it. Undefined if there is none. */
+  pass(signIn: { state: string; person: string }, request: Request, path: string): Promise<Response | undefined>;
 }
 
 interface Pending {
@@ -81,7 +81,7 @@ export class PersonConnect {
       const state = url.searchParams.get("state") ?? "";
       const passed = this.#pending.has(state)
         ? undefined
-        : await this.#options.signIns?.pass(state, request, `${pagePath}${connectedPath}`);
+        : await this.#options.signIns?.pass({ state, person: person.id }, request, `${pagePath}${connectedPath}`);
       return passed ?? this.#end(url, person);
     }
     const asked = url.searchParams.get("for");
@@ -91,11 +91,12 @@ export class PersonConnect {
     const { server, own } = await this.#serverAt(relative, person);
     const names = personKeysIn(server);
     if (names.length > 0) return this.#keys(request, names, { server, own, person, base });
-    if (request.method !== "GET" || server.url === undefined)
-      throw new RefusedRequest(404, "The page has no such request");
+    if (server.url === undefined) throw new RefusedRequest(404, "The page has no such request");
+    const isRead = request.method === "GET";
+    if (!isRead) await formOf(request, new URL(base).origin);
     // The server gets a token for that of the sign-in, and the provider may have refused an older one.
-    if (server.exchange && Date.now() - begunAt > freshSignInMs) return undefined;
-    return this.#begin(server, own, person, base);
+    if (server.exchange && Date.now() - begunAt > freshSignInMs) return isRead ? undefined : seeOther(request.url);
+    return isRead ? asks(server, person) : this.#begin(server, own, person, base);
   }
 
   /** Asks the person for the keys of an entry, and stores them. */
@@ -107,14 +108,14 @@ export class PersonConnect {
     const { name } = server;
     if (request.method === "GET") {
       const lines = [`They are kept for ${person.name} alone, and programs of your agents then use ${name} as you.`];
-      return page({ mark: "asks", title: `Your keys for ${name}`, lines, secrets: names });
+      return page({ mark: "asks", title: `Your keys for ${name}`, lines, secrets: names, button: "Save" });
     }
     const form = await formOf(request, new URL(base).origin);
     const keys = Object.fromEntries(names.map((each) => [each, (form.get(each) ?? "").trim()]));
     const unusable = names.find((each) => !/^[\x20-\x7e]{1,4096}$/.test(keys[each] ?? ""));
     if (unusable !== undefined) {
       const lines = [`${unusable} must be one line of at most 4096 plain characters.`];
-      return page({ mark: "failed", title: `Your keys for ${name}`, lines, secrets: names });
+      return page({ mark: "failed", title: `Your keys for ${name}`, lines, secrets: names, button: "Save" });
     }
     await this.#options.people.refuseRevoked(person);
     await own.update(server, () => ({ server: name, keys }));
@@ -127,13 +128,14 @@ export class PersonConnect {
     const signIn = await beginSignIn(server, own, options);
     if (!signIn) return done(server.name, person);
     const { authorizationUrl } = signIn;
-    this.#forgetOld(maxPageSignIns - 1);
+    this.#forgetOld(person, maxConnecting - 1);
     const endsAt = performance.now() + pageSignInMs;
     const pending = { person: person.id, server: server.name, signIn, ending, endsAt };
     const state = authorizationUrl.searchParams.get("state") ?? "";
     this.#pending.set(state, pending);
-    await this.#options.signIns?.begun(state, Date.now() + pageSignInMs);
-    return new Response(null, { status: 303, headers: { location: authorizationUrl.href } });
+    const shared = { state, person: person.id, endsAt: Date.now() + pageSignInMs };
+    await this.#options.signIns?.begun(shared, maxConnecting);
+    return seeOther(authorizationUrl.href);
   }
 
   /** The server of a link. For everything that the person may not use, or that is not there, the refusal is the same. */
@@ -152,7 +154,7 @@ export class PersonConnect {
   }
 
   async #end({ search, searchParams }: URL, person: PersonClaims): Promise<Response> {
-    this.#forgetOld(maxPageSignIns);
+    this.#forgetOld(person, maxConnecting);
     const state = searchParams.get("state") ?? "";
     const pending = this.#pending.get(state);
     if (pending?.person !== person.id) {
@@ -174,15 +176,33 @@ export class PersonConnect {
     return done(server, person);
   }
 
-  /** Anybody who has signed in can begin many. The oldest are given up first. */
-  #forgetOld(kept: number): void {
+  /** A person can begin many. The person's own oldest ones are given up, and nobody else's. */
+  #forgetOld({ id }: PersonClaims, kept: number): void {
     const now = performance.now();
+    const own = [...this.#pending].filter(([, { person }]) => person === id).map(([state]) => state);
+    const tooMany = new Set(own.slice(0, Math.max(0, own.length - kept)));
     for (const [state, { endsAt, ending }] of this.#pending) {
-      if (endsAt > now && this.#pending.size <= kept) continue;
+      if (endsAt > now && !tooMany.has(state)) continue;
       ending.abort();
       this.#pending.delete(state);
     }
   }
+}
+
+/** Nothing is begun by a link, which any page can open in the person's browser. */
+function asks({ name, url }: NetworkServer, person: PersonClaims): Response {
+  const lines = [
+    `${name} is at ${new URL(url).host}. Programs of your agents then use it with your account there, as ${person.name}.`,
+    "Continue only if you want that.",
+  ];
+  const response = page({ mark: "asks", title: `Sign in to ${name}?`, lines, button: "Continue" });
+  // The answer to the form leads to the authorization server, and from there anywhere. Browsers apply `form-action` to all of that.
+  response.headers.set("content-security-policy", redirectPagePolicy);
+  return response;
+}
+
+function seeOther(location: string): Response {
+  return new Response(null, { status: 303, headers: { location } });
 }
 
 function done(server: string, { name }: PersonClaims): Response {
@@ -192,7 +212,7 @@ function done(server: string, { name }: PersonClaims): Response {
 
 function page(text: Parameters<typeof redirectPage>[0]): Response {
   // Browsers name the sender of a form only if the page allows it.
-  const referrer = text.secrets ? { "referrer-policy": "same-origin" } : {};
+  const referrer = text.button !== undefined ? { "referrer-policy": "same-origin" } : {};
   return new Response(redirectPage(text), { headers: { ...redirectPageHeaders, ...referrer } });
 }
 

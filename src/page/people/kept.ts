@@ -1,11 +1,11 @@
 /**
- * What belongs to a secret that only a browser has, for some time: a session of the page, or a sign-in that is under way. Replicas keep it in their
- * database, sealed with the secret, so that the database alone is of no use.
+ * What belongs to a secret that only a browser has, for some time: a session of the page. Replicas keep it in their database, sealed with the
+ * secret, so that the database alone is of no use.
  */
 import { createHash } from "node:crypto";
 import { parsedJson } from "../../base/json-object.ts";
+import { Seal } from "../../base/seal.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { Seal } from "../../servers/auth/seal.ts";
 import type { ValueRows } from "../../store/replicas.ts";
 
 export interface Kept<Value> {

@@ -3,21 +3,24 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors
 import type { Log } from "../../base/log.ts";
 import { type Oidc, pagePath } from "../../config/oidc.ts";
 import { hasReference } from "../../config/secrets/references.ts";
+import type { PersonClaims } from "../../policy/people/claims.ts";
 import { PersonRefused } from "../../policy/people/refused.ts";
+import { configOwner } from "../../servers/logs/place.ts";
 import { redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
 import type { PageRefusal, SignedOut } from "../contract.ts";
-import { checkSender, cookieIn, RefusedRequest } from "../guard.ts";
-import { pageLookMs } from "../limits.ts";
+import { checkSender, RefusedRequest } from "../guard.ts";
+import { pageLookMs, pageSignInMs } from "../limits.ts";
 import { Live } from "../live.ts";
 import { headers, pageFiles, peopleDocument, tracePolicy } from "../page-files.ts";
 import { PeopleApi, type PeopleApiOptions } from "./api.ts";
 import { type ConnectOptions, connectedPath, PersonConnect } from "./connect.ts";
+import { PageCookies } from "./cookies.ts";
 import { type PersonSession, PersonSessions } from "./sessions.ts";
 import { PersonSignIns } from "./sign-ins.ts";
 import { providerSignOut, signedOutPath } from "./sign-out.ts";
 
 const sessionCookie = "claudikins-person";
-const signInCookie = "claudikins-sign-in";
 
 /** The path that the provider sends browsers back to, below `pagePath`. */
 const backPath = "signed-in";
@@ -31,10 +34,10 @@ export class PeoplePage {
   readonly #streams = new Set<Live>();
 
   constructor(options: PeopleApiOptions & ConnectOptions & { log: Log }) {
-    const values = options.app.store.replicas?.values;
+    const { replicas } = options.app.store;
     this.#options = options;
-    this.#sessions = new PersonSessions(values);
-    this.#signIns = new PersonSignIns(values);
+    this.#sessions = new PersonSessions(replicas?.values);
+    this.#signIns = new PersonSignIns(replicas);
     this.#connect = new PersonConnect(options);
     this.#api = new PeopleApi(options);
   }
@@ -70,9 +73,11 @@ export class PeoplePage {
     const isRead = request.method === "GET";
     const provider = people.provider(oidc);
     const base = `${originOf(request, oidc)}${pagePath}`;
+    const cookies = new PageCookies(base);
+    const asked = { oidc, provider, redirect: `${base}${backPath}`, cookies: cookies.in(request) };
     const toSignIn = async (to?: string) => {
-      const { url, state } = await this.#signIns.begin(oidc, provider, `${base}${backPath}`, to);
-      return redirected(url.href, cookieText(signInCookie, state, request, oidc));
+      const { url, set } = await this.#signIns.begin(asked, to);
+      return redirected(url.href, ...set.map(([name, value]) => cookies.text(name, value, pageSignInMs)));
     };
     if (isRead && path === "sign-in") return toSignIn();
     if (isRead && path === signedOutPath) return signedOutPage(base);
@@ -81,23 +86,19 @@ export class PeoplePage {
       const clientSecret = hasReference(oidc.clientSecret)
         ? await (await import("../../servers/read-values.ts")).withReadValues(oidc.clientSecret, "auth.oidc", { env })
         : oidc.clientSecret;
-      const own = { ...oidc, clientSecret };
-      const signIn = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), own, provider);
+      const signIn = await this.#signIns.end(searchParams, { ...asked, oidc: { ...oidc, clientSecret } });
       const { claims, idToken, to } = signIn;
       await people.refuseRevoked(claims);
+      await this.#record("signed-in", claims);
       people.noteClaims(claims, "ui");
       const { cookie, session } = await this.#sessions.begin(claims, idToken);
       people.keepIdToken(session);
       this.#options.log.info(`person ${claims.id} has signed in to the page`);
-      return redirected(
-        `${pagePath}${to}`,
-        cookieText(sessionCookie, cookie, request, oidc),
-        cookieText(signInCookie, "", request, oidc),
-      );
+      return redirected(`${pagePath}${to}`, cookies.text(sessionCookie, cookie), cookies.text(signIn.cookie, ""));
     }
     const file = isRead && path !== "" ? pageFiles.get(path) : undefined;
     if (file) return new Response(file.text, { headers: { "content-type": file.type } });
-    const cookie = cookieIn(request, sessionCookie);
+    const cookie = asked.cookies.get(sessionCookie);
     const session = await this.#sessionOf(cookie);
     if (isRead && path === "") {
       if (!session) return redirected(`${pagePath}sign-in`);
@@ -126,20 +127,30 @@ export class PeoplePage {
         keepOpen();
         return this.#events(session, cookie);
       case "POST api/sign-out":
-        return this.#signOut(session, request, oidc);
+        return this.#signOut(session, request, oidc, cookies);
       default:
         return Response.json((await this.#api.answer(`${request.method} ${path}`, request, claims)) ?? {});
     }
   }
 
+  /** Throws FILE_NOT_WRITABLE. */
+  async #record(decision: "signed-in" | "signed-out", { id, name }: PersonClaims): Promise<void> {
+    const { store, config } = this.#options.app;
+    const file = configOwner(config.origin);
+    const person = { id, name };
+    const event = { decision, ...(file === null ? {} : { config: file }), person };
+    await store.audit.add([event], { ...thisProcess("page"), person });
+  }
+
   /** Ends the session. The answer has the address at which the browser ends that of the provider, if there is one. */
-  async #signOut(session: PersonSession, request: Request, oidc: Oidc): Promise<Response> {
+  async #signOut(session: PersonSession, request: Request, oidc: Oidc, cookies: PageCookies): Promise<Response> {
     const { people } = this.#options;
-    await this.#sessions.end(cookieIn(request, sessionCookie));
+    await this.#record("signed-out", session.claims);
+    await this.#sessions.end(cookies.in(request).get(sessionCookie));
     people.endIdToken(session);
     const redirect = `${originOf(request, oidc)}${pagePath}${signedOutPath}`;
     const to = await providerSignOut(oidc, people.provider(oidc), { idToken: session.idToken, redirect });
-    const headers = { "set-cookie": cookieText(sessionCookie, "", request, oidc) };
+    const headers = { "set-cookie": cookies.text(sessionCookie, "") };
     return to
       ? Response.json({ to: to.href } satisfies SignedOut, { headers })
       : new Response(null, { status: 204, headers });
@@ -217,13 +228,6 @@ function redirected(to: string, ...cookies: string[]): Response {
   const response = new Response(null, { status: 303, headers: { location: to } });
   for (const each of cookies) response.headers.append("set-cookie", each);
   return response;
-}
-
-/** An empty value removes the cookie. Lax, because the browser comes from the provider when it is set. */
-function cookieText(name: string, value: string, request: Request, oidc: Oidc): string {
-  const isSecure = originOf(request, oidc).startsWith("https:");
-  const end = value === "" ? "; Max-Age=0" : "";
-  return `${name}=${value}; Path=${pagePath}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}${end}`;
 }
 
 function originOf(request: Request, { address }: Oidc): string {

@@ -1,43 +1,77 @@
-/** Signs people in to the page: the authorization code flow of OpenID Connect, with PKCE (RFC 7636), at the provider of the config. */
+/**
+ * Signs people in to the page: the authorization code flow of OpenID Connect, with PKCE (RFC 7636), at the provider of the config. Anybody can
+ * begin a sign-in, so nothing is kept of it here: its secrets are in a cookie of the browser, sealed with a key that replicas share.
+ */
 import { createHash } from "node:crypto";
 import { basicAuthorization } from "../../base/basic-authorization.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
+import { ownKey, SealedValues } from "../../base/seal.ts";
+import { sha256 } from "../../base/sha256.ts";
 import type { Oidc } from "../../config/oidc.ts";
 import { idClaims, type PersonClaims } from "../../policy/people/claims.ts";
 import type { Provider } from "../../policy/people/provider.ts";
-import type { ValueRows } from "../../store/replicas.ts";
+import type { ReplicaRows } from "../../store/replicas.ts";
 import { RefusedRequest } from "../guard.ts";
-import { maxPageSignIns, pageSignInMs } from "../limits.ts";
+import { maxBrowserSignIns, maxReturnChars, pageSignInMs } from "../limits.ts";
 import { secret } from "../sessions.ts";
-import { type Kept, keptValues } from "./kept.ts";
 
-interface Pending {
+/** What the cookie of a sign-in has. It opens with the state of the sign-in alone. */
+interface Begun {
   nonce: string;
   verifier: string;
-  redirect: string;
   /** Where the person wants to go, below the path of the page. */
   to: string;
 }
 
-export class PersonSignIns {
-  /** By their states. Anybody can begin sign-ins. */
-  readonly #pending: Kept<Pending>;
+/** A request of a browser. */
+interface Asked {
+  oidc: Oidc;
+  provider: Provider;
+  /** The address on our page that the provider sends the browser to. */
+  redirect: string;
+  cookies: ReadonlyMap<string, string>;
+}
 
-  /** `rows` are in the database of several replicas. */
-  constructor(rows: ValueRows | undefined) {
-    this.#pending = keptValues("page sign-in", maxPageSignIns, rows);
+/** Each sign-in has its own cookie, so that several tabs can sign in. */
+const signInCookie = "claudikins-sign-in-";
+
+function cookieOf(state: string): string {
+  return `${signInCookie}${sha256(state).slice(0, 16)}`;
+}
+
+export class PersonSignIns {
+  readonly #replicas: Pick<ReplicaRows, "key"> | undefined;
+  readonly #ownKey = ownKey();
+  #opened: SealedValues<Begun> | undefined;
+
+  /** `replicas` share a database. */
+  constructor(replicas: Pick<ReplicaRows, "key"> | undefined) {
+    this.#replicas = replicas;
+  }
+
+  async #sealed(): Promise<SealedValues<Begun>> {
+    const key = this.#opened ? undefined : ((await this.#replicas?.key()) ?? this.#ownKey);
+    this.#opened ??= new SealedValues(key!, "page sign-ins", pageSignInMs);
+    return this.#opened;
   }
 
   /**
-   * Begins a sign-in. Returns the address of the provider, and the state, which must come back from the same browser. `redirect` is the
+   * Begins a sign-in. Returns the address of the provider, and the cookies to set, of which empty ones are to be removed. `redirect` is the
    * address on our page that the provider sends the browser to. Throws RefusedRequest, and PersonRefused if the provider cannot be asked.
    */
-  async begin(oidc: Oidc, provider: Provider, redirect: string, to = ""): Promise<{ url: URL; state: string }> {
+  async begin(
+    { oidc, provider, redirect, cookies }: Asked,
+    to = "",
+  ): Promise<{ url: URL; set: [name: string, value: string][] }> {
+    if (to.length > maxReturnChars) throw new RefusedRequest(414, "The address is too long");
     const { authorization_endpoint: endpoint, token_endpoint: tokens } = await provider.metadata();
     if (!endpoint || !tokens)
       throw new RefusedRequest(503, "The sign-in provider has no authorization or token endpoint");
     const [state, nonce, verifier] = [secret(), secret(), secret()];
-    await this.#pending.add(state, { nonce, verifier, redirect, to }, Date.now() + pageSignInMs);
+    const sealed = (await this.#sealed()).seal({ nonce, verifier, to }, state);
+    // Browsers send the oldest cookie first.
+    const begun = [...cookies.keys()].filter((name) => name.startsWith(signInCookie));
+    const old = begun.slice(0, Math.max(0, begun.length + 1 - maxBrowserSignIns));
     const url = new URL(endpoint);
     const query = {
       response_type: "code",
@@ -50,55 +84,60 @@ export class PersonSignIns {
       code_challenge_method: "S256",
     };
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    return { url, state };
+    return { url, set: [...old.map((name): [string, string] => [name, ""]), [cookieOf(state), sealed]] };
   }
 
   /**
-   * Ends a sign-in with what the provider sent. `expected` is the state that this browser began with. Throws RefusedRequest for an answer
-   * to another sign-in and if the provider has refused it, and PersonRefused.
+   * Ends a sign-in with what the provider sent. The provider takes a code once, and so does an answer count once. Throws RefusedRequest for an
+   * answer to a sign-in of another browser and if the provider has refused it, and PersonRefused.
    */
   async end(
     answer: URLSearchParams,
-    expected: string | undefined,
-    oidc: Oidc,
-    provider: Provider,
-  ): Promise<{ claims: PersonClaims; idToken: string; to: string }> {
+    { oidc, provider, redirect, cookies }: Asked,
+  ): Promise<{ claims: PersonClaims; idToken: string; to: string; cookie: string }> {
     const state = answer.get("state") ?? "";
-    const pending = state !== "" && state === expected ? await this.#pending.take(state) : undefined;
-    if (!pending)
-      throw new RefusedRequest(403, "This answer belongs to no sign-in of this browser, or it came too late");
+    const cookie = cookieOf(state);
+    const begun = (await this.#sealed()).open(cookies.get(cookie) ?? "", state);
+    if (!begun) throw new RefusedRequest(403, "This answer belongs to no sign-in of this browser, or it came too late");
     // RFC 9207: the answer of another provider must not be taken for one of ours.
     const issuer = answer.get("iss");
     if (issuer !== null && issuer !== provider.issuer) throw new RefusedRequest(403, "Another provider has answered");
     const code = answer.get("code");
     if (code === null)
       throw new RefusedRequest(403, `The provider has refused the sign-in: ${shortOf(answer.get("error"))}`);
-    const idToken = await this.#idToken(code, pending, oidc, provider);
-    return { claims: await idClaims(idToken, provider, oidc, pending.nonce), idToken, to: pending.to };
+    const idToken = await idTokenOf(code, begun, { oidc, provider, redirect });
+    return { claims: await idClaims(idToken, provider, oidc, begun.nonce), idToken, to: begun.to, cookie };
   }
+}
 
-  async #idToken(code: string, { verifier, redirect }: Pending, oidc: Oidc, provider: Provider): Promise<string> {
-    const { token_endpoint: endpoint } = await provider.metadata();
-    const { clientId = "", clientSecret } = oidc;
-    const body = new URLSearchParams({
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: redirect,
-      code_verifier: verifier,
-      ...(clientSecret === undefined ? { client_id: clientId } : {}),
-    });
-    const headers = clientSecret === undefined ? {} : { authorization: basicAuthorization(clientId, clientSecret) };
-    const { status, text } = await provider.fetch(endpoint!, { method: "POST", body, headers });
-    const answer = parsedJson(text);
-    const token = isObject(answer) ? answer["id_token"] : undefined;
-    if (status === 200 && typeof token === "string") return token;
-    const error = isObject(answer) ? answer["error"] : undefined;
-    throw new RefusedRequest(
-      502,
-      `The provider has given no token: ${shortOf(error)}`,
-      "Compare clientId and clientSecret in the config with the client at the provider.",
-    );
-  }
+async function idTokenOf(
+  code: string,
+  { verifier }: Begun,
+  { oidc, provider, redirect }: Omit<Asked, "cookies">,
+): Promise<string> {
+  const { token_endpoint: endpoint } = await provider.metadata();
+  const { clientId = "", clientSecret } = oidc;
+  const body = new URLSearchParams({
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: redirect,
+    code_verifier: verifier,
+    ...(clientSecret === undefined ? { client_id: clientId } : {}),
+  });
+  const headers = clientSecret === undefined ? {} : { authorization: basicAuthorization(clientId, clientSecret) };
+  const { status, text } = await provider.fetch(endpoint!, { method: "POST", body, headers });
+  const answer = parsedJson(text);
+  const token = isObject(answer) ? answer["id_token"] : undefined;
+  if (status === 200 && typeof token === "string") return token;
+  const error = isObject(answer) ? answer["error"] : undefined;
+  // The code was used, or has expired.
+  if (error === "invalid_grant")
+    throw new RefusedRequest(403, "This answer of the provider was used, or it came too late");
+  throw new RefusedRequest(
+    502,
+    `The provider has given no token: ${shortOf(error)}`,
+    "Compare clientId and clientSecret in the config with the client at the provider.",
+  );
 }
 
 /** An error code of OAuth, and nothing that could be taken for our own words. */

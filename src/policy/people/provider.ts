@@ -4,6 +4,7 @@ import { boundedText } from "../../base/bounded-body.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isSafe } from "../../base/loopback.ts";
+import { spaced } from "../../base/spaced.ts";
 import { maxProviderBytes, providerKeysMs, providerPauseMs, providerRequestMs, unknownKeyPauseMs } from "../limits.ts";
 import { PersonRefused } from "./refused.ts";
 
@@ -110,9 +111,10 @@ export class Provider {
   }
 
   async #keysAt(url: URL): Promise<JWTVerifyGetKey> {
-    const { createRemoteJWKSet, customFetch } = await import("jose");
-    return createRemoteJWKSet(url, {
-      cooldownDuration: unknownKeyPauseMs,
+    const { createRemoteJWKSet, customFetch, errors } = await import("jose");
+    const known = createRemoteJWKSet(url, {
+      // It would refuse a new key for some time after a token with an unknown one, which anybody can send.
+      cooldownDuration: Number.POSITIVE_INFINITY,
       cacheMaxAge: providerKeysMs,
       [customFetch]: (to: string) =>
         this.#bounded(async () => {
@@ -123,6 +125,16 @@ export class Provider {
           return new Response(text);
         }),
     });
+    const readAgain = spaced(known.reload, unknownKeyPauseMs);
+    return async (header, token) => {
+      try {
+        return await known(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        await readAgain();
+        return known(header, token);
+      }
+    };
   }
 
   /** Does not ask a provider that has just failed. */

@@ -3,14 +3,8 @@
  * `input_required`. Its work stays parked in memory until the host sends the request again with the answers, and continues there. For
  * hosts that know tasks, a request may go on as a task instead.
  */
-import {
-  createRequestStateCodec,
-  ProtocolError,
-  ProtocolErrorCode,
-  type RequestStateCodec,
-  type Result,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, type Result, type ServerContext } from "@modelcontextprotocol/server";
+import { ownKey, SealedValues } from "../../base/seal.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { ReceivedRequest } from "../host-request.ts";
 import { OpenRequest } from "./open-request.ts";
@@ -32,7 +26,7 @@ interface ParkedRequestsOptions {
 export interface SharedStates {
   /** The name of this replica. */
   replica: string;
-  codec: RequestStateCodec<State>;
+  states: SealedValues<State>;
 }
 
 /** When requests become tasks. */
@@ -42,7 +36,7 @@ export interface TaskRules {
   whenAsked: boolean;
 }
 
-/** The content of the sealed `requestState`: the request, and the round in which the host was shown its questions. */
+/** The content of `requestState`, which is sealed, so that the host can neither read nor change it: the request, and the round in which the host was shown its questions. */
 interface State {
   id: string;
   round: string;
@@ -52,19 +46,9 @@ interface State {
   execution?: { id: string; secret: string } | undefined;
 }
 
-/** Makes states that `key` seals. `keptMs` is their time in milliseconds. */
-export function stateCodec(key: Uint8Array, keptMs: number): RequestStateCodec<State> {
-  return createRequestStateCodec<State>({ key, ttlSeconds: Math.ceil(keptMs / 1_000) });
-}
-
-/** The content of a state. Undefined if it is not one of ours, or it has expired. */
-export async function readState(text: string, { codec }: Pick<SharedStates, "codec">): Promise<State | undefined> {
-  try {
-    // The codec is not bound to a context.
-    return await codec.verify(text, {} as ServerContext);
-  } catch {
-    return undefined;
-  }
+/** Seals states with a key. `keptMs` is their time in milliseconds. */
+export function sealedStates(key: Uint8Array, keptMs: number): SealedValues<State> {
+  return new SealedValues<State>(key, "request states", keptMs);
 }
 
 type Work = (open: OpenRequest) => Promise<object>;
@@ -77,14 +61,13 @@ export class ParkedRequests {
   readonly #options: ParkedRequestsOptions;
   readonly #open = new Map<string, OpenRequest>();
   readonly #places: Semaphore;
-  readonly #codec: RequestStateCodec<State>;
+  readonly #states: SealedValues<State>;
 
   constructor(options: ParkedRequestsOptions) {
     this.#options = options;
     this.#places = new Semaphore(options.maxRunning);
-    // The key exists only in this process, and so do the requests.
-    const ownCodec = () => stateCodec(crypto.getRandomValues(new Uint8Array(32)), options.answerMs);
-    this.#codec = options.states?.codec ?? ownCodec();
+    // Without other replicas, the requests too exist only in this process.
+    this.#states = options.states?.states ?? sealedStates(ownKey(), options.answerMs);
   }
 
   /** Whether another replica can continue what a stored execution has begun. */
@@ -136,20 +119,20 @@ export class ParkedRequests {
       const turn = await open.take(context, rules !== undefined);
       if (rules && (turn === "long" || (turn === "asks" && rules.whenAsked))) return await rules.tasks.adopt(open);
       isParked = turn === "asks";
-      return typeof turn === "string" ? await this.#park(open, context) : turn;
+      return typeof turn === "string" ? await this.#park(open) : turn;
     } finally {
       if (!isParked) this.#open.delete(open.id);
     }
   }
 
-  async #park(open: OpenRequest, context: ServerContext): Promise<object> {
+  async #park(open: OpenRequest): Promise<object> {
     const inputRequests = open.park(this.#options.answerMs, () => this.#open.delete(open.id));
     const { id, execution, secret } = open;
     const { replica } = this.#options.states ?? {};
     // Another replica can continue it only if it is stored.
     if (replica !== undefined) await execution?.handOut();
     const stored = replica === undefined || !execution ? {} : { execution: { id: execution.id, secret } };
-    const requestState = await this.#codec.mint({ id, round: open.round!, replica, ...stored }, context);
+    const requestState = this.#states.seal({ id, round: open.round!, replica, ...stored });
     return { resultType: "input_required", inputRequests, requestState };
   }
 
@@ -172,7 +155,7 @@ export class ParkedRequests {
     context: ServerContext,
     resume: Resume | undefined,
   ): Promise<OpenRequest> {
-    const state = await readState(String(await sealed), { codec: this.#codec });
+    const state = this.#states.open(String(await sealed));
     if (!state) throw unusable("it is not from this process, or it has expired");
     const open = this.#open.get(state.id);
     if (!open) return this.#resumed(state, asked, context, resume);

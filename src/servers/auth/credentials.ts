@@ -10,10 +10,10 @@ import type { OAuthMetadata } from "@modelcontextprotocol/client";
 import { type DocumentChanges, type DocumentLock, type Documents, fileDocuments } from "../../base/documents.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
+import type { Seal } from "../../base/seal.ts";
 import { type SubjectToken, subjectOf } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { renewalMarginMs } from "../limits.ts";
-import type { Seal } from "./seal.ts";
 
 /** The guarded thing, as errors name it. */
 const guarded = "the credentials";

@@ -1,10 +1,11 @@
 /** Seals the user's own sign-ins. The key is in the system's keychain, so that the file alone is of no use. */
 import { randomBytes } from "node:crypto";
 import { KeychainFailure, keychainItem, setKeychainItem } from "../../base/keychain.ts";
+import { Seal } from "../../base/seal.ts";
 import type { Environment } from "../../config/environment.ts";
 import { keychainRestMs } from "../limits.ts";
 import type { SignInSeal } from "./credentials.ts";
-import { Seal, sealingKeysOf } from "./seal.ts";
+import { sealingKeysOf } from "./seal.ts";
 
 /** The name of the key in the keychain. */
 const item = "key of sign-ins";

@@ -1,9 +1,10 @@
 /** Seals the sign-ins that the machines of a team share, with the keys of the config: nothing in their database can be read without one. */
 import { messageOf } from "../../base/errors.ts";
+import { Seal } from "../../base/seal.ts";
 import type { Sealing } from "../../config/credentials.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { SignInSeal } from "./credentials.ts";
-import { Seal, sealingKeysOf, withSecrets } from "./seal.ts";
+import { sealingKeysOf, withSecrets } from "./seal.ts";
 
 export class TeamSeal implements SignInSeal {
   readonly #sealing: Sealing;

@@ -9,13 +9,15 @@ const hostname = "127.0.0.1";
 
 const path = "/callback";
 
+export const redirectPagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
 /** The pages load nothing, are not cached, and send no referrer. */
 export const redirectPageHeaders = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "content-security-policy": `${redirectPagePolicy}; form-action 'self'`,
   "x-content-type-options": "nosniff",
   connection: "close",
 };
@@ -79,39 +81,41 @@ interface PageText {
   mark: "done" | "failed" | "asks";
   title: string;
   lines: string[];
-  /** The names of secrets that the person enters. The form is sent to the page's own address. */
+  /** The button of a form, which is sent to the page's own address. */
+  button?: string;
+  /** The names of secrets that the person enters in the form. */
   secrets?: string[];
 }
 
 /** The page that the browser shows. It loads no other file. */
-export function redirectPage({ mark, title, lines, secrets = [] }: PageText): string {
+export function redirectPage({ mark, title, lines, button, secrets = [] }: PageText): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${secrets.length === 0 ? '<meta name="referrer" content="no-referrer">\n' : ""}<title>${Bun.escapeHTML(title)}</title>
-<style>${style}${secrets.length === 0 ? "" : formStyle}</style>
+${button === undefined ? '<meta name="referrer" content="no-referrer">\n' : ""}<title>${Bun.escapeHTML(title)}</title>
+<style>${style}${button === undefined ? "" : formStyle}</style>
 </head>
 <body>
 <main>
 <svg class="${mark}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${strokes[mark]}"/></svg>
 <h1>${Bun.escapeHTML(title)}</h1>
 ${lines.map((line) => `<p>${Bun.escapeHTML(line)}</p>`).join("\n")}
-${secrets.length === 0 ? "" : formOf(secrets)}<footer>claudikins</footer>
+${button === undefined ? "" : formOf(secrets, button)}<footer>claudikins</footer>
 </main>
 </body>
 </html>
 `;
 }
 
-function formOf(secrets: string[]): string {
+function formOf(secrets: string[], button: string): string {
   const fields = secrets.map((name) => {
     const shown = Bun.escapeHTML(name);
     return `<label>${shown}<input type="password" name="${shown}" autocomplete="off" spellcheck="false" required></label>`;
   });
-  return `<form method="post">\n${fields.join("\n")}\n<button>Save</button>\n</form>\n`;
+  return `<form method="post">\n${[...fields, `<button>${Bun.escapeHTML(button)}</button>`].join("\n")}\n</form>\n`;
 }
 
 const strokes = { asks: "M12 7v6M12 16.5v.5", done: "M7 12.5l3.5 3.5L17 9", failed: "M8.5 8.5l7 7M15.5 8.5l-7 7" };

@@ -25,6 +25,11 @@ export const decisions = [
   "removed",
   "scheduled",
   "unscheduled",
+  // Of executions.
+  "cancelled",
+  // Of people, at the page of `serve --http`.
+  "signed-in",
+  "signed-out",
 ] as const;
 
 /** A person who has signed in to `serve --http`. */

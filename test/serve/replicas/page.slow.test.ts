@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { randomBytes } from "node:crypto";
 import { personId } from "../../../src/policy/people/claims.ts";
 import { balancer } from "../../support/balancer.ts";
+import { freePort } from "../../support/free-port.ts";
 import { followed, oidcFixture } from "../../support/oidc.ts";
 import { ownAccounts } from "../../support/own-accounts.ts";
 import { ownFolder } from "../../support/own-folder.ts";
+import { anonymousSignIns, PageBrowser } from "../../support/page-browser.ts";
 import { PersonHosts } from "../../support/person-hosts.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { openReplicas } from "../../support/replicas.ts";
@@ -83,6 +85,39 @@ describe.skipIf(postgresNote !== "")(`the page of replicas${postgresNote}`, () =
     for (const [name, value] of signedOut) cookies.set(name, value);
     expect(await states()).toEqual([401, 401]);
   });
+
+  test.each([1_100, 5_000])(
+    "ends a sign-in, and none of the %d others that begin at both replicas leaves a row",
+    async (count) => {
+      const port = freePort();
+      const page = `http://127.0.0.1:${port}/ui/`;
+      await using provider = await oidcFixture({ ann: { groups: ["qa-team"] } }, [`${page}signed-in`]);
+      folder.write("claudikins.json", {
+        mcpServers: { newer: fixture("modern", "reject", folder.path) },
+        auth: {
+          oidc: {
+            ...{ issuer: provider.issuer, audience: "https://tools.example.com", doors: { mcp: ["qa-team"] } },
+            ...{ address: new URL(page).origin, clientId: "page", clientSecret: "page-secret" },
+          },
+        },
+      });
+      await using set = await openReplicas(folder, server, 2, { token: "kept" });
+      const [one, two] = set.all.map(({ url }) => new URL("/ui/", url).href);
+      const ann = new PageBrowser(page, one);
+      const back = await ann.begun("ann");
+      const host = new URL(page).host;
+      expect(await anonymousSignIns([one!, two!], count, host)).toBe(count);
+      const [kept] = await server.run(set.database, "SELECT count(*)::int AS rows FROM claudikins.kept_values");
+      expect(kept).toEqual({ rows: 0 });
+      // The other replica ends it.
+      const there = new PageBrowser(page, two, ann.cookies);
+      expect((await there.ask(back.href)).status).toBe(303);
+      expect(await there.state()).toBe(200);
+      expect(await new PageBrowser(page, one, there.cookies).state()).toBe(200);
+      // With the same answer, a third time: the first replica does not take it either.
+      expect((await ann.ask(back.href)).status).toBe(403);
+    },
+  );
 
   test("ends a sign-in to a server at the replica that has begun it, also if another one gets the answer", async () => {
     const targets: string[] = [];

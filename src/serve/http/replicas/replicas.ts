@@ -2,15 +2,15 @@
  * The replicas of a team, which share a database. Any of them takes any request: what lives in the memory of another one is passed on to it, and
  * what a dead one had is taken over.
  */
-import { createHmac } from "node:crypto";
 import { isObject, type JsonObject } from "../../../base/json-object.ts";
 import { personMs } from "../../../base/limits.ts";
 import type { Log } from "../../../base/log.ts";
+import { derivedKey } from "../../../base/seal.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
-import { deadReplicaMs, maxBegunSignIns, passAgainMs, replicaLookMs, retryAfterSeconds } from "../../limits.ts";
+import { deadReplicaMs, passAgainMs, replicaLookMs, retryAfterSeconds } from "../../limits.ts";
 import { listenedTo } from "../../modern/envelope.ts";
-import { readState, type SharedStates, stateCodec } from "../../modern/parked-requests.ts";
+import { type SharedStates, sealedStates } from "../../modern/parked-requests.ts";
 import { partsOfTask } from "../../modern/tasks.ts";
 import type { StayOpen } from "../event-stream.ts";
 import { HttpRefusal } from "../refusal.ts";
@@ -65,8 +65,8 @@ export class Replicas implements AsyncDisposable {
     try {
       const key = await rows.key();
       const replica = await rows.join(url);
-      const states = { replica: replica.name, codec: stateCodec(derived(key, "request states"), personMs) };
-      this.#here = { replica, proofKey: derived(key, "passed requests"), states };
+      const states = { replica: replica.name, states: sealedStates(key, personMs) };
+      this.#here = { replica, proofKey: derivedKey(key, "passed requests"), states };
       log.info(`replica ${replica.name} answers at ${url}`);
       this.#joining.resolve();
     } catch (error) {
@@ -152,7 +152,7 @@ export class Replicas implements AsyncDisposable {
     const { rows } = this.#options;
     const { requestState, taskId = listened } = paramsIn(body);
     if (typeof requestState === "string") {
-      const { replica } = (await readState(requestState, this.states)) ?? {};
+      const { replica } = this.states.states.open(requestState) ?? {};
       return replica === undefined ? undefined : () => rows.find(replica);
     }
     const { execution, replica } = partsOfTask(taskId);
@@ -160,17 +160,17 @@ export class Replicas implements AsyncDisposable {
     return replica === undefined ? undefined : () => rows.find(replica);
   }
 
-  /** Sign-ins to servers, each of which only the replica can end that has begun it. */
+  /** Sign-ins of people to servers, each of which only the replica can end that has begun it. */
   readonly signIns = {
-    begun: async (state: string, endsAt: number): Promise<void> => {
+    begun: async ({ state, person, endsAt }: BegunSignIn & { endsAt: number }, max: number): Promise<void> => {
       const { replica } = this.#joined;
-      const begun = { kind: signInKind, id: sha256(state), value: replica.name, endsAt };
-      await this.#options.rows.values.add(begun, maxBegunSignIns);
+      const begun = { kind: signInKind(person), id: sha256(state), value: replica.name, endsAt };
+      await this.#options.rows.values.add(begun, max);
     },
     /** `path` is that of the page at which sign-ins end. */
-    pass: async (state: string, request: Request, path: string): Promise<Response | undefined> => {
+    pass: async ({ state, person }: BegunSignIn, request: Request, path: string): Promise<Response | undefined> => {
       const { rows } = this.#options;
-      const { value } = (await rows.values.get(signInKind, sha256(state))) ?? {};
+      const { value } = (await rows.values.get(signInKind(person), sha256(state))) ?? {};
       if (value === undefined || request.headers.has(forwardHeader)) return undefined;
       const arrived = { request, path, address: "", stayOpen: () => {}, body: () => request.text() };
       const passed = await this.#pass(arrived, () => rows.find(value));
@@ -228,7 +228,14 @@ export class Replicas implements AsyncDisposable {
   }
 }
 
-const signInKind = "server sign-in";
+interface BegunSignIn {
+  state: string;
+  /** The id of the person. */
+  person: string;
+}
+
+/** Each person has as many as the others, whatever these do. */
+const signInKind = (person: string) => `server sign-in of ${person}`;
 
 function busy(message: string): HttpRefusal {
   return new HttpRefusal(503, message, { "retry-after": String(retryAfterSeconds) });
@@ -238,10 +245,6 @@ function busy(message: string): HttpRefusal {
 function copyOf(request: Request, body: string): Request {
   const { url, method, headers, signal } = request;
   return new Request(url, { method, headers, signal, body });
-}
-
-function derived(key: Uint8Array, purpose: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHmac("sha256", key).update(purpose).digest());
 }
 
 function paramsIn(body: unknown): JsonObject {

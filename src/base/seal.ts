@@ -1,0 +1,105 @@
+/** Seals texts with AES-256-GCM: without the key, nobody can read, change or make one. */
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { isObject, parsedJson } from "./json-object.ts";
+import { maxSealedChars } from "./limits.ts";
+import { sha256 } from "./sha256.ts";
+
+const algorithm = "aes-256-gcm";
+export const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+export interface SealingKey {
+  /** Names the key in sealed texts. It says nothing about the key. */
+  id: string;
+  bytes: Uint8Array;
+}
+
+export function sealingKeyFrom(bytes: Uint8Array): SealingKey {
+  const hex = Buffer.from(bytes).toString("hex");
+  return { id: sha256(`claudikins sealing key ${hex}`).slice(0, 8), bytes };
+}
+
+/** A key for one purpose, made of a key that has several. */
+export function derivedKey(key: Uint8Array, purpose: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHmac("sha256", key).update(purpose).digest());
+}
+
+/** A key that exists only in this process. */
+export function ownKey(): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(randomBytes(keyBytes));
+}
+
+export interface Opened {
+  text: string;
+  /** Another key than the first has sealed it. */
+  isOld: boolean;
+}
+
+export class Seal {
+  readonly #keys: readonly SealingKey[];
+  readonly #owner: string;
+
+  /** `owner` names whose texts are sealed. The seals of others do not open, whatever file they are moved to. */
+  constructor(keys: readonly SealingKey[], owner: string) {
+    this.#keys = keys;
+    this.#owner = owner;
+  }
+
+  /** `about` says what the text is. It must be the same when the text is opened. */
+  seal(text: string, about: string): string {
+    const [{ id, bytes }] = this.#keys as [SealingKey];
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, bytes, nonce, { authTagLength: tagBytes });
+    cipher.setAAD(this.#bound(about, id));
+    const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+    return [id, nonce.toString("base64url"), sealed.toString("base64url")].join(".");
+  }
+
+  /** Undefined if none of the keys has sealed the text, or if it was changed or is about something else. */
+  open(sealed: string, about: string): Opened | undefined {
+    const [id = "", nonce = "", body = ""] = sealed.split(".");
+    const place = this.#keys.findIndex((key) => key.id === id);
+    const bytes = Buffer.from(body, "base64url");
+    if (place < 0 || bytes.length < tagBytes) return undefined;
+    try {
+      const decipher = createDecipheriv(algorithm, this.#keys[place]!.bytes, Buffer.from(nonce, "base64url"), {
+        authTagLength: tagBytes,
+      });
+      decipher.setAAD(this.#bound(about, id));
+      decipher.setAuthTag(bytes.subarray(-tagBytes));
+      const text = Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]).toString("utf8");
+      return { text, isOld: place > 0 };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #bound(about: string, key: string): Buffer {
+    return Buffer.from(JSON.stringify(["claudikins", this.#owner, about, key]));
+  }
+}
+
+/** Values that others keep for us for some time and give back: each is sealed, for one purpose. */
+export class SealedValues<Value> {
+  readonly #seal: Seal;
+  readonly #keptMs: number;
+
+  /** `key` may serve other purposes too. `keptMs` is how long a value can be opened. */
+  constructor(key: Uint8Array, purpose: string, keptMs: number) {
+    this.#seal = new Seal([sealingKeyFrom(derivedKey(key, purpose))], purpose);
+    this.#keptMs = keptMs;
+  }
+
+  /** `about` is needed again to open the value. */
+  seal(value: Value, about = ""): string {
+    return this.#seal.seal(JSON.stringify({ value, endsAt: Date.now() + this.#keptMs }), about);
+  }
+
+  /** Undefined if the value is not one of ours, is about something else, or its time is over. */
+  open(sealed: string, about = ""): Value | undefined {
+    if (sealed.length > maxSealedChars) return undefined;
+    const found = parsedJson(this.#seal.open(sealed, about)?.text ?? "");
+    return isObject(found) && Number(found["endsAt"]) > Date.now() ? (found["value"] as Value) : undefined;
+  }
+}
