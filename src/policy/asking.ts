@@ -9,13 +9,13 @@ import { flowText, readsDigest, readsPart } from "./flow/question.ts";
 import type { SessionReads } from "./flow/session-reads.ts";
 import { maxQuestionRounds } from "./limits.ts";
 import type { Outgoing, Passing, Permission, Reasons, Step } from "./outgoing.ts";
-import { type Asker, Questions } from "./questions.ts";
+import { type CurrentAsker, Questions } from "./questions.ts";
 import { denied, keyOf } from "./refusals.ts";
 import { ruleText } from "./rules.ts";
 
 export interface AskingOptions {
   /** Returns the person who can be asked now. */
-  asker: () => Asker | undefined;
+  asker: CurrentAsker;
   definition: DefinitionOf;
   /** Without it, no call waits, and no answer is recorded. */
   queueFor?: QueueChoice | undefined;

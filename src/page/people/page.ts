@@ -84,7 +84,7 @@ export class PeoplePage {
       const own = { ...oidc, clientSecret };
       const signIn = await this.#signIns.end(searchParams, cookieIn(request, signInCookie), own, provider);
       const { claims, idToken, to } = signIn;
-      await people.refuseRevoked(claims);
+      await people.know(claims);
       people.noteClaims(claims, "ui");
       const { cookie, session } = await this.#sessions.begin(claims, idToken);
       people.keepIdToken(session);

@@ -286,7 +286,7 @@ export class FrontDoor {
     const [first] = messages;
     if (session) {
       if (isInitializeRequest(first)) throw invalidMessage("This session has already started");
-      return session.post(body, stayOpen);
+      return session.post(body, stayOpen, caller);
     }
     if (!(await isLegacyRequest(request, value))) {
       stayOpen();
@@ -300,7 +300,7 @@ export class FrontDoor {
     }
     const initialize = lean(first);
     const begun = await sessions.begin(initialize.params, caller);
-    return begun.post({ messages: [initialize], isBatch: false }, stayOpen);
+    return begun.post({ messages: [initialize], isBatch: false }, stayOpen, caller);
   }
 
   /** The only path that the token of the caller opens. Undefined if it opens all of them. */
@@ -363,11 +363,13 @@ export class FrontDoor {
     const door = pathname === path ? this.#options.door : pathname.slice(1);
     const isThere = pathname === path || app.config.doors.includes(pathname.slice(1));
     const people = this.#options.people?.people;
-    if (!isThere || !people?.mayUse(person, door)) {
-      await this.#people.leave(person, door);
+    const rights = await people?.rightsOf(person.claims);
+    if (!isThere || !rights?.mayUse(door)) {
+      // Another token of the person may still open the door.
+      if (!isThere || rights?.hasLost(door) !== false) await this.#people.leave(person, door);
       throw new HttpRefusal(404, "Nothing is served at this path for you. Your groups may not include it");
     }
-    people.note(person, door);
+    people?.note(person, door);
     return this.#people.of(person, door);
   }
 
