@@ -5,7 +5,7 @@ import type { Connections } from "./connections.ts";
 import { jsonOf } from "./querying.ts";
 
 interface GroupsRow {
-  issued_at: number | null;
+  issuedAt: number | null;
   groups: string | null;
 }
 
@@ -36,10 +36,10 @@ export class PostgresPeople implements PeopleRows {
        LEFT JOIN claudikins.people ON people.config = $config AND people.id = $id
        LEFT JOIN claudikins.newest_groups AS newest ON newest.config = $config AND newest.id = $id`;
     const rows = await this.#connections.each((querying) =>
-      querying.all<GroupsRow & { revoked_at: number | null }>(statement, { config: person.config, id: person.id }),
+      querying.all<GroupsRow & { revokedAt: number | null }>(statement, { config: person.config, id: person.id }),
     );
     const [row] = rows;
-    return { isRevoked: (row?.revoked_at ?? null) !== null, newest: row && groupsIn(row) };
+    return { isRevoked: (row?.revokedAt ?? null) !== null, newest: row && groupsIn(row) };
   }
 
   async keepNewest({ config, id }: PersonKey, token: NewestGroups, before: number): Promise<void> {
@@ -119,6 +119,6 @@ export class PostgresPeople implements PeopleRows {
   }
 }
 
-function groupsIn({ issued_at: issuedAt, groups }: GroupsRow): NewestGroups | undefined {
+function groupsIn({ issuedAt, groups }: GroupsRow): NewestGroups | undefined {
   return issuedAt === null || groups === null ? undefined : { issuedAt, groups: JSON.parse(groups) as string[] };
 }
