@@ -204,7 +204,7 @@ export class OpenRequest {
   }
 }
 
-/** Undefined over stdio. */
+/** Whose token a round came with. Undefined over stdio. */
 export function senderOf({ http }: ServerContext): Sender | undefined {
   return http?.authInfo?.extra?.["sender"] as Sender | undefined;
 }
