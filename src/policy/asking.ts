@@ -10,13 +10,13 @@ import { changedParts, type ToolDefinition } from "./definition.ts";
 import type { Read, SessionReads } from "./flow/session-reads.ts";
 import { maxNamedSources, maxQuestionRounds } from "./limits.ts";
 import type { Outgoing, Passing, Permission, Reasons, Step } from "./outgoing.ts";
-import { type Asker, Questions } from "./questions.ts";
+import { type CurrentAsker, Questions } from "./questions.ts";
 import { denied, keyOf } from "./refusals.ts";
 import { ruleText } from "./rules.ts";
 
 export interface AskingOptions {
   /** Returns the person who can be asked now. */
-  asker: () => Asker | undefined;
+  asker: CurrentAsker;
   definition: DefinitionOf;
   /** Without it, no call waits, and no answer is recorded. */
   queueFor?: QueueChoice | undefined;

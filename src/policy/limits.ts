@@ -1,6 +1,6 @@
 /** The limits of the policy: how often the user is asked, how much of a call is shown, and what the audit log keeps. */
 
-import { minuteMs } from "../base/units.ts";
+import { dayMs, minuteMs } from "../base/units.ts";
 
 /** Attempts of a request that is permitted for one connection, if its server is restarted each time. */
 export const maxSendAttempts = 3;
@@ -99,6 +99,9 @@ export const maxPersonNameChars = 100;
 
 /** How often expired and revoked people are looked for. What they began must end within a second. */
 export const peopleLookMs = 250;
+
+/** What the newest token of a person says is kept for this time. Older tokens have expired long before. */
+export const newestGroupsKeptMs = 90 * dayMs;
 
 /** Time between two writes of the time when a person was here last. */
 export const personSeenGapMs = minuteMs;

@@ -32,6 +32,9 @@ export interface Asker {
   ask(text: string, question: Question, signal: AbortSignal, origin?: AbortSignal): Promise<Answer | undefined>;
 }
 
+/** Returns who can be asked now. */
+export type CurrentAsker = () => Asker | undefined | Promise<Asker | undefined>;
+
 export interface PermissionContext {
   /** Shared by all calls of one execution. */
   signal?: AbortSignal | undefined;
@@ -65,14 +68,13 @@ interface OpenQuestion {
 }
 
 export class Questions {
-  /** Returns who can be asked now. */
-  readonly #asker: () => Asker | undefined;
+  readonly #asker: CurrentAsker;
   /** Limits the questions to the user to one at a time. */
   readonly #turns = new Semaphore(1);
   readonly #refusals = new Refusals();
   readonly #open = new Set<OpenQuestion>();
 
-  constructor(asker: () => Asker | undefined) {
+  constructor(asker: CurrentAsker) {
     this.#asker = asker;
   }
 
@@ -100,13 +102,14 @@ export class Questions {
   async approval(asked: PendingQuestion): Promise<{ scope: "once" | "session"; entry: QueueEntry }> {
     const { question, definition, queue, context } = asked;
     const { signal, made } = context;
+    // This is checked again when the user is asked. Here, the question does not count yet.
+    const isReachable = queue.waits || (await this.#asker()) !== undefined;
     const earlier = this.#refusals.inForce(question, signal);
     // A call that waits may still be approved elsewhere after a question without an answer.
     const refusal = earlier && (isNo(earlier.how) || !queue.waits) ? refused(asked, earlier) : undefined;
     // An approved call stays approved, whatever the user said about others since: an execution that is continued asks again.
     if (refusal && !(await queue.isApproved(made))) throw refusal;
-    // This is checked again when the user is asked. Here, the question does not count yet.
-    if (!queue.waits && !this.#asker()) throw unreachable(asked);
+    if (!isReachable) throw unreachable(asked);
     this.#refusals.countQuestion(signal);
     await turnFor(question.args);
     const entry = await queue.add(question, boundTo(definition, question.args), made);
@@ -172,10 +175,10 @@ export class Questions {
     const turn = this.#turns.acquire(either);
     if (turn && !(await turn)) return undefined;
     try {
+      const asker = await this.#asker();
       if (!entry.isOpen || either.aborted) return undefined;
       const earlier = this.#refusals.inForce(question, signal, { isCounted: true });
       if (earlier) return refused(asked, earlier);
-      const asker = this.#asker();
       if (!asker) return unreachable(asked);
       const shown = { ...question, changed: entry.changed ?? question.changed };
       const answer = await answerOf(asker, shown, either, origin).catch((error: unknown) =>

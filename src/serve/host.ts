@@ -31,7 +31,27 @@ export function sessionRequests(server: Server, app: App, closing: AbortSignal) 
   });
 }
 
-export function hostOf(server: Server): Responder {
+/** The sender of an answer. */
+export interface Sender {
+  /** Whether the sender may approve calls at this moment. Missing: yes. */
+  mayApprove?: (() => Promise<boolean>) | undefined;
+}
+
+const senders = new WeakMap<object, Sender>();
+
+/** Remembers whose answer it is. */
+export function noteSender(answer: unknown, sender: Sender | undefined): void {
+  if (sender && typeof answer === "object" && answer !== null) senders.set(answer, sender);
+}
+
+/** Whether the sender of the answer, or without an answer `current`, may approve calls at this moment. */
+export async function mayApprove(answer: object | undefined, current: Sender | undefined): Promise<boolean> {
+  const sender = answer ? senders.get(answer) : current;
+  return (await sender?.mayApprove?.()) ?? true;
+}
+
+/** `sender` returns whose message came last. */
+export function hostOf(server: Server, sender: () => Sender | undefined = () => undefined): Responder {
   // Agents built with the SDK do not notice that a request with the id 0 is cancelled, so a ping takes this id.
   let pinged = false;
   /** Over HTTP, sends it on the stream of an open request of the agent: not every agent listens to another stream. */
@@ -52,10 +72,14 @@ export function hostOf(server: Server): Responder {
       const schema = params.tools || params.toolChoice ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema;
       return server.request({ method: "sampling/createMessage", params }, schema, optionsOf(asked));
     },
-    elicit(params, asked) {
+    async elicit(params, asked) {
       ready();
-      return server.request({ method: "elicitation/create", params }, ElicitResultSchema, optionsOf(asked));
+      const request = { method: "elicitation/create" as const, params };
+      const answer = await server.request(request, ElicitResultSchema, optionsOf(asked));
+      noteSender(answer, sender());
+      return answer;
     },
+    mayApprove: (answer) => mayApprove(answer, sender()),
     listRoots(asked) {
       ready();
       return server.request({ method: "roots/list" }, ListRootsResultSchema, optionsOf(asked));

@@ -37,6 +37,8 @@ export interface Responder {
   /** The message begins with the server's name. */
   elicit?(params: ElicitRequest["params"], asked: QuestionContext): Promise<ElicitResult>;
   listRoots?(asked: QuestionContext): Promise<ListRootsResult>;
+  /** Whether whoever gave this answer may say whether a call is made; without an answer, whoever is there. Missing: yes. */
+  mayApprove?(answer?: object): Promise<boolean>;
   /** The URL elicitation with this id is complete. */
   elicited?(elicitationId: string): void;
 }
@@ -70,7 +72,12 @@ export function askerOf(responder: Responder | undefined): Asker | undefined {
   return {
     async ask(message, { server, tool }, signal, origin) {
       const params = { mode: "form" as const, message, requestedSchema };
-      const { action, content } = await responder.elicit(params, { server, signal, origins: origin && [origin] });
+      const given = await responder.elicit(params, { server, signal, origins: origin && [origin] });
+      const { action, content } = given;
+      // Whoever could be asked may have lost the right, or may have left the answer to another token.
+      if (action !== "cancel" && (await responder.mayApprove?.(given)) === false) {
+        throw new Error("the person who answered may not approve calls");
+      }
       if (action !== "accept") return action === "decline" ? { state: "denied", all: true } : undefined;
       const answer = answers.get(content?.["answer"]);
       if (!answer) throw new Error(`the host gave an invalid answer for ${server}.${tool}`);

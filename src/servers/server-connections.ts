@@ -54,8 +54,6 @@ interface StoredServer {
 export interface Host {
   /** Answers what servers ask. */
   responder?: Responder | undefined;
-  /** Whether its person may say whether a call is made. Missing: yes. */
-  mayApprove?: (() => boolean) | undefined;
   /** Its extensions of the protocol, which are announced to servers. */
   extensions?: ClientCapabilities["extensions"];
 }

@@ -138,10 +138,10 @@ export class ServerPermit {
     };
   }
 
-  #currentAsker(): Asker | undefined {
-    const { responder, mayApprove } = this.#given.host();
-    const asker = this.#person ?? (mayApprove?.() === false ? undefined : askerOf(responder));
-    if (!asker) return undefined;
+  async #currentAsker(): Promise<Asker | undefined> {
+    const { responder } = this.#given.host();
+    const asker = this.#person ?? askerOf(responder);
+    if (!asker || (!this.#person && (await responder?.mayApprove?.()) === false)) return undefined;
     return {
       ask: async (...asked) => {
         this.#asking += 1;

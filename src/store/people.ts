@@ -22,11 +22,30 @@ export interface StoredPerson {
 /** A config and an id name a person. */
 export type PersonKey = Pick<StoredPerson, "config" | "id">;
 
+/** What the token of a person that was issued last says. */
+export interface NewestGroups {
+  /** In milliseconds since 1970, by the clock of the provider. */
+  issuedAt: number;
+  groups: string[];
+}
+
+/** Of the tokens that were issued at the same time, the groups of all count. Undefined if the token changes nothing. */
+export function newestGroups(known: NewestGroups | undefined, token: NewestGroups): NewestGroups | undefined {
+  if (!known || token.issuedAt > known.issuedAt) return token;
+  if (token.issuedAt < known.issuedAt) return undefined;
+  const more = token.groups.filter((each) => !known.groups.includes(each));
+  return more.length === 0 ? undefined : { ...known, groups: [...known.groups, ...more] };
+}
+
 export interface PeopleRows {
   /** Those of a config, or of all, in the order in which they came. */
   list(config?: string): Promise<StoredPerson[]>;
-  /** The ids of those who may no longer. It is asked for with each request of a person. */
+  /** The ids of those who may no longer. */
   revoked(config: string): Promise<Set<string>>;
+  /** Whether a person may no longer, and what the newest known token says. It is asked for with each use of a right. */
+  standing(person: PersonKey): Promise<{ isRevoked: boolean; newest: NewestGroups | undefined }>;
+  /** Keeps what a token says, if no newer one is known. Groups that are older than `before` are forgotten. */
+  keepNewest(person: PersonKey, token: NewestGroups, before: number): Promise<void>;
   /**
    * Writes that a person was here at `lastAt`. The doors are added to those that are stored, and the list is sorted. A person who is new came
    * at `lastAt` and is not revoked; otherwise `firstAt` and `revokedAt` stay as they are.

@@ -1,5 +1,6 @@
 /** The page of `serve --http`: people sign in at an OIDC provider, and see and do what their groups allow. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
 import type { PageState } from "../../src/page/contract.ts";
@@ -237,6 +238,84 @@ describe("the sign-in to the page", () => {
     await start({ clientId: undefined, clientSecret: undefined });
     // Then there is nothing at its address, as at any other.
     expect((await ask(new Map(), "")).status).toBe(401);
+  });
+});
+
+describe("the rights of a session of the page", () => {
+  const post = (body: object) => ({ method: "POST", body: JSON.stringify(body) });
+
+  /** An agent of the person comes with a token, which was issued some seconds after now, or before. */
+  async function agent(sub: string, groups: string[], afterSeconds: number): Promise<void> {
+    const iat = Math.floor(Date.now() / 1_000) + afterSeconds;
+    const claims = { iss: provider.issuer, aud: "https://tools.example.com", sub, groups, iat, exp: iat + 300 };
+    const headers = { ...json, authorization: `Bearer ${await provider.forged(claims)}` };
+    await fetch(`http://127.0.0.1:${port}/qa`, { method: "POST", headers, body: "{}" });
+  }
+
+  test("go with the groups that a newer token of the person lacks, and stay with an older or equal one", async () => {
+    await start({ clockSkewSeconds: 60 });
+    const id = await waitingProgram("bob");
+    const [ann, root] = [await signedIn("ann"), await signedIn("root")];
+    const [approval] = (await stateOf(ann)).approvals;
+    const events = eventsOf(await ask(ann, "api/events"))[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await events.next()).value?.data ?? "{}") as PageState;
+    expect((await next()).viewer?.mayApprove).toBe(true);
+    for (const who of ["ann", "root"]) await agent(who, [], -100);
+    await agent("bob", [], 5);
+    expect((await stateOf(ann)).viewer?.mayApprove).toBe(true);
+    expect((await stateOf(root)).viewer?.people).toBeDefined();
+
+    await agent("ann", ["qa-team"], 5);
+    await agent("root", ["qa-team"], 5);
+    expect(await stateOf(ann)).toMatchObject({ approvals: [], decided: [], viewer: { mayApprove: false } });
+    await eventually(async () => (await next()).viewer?.mayApprove === false);
+    await events.return?.();
+    for (const decision of ["once", "session", "no"])
+      expect((await ask(ann, `api/approvals/${approval!.id}`, post({ decision }))).status).toBe(404);
+    expect((await ask(ann, `api/approvals/${approval!.id}`)).status).toBe(404);
+    const { viewer, executions } = await stateOf(root);
+    expect([viewer?.people, executions]).toEqual([undefined, []]);
+    for (const route of ["people/revoke", "people/restore", "people/delete", `executions/${id}/cancel`]) {
+      const of = personId(provider.issuer, "bob");
+      expect([route, (await ask(root, `api/${route}`, post({ id: of }))).status]).toEqual([route, 404]);
+    }
+    expect((await stateOf(await signedIn("bob"))).approvals).toMatchObject([{ id: approval!.id }]);
+    // A sign-in that is older than the newest known token has no more rights.
+    expect((await stateOf(await signedIn("ann"))).viewer?.mayApprove).toBe(false);
+    await agent("ann", ["leads"], 10);
+    expect((await stateOf(ann)).viewer?.mayApprove).toBe(true);
+  });
+
+  test("are asked for when the body of a request has come, and not before", async () => {
+    await start({ clockSkewSeconds: 60 });
+    await waitingProgram("bob");
+    const [ann, root] = [await signedIn("ann"), await signedIn("root")];
+    const [approval] = (await stateOf(ann)).approvals;
+    /** Sends the head of a request, waits, and sends its body. Returns the status. */
+    const slowly = async (cookies: Cookies, path: string, body: string, meanwhile: () => Promise<void>) => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const socket = connect(port, "127.0.0.1");
+      socket.on("data", (bytes) => resolve(String(bytes)));
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+      const { origin, host } = new URL(page);
+      const lines = [`POST /ui/${path} HTTP/1.1`, `Host: ${host}`, `Origin: ${origin}`, `Cookie: ${cookie}`];
+      const more = ["Claudikins-UI: 1", "Sec-Fetch-Site: same-origin", "Content-Type: application/json"];
+      socket.write(`${[...lines, ...more, `Content-Length: ${body.length}`].join("\r\n")}\r\n\r\n${body.slice(0, 1)}`);
+      await Bun.sleep(500);
+      await meanwhile();
+      socket.write(body.slice(1));
+      const answer = await promise;
+      socket.destroy();
+      return Number(answer.split(" ")[1]);
+    };
+    const losing = (who: string) => () => agent(who, ["qa-team"], 5);
+    const decision = JSON.stringify({ decision: "once" });
+    expect(await slowly(ann, `api/approvals/${approval!.id}`, decision, losing("ann"))).toBe(403);
+    const bob = JSON.stringify({ id: personId(provider.issuer, "bob") });
+    expect(await slowly(root, "api/people/revoke", bob, losing("root"))).toBe(404);
+    expect((await stateOf(await signedIn("bob"))).approvals).toMatchObject([{ id: approval!.id }]);
+    await agent("ann", ["leads"], 10);
+    expect(await slowly(ann, `api/approvals/${approval!.id}`, decision, async () => {})).toBe(200);
   });
 });
 

@@ -39,6 +39,7 @@ const tables: Record<string, Kept> = {
   audit: ofOperator("digests of arguments; names of programs, tools and people"),
   auditend: ofOperator(),
   people: ofOperator(),
+  newestgroups: ofOperator("the groups of people, which take rights away"),
   labels: { owner: "the holder: an execution, a file or a client", labels: "these are the labels" },
   quotauses: ofOperator("numbers"),
   takenover: ofOperator(),

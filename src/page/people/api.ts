@@ -4,6 +4,7 @@ import { version } from "../../base/version.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
+import type { Rights } from "../../policy/people/rights.ts";
 import { cancelFor } from "../../programs/cancel-for.ts";
 import type { ListedExecution } from "../../programs/listed-executions.ts";
 import { isId } from "../../programs/trace/id.ts";
@@ -46,15 +47,16 @@ export class PeopleApi {
     const { app, people } = this.#options;
     const { approvers = [] } = people.oidc ?? {};
     const listed = await this.#approvals.list();
-    const approvals = listed.approvals.filter((each) => this.#sees(viewer, each));
-    const isAdministrator = people.isAdministrator(viewer);
+    const rights = await people.rightsOf(viewer);
+    const { mayApprove, isAdministrator } = rights;
+    const approvals = listed.approvals.filter((each) => this.#sees(viewer, rights, each));
     return {
       version,
       config: configOwner(app.config.origin),
       configText: "",
       approvals,
-      decided: listed.decided.filter((each) => this.#sees(viewer, each)),
-      executions: await this.#executionsFor(viewer, listed.approvals),
+      decided: listed.decided.filter((each) => this.#sees(viewer, rights, each)),
+      executions: await this.#executionsFor(viewer, rights, listed.approvals),
       servers: [],
       programs: [],
       schedules: [],
@@ -62,7 +64,7 @@ export class PeopleApi {
       savings: noSavings,
       viewer: {
         name: viewer.name,
-        mayApprove: people.mayApprove(viewer),
+        mayApprove,
         approvers,
         ...(isAdministrator ? { people: (await this.#people()).map((each) => shownPerson(each, viewer)) } : {}),
       },
@@ -73,10 +75,10 @@ export class PeopleApi {
    * The executions of the viewer. Administrators see everybody's, with their persons and without their programs: to end them, nobody needs to
    * read them.
    */
-  async #executionsFor(viewer: PersonClaims, asking: PageApproval[]): Promise<PageExecution[]> {
+  async #executionsFor(viewer: PersonClaims, rights: Rights, asking: PageApproval[]): Promise<PageExecution[]> {
     const isOwn = ({ person }: Pick<ListedExecution, "person">) => person?.id === viewer.id;
     const own = (await this.#executions.read(asking, isOwn)).shown;
-    if (!this.#options.people.isAdministrator(viewer)) return own.map((each) => ({ ...each, canBeSaved: false }));
+    if (!rights.isAdministrator) return own.map((each) => ({ ...each, canBeSaved: false }));
     const { shown } = await this.#executions.read(asking);
     const ownIds = new Set(own.map(({ id }) => id));
     return shown.map((each) => {
@@ -109,18 +111,20 @@ export class PeopleApi {
   async #ofApproval(id: string, request: Request, viewer: PersonClaims): Promise<unknown> {
     const { people } = this.#options;
     const found = await this.#approvals.whole(id);
-    if (!this.#sees(viewer, found)) throw new RefusedRequest(404, "This approval does not exist");
+    if (!this.#sees(viewer, await people.rightsOf(viewer), found))
+      throw new RefusedRequest(404, "This approval does not exist");
     if (request.method === "GET") return found;
     const { decision } = await bodyOf(request, decisionBody);
-    if (people.mayApprove(viewer)) return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });
+    // The body may have taken its time.
+    if ((await people.rightsOf(viewer)).mayApprove)
+      return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });
     throw new RefusedRequest(403, "You may not approve or deny calls");
   }
 
   /** Approvers see all calls of the config that wait, others those of their own programs. */
-  #sees(viewer: PersonClaims, { person, config }: PageApproval): boolean {
-    const { app, people } = this.#options;
-    const isOfConfig = config === configOwner(app.config.origin);
-    return isOfConfig && (person?.id === viewer.id || people.mayApprove(viewer));
+  #sees(viewer: PersonClaims, rights: Rights, { person, config }: PageApproval): boolean {
+    const isOfConfig = config === configOwner(this.#options.app.config.origin);
+    return isOfConfig && (person?.id === viewer.id || rights.mayApprove);
   }
 
   async #isOwn(id: string, viewer: PersonClaims): Promise<boolean> {
@@ -130,7 +134,7 @@ export class PeopleApi {
 
   async #cancel(id: string, viewer: PersonClaims): Promise<boolean> {
     const { app, openDoor, people } = this.#options;
-    const mayEnd = people.isAdministrator(viewer);
+    const { isAdministrator: mayEnd } = await people.rightsOf(viewer);
     const { shown } = await this.#executions.read([], (each) => mayEnd || each.person?.id === viewer.id);
     const found = shown.find((each) => each.id === id);
     if (!found) throw new RefusedRequest(404, "This execution does not exist");
@@ -150,11 +154,18 @@ export class PeopleApi {
 
   /** The person that an administrator has chosen. Throws RefusedRequest. */
   async #chosen(request: Request, viewer: PersonClaims): Promise<StoredPerson> {
-    if (!this.#options.people.isAdministrator(viewer)) throw new RefusedRequest(404, "The page has no such request");
+    await this.#requireAdministrator(viewer);
     const { id } = await bodyOf(request, peopleBody);
+    // The body may have taken its time.
+    await this.#requireAdministrator(viewer);
     const person = (await this.#people()).find((each) => each.id === id);
     if (!person) throw new RefusedRequest(404, "Nobody with this id has signed in");
     return person;
+  }
+
+  async #requireAdministrator(viewer: PersonClaims): Promise<void> {
+    const { isAdministrator } = await this.#options.people.rightsOf(viewer);
+    if (!isAdministrator) throw new RefusedRequest(404, "The page has no such request");
   }
 
   async #people(): Promise<StoredPerson[]> {

@@ -88,7 +88,7 @@ export class PeoplePage {
         : oidc.clientSecret;
       const signIn = await this.#signIns.end(searchParams, { ...asked, oidc: { ...oidc, clientSecret } });
       const { claims, idToken, to } = signIn;
-      await people.refuseRevoked(claims);
+      await people.know(claims);
       await this.#record("signed-in", claims);
       people.noteClaims(claims, "ui");
       const { cookie, session } = await this.#sessions.begin(claims, idToken);

@@ -15,7 +15,8 @@ export interface PersonClaims {
   name: string;
   email: string | undefined;
   groups: string[];
-  issuedAt: number;
+  /** Undefined if the token does not say it, or says nothing about groups: then it tells nothing about other tokens. */
+  issuedAt?: number | undefined;
   expiresAt: number;
 }
 
@@ -70,7 +71,9 @@ export async function idClaims(token: string, provider: Provider, oidc: Oidc, no
   if (payload["nonce"] !== nonce) throw invalid("its nonce is that of another sign-in");
   const { azp } = payload;
   if (azp !== undefined && azp !== clientId) throw invalid("it is for another client");
-  return personIn(payload, oidc);
+  const person = personIn(payload, oidc);
+  // A client whose ID tokens have no groups must not take those of the access tokens away.
+  return groupClaim(payload, oidc) === undefined ? { ...person, issuedAt: undefined } : person;
 }
 
 interface Expected {
@@ -91,7 +94,8 @@ async function verified(token: string, provider: Provider, { audience, skewSecon
       clockTolerance: skewSeconds,
       requiredClaims: ["sub", "exp", "iat"],
     });
-    if (payload.iat! > Date.now() / 1_000 + skewSeconds) throw invalid("it was issued in the future");
+    if (typeof payload.iat !== "number") throw invalid('its claim "iat" is not as expected');
+    refuseFuture(payload, skewSeconds);
     return payload;
   } catch (error) {
     if (error instanceof PersonRefused) throw error;
@@ -107,6 +111,11 @@ async function verified(token: string, provider: Provider, { audience, skewSecon
   }
 }
 
+/** Such a token would be the newest one for long. Throws PersonRefused. */
+export function refuseFuture({ iat = 0 }: JWTPayload, skewSeconds: number): void {
+  if (iat > Date.now() / 1_000 + skewSeconds) throw invalid("it was issued in the future");
+}
+
 export function invalid(why: string): PersonRefused {
   return new PersonRefused("invalid", `The token is not accepted: ${why}`);
 }
@@ -117,8 +126,8 @@ function scopesOf({ scope, scp }: JWTPayload): string[] {
   return textsOf(typeof given === "string" ? given.split(" ") : given);
 }
 
-function personIn(payload: JWTPayload, { groups }: Oidc): PersonClaims {
-  const { iss: issuer = "", sub: subject, iat = 0, exp = 0 } = payload;
+function personIn(payload: JWTPayload, oidc: Oidc): PersonClaims {
+  const { iss: issuer = "", sub: subject, iat, exp = 0 } = payload;
   if (typeof subject !== "string" || subject === "") throw invalid("it names nobody");
   // Some providers let people write any address.
   const email = payload["email_verified"] === false ? undefined : shortText(payload["email"]);
@@ -129,8 +138,8 @@ function personIn(payload: JWTPayload, { groups }: Oidc): PersonClaims {
     subject,
     name: name ?? "?",
     email,
-    groups: groupsIn(payload, groups),
-    issuedAt: iat * 1_000,
+    groups: groupsIn(payload, oidc),
+    issuedAt: typeof iat === "number" ? iat * 1_000 : undefined,
     expiresAt: exp * 1_000,
   };
 }
@@ -140,17 +149,15 @@ export function personId(issuer: string, subject: string): string {
   return sha256(JSON.stringify([issuer, subject])).slice(0, 16);
 }
 
-/** The claim is a key, or a path of keys with dots between them. */
-function groupsIn(payload: JWTPayload, claim: string): string[] {
-  const found = Object.hasOwn(payload, claim)
-    ? payload[claim]
-    : claim
-        .split(".")
-        .reduce<unknown>(
-          (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-          payload,
-        );
+function groupsIn(payload: JWTPayload, oidc: Oidc): string[] {
+  const found = groupClaim(payload, oidc);
   return textsOf(typeof found === "string" ? [found] : found).slice(0, maxGroups);
+}
+
+/** The claim is a key, or a path of keys with dots between them. */
+function groupClaim(payload: JWTPayload, { groups: claim }: Oidc): unknown {
+  const next = (value: unknown, key: string) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+  return Object.hasOwn(payload, claim) ? payload[claim] : claim.split(".").reduce<unknown>(next, payload);
 }
 
 function textsOf(value: unknown): string[] {

@@ -12,7 +12,7 @@ import {
   maxPersonTokenChars,
   providerRequestMs,
 } from "../limits.ts";
-import { invalid, type PersonClaims, personOf } from "./claims.ts";
+import { invalid, type PersonClaims, personOf, refuseFuture } from "./claims.ts";
 import type { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
 
@@ -110,8 +110,8 @@ function claimsIn(answer: JWTPayload, { oidc, provider: { issuer }, audience }: 
   // A refresh token is active as well, and a token that is bound to a key needs a proof.
   const isBearer = type === undefined || (typeof type === "string" && type.toLowerCase() === "bearer");
   if (!isBearer || cnf !== undefined) throw invalid("it is not a bearer token");
-  const { iat = Math.floor(now) } = answer;
-  return personOf({ preferred_username: username, ...answer, iss: issuer, iat }, oidc);
+  refuseFuture(answer, skew);
+  return personOf({ preferred_username: username, ...answer, iss: issuer }, oidc);
 }
 
 interface Answer extends JWTPayload {

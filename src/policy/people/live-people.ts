@@ -1,30 +1,32 @@
 /**
  * The people of a running `serve --http`, by their access tokens. Everything that a person began listens to signals: `ended` is aborted when
- * the newest token has expired, and `revoked` when an administrator has revoked the person.
+ * the last token has expired, and `revoked` when an administrator has revoked the person. What a token allows is in rights.ts.
  */
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { SubjectToken } from "../../config/credentials.ts";
-import { groupsOfDoor, isIn, type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
+import { type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
+import { type NewestGroups, newestGroups } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
-import { peopleLookMs, personSeenGapMs } from "../limits.ts";
+import { newestGroupsKeptMs, peopleLookMs, personSeenGapMs } from "../limits.ts";
 import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
 import { IdTokens, type SignIn } from "./id-tokens.ts";
 import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
+import { Rights } from "./rights.ts";
 
+/** A person, by the token of one request. */
 export interface LivePerson extends Person {
-  /** As the newest token says. */
-  readonly groups: readonly string[];
-  /** Aborted when the newest token has expired, or the person was revoked. */
+  /** What this token says. */
+  readonly claims: PersonClaims;
+  /** Aborted when the last token of the person has expired, or the person was revoked. */
   readonly ended: AbortSignal;
   /** Aborted when the person was revoked. */
   readonly revoked: AbortSignal;
 }
 
-class Live implements LivePerson {
-  readonly id: string;
+class Live {
   /** The token with these claims, for servers that get it in exchange. It is never stored. */
   accessToken: string | undefined;
   /** The claims of the token that was issued last. */
@@ -35,17 +37,12 @@ class Live implements LivePerson {
   readonly #revoking = new AbortController();
 
   constructor(claims: PersonClaims) {
-    this.id = claims.id;
     this.claims = claims;
     this.expiresAt = claims.expiresAt;
   }
 
-  get name(): string {
-    return this.claims.name;
-  }
-
-  get groups(): readonly string[] {
-    return this.claims.groups;
+  get id(): string {
+    return this.claims.id;
   }
 
   get ended(): AbortSignal {
@@ -57,7 +54,7 @@ class Live implements LivePerson {
   }
 
   renew(claims: PersonClaims, accessToken: string | undefined): void {
-    if (claims.issuedAt >= this.claims.issuedAt) {
+    if ((claims.issuedAt ?? 0) >= (this.claims.issuedAt ?? 0)) {
       this.claims = claims;
       this.accessToken = accessToken ?? this.accessToken;
     }
@@ -146,38 +143,55 @@ export class LivePeople implements AsyncDisposable {
 
   /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
   async enter(claims: PersonClaims, accessToken?: string): Promise<LivePerson> {
-    await this.refuseRevoked(claims);
+    await this.know(claims);
     const person = this.#people.get(claims.id) ?? new Live(claims);
     person.renew(claims, accessToken);
     this.#people.set(claims.id, person);
     this.#watch();
-    return person;
+    const { id, name } = claims;
+    return { id, name, claims, ended: person.ended, revoked: person.revoked };
+  }
+
+  /** Every process knows from now on what a verified token says. Throws PersonRefused if the person was revoked. */
+  async know(claims: PersonClaims): Promise<void> {
+    const newest = await this.#newestOf(claims);
+    const { id, groups, issuedAt } = claims;
+    if (issuedAt === undefined || !newestGroups(newest, { issuedAt, groups })) return;
+    const { store, config } = this.#options;
+    await store.people.keepNewest({ config, id }, { issuedAt, groups }, Date.now() - newestGroupsKeptMs);
+  }
+
+  /** What a token allows at this moment. Throws PersonRefused if the person was revoked. */
+  async rightsOf(claims: PersonClaims): Promise<Rights> {
+    return new Rights(claims, await this.#newestOf(claims), this.oidc);
+  }
+
+  /** Whether the person of a token may approve calls at this moment. */
+  async mayApprove(claims: PersonClaims): Promise<boolean> {
+    try {
+      return (await this.rightsOf(claims)).mayApprove;
+    } catch (error) {
+      if (error instanceof PersonRefused) return false;
+      throw error;
+    }
   }
 
   /** Throws PersonRefused if the person was revoked. */
-  async refuseRevoked({ id, name }: Person): Promise<void> {
-    if (!(await this.#revoked()).has(id)) return;
-    throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
+  async refuseRevoked(person: Person): Promise<void> {
+    await this.#newestOf(person);
   }
 
-  /** Whether the person may use a door, or without its name the whole config. */
-  mayUse({ groups }: Pick<LivePerson, "groups">, door: string | undefined): boolean {
-    const { oidc } = this;
-    return oidc !== undefined && isIn(groups, groupsOfDoor(oidc, door));
-  }
-
-  mayApprove({ groups }: Pick<LivePerson, "groups">): boolean {
-    return isIn(groups, this.oidc?.approvers);
-  }
-
-  isAdministrator({ groups }: Pick<LivePerson, "groups">): boolean {
-    return isIn(groups, this.oidc?.administrators);
+  /** The groups that the newest known token has. Throws PersonRefused if the person was revoked. */
+  async #newestOf({ id, name }: Person): Promise<NewestGroups | undefined> {
+    const { store, config } = this.#options;
+    const { isRevoked, newest } = await store.people.standing({ config, id });
+    if (isRevoked) throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
+    return newest;
   }
 
   /** Writes that the person has used a door. Never throws. */
-  note({ id }: LivePerson, door: string | undefined): void {
-    const live = this.#people.get(id);
-    if (live) this.noteClaims(live.claims, door ?? wholeConfig);
+  note({ claims }: LivePerson, door: string | undefined): void {
+    this.noteClaims(claims, door ?? wholeConfig);
   }
 
   /** Writes what the person has used: with the first use, and then at most once a minute. Never throws. */

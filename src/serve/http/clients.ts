@@ -15,8 +15,8 @@ export interface Caller {
   owner?: string | undefined;
   /** The person who has signed in. */
   person?: LivePerson | undefined;
-  /** Whether the person may approve calls in the agent. Missing: yes. */
-  mayApprove?: (() => boolean) | undefined;
+  /** Whether the person of the token may approve calls at this moment, in the agent. Missing: yes. */
+  mayApprove?: (() => Promise<boolean>) | undefined;
   /** The only door that the token opens. */
   door?: string | undefined;
   /** Aborted when the token is no longer valid: everything that it began ends. */

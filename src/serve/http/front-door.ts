@@ -291,7 +291,7 @@ export class FrontDoor {
     const [first] = messages;
     if (session) {
       if (isInitializeRequest(first)) throw invalidMessage("This session has already started");
-      return session.post(body, stayOpen);
+      return session.post(body, stayOpen, caller);
     }
     if (!(await isLegacyRequest(request, value))) {
       stayOpen();
@@ -305,7 +305,7 @@ export class FrontDoor {
     }
     const initialize = lean(first);
     const begun = await sessions.begin(initialize.params, caller);
-    return begun.post({ messages: [initialize], isBatch: false }, stayOpen);
+    return begun.post({ messages: [initialize], isBatch: false }, stayOpen, caller);
   }
 
   /** The only path that the token of the caller opens. Undefined if it opens all of them. */
@@ -330,7 +330,8 @@ export class FrontDoor {
     const isOurs = isWhole || app?.config.doors.includes(name) === true;
     const door = isWhole ? this.#options.door : name;
     const people = this.#options.people?.people;
-    if (isOurs && (!person || people?.mayUse(person, door))) {
+    const rights = person && (await people?.rightsOf(person.claims));
+    if (isOurs && (!person || rights?.mayUse(door))) {
       if (person) people?.note(person, door);
       return { path: isWhole ? path : `/${name}`, door };
     }
@@ -338,7 +339,8 @@ export class FrontDoor {
       await this.#closeDoor(name);
       throw nothingHere(own);
     }
-    await this.#people.leave(person, door);
+    // Another token of the person may still open the door.
+    if (!isOurs || rights?.hasLost(door) !== false) await this.#people.leave(person, door);
     throw new HttpRefusal(404, "Nothing is served at this path for you. Your groups may not include it");
   }
 

@@ -131,7 +131,7 @@ export class ModernRequests {
     shared.hasPrivateServers = await hasPrivateServers(this.#app);
     requireValid(caller);
     const client = this.#clientOf(caller, clientKey(caller, nameIn(body)), shared);
-    return client.answer(request, body);
+    return client.answer(request, body, caller);
   }
 
   /** Cancels everything that runs. The hosts still get their answers. */
@@ -276,7 +276,8 @@ class Client implements ModernClient, ClientPlace {
   readonly #shared: Shared;
   readonly #asker: RequestingAgent;
   readonly #ended: AbortSignal | undefined;
-  readonly #mayApprove: Caller["mayApprove"];
+  /** Whose request came last. */
+  #sender: Caller;
   readonly #handler: McpHttpHandler;
   /** By what the host supports: servers learn it when they are connected. */
   readonly #connections = new Map<string, Connections>();
@@ -286,16 +287,17 @@ class Client implements ModernClient, ClientPlace {
   constructor(
     shared: Shared,
     tasks: Tasks,
-    { owner, address, ended, revoked, mayApprove }: Caller,
+    caller: Caller,
     { client, isConnected }: Pick<ClientPlace, "client"> & Pick<RequestingAgent, "isConnected">,
   ) {
     const { limits, bus, log, serverFor, states } = shared;
+    const { owner, address, ended, revoked } = caller;
     const { answerMs = personMs, maxCalls, maxRequests } = limits;
     this.#shared = shared;
     this.tasks = tasks;
     this.owner = owner;
     this.#ended = ended;
-    this.#mayApprove = mayApprove;
+    this.#sender = caller;
     this.address = address;
     this.client = client;
     this.closing = ended ? AbortSignal.any([shared.closing, ended]) : shared.closing;
@@ -344,21 +346,22 @@ class Client implements ModernClient, ClientPlace {
 
   #connect(capabilities: ClientCapabilities): Connections {
     const { app: shared, answers, hasPrivateServers: hasPrivate } = this.#shared;
-    const host = new ModernHost(capabilities);
+    const host = new ModernHost(capabilities, () => this.#sender);
     const canBeAsked = Object.keys(capabilities).length > 0;
     const app = appFor(shared, { canBeAsked, isDirect: answers !== undefined, hasPrivate }, crypto.randomUUID());
-    if (canBeAsked) app.pool.setHost({ responder: host, mayApprove: this.#mayApprove });
+    if (canBeAsked) app.pool.setHost({ responder: host });
     if (answers) app.pool.onListChanged((_, what) => answers.listChanged(what));
     return { app, host };
   }
 
-  async answer(request: Request, body: unknown): Promise<Response> {
+  async answer(request: Request, body: unknown, sender: Caller): Promise<Response> {
     this.usedAt = performance.now();
+    this.#sender = sender;
     const { resources, taskIds } = listenedTo(body) ?? {};
     const refused = taskIds && refusal(body);
     if (refused) return Response.json(refused, { status: 400 });
     this.#answering += 1;
-    const answering = patientResponse(this.#fetch(request, body));
+    const answering = patientResponse(this.#fetch(request, body, sender));
     const response = await answering.finally(() => {
       this.#answering -= 1;
     });
@@ -372,8 +375,10 @@ class Client implements ModernClient, ClientPlace {
   }
 
   /** The answer. A request that ends with its token is refused as the next one will be. */
-  async #fetch(request: Request, body: unknown): Promise<Response> {
-    const response = await this.#handler.fetch(request, { parsedBody: body });
+  async #fetch(request: Request, body: unknown, sender: Caller): Promise<Response> {
+    // Each answer of the host is that of the token that it came with.
+    const authInfo = { token: "", clientId: "", scopes: [], extra: { sender } };
+    const response = await this.#handler.fetch(request, { parsedBody: body, authInfo });
     if (response.body !== null) return response;
     if (this.#ended?.aborted) return endedToken().response();
     if (response.status !== closedInRequest || request.signal.aborted) return response;

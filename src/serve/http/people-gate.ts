@@ -61,7 +61,7 @@ export class PeopleGate {
       return {
         owner: personOwner(person.id),
         person,
-        mayApprove: () => people.mayApprove(person),
+        mayApprove: () => people.mayApprove(person.claims),
         ended,
         revoked,
         address,

@@ -123,6 +123,7 @@ export class HttpSessions {
     const shared = this.#shared && { received, sessionId: earlier?.id, firstStream: earlier?.firstStream ?? 0 };
     const transport = new SessionTransport({ ...options, version, shared });
     const digest = sha256(transport.sessionId);
+    transport.sender = caller;
     const session = new HttpSession(transport, caller, client);
     this.#sessions.set(digest, session);
     const { sampling, elicitation, roots } = capabilities;
@@ -228,7 +229,7 @@ export class HttpSessions {
   async #connect(
     transport: SessionTransport,
     asker: RequestingAgent & { starter: Starter & { session: string } },
-    { ended, mayApprove }: Caller,
+    { ended }: Caller,
     canBeAsked: boolean,
   ): Promise<Server> {
     await this.#app.reload?.refresh();
@@ -237,7 +238,7 @@ export class HttpSessions {
     const app = appFor(this.#app, needs, transport.sessionId);
     const surface = isDirect ? undefined : await surfaceOf(app);
     const server = createSession(app, this.#closing.signal, surface, { asker });
-    if (canBeAsked) app.pool.setHost({ responder: hostOf(server), mayApprove });
+    if (canBeAsked) app.pool.setHost({ responder: hostOf(server, () => transport.sender) });
     let stopListening = () => {};
     server.onclose = () => {
       stopListening();

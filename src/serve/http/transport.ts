@@ -17,6 +17,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { parsedJson } from "../../base/json-object.ts";
 import { Semaphore } from "../../base/semaphore.ts";
+import type { Sender } from "../host.ts";
 import { maxMarkChars } from "../limits.ts";
 import type { Messages } from "./body.ts";
 import {
@@ -63,6 +64,8 @@ const batchVersion = "2025-03-26";
 
 export class SessionTransport implements Transport {
   readonly sessionId: string;
+  /** Whose message came last. Each message of a session may come with another token of the same owner. */
+  sender: Sender | undefined;
   /** Whether the client has ever sent a GET request. */
   hasListened = false;
   onmessage?: Transport["onmessage"];
@@ -108,9 +111,10 @@ export class SessionTransport implements Transport {
   }
 
   /** Handles a POST request. Throws an HttpRefusal. */
-  post({ messages, isBatch }: Messages, stayOpen: StayOpen): Response {
+  post({ messages, isBatch }: Messages, stayOpen: StayOpen, sender?: Sender): Response {
     // The session may have ended while the body arrived.
     if (this.#isClosed) throw noSession();
+    this.sender = sender;
     if (isBatch && this.#options.version !== batchVersion) {
       throw invalidMessage(`Version ${this.#options.version} of the protocol does not allow batches`);
     }

@@ -3,7 +3,7 @@ import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/ser
 import { atMost } from "../../base/time-limit.ts";
 import { unlessAborted } from "../../servers/abort.ts";
 import { type QuestionContext, type Responder, showsForms } from "../../servers/responder.ts";
-import { OpenRequests } from "../host.ts";
+import { mayApprove, OpenRequests, type Sender } from "../host.ts";
 import { hostReturnMs } from "../limits.ts";
 import { type OpenRequest, requestEnded } from "./open-request.ts";
 
@@ -14,8 +14,16 @@ export class ModernHost implements Responder {
   capabilities: ClientCapabilities;
   readonly #requests = new OpenRequests<OpenRequest>();
 
-  constructor(capabilities: ClientCapabilities) {
+  readonly #sender: () => Sender | undefined;
+
+  /** `sender` returns whose request came last. */
+  constructor(capabilities: ClientCapabilities, sender: () => Sender | undefined = () => undefined) {
     this.capabilities = capabilities;
+    this.#sender = sender;
+  }
+
+  mayApprove(answer?: object): Promise<boolean> {
+    return mayApprove(answer, this.#sender());
   }
 
   /** Dispose of the result before the request is answered. `server` is the only server that the request is for. */

@@ -8,6 +8,7 @@ import { TimeLimit } from "../../base/time-limit.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { ownKeys } from "../../servers/responder.ts";
+import { noteSender, type Sender } from "../host.ts";
 import type { ReceivedRequest } from "../host-request.ts";
 import { maxQuestionNames, questionGatherMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
@@ -139,7 +140,7 @@ export class OpenRequest {
   async take(context: ServerContext, mayBeLong: boolean): Promise<Turn> {
     this.#late?.end();
     this.#enter(context);
-    this.answer(context.mcpReq.inputResponses ?? {});
+    this.answer(context.mcpReq.inputResponses ?? {}, senderOf(context));
     const needed = Promise.withResolvers<"asks">();
     this.#inputNeeded = () => needed.resolve("asks");
     if (this.#asking.size > 0) this.#gather();
@@ -171,10 +172,11 @@ export class OpenRequest {
   }
 
   /** Ignores answers to questions that have ended, or that the host has not been shown. */
-  answer(answers: Record<string, unknown>): void {
+  answer(answers: Record<string, unknown>, sender?: Sender): void {
     for (const [key, { answer, isShown }] of this.#asking) {
       if (!isShown || !Object.hasOwn(answers, key)) continue;
       this.#asking.delete(key);
+      noteSender(answers[key], sender);
       answer(answers[key]);
       this.#onChange?.();
     }
@@ -200,6 +202,11 @@ export class OpenRequest {
     for (const { answer } of this.#asking.values()) answer(requestEnded);
     this.#asking.clear();
   }
+}
+
+/** Whose token a round came with. Undefined over stdio. */
+export function senderOf({ http }: ServerContext): Sender | undefined {
+  return http?.authInfo?.extra?.["sender"] as Sender | undefined;
 }
 
 function withoutMeta({ _meta: _, ...params }: JsonObject = {}): JsonObject {

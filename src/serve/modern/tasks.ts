@@ -18,7 +18,7 @@ import { sha256 } from "../../base/sha256.ts";
 import { tasksExtension, withTasks } from "../../servers/tasks-extension.ts";
 import { taskPollMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
-import type { OpenRequest } from "./open-request.ts";
+import { type OpenRequest, senderOf } from "./open-request.ts";
 
 interface TasksOptions {
   /** Time that the outcome of a task is kept, in milliseconds. */
@@ -189,7 +189,7 @@ export class Tasks implements Disposable {
       async ({ taskId }, context) => (await named(taskId, context)).state,
     );
     server.setRequestHandler("tasks/update", { params }, async ({ taskId }, context) => {
-      (await named(taskId, context)).open.answer(context.mcpReq.inputResponses ?? {});
+      (await named(taskId, context)).open.answer(context.mcpReq.inputResponses ?? {}, senderOf(context));
       return {};
     });
     server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, context) => {

@@ -1,8 +1,13 @@
 /** The people who have signed in to `serve --http`, as rows. */
-import type { PeopleRows, PersonKey, StoredPerson } from "../people.ts";
+import { type NewestGroups, newestGroups, type PeopleRows, type PersonKey, type StoredPerson } from "../people.ts";
 import { tellOnCommit } from "./changes.ts";
 import type { Connections } from "./connections.ts";
 import { jsonOf } from "./querying.ts";
+
+interface GroupsRow {
+  issuedAt: number | null;
+  groups: string | null;
+}
 
 type Row = Omit<StoredPerson, "doors"> & { doors: string };
 
@@ -26,6 +31,40 @@ export class PostgresPeople implements PeopleRows {
     return new Set(rows.map(({ id }) => id));
   }
 
+  async standing(person: PersonKey): Promise<{ isRevoked: boolean; newest: NewestGroups | undefined }> {
+    const statement = `SELECT people.revoked_at, newest.issued_at, newest.groups FROM (SELECT 1) AS always
+       LEFT JOIN claudikins.people ON people.config = $config AND people.id = $id
+       LEFT JOIN claudikins.newest_groups AS newest ON newest.config = $config AND newest.id = $id`;
+    const rows = await this.#connections.each((querying) =>
+      querying.all<GroupsRow & { revokedAt: number | null }>(statement, { config: person.config, id: person.id }),
+    );
+    const [row] = rows;
+    return { isRevoked: (row?.revokedAt ?? null) !== null, newest: row && groupsIn(row) };
+  }
+
+  async keepNewest({ config, id }: PersonKey, token: NewestGroups, before: number): Promise<void> {
+    await this.#connections.transaction(async (querying) => {
+      await querying.run(
+        `INSERT INTO claudikins.newest_groups (config, id, issued_at, groups) VALUES ($config, $id, $issuedAt, $groups)
+         ON CONFLICT (config, id) DO NOTHING`,
+        { config, id, issuedAt: token.issuedAt, groups: JSON.stringify(token.groups) },
+      );
+      const [row] = await querying.all<GroupsRow>(
+        "SELECT issued_at, groups FROM claudikins.newest_groups WHERE config = $config AND id = $id FOR UPDATE",
+        { config, id },
+      );
+      const changed = newestGroups(row && groupsIn(row), token);
+      if (!changed) return;
+      await querying.run(
+        "UPDATE claudikins.newest_groups SET issued_at = $issuedAt, groups = $groups WHERE config = $config AND id = $id",
+        { config, id, issuedAt: changed.issuedAt, groups: JSON.stringify(changed.groups) },
+      );
+    });
+    await this.#connections.each((querying) =>
+      querying.run("DELETE FROM claudikins.newest_groups WHERE issued_at < $before", { before }),
+    );
+  }
+
   async seen({ doors, firstAt: _, revokedAt: __, ...person }: StoredPerson): Promise<void> {
     const sorted = JSON.stringify([...new Set(doors)].sort());
     await this.#connections.each((querying) =>
@@ -45,6 +84,7 @@ export class PostgresPeople implements PeopleRows {
   async forget({ config, id }: PersonKey): Promise<void> {
     await this.#connections.transaction(async (querying) => {
       const key = { config, id };
+      await querying.run("DELETE FROM claudikins.newest_groups WHERE config = $config AND id = $id", key);
       await querying.run(
         "DELETE FROM claudikins.people WHERE config = $config AND id = $id AND revoked_at IS NULL",
         key,
@@ -77,4 +117,8 @@ export class PostgresPeople implements PeopleRows {
       return people.filter((_, index) => changed.has(index + 1));
     });
   }
+}
+
+function groupsIn({ issuedAt, groups }: GroupsRow): NewestGroups | undefined {
+  return issuedAt === null || groups === null ? undefined : { issuedAt, groups: JSON.parse(groups) as string[] };
 }

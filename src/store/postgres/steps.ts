@@ -284,4 +284,17 @@ CREATE TABLE claudikins.file_parts (
   PRIMARY KEY (content, part)
 );`,
   },
+  {
+    oldest: 1,
+    statements: `
+-- The groups in the token of each person that was issued last. \`groups\` is JSON.
+CREATE TABLE claudikins.newest_groups (
+  config TEXT NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  issued_at DOUBLE PRECISION NOT NULL,
+  groups TEXT NOT NULL,
+  PRIMARY KEY (config, id)
+);
+CREATE INDEX newest_groups_by_time ON claudikins.newest_groups (issued_at);`,
+  },
 ];

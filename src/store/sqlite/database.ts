@@ -161,6 +161,15 @@ const additions = {
      revokedAt INTEGER,
      PRIMARY KEY (config, id)
    ) STRICT, WITHOUT ROWID`,
+  // The groups in the token of each person that was issued last. `groups` is JSON.
+  newestGroups: `CREATE TABLE newestGroups (
+     config TEXT NOT NULL,
+     id TEXT NOT NULL,
+     issuedAt REAL NOT NULL,
+     groups TEXT NOT NULL,
+     PRIMARY KEY (config, id)
+   ) STRICT, WITHOUT ROWID`,
+  newestGroupsByTime: "CREATE INDEX newestGroupsByTime ON newestGroups (issuedAt)",
   // The labels of what was read, see labels.ts.
   labels: `CREATE TABLE labels (
      holder TEXT NOT NULL,

@@ -1,6 +1,6 @@
 /** The people who have signed in to `serve --http`, and who of them may no longer. */
 import type { Database } from "bun:sqlite";
-import type { PeopleRows, PersonKey, StoredPerson } from "../people.ts";
+import { type NewestGroups, newestGroups, type PeopleRows, type PersonKey, type StoredPerson } from "../people.ts";
 import type { Access } from "./access.ts";
 
 type Row = Omit<StoredPerson, "doors"> & { doors: string };
@@ -38,6 +38,27 @@ export class PeopleStore {
     return new Set(rows.map(({ id }) => id));
   }
 
+  newest({ config, id }: PersonKey): NewestGroups | undefined {
+    const row = this.#database
+      .query<{ issuedAt: number; groups: string }, [Record<string, string>]>(
+        "SELECT issuedAt, groups FROM newestGroups WHERE config = $config AND id = $id",
+      )
+      .get({ config, id });
+    return row ? { issuedAt: row.issuedAt, groups: JSON.parse(row.groups) as string[] } : undefined;
+  }
+
+  /** Keeps what a token says, if no newer one is known. */
+  keepNewest({ config, id }: PersonKey, token: NewestGroups, before: number): void {
+    const changed = newestGroups(this.newest({ config, id }), token);
+    if (!changed) return;
+    this.#database
+      .query(
+        "INSERT OR REPLACE INTO newestGroups (config, id, issuedAt, groups) VALUES ($config, $id, $issuedAt, $groups)",
+      )
+      .run({ config, id, issuedAt: changed.issuedAt, groups: JSON.stringify(changed.groups) });
+    this.#database.query("DELETE FROM newestGroups WHERE issuedAt < $before").run({ before });
+  }
+
   /** Writes that a person was here. Whether the person is revoked stays as it is. */
   seen({ doors, firstAt: _, revokedAt: __, ...person }: StoredPerson): void {
     const { config, id } = person;
@@ -54,6 +75,7 @@ export class PeopleStore {
   }
 
   forget({ config, id }: PersonKey): void {
+    this.#database.query("DELETE FROM newestGroups WHERE config = $config AND id = $id").run({ config, id });
     this.#database
       .query("DELETE FROM people WHERE config = $config AND id = $id AND revokedAt IS NULL")
       .run({ config, id });
@@ -84,6 +106,14 @@ export function peopleRows(access: Access): PeopleRows {
   return {
     list: (config) => access.read([], (database) => new PeopleStore(database).list(config)),
     revoked: (config) => access.read(new Set(), (database) => new PeopleStore(database).revoked(config)),
+    standing: (person) =>
+      access.read({ isRevoked: false, newest: undefined }, (database) => {
+        const table = new PeopleStore(database);
+        const revokedAt = table.get(person.config, person.id)?.revokedAt ?? null;
+        return { isRevoked: revokedAt !== null, newest: table.newest(person) };
+      }),
+    keepNewest: (person, token, before) =>
+      access.write((database) => new PeopleStore(database).keepNewest(person, token, before)),
     seen: (person) => access.write((database) => new PeopleStore(database).seen(person)),
     forget: (person) => access.write((database) => new PeopleStore(database).forget(person)),
     setRevoked: (people, revokedAt) =>

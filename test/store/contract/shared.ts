@@ -45,6 +45,44 @@ export function peopleContract(processes: Processes): void {
     expect(await one.people.revoked("/a.json")).toEqual(new Set());
   });
 
+  test("have the groups of the token that was issued last, whichever comes last, and every process knows", async () => {
+    const { one, other } = processes;
+    const [ann, bob] = [person("a"), person("b")];
+    const newest = async (of = ann) => (await other.people.standing(of)).newest;
+    const keep = (groups: string[], issuedAt: number, of = ann) => one.people.keepNewest(of, { issuedAt, groups }, 0);
+    expect(await other.people.standing(ann)).toEqual({ isRevoked: false, newest: undefined });
+    await keep(["qa", "\0\ud800 'x'"], 10.5);
+    expect(await newest()).toEqual({ issuedAt: 10.5, groups: ["qa", "\0\ud800 'x'"] });
+    await keep(["qa", "it"], 9);
+    await keep([], 10.5);
+    expect((await newest())?.groups).toEqual(["qa", "\0\ud800 'x'"]);
+    // Tokens of the same time count together.
+    await keep(["qa"], 20);
+    await keep(["it"], 20);
+    expect(await newest()).toEqual({ issuedAt: 20, groups: ["qa", "it"] });
+    await keep([], 21);
+    expect(await newest()).toEqual({ issuedAt: 21, groups: [] });
+    expect([await newest(bob), await newest(person("a", { config: "/b.json" }))]).toEqual([undefined, undefined]);
+    await Promise.all(Array.from({ length: 10 }, (_, at) => keep([String(at)], 30 + at, bob)));
+    expect(await newest(bob)).toEqual({ issuedAt: 39, groups: ["9"] });
+    // Of a token that is too old, nothing is kept.
+    await one.people.keepNewest(bob, { issuedAt: 50, groups: ["qa"] }, 40);
+    expect([await newest(ann), await newest(bob)]).toEqual([undefined, { issuedAt: 50, groups: ["qa"] }]);
+  });
+
+  test("are known to be revoked, with the groups of the newest token, until they are forgotten", async () => {
+    const { one, other } = processes;
+    await one.people.seen(person("a"));
+    await one.people.keepNewest(person("a"), { issuedAt: 5, groups: ["qa"] }, 0);
+    await one.people.setRevoked([person("a")], 12);
+    expect(await other.people.standing(person("a"))).toEqual({
+      isRevoked: true,
+      newest: { issuedAt: 5, groups: ["qa"] },
+    });
+    await one.people.forget(person("a"));
+    expect(await other.people.standing(person("a"))).toEqual({ isRevoked: true, newest: undefined });
+  });
+
   test("that are forgotten have no row, and if they were revoked, one that says nothing else", async () => {
     const { one, other } = processes;
     for (const each of [person("a", { email: "a@example.com" }), person("b"), person("a", { config: "/b.json" })]) {
