@@ -1,7 +1,9 @@
 /** The page for people in a real browser: the sign-in at the provider, an approval, the people of an administrator, and the end. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
+import { balancer } from "../support/balancer.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
+import { ownCertificate } from "../support/certificate.ts";
 import { freePort } from "../support/free-port.ts";
 import { executeRequest, type HttpServe, httpServe, rawSession, resultText } from "../support/http-serve.ts";
 import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
@@ -98,3 +100,47 @@ describe.skipIf(chromiumPath === undefined)(`the page for people in Chromium${br
     expect(anna.url()).toBe(`${origin}/ui/signed-out`);
   });
 });
+
+test.skipIf(chromiumPath === undefined)(
+  `people sign in over https in several tabs of Chromium${browserNote}`,
+  async () => {
+    const port = freePort();
+    await using door = balancer([`http://127.0.0.1:${port}`], () => 0, ownCertificate());
+    const { origin } = new URL(door.url);
+    await using provider = await oidcFixture({ ann: {} }, [`${origin}/ui/signed-in`]);
+    using folder = temporaryFolder();
+    folder.write("claudikins.json", {
+      mcpServers: { newer: fixture("modern", "reject", folder.path) },
+      auth: {
+        oidc: {
+          ...{ issuer: provider.issuer, audience: "https://tools.example.com", doors: { mcp: ["*"] } },
+          ...{ address: origin, clientId: "page", clientSecret: "page-secret" },
+        },
+      },
+    });
+    const env = { CLAUDIKINS_DAEMON: "off" };
+    await using serving = await httpServe(folder, [], { token: "kept", port: String(port), env });
+    const browser = await openBrowser();
+    try {
+      await using opened = await openPage(browser, `${origin}/ui/`, { ignoreHTTPSErrors: true });
+      const first = opened.page;
+      const context = first.context();
+      const second = await context.newPage();
+      await second.goto(`${origin}/ui/`);
+      for (const page of [second, first]) {
+        page.setDefaultTimeout(15_000);
+        await page.locator("input").fill("ann");
+        await page.locator("button").click();
+        await page.getByText("Sign out ann").waitFor();
+      }
+      const kept = (await context.cookies(origin)).filter(({ name }) => name.includes("claudikins"));
+      const flags = { path: "/", secure: true, httpOnly: true, sameSite: "Lax" };
+      expect(kept).toMatchObject([{ name: "__Host-claudikins-person", domain: "127.0.0.1", ...flags }]);
+      expect(kept).toHaveLength(1);
+    } finally {
+      await browser.close();
+      serving.signal("SIGTERM");
+      await serving.exited;
+    }
+  },
+);

@@ -7,12 +7,20 @@ export interface Balancer extends AsyncDisposable {
   sent: number[];
 }
 
-/** `targets` are the addresses of the servers; more may be added later. `choose` returns the index of one; by default a random one. */
-export function balancer(targets: string[], choose = () => Math.floor(Math.random() * targets.length)): Balancer {
+/**
+ * `targets` are the addresses of the servers; more may be added later. `choose` returns the index of one; by default a random one. With a
+ * certificate, it answers with https.
+ */
+export function balancer(
+  targets: string[],
+  choose = () => Math.floor(Math.random() * targets.length),
+  tls?: { key: string; cert: string },
+): Balancer {
   const sent = targets.map(() => 0);
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
+    ...(tls ? { tls } : {}),
     idleTimeout: 120,
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
