@@ -63,9 +63,11 @@ const all = ["qa-team", "leads"];
 const at = (path: string) => new URL(path, serving!.url).href;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
+/** Ages of tokens count from here, so that equal ages are equal times. */
+const now = Math.floor(Date.now() / 1_000);
+
 /** A token of Ann with these groups, which was issued some seconds ago. */
 function tokenOf(groups: unknown, ageSeconds = 0, more: object = {}): Promise<string> {
-  const now = Math.floor(Date.now() / 1_000);
   const times = { iat: now - ageSeconds, exp: now + 300 };
   return provider.forged({ iss: provider.issuer, aud: audience, sub: "ann", groups, ...times, ...more });
 }

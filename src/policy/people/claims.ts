@@ -15,7 +15,9 @@ export interface PersonClaims {
   name: string;
   email: string | undefined;
   groups: string[];
-  /** Undefined if the token does not say it, or says nothing about groups: then it tells nothing about other tokens. */
+  /** Set if the token says nothing about groups, such as one for fewer scopes. It tells nothing about other tokens. */
+  isSilent?: true;
+  /** Undefined if the token does not say it. */
   issuedAt?: number | undefined;
   expiresAt: number;
 }
@@ -71,9 +73,7 @@ export async function idClaims(token: string, provider: Provider, oidc: Oidc, no
   if (payload["nonce"] !== nonce) throw invalid("its nonce is that of another sign-in");
   const { azp } = payload;
   if (azp !== undefined && azp !== clientId) throw invalid("it is for another client");
-  const person = personIn(payload, oidc);
-  // A client whose ID tokens have no groups must not take those of the access tokens away.
-  return groupClaim(payload, oidc) === undefined ? { ...person, issuedAt: undefined } : person;
+  return personIn(payload, oidc);
 }
 
 interface Expected {
@@ -139,6 +139,7 @@ function personIn(payload: JWTPayload, oidc: Oidc): PersonClaims {
     name: name ?? "?",
     email,
     groups: groupsIn(payload, oidc),
+    ...(groupClaim(payload, oidc) === undefined ? { isSilent: true } : {}),
     issuedAt: typeof iat === "number" ? iat * 1_000 : undefined,
     expiresAt: exp * 1_000,
   };

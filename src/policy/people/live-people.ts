@@ -155,8 +155,8 @@ export class LivePeople implements AsyncDisposable {
   /** Every process knows from now on what a verified token says. Throws PersonRefused if the person was revoked. */
   async know(claims: PersonClaims): Promise<void> {
     const newest = await this.#newestOf(claims);
-    const { id, groups, issuedAt } = claims;
-    if (issuedAt === undefined || !newestGroups(newest, { issuedAt, groups })) return;
+    const { id, groups, isSilent, issuedAt } = claims;
+    if (isSilent || issuedAt === undefined || !newestGroups(newest, { issuedAt, groups })) return;
     const { store, config } = this.#options;
     await store.people.keepNewest({ config, id }, { issuedAt, groups }, Date.now() - newestGroupsKeptMs);
   }
