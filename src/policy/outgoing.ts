@@ -2,8 +2,7 @@
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerPolicy } from "../config/policy.ts";
 import type { Confirmation } from "./decision.ts";
-import type { Caller } from "./flow/caller.ts";
-import type { SessionReads } from "./flow/session-reads.ts";
+import type { Caller, SessionReads } from "./flow/session-reads.ts";
 import type { PermissionContext } from "./questions.ts";
 import type { AppliedRule } from "./rules.ts";
 

@@ -6,8 +6,7 @@ import type { Label, ServerPolicy } from "../config/policy.ts";
 import { Asking, type AskingOptions } from "./asking.ts";
 import { closingLine, confirmationOf, denialOf } from "./decision.ts";
 import type { ToolDefinition } from "./definition.ts";
-import type { Caller } from "./flow/caller.ts";
-import type { Read } from "./flow/session-reads.ts";
+import type { Caller, Read } from "./flow/session-reads.ts";
 import type { ToolLabels } from "./flow/tool-labels.ts";
 import { maxSendAttempts } from "./limits.ts";
 import {
@@ -196,27 +195,17 @@ interface ServerFacts {
   hasServerText: (error: unknown) => boolean;
 }
 
-/** Nouns for the first words of methods. */
-const nouns: ReadonlyMap<string, string> = new Map([
-  ["completion", "completions"],
-  ["sampling", "requests to the model"],
-  ["elicitation", "questions"],
-  ["roots", "requests for roots"],
-]);
-
 /** The config denies the tool, or everything of the server. */
 function deniedStep({ exists }: ServerFacts): Step {
   return {
     name: "denied",
     kinds: ["call", "inquiry", "list", "sampling", "answer"],
     check({ request, kind, policy }) {
-      const { server, tool, shownAs, method } = request;
+      const { server, tool, shownAs } = request;
       if (kind !== "call") {
         const line = policy && closingLine(policy);
         if (line === undefined) return;
-        const first = method.split("/")[0] ?? "";
-        const what = `The ${nouns.get(first) ?? first} of ${server} are denied in the config by ${line}`;
-        throw new ClaudikinsError("POLICY_DENIED", what);
+        throw denied(request, `is denied in the config by ${line}`);
       }
       if (!exists(server, tool)) {
         throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${shownAs ?? tool}"`);

@@ -19,7 +19,7 @@ import {
 } from "./approval-queue.ts";
 import { turnFor } from "./argument-size.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
-import type { Caller } from "./flow/caller.ts";
+import type { Caller } from "./flow/session-reads.ts";
 import { type Question, questionText } from "./question-text.ts";
 import { cancelled, isNo, keyOf, Refusals, refused, unreachable } from "./refusals.ts";
 

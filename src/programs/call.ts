@@ -8,7 +8,7 @@ import type { JsonObject } from "../base/json-object.ts";
 import { didYouMean } from "../base/near-names.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import { ownNameOf } from "../config/tool-edits.ts";
-import type { Caller } from "../policy/flow/caller.ts";
+import type { Caller } from "../policy/flow/session-reads.ts";
 import { heldBack } from "../policy/refusals.ts";
 import { observedCall } from "../sandbox/call-events.ts";
 import type { BindingCall, BindingValue, CallRequest } from "../sandbox/contract.ts";

@@ -3,7 +3,7 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import { megabyte } from "../base/units.ts";
 import type { LimitsEntry } from "../config/schema.ts";
-import type { Caller } from "../policy/flow/caller.ts";
+import type { Caller } from "../policy/flow/session-reads.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
 import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";

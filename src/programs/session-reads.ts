@@ -1,7 +1,6 @@
 /** What the session that runs a program has read, see policy/flow. */
 import { join } from "node:path";
-import { type Caller, noAgent } from "../policy/flow/caller.ts";
-import type { SessionReads } from "../policy/flow/session-reads.ts";
+import { type Caller, noAgent, type SessionReads } from "../policy/flow/session-reads.ts";
 import type { FileUse } from "../sandbox/host/files.ts";
 import { outputsName } from "../sandbox/host/outputs.ts";
 import { agentOfUser, type RequestingAgent, type Starter } from "./asker.ts";

@@ -3,7 +3,7 @@ import type { JsonObject } from "../base/json-object.ts";
 import type { Clock } from "../base/time-limit.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
-import type { Caller } from "../policy/flow/caller.ts";
+import type { Caller } from "../policy/flow/session-reads.ts";
 import type { Connection } from "./connect.ts";
 import type { ProgressListener } from "./server-progress.ts";
 

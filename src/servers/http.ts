@@ -1,5 +1,7 @@
 /** MCP over HTTP: the SDK's transports, with exact failures and a check for incomplete answers. */
+
 import { AsyncLocalStorage } from "node:async_hooks";
+import { ReadableStream } from "node:stream/web";
 import {
   type FetchLike,
   isInitializeRequest,
@@ -15,6 +17,7 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { type Chunks, limited } from "../base/bounded-body.ts";
+import { collectSoon } from "../base/collect-soon.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
 import { receive } from "./decoding/receive.ts";
@@ -22,6 +25,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { smallEvents } from "./event-stream.ts";
 import { answerIn, answerOfProtocol, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
 import {
+  collectedBodyBytes,
   httpDrainMs,
   httpGoodbyeMs,
   httpNoticeMs,
@@ -43,7 +47,6 @@ import {
   tooLarge,
   unreadable,
 } from "./network-failure.ts";
-import { withBody } from "./response-body.ts";
 import type { Era } from "./server-client.ts";
 
 /** The code of answers that this transport makes itself. JSON-RPC leaves it to implementations. */
@@ -414,4 +417,22 @@ interface Exchange {
   failedResumptions: number;
   /** Resolves when it is known whether the server accepts the request. */
   received: PromiseWithResolvers<void>;
+}
+
+/** The same response with another body, made from its chunks. They are not decompressed faster than they are read. */
+function withBody(response: Response, change: (chunks: Chunks) => Chunks): Response {
+  const { body, status, headers } = response;
+  return body ? new Response(ReadableStream.from(change(collected(body))), { status, headers }) : response;
+}
+
+async function* collected(chunks: Chunks): Chunks {
+  let size = 0;
+  try {
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      yield chunk;
+    }
+  } finally {
+    if (size > collectedBodyBytes) collectSoon(size);
+  }
 }

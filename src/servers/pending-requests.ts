@@ -4,7 +4,7 @@
  */
 import { type JSONRPCMessage, ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../base/json-object.ts";
-import type { Cancellation } from "./cancellation.ts";
+import type { Cancellation } from "./abort.ts";
 import type { Watcher } from "./watched-transport.ts";
 
 interface Pending {

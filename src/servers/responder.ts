@@ -9,7 +9,7 @@ import type {
   ListRootsResult,
 } from "@modelcontextprotocol/client";
 import type { Answer } from "../policy/approval-queue.ts";
-import type { Caller } from "../policy/flow/caller.ts";
+import type { Caller } from "../policy/flow/session-reads.ts";
 import type { Asker } from "../policy/questions.ts";
 
 export interface QuestionContext {

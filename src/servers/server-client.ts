@@ -24,7 +24,7 @@ import { messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { version } from "../base/version.ts";
 import { oneLine } from "../base/visible-text.ts";
-import type { Cancellation } from "./cancellation.ts";
+import type { Cancellation } from "./abort.ts";
 import { discoverMs, maxInputRounds, maxVersionChars, requestAgainMs } from "./limits.ts";
 import type { PendingRequests } from "./pending-requests.ts";
 import { resultOfTask, type TaskServer } from "./server-task.ts";

@@ -21,7 +21,7 @@ import { personMs } from "../base/limits.ts";
 import type { Log } from "../base/log.ts";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import { visibleText } from "../base/visible-text.ts";
-import type { Caller } from "../policy/flow/caller.ts";
+import type { Caller } from "../policy/flow/session-reads.ts";
 import { samplingSchema } from "./definition-schema.ts";
 import {
   maxOpenServerRequests,

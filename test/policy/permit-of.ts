@@ -1,6 +1,5 @@
 /** A permit without servers. */
-import { noAgent } from "../../src/policy/flow/caller.ts";
-import { SessionReads } from "../../src/policy/flow/session-reads.ts";
+import { noAgent, SessionReads } from "../../src/policy/flow/session-reads.ts";
 import { Permit, type PermitOptions } from "../../src/policy/permit.ts";
 
 export function permitOf(options: Partial<PermitOptions> = {}): Permit {

@@ -40,10 +40,10 @@ test.each<[PolicyKeys, { method: string; params?: unknown }, string]>([
   [{}, { method: "tools/other" }, '"tools/other" is not an MCP request'],
   [deny, { method: "server/anything" }, '"server/anything" is not an MCP request'],
   [deny, { method: "notifications/anything" }, '"notifications/anything" is not an MCP request'],
-  [{ allow: [] }, { method: "resources/read" }, "The resources of rec are denied in the config by "],
-  [{ allow: [] }, { method: "skills/get" }, "The skills of rec are denied in the config by "],
-  [{ deny: ["*"] }, { method: "prompts/get" }, "The prompts of rec are denied in the config by "],
-  [{ deny: ["*"] }, { method: "completion/complete" }, "The completions of rec are denied in the config by "],
+  [{ allow: [] }, { method: "resources/read" }, "rec.resources.read is denied in the config by "],
+  [{ allow: [] }, { method: "skills/get" }, "rec.skills.get is denied in the config by "],
+  [{ deny: ["*"] }, { method: "prompts/get" }, "rec.prompts.get is denied in the config by "],
+  [{ deny: ["*"] }, { method: "completion/complete" }, "rec.completion.complete is denied in the config by "],
 ])("with %j, the request %j is denied", (keys, request, message) => {
   expect(refusal(keys, request)).toStartWith(message);
 });
@@ -54,7 +54,7 @@ test("the pool sends no denied request", async () => {
   const refused = pool.request("rec", { method: "resources/read", params: { uri: "a:b" } });
   expect(await refused.catch((error) => [error.code, error.message])).toEqual([
     "POLICY_DENIED",
-    expect.stringMatching(/^The resources of rec are denied in the config by /),
+    expect.stringMatching(/^rec\.resources\.read is denied in the config by /),
   ]);
 });
 

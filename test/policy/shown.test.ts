@@ -329,12 +329,15 @@ describe("resources, prompts and skills", () => {
     await recorded.open(keys, policy);
     for (const call of calls) {
       // The files of skills are resources.
-      const what = call === "skills.list()" ? "skills" : call.startsWith("prompts") ? "prompts" : "resources";
+      const name = call
+        .replace("skills.read", "resources.read")
+        .replace(/templates\(.*/, "templates.list")
+        .replace(/\(.*/, "");
       expect([call, await recorded.run(`await rec.${call}`)]).toMatchObject([
         call,
         {
           ok: false,
-          error: { code: "POLICY_DENIED", message: `The ${what} of rec are denied in the config by ${line}` },
+          error: { code: "POLICY_DENIED", message: `rec.${name} is denied in the config by ${line}` },
         },
       ]);
     }

@@ -1,7 +1,7 @@
 /** The SDK's client, between two ends of a transport. */
 import { describe, expect, test } from "bun:test";
 import { InMemoryTransport, type JSONRPCMessage, ProtocolError } from "@modelcontextprotocol/client";
-import { Cancellation } from "../../src/servers/cancellation.ts";
+import { Cancellation } from "../../src/servers/abort.ts";
 import { PendingRequests } from "../../src/servers/pending-requests.ts";
 import { ServerClient } from "../../src/servers/server-client.ts";
 import { WatchedTransport } from "../../src/servers/watched-transport.ts";

@@ -2,6 +2,7 @@
  * The people of a running `serve --http`, by their access tokens. Everything that a person began listens to signals: `ended` is aborted when
  * the last token has expired, and `revoked` when an administrator has revoked the person. What a token allows is in rights.ts.
  */
+
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { SubjectToken } from "../../config/credentials.ts";
@@ -10,7 +11,6 @@ import { type NewestGroups, newestGroups } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
 import { newestGroupsKeptMs, peopleLookMs, personSeenGapMs } from "../limits.ts";
 import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
-import { IdTokens, type SignIn } from "./id-tokens.ts";
 import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
@@ -259,5 +259,53 @@ export class LivePeople implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#working);
+  }
+}
+
+/** The sign-in of a person to the page. */
+interface SignIn {
+  readonly claims: Pick<PersonClaims, "id">;
+  readonly idToken: string;
+  /** In milliseconds since 1970, as `endsAt`. */
+  readonly begunAt: number;
+  readonly endsAt: number;
+  /** The name of the sign-in in the database of several replicas. Any of them may end it. */
+  readonly sharedAs?: string | undefined;
+}
+
+class IdTokens {
+  /** The newest one of each person, by the person's id. */
+  readonly #newest = new Map<string, SignIn>();
+
+  get size(): number {
+    return this.#newest.size;
+  }
+
+  keep(signIn: SignIn): void {
+    const { id } = signIn.claims;
+    if ((this.#newest.get(id)?.begunAt ?? 0) <= signIn.begunAt) this.#newest.set(id, signIn);
+  }
+
+  /** The names of the sign-ins that replicas share. */
+  get shared(): string[] {
+    return [...this.#newest.values()].flatMap(({ sharedAs }) => sharedAs ?? []);
+  }
+
+  /** Undefined if the person has none, or if the sign-in has ended. */
+  of(id: string): string | undefined {
+    const kept = this.#newest.get(id);
+    return kept && kept.endsAt > Date.now() ? kept.idToken : undefined;
+  }
+
+  /** Forgets the token of a sign-in that a person has ended. A newer one of the same person stays. */
+  end({ claims: { id }, idToken }: SignIn): void {
+    if (this.#newest.get(id)?.idToken === idToken) this.#newest.delete(id);
+  }
+
+  /** Forgets those of people who were revoked, and those of sign-ins that have ended. `ended` are names of shared ones. */
+  forget(revoked: ReadonlySet<string>, ended: readonly string[]): void {
+    for (const [id, { sharedAs = "" }] of this.#newest) {
+      if (revoked.has(id) || ended.includes(sharedAs) || this.of(id) === undefined) this.#newest.delete(id);
+    }
   }
 }

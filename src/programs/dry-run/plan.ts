@@ -1,7 +1,7 @@
 /** Decides which calls of a dry run are made, and answers the others. */
 import type { JsonObject } from "../../base/json-object.ts";
 import { effectOf } from "../../policy/decision.ts";
-import type { Caller } from "../../policy/flow/caller.ts";
+import type { Caller } from "../../policy/flow/session-reads.ts";
 import type { Request } from "../../servers/request.ts";
 import type { ToolResult } from "../../servers/result.ts";
 import { madeUpResult } from "../../tools/made-up.ts";

@@ -1,6 +1,6 @@
 /** A running program, as far as the saved programs that it calls or saves need to know it. */
 
-import type { Caller } from "../../policy/flow/caller.ts";
+import type { Caller } from "../../policy/flow/session-reads.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { Starter } from "../asker.ts";
 import type { DryRun } from "../dry-run/dry-run.ts";

@@ -1,12 +1,13 @@
 /** The only way out of a box with a list of hosts: an HTTP proxy on a Unix socket that is shown inside. It knows CONNECT and nothing else. */
+
 import { lookup } from "node:dns/promises";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, isIP, type Server, type Socket } from "node:net";
+import { connect, createServer, isIP, isIPv4, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { kindOf } from "../../base/address-reach.ts";
 import { messageOf } from "../../base/errors.ts";
 import { maxProxyConnections, maxProxyHeadBytes, maxProxyRefusals, proxyConnectMs } from "../limits.ts";
-import { isListed, mayConnect, type Target, targetOf } from "./allowed-hosts.ts";
 
 export interface ProxyOptions {
   hosts: readonly string[];
@@ -142,4 +143,36 @@ function answer(client: Socket, status: string, text = ""): void {
   client.end(
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+}
+
+interface Target {
+  host: string;
+  port: number;
+}
+
+const httpsPort = 443;
+
+/** Parses the target of CONNECT, `host:port`. Undefined for everything that is not a plain name or an IPv4 address with a port. */
+export function targetOf(text: string): Target | undefined {
+  const [, host = "", digits = ""] = /^([a-z\d](?:[a-z\d.-]{0,251}[a-z\d])?):(\d{1,5})$/i.exec(text) ?? [];
+  const port = Number(digits);
+  const isName = host.split(".").every((label) => /^[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d])?$/i.test(label));
+  if (!isName || port < 1 || port > 65_535) return undefined;
+  // `127.1` and `0x7f000001` are addresses for some resolvers.
+  if (/^(?:\d+|0x[\da-f]*)$/i.test(host.split(".").at(-1) ?? "") && !isIPv4(host)) return undefined;
+  return { host: host.toLowerCase(), port };
+}
+
+/** Whether the list of an entry names the host: `host`, `*.host` for all names below it, or `host:port` for another port than 443. */
+export function isListed({ host, port }: Target, hosts: readonly string[]): boolean {
+  return hosts.some((entry) => {
+    const [name = "", digits] = entry.toLowerCase().split(":");
+    if (port !== (digits === undefined ? httpsPort : Number(digits))) return false;
+    return name.startsWith("*.") ? isIP(host) === 0 && host.endsWith(name.slice(1)) : host === name;
+  });
+}
+
+/** Whether an address that a name leads to may be used: public ones, and those that the list names themselves. */
+export function mayConnect(address: string, port: number, hosts: readonly string[]): boolean {
+  return (isIP(address) > 0 && kindOf(address) === "public") || isListed({ host: address, port }, hosts);
 }

@@ -4,11 +4,11 @@ import { chmodSync, linkSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { ClaudikinsError } from "../../../src/base/errors.ts";
 import { HeldPath } from "../../../src/base/held-path.ts";
-import { isListed, mayConnect, targetOf } from "../../../src/servers/box/allowed-hosts.ts";
 import { Contents, orderedMounts } from "../../../src/servers/box/contents.ts";
 import { openPaths } from "../../../src/servers/box/lists.ts";
 import type { Neighbour } from "../../../src/servers/box/neighbours.ts";
 import { showPrograms, startFiles } from "../../../src/servers/box/programs.ts";
+import { isListed, mayConnect, targetOf } from "../../../src/servers/box/proxy.ts";
 import { type ServerEntry, serverConfig } from "../../support/pool.ts";
 import { diskFolder, type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
