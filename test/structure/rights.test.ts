@@ -32,10 +32,9 @@ const uses: Record<string, Record<string, string>> = {
   "policy/people/live-people.ts": {
     "groups 3": "what a verified token says, for the newest groups in the store",
     "keepNewest 1": "only for a verified token of a person who is not revoked",
-    "mayApprove 2": "rights that the line asks for",
     "newestGroups 1": "whether a token is newer than what the store has",
     "refuseRevoked 1": "the definition: asks the store",
-    "rightsOf 2": "the definition: asks the store each time",
+    "rightsOf 1": "the definition: asks the store each time",
     "tokenOf 1": "the newest token, which is exchanged and decides nothing here",
   },
   "policy/people/rights.ts": {
@@ -61,7 +60,10 @@ const uses: Record<string, Record<string, string>> = {
   },
   "serve/http/gate.ts": { "hasExpired 1": "the token of the request" },
   "serve/http/modern-requests.ts": { "requireValid 1": "the token of the request" },
-  "serve/http/people-gate.ts": { "mayApprove 1": "a question to the store, and no answer that is kept" },
+  "serve/http/people-gate.ts": {
+    "mayApprove 3": "a question to the store, and no answer that is kept",
+    "rightsOf 1": "asked with each answer in an agent",
+  },
   "serve/http/sessions.ts": { "requireValid 1": "the token of the request" },
   "serve/modern/modern-host.ts": { "mayApprove 2": "the sender of the answer, at the moment of the answer" },
   "serve/modern/open-request.ts": {
