@@ -168,7 +168,7 @@ describe("the rights of a token", () => {
     expect(await knock(whole)).toBe(404);
   });
 
-  test("of an opaque token without a time take nothing away, and the newest known token takes from it", async () => {
+  test("in an opaque token without a time take nothing away, and the newest known token takes from them", async () => {
     const client = { clientId: "api", clientSecret: "api-secret" };
     await start({ introspection: client });
     provider.isOpaque = true;

@@ -146,6 +146,11 @@ export class LivePeople implements AsyncDisposable {
     return new Rights(claims, await this.#newestOf(claims), this.oidc);
   }
 
+  /** Whether a token opens a door at this moment. Throws PersonRefused if the person was revoked. */
+  async mayUse(claims: PersonClaims, door: string | undefined): Promise<boolean> {
+    return (await this.rightsOf(claims)).mayUse(door);
+  }
+
   /** Throws PersonRefused if the person was revoked. */
   async refuseRevoked(person: Person): Promise<void> {
     await this.#newestOf(person);

@@ -81,7 +81,7 @@ describe.skipIf(postgresNote !== "")(`the rights of people at replicas${postgres
     expect(await knock(one, newest)).toBe(200);
   });
 
-  test("of many tokens that come at once are those of the newest, whichever is stored last", async () => {
+  test("are those of the newest of many tokens that come at once, whichever is stored last", async () => {
     await using own = await oidcFixture({});
     provider = own;
     await using set = await open(undefined);
@@ -94,7 +94,7 @@ describe.skipIf(postgresNote !== "")(`the rights of people at replicas${postgres
     expect(rows).toEqual([{ groups: "[]" }]);
   });
 
-  test("of a session of the page go within two seconds, also where the newer token did not come", async () => {
+  test("in a session of the page go within two seconds, at the replicas that the newer token did not reach too", async () => {
     const origin = "https://tools.company.example";
     await using own = await oidcFixture({ ann: { groups: all } }, [`${origin}/ui/signed-in`]);
     provider = own;
