@@ -100,7 +100,7 @@ export const maxPersonNameChars = 100;
 /** How often expired and revoked people are looked for. What they began must end within a second. */
 export const peopleLookMs = 250;
 
-/** What the newest token of a person says is kept for this time. Older tokens have expired long before. */
+/** Time for which the groups in the newest token of a person are kept. Older tokens have expired long before. */
 export const newestGroupsKeptMs = 90 * dayMs;
 
 /** Time between two writes of the time when a person was here last. */

@@ -80,7 +80,7 @@ describe("a sign-in to the page", () => {
     expect(await ann.state()).toBe(200);
   });
 
-  test("of two tabs ends in both, in any order, and the last session counts", async () => {
+  test("ends in both of two tabs, in any order, and the last session counts", async () => {
     await start();
     const ann = browser();
     const first = await ann.begun("ann");
@@ -155,7 +155,7 @@ describe("a sign-in to the page", () => {
     expect((await eve.ask(late.href)).status).toBe(403);
   });
 
-  test("counts once, also with the cookie that it began with", async () => {
+  test("counts once, even with the cookie that it began with", async () => {
     await start();
     const ann = browser();
     const back = await ann.begun("ann");
@@ -183,7 +183,7 @@ describe("a sign-in to the page", () => {
     ]);
   });
 
-  test("of an administrator who cancels an execution and revokes its person is followed by lines about both", async () => {
+  test("is followed by audit lines if an administrator cancels an execution and revokes its person", async () => {
     await start();
     const headers = { authorization: `Bearer ${await provider.token("bob")}` };
     const session = await rawSession(`http://127.0.0.1:${port}/qa`, "2025-11-25", {}, "agent", headers);
@@ -304,7 +304,7 @@ describe("the link of a server", () => {
     expect(accounts.requests).toBe(requests);
   });
 
-  test("of one person who begins many does not end those of others", async () => {
+  test("keeps the sign-ins of others if one person begins many", async () => {
     await start();
     const [ann, bob] = [browser(), browser()];
     await ann.signIn("ann");

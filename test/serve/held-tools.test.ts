@@ -71,7 +71,7 @@ test("a program that waits does not call a tool that was changed meanwhile", asy
   configure([pay, list]);
   await using host = await openHost(folder);
   const path = join(folder.path, "tools.json");
-  const code = "await bank.pay({}); await new Promise((done) => setTimeout(done, 1500)); return bank.pay({})";
+  const code = "await bank.pay({}); await new Promise((done) => setTimeout(done, 4000)); return bank.pay({})";
   const running = textOf(host.call("execute_code", { code }));
   await Bun.sleep(500);
   await Bun.write(path, JSON.stringify({ tools: [evil, list] }));

@@ -23,6 +23,8 @@ const code = 'return await newer.echo({ value: "hello" })';
 let provider: OidcFixture;
 let folder: TemporaryFolder;
 let serving: HttpServe | undefined;
+/** When the test began, in seconds since 1970. Tokens of the same age are issued at the same time. */
+let begun: number;
 
 beforeAll(async () => {
   provider = await oidcFixture({ ann: { groups: ["qa-team", "leads"] } });
@@ -30,6 +32,7 @@ beforeAll(async () => {
 afterAll(() => provider[Symbol.asyncDispose]());
 beforeEach(() => {
   folder = temporaryFolder();
+  begun = Math.floor(Date.now() / 1_000);
   provider.isOpaque = false;
   provider.introspected = {};
 });
@@ -40,7 +43,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-async function start(oidc: object = {}): Promise<void> {
+async function start(oidc: object = {}, more: object = {}): Promise<void> {
   folder.write("claudikins.json", {
     mcpServers: { newer: fixture("modern", "reject", folder.path) },
     policy: { confirm: { "newer.echo": "always" } },
@@ -55,6 +58,7 @@ async function start(oidc: object = {}): Promise<void> {
         ...oidc,
       },
     },
+    ...more,
   });
   serving = await httpServe(folder, [], { token: "kept", env: { CLAUDIKINS_LOG: "debug", CLAUDIKINS_DAEMON: "off" } });
 }
@@ -140,12 +144,11 @@ describe("the rights of a token", () => {
     const scope = { scope: "tools" };
     const whole = await tokenOf(all, 20, scope);
     const { id } = await session(whole);
-    const now = Math.floor(Date.now() / 1_000);
     const refused = [
       await tokenOf([], 5),
       await tokenOf([], 5, { ...scope, aud: "https://stranger.example.com" }),
       await tokenOf([], 5, { ...scope, nonce: "n" }),
-      await tokenOf([], 5, { ...scope, exp: now - 100 }),
+      await tokenOf([], 5, { ...scope, exp: begun - 100 }),
       await tokenOf([], -100, scope),
       await tokenOf([], 5, { ...scope, iat: "9999999999" }),
       await tokenOf([], 5, { ...scope, iat: null }),
@@ -168,7 +171,7 @@ describe("the rights of a token", () => {
     expect(await knock(whole)).toBe(404);
   });
 
-  test("of an opaque token without a time take nothing away, and the newest known token takes from it", async () => {
+  test("in an opaque token without a time take nothing away, and the newest known token takes from them", async () => {
     const client = { clientId: "api", clientSecret: "api-secret" };
     await start({ introspection: client });
     provider.isOpaque = true;
@@ -184,9 +187,9 @@ describe("the rights of a token", () => {
     expect((await opaque([], { iat: "yesterday" })).status).toBe(404);
     expect(await ping(id, whole)).toBe(200);
     expect((await opaque(all, { iat: undefined })).status).toBe(200);
-    expect((await opaque([], { iat: Math.floor(Date.now() / 1_000) + 1_000 })).status).toBe(401);
+    expect((await opaque([], { iat: begun + 1_000 })).status).toBe(401);
     expect(await ping(id, whole)).toBe(200);
-    expect((await opaque([], { iat: Math.floor(Date.now() / 1_000) - 5 })).status).toBe(404);
+    expect((await opaque([], { iat: begun - 5 })).status).toBe(404);
     expect(await ping(id, whole)).toBe(404);
     expect((await opaque(all, { iat: undefined })).status).toBe(404);
   });
@@ -196,12 +199,17 @@ describe("the answer to a question about a call", () => {
   const notApprover = "the person who answered may not approve calls";
 
   /** Begins a program in a session, answers its question with the token that `answerer` returns, and returns what came of it. */
-  async function answered(token: string, answerer: () => Promise<string>, content: object): Promise<string> {
+  async function answered(
+    token: string,
+    answerer: () => Promise<string>,
+    content: object,
+    request = executeRequest(2, code),
+  ): Promise<string> {
     const { id, post } = await session(token, { elicitation: {} });
-    const response = await post(executeRequest(2, code));
+    const response = await post(request);
     for await (const { message } of eventsOf(response)) {
-      const { method, id: question, result } = (message ?? {}) as { method?: string; id?: unknown; result?: object };
-      if (result) return JSON.stringify(result);
+      const { method, id: question } = (message ?? {}) as { method?: string; id?: unknown };
+      if (message && !method) return JSON.stringify(message);
       if (method === "ping") await post({ jsonrpc: "2.0", id: question, result: {} });
       if (method !== "elicitation/create") continue;
       const headers = { ...json, ...bearer(await answerer()), "mcp-session-id": id };
@@ -240,6 +248,18 @@ describe("the answer to a question about a call", () => {
     };
     expect(await answered(whole, revoking, yes)).not.toContain("hello");
     expect(serving!.stderr()).not.toContain(whole);
+  });
+
+  test("says why it does not count, for a call that cannot wait", async () => {
+    await start({}, { mode: "direct" });
+    const params = { name: "echo", arguments: { value: "hello" } };
+    const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params };
+    const whole = await tokenOf(all, 20);
+    expect(await answered(whole, async () => whole, yes, call)).toContain("hello");
+    for (const content of [yes, { action: "decline" }]) {
+      const text = await answered(whole, () => tokenOf([], 20, { groups: ["qa-team"] }), content, call);
+      expect(text).toContain(`newer.echo needs confirmation, and nobody could be asked: ${notApprover}`);
+    }
   });
 
   test("counts by the token of the round that brings it, in the revision without sessions", async () => {

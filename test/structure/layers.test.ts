@@ -53,6 +53,8 @@ const base: Record<string, string[]> = {
   "lock.ts": ["errors.ts", "limits.ts"],
   "documents.ts": ["errors.ts", "files.ts", "lock.ts"],
   "log.ts": ["errors.ts", "visible-text.ts"],
+  "seal.ts": ["json-object.ts", "limits.ts", "sha256.ts"],
+  "spaced.ts": [],
   "time-limit.ts": [],
   "token-estimate.ts": [],
   "basic-authorization.ts": [],

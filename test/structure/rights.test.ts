@@ -23,16 +23,15 @@ const uses: Record<string, Record<string, string>> = {
     "rightsOf 5": "asked with each request, and with each event of a stream",
   },
   "page/people/connect.ts": {
-    "mayUse 1": "rights that the line asks for",
+    "mayUse 1": "asked with each request for a link",
     "refuseRevoked 2": "asked again when keys or a sign-in come back",
-    "rightsOf 1": "asked with each request for a link",
   },
   "page/people/page.ts": { "refuseRevoked 1": "asked with each request and each event of a session" },
   "policy/people/claims.ts": { "scopesOf 2": "the scopes of the token at hand, before it counts for anything" },
   "policy/people/live-people.ts": {
     "groups 3": "what a verified token says, for the newest groups in the store",
     "keepNewest 1": "only for a verified token of a person who is not revoked",
-    "mayApprove 2": "rights that the line asks for",
+    "mayUse 2": "rights that the line asks for",
     "newestGroups 1": "whether a token is newer than what the store has",
     "refuseRevoked 1": "the definition: asks the store",
     "rightsOf 2": "the definition: asks the store each time",
@@ -61,7 +60,10 @@ const uses: Record<string, Record<string, string>> = {
   },
   "serve/http/gate.ts": { "hasExpired 1": "the token of the request" },
   "serve/http/modern-requests.ts": { "requireValid 1": "the token of the request" },
-  "serve/http/people-gate.ts": { "mayApprove 1": "a question to the store, and no answer that is kept" },
+  "serve/http/people-gate.ts": {
+    "mayApprove 3": "a question to the store, and no answer that is kept",
+    "rightsOf 1": "asked with each answer in an agent",
+  },
   "serve/http/sessions.ts": { "requireValid 1": "the token of the request" },
   "serve/modern/modern-host.ts": { "mayApprove 2": "the sender of the answer, at the moment of the answer" },
   "serve/modern/open-request.ts": {
@@ -84,7 +86,7 @@ const use = new RegExp(`(?<=[.\\s({,!])(${names.join("|")})(?=\\s*(?:[().,;}]|\\
 const about =
   /\b(?:PersonClaims|PersonRefused|Live(?:Person|People|Tokens?)|Oidc(?:Entry)?|Caller|Sender|Rights|senderOf|mayApprove)\b/;
 
-test("each place that decides by a right has a line that says what guards it", () => {
+test("every decision by a right is listed with its guard", () => {
   const source = join(root, "src");
   const found: Record<string, string[]> = {};
   for (const name of readdirSync(source, { recursive: true }) as string[]) {

@@ -144,7 +144,7 @@ export class PersonConnect {
     const view = door === wholeConfig ? undefined : door;
     const { people, serversOf } = this.#options;
     const nothing = new RefusedRequest(404, "There is no such server for you. Your groups may not include it");
-    if (!(await people.rightsOf(person)).mayUse(view)) throw nothing;
+    if (!(await people.mayUse(person, view))) throw nothing;
     const { servers, own } = await serversOf(view, person).catch((error: unknown) => {
       throw error instanceof ClaudikinsError && error.code === "DOOR_NOT_FOUND" ? nothing : error;
     });

@@ -27,43 +27,23 @@ export interface LivePerson extends Person {
 }
 
 class Live {
-  /** The token with these claims, for servers that get it in exchange. It is never stored. */
+  readonly id: string;
+  /** The access token that was issued last, for servers that get it in exchange. It is never stored. */
   accessToken: string | undefined;
-  /** The claims of the token that was issued last. */
-  claims: PersonClaims;
-  /** When the last of the tokens expires, in milliseconds since 1970. */
-  expiresAt: number;
-  readonly #ending = new AbortController();
-  readonly #revoking = new AbortController();
+  /** When that was, and when the last of the tokens expires, in milliseconds since 1970. */
+  issuedAt = 0;
+  expiresAt = 0;
+  readonly ending = new AbortController();
+  readonly revoking = new AbortController();
 
-  constructor(claims: PersonClaims) {
-    this.claims = claims;
-    this.expiresAt = claims.expiresAt;
+  constructor(id: string) {
+    this.id = id;
   }
 
-  get id(): string {
-    return this.claims.id;
-  }
-
-  get ended(): AbortSignal {
-    return this.#ending.signal;
-  }
-
-  get revoked(): AbortSignal {
-    return this.#revoking.signal;
-  }
-
-  renew(claims: PersonClaims, accessToken: string | undefined): void {
-    if ((claims.issuedAt ?? 0) >= (this.claims.issuedAt ?? 0)) {
-      this.claims = claims;
-      this.accessToken = accessToken ?? this.accessToken;
-    }
-    this.expiresAt = Math.max(this.expiresAt, claims.expiresAt);
-  }
-
-  end(isRevoked: boolean): void {
-    if (isRevoked) this.#revoking.abort();
-    this.#ending.abort();
+  renew({ issuedAt = 0, expiresAt }: PersonClaims, accessToken: string | undefined): void {
+    if (issuedAt >= this.issuedAt) this.accessToken = accessToken ?? this.accessToken;
+    this.issuedAt = Math.max(this.issuedAt, issuedAt);
+    this.expiresAt = Math.max(this.expiresAt, expiresAt);
   }
 }
 
@@ -144,12 +124,12 @@ export class LivePeople implements AsyncDisposable {
   /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
   async enter(claims: PersonClaims, accessToken?: string): Promise<LivePerson> {
     await this.know(claims);
-    const person = this.#people.get(claims.id) ?? new Live(claims);
+    const person = this.#people.get(claims.id) ?? new Live(claims.id);
     person.renew(claims, accessToken);
     this.#people.set(claims.id, person);
     this.#watch();
     const { id, name } = claims;
-    return { id, name, claims, ended: person.ended, revoked: person.revoked };
+    return { id, name, claims, ended: person.ending.signal, revoked: person.revoking.signal };
   }
 
   /** Every process knows from now on what a verified token says. Throws PersonRefused if the person was revoked. */
@@ -166,14 +146,9 @@ export class LivePeople implements AsyncDisposable {
     return new Rights(claims, await this.#newestOf(claims), this.oidc);
   }
 
-  /** Whether the person of a token may approve calls at this moment. */
-  async mayApprove(claims: PersonClaims): Promise<boolean> {
-    try {
-      return (await this.rightsOf(claims)).mayApprove;
-    } catch (error) {
-      if (error instanceof PersonRefused) return false;
-      throw error;
-    }
+  /** Whether a token opens a door at this moment. Throws PersonRefused if the person was revoked. */
+  async mayUse(claims: PersonClaims, door: string | undefined): Promise<boolean> {
+    return (await this.rightsOf(claims)).mayUse(door);
   }
 
   /** Throws PersonRefused if the person was revoked. */
@@ -234,7 +209,8 @@ export class LivePeople implements AsyncDisposable {
     // The row of a revoked person may be deleted. It is written again when the person comes back.
     if (isRevoked)
       for (const key of this.#notedAt.keys()) if (key.startsWith(`${person.id} `)) this.#notedAt.delete(key);
-    person.end(isRevoked);
+    if (isRevoked) person.revoking.abort();
+    person.ending.abort();
     this.#options.log.info(`${isRevoked ? "was revoked" : "the token has expired"}: person ${person.id}`);
   }
 

@@ -2,7 +2,7 @@
  * Lets people in who have signed in at the provider of the config, as an OAuth resource server: RFC 6750 and RFC 9728, as the authorization of
  * MCP requires.
  */
-import type { LivePeople } from "../../policy/people/live-people.ts";
+import type { LivePeople, LivePerson } from "../../policy/people/live-people.ts";
 import { PersonRefused } from "../../policy/people/refused.ts";
 import { personOwner } from "../owner.ts";
 import type { Caller } from "./clients.ts";
@@ -61,7 +61,7 @@ export class PeopleGate {
       return {
         owner: personOwner(person.id),
         person,
-        mayApprove: () => people.mayApprove(person.claims),
+        mayApprove: () => mayApprove(person, people),
         ended,
         revoked,
         address,
@@ -74,6 +74,16 @@ export class PeopleGate {
 
   #originOf(request: Request): string {
     return this.people.oidc?.address ?? `http://${request.headers.get("host")}`;
+  }
+}
+
+/** Asked with each use, and nobody keeps the answer. */
+async function mayApprove({ claims }: LivePerson, people: LivePeople): Promise<boolean> {
+  try {
+    return (await people.rightsOf(claims)).mayApprove;
+  } catch (error) {
+    if (error instanceof PersonRefused) return false;
+    throw error;
   }
 }
 

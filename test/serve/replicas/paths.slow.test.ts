@@ -164,7 +164,7 @@ describe.skipIf(postgresNote !== "")(`hostile requests at replicas${postgresNote
     expect([(await at("/qa")).status, (await at("/mcp")).status, (await at("/ops")).status]).toEqual([200, 404, 404]);
   });
 
-  test("what is passed on has the headers that MCP needs, whatever a client adds, and no client can claim to be a replica", async () => {
+  test("a request that is passed on has the headers that MCP needs, whatever a client adds, and no client can claim to be a replica", async () => {
     configure();
     await using set = await openReplicas(folder, server, 2);
     const [a, b] = set.all as [HttpServe, HttpServe];

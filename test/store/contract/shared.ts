@@ -65,7 +65,7 @@ export function peopleContract(processes: Processes): void {
     expect([await newest(bob), await newest(person("a", { config: "/b.json" }))]).toEqual([undefined, undefined]);
     await Promise.all(Array.from({ length: 10 }, (_, at) => keep([String(at)], 30 + at, bob)));
     expect(await newest(bob)).toEqual({ issuedAt: 39, groups: ["9"] });
-    // Of a token that is too old, nothing is kept.
+    // Groups that are too old are forgotten.
     await one.people.keepNewest(bob, { issuedAt: 50, groups: ["qa"] }, 40);
     expect([await newest(ann), await newest(bob)]).toEqual([undefined, { issuedAt: 50, groups: ["qa"] }]);
   });
