@@ -51,7 +51,7 @@ async function raw(owner: Owner, random: Random): Promise<void> {
 /** A session that is mostly one's own, at the other replica: only then requests are passed on. */
 async function sessionFor(owner: Owner, random: Random): Promise<string> {
   if (random.chance(0.6)) return (await owner.session(random)).id;
-  const others = owner.site.known.filter(({ kind }) => kind === "session" || kind === "ended session");
+  const others = owner.site.known.filter(({ of, kind }) => of !== owner.number && / ?session$/.test(kind));
   const ids = [...others.map(({ id }) => id), crypto.randomUUID(), "", "x".repeat(10_000), "__proto__", "..", "a,b"];
   return random.pick(ids);
 }

@@ -43,12 +43,11 @@ export class Owner {
   /** The marks that the owner's saved programs return, by their names. */
   readonly saved = new Map<string, string>();
   /** The session of honest requests, which is used at every replica. */
-  #session: Session | undefined;
+  #session: Promise<Session> | undefined;
   #cookies: Map<string, string> | undefined;
   #lastId = 10;
 
   constructor({ number, site, door, id, token, subject }: OwnerOptions) {
-    Object.assign(this, { number, site, door, id, subject });
     this.number = number;
     this.site = site;
     this.door = door;
@@ -80,31 +79,36 @@ export class Owner {
     );
   }
 
-  /** A session of this owner that `canBeAsked` or not. The one before is ended if it is another kind. */
-  async session(random: Random, canBeAsked = this.#session?.canBeAsked ?? false): Promise<Session> {
-    if (this.#session?.canBeAsked === canBeAsked) return this.#session;
+  /** The session of this owner, which `canBeAsked` or not. The one before is ended if it is another kind. */
+  async session(random: Random, canBeAsked?: boolean): Promise<Session> {
+    const session = await this.#session;
+    if (session && session.canBeAsked === (canBeAsked ?? session.canBeAsked)) return session;
     await this.leave();
+    // Several may wait for the same one.
+    this.#session ??= this.#begin(random, canBeAsked ?? false);
+    return await this.#session;
+  }
+
+  async #begin(random: Random, canBeAsked: boolean): Promise<Session> {
     const replica = random.below(this.site.replicas.length);
     const url = new URL(`/${this.door}`, this.site.originOf(replica)).href;
     const capabilities = canBeAsked ? { elicitation: { form: {} } } : {};
     const { id } = await rawSession(url, version, capabilities, "owner", this.headers);
-    this.#session = { id, replica, canBeAsked };
-    this.site.known.push({ kind: "session", of: this.number, id, replica });
-    return this.#session;
+    this.site.knows({ kind: "session", of: this.number, id, replica });
+    return { id, replica, canBeAsked };
   }
 
   /** Ends the session. Others may know its id from then on. */
   async leave(): Promise<void> {
-    const session = this.#session;
+    const leaving = this.#session;
     this.#session = undefined;
+    const session = await leaving?.catch(() => undefined);
     if (!session) return;
-    const ended = await this.fetch(session.replica, `/${this.door}`, {
-      method: "DELETE",
-      headers: sessionHeaders(session.id),
-    });
+    const { id, replica } = session;
+    const ended = await this.fetch(replica, `/${this.door}`, { method: "DELETE", headers: sessionHeaders(id) });
     await ended.text();
-    this.site.forget(session.id);
-    this.site.known.push({ kind: "ended session", of: this.number, id: session.id, replica: session.replica });
+    this.site.forget(id);
+    this.site.knows({ kind: "ended session", of: this.number, id, replica });
   }
 
   /** The answer to a request in the owner's session, at any replica. Questions meanwhile are answered, and approvals are refused. */

@@ -51,7 +51,7 @@ async function reads(owner: Owner, random: Random): Promise<void> {
 async function shares(owner: Owner, random: Random): Promise<void> {
   if (random.chance(0.6)) return await calls(owner, random);
   const name = random.pick(names);
-  await save(owner, random, name, `shared by ${owner.id}`);
+  await save(owner, random, name, `a text for everybody, ${random.below(1_000_000)}`);
   const shared = await owner.site.command("programs", "share", name, "--of", owner.id, "--door", owner.door, "--yes");
   if (shared.exitCode !== 0) throw new Error(`it was not shared: ${shared.stderr}`);
   await save(owner, random, name, owner.text());
