@@ -38,6 +38,7 @@ export class Oracle {
   #lastId = 0;
   readonly #yeses = new Map<string, Yes>();
   readonly #told: string[] = [];
+  #failed: string[] = [];
 
   /** The servers append the calls that they receive to the file, as lines of JSON. */
   constructor(file: string) {
@@ -63,8 +64,19 @@ export class Oracle {
     this.#yeses.set(shown.id, { ...shown, isUsed: false });
   }
 
-  /** What is wrong with the calls that have arrived since the last look. */
+  /** Notes something else that is wrong. */
+  failed(what: string): void {
+    this.#failed.push(what);
+  }
+
+  /** Everything that is wrong since the last look, also with the calls that have arrived. */
   failures(): string[] {
+    const failed = this.#failed;
+    this.#failed = [];
+    return [...failed, ...this.#wrongArrivals()];
+  }
+
+  #wrongArrivals(): string[] {
     return this.#arrivals().flatMap((arrival) => {
       const why = this.#problemOf(arrival);
       if (why === undefined) return [];

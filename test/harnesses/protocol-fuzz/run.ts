@@ -9,6 +9,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { executable } from "../../support/claudikins.ts";
+import { postgresNote } from "../../support/postgres.ts";
 import { Random } from "../random.ts";
 import { definitionsKind } from "./kinds/definitions.ts";
 import { expiringKind } from "./kinds/expiring.ts";
@@ -16,6 +17,7 @@ import { floodsKind } from "./kinds/floods.ts";
 import { gatedCallsKind } from "./kinds/gated-calls.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { leaksKind } from "./kinds/leaks.ts";
+import { ownersKind } from "./kinds/owners.ts";
 import { pageKind } from "./kinds/page-requests.ts";
 import { parkedKind } from "./kinds/parked.ts";
 import { programsKind } from "./kinds/programs.ts";
@@ -61,8 +63,11 @@ const all: readonly Kind[] = [
   expiringKind,
   leaksKind,
   definitionsKind,
+  ownersKind,
 ];
-const kinds = all.filter(({ name }) => name.includes(values.kind));
+if (postgresNote !== "") console.error(`The kind "${ownersKind.name}" is left out${postgresNote}`);
+const possible = all.filter((each) => each !== ownersKind || postgresNote === "");
+const kinds = possible.filter(({ name }) => name.includes(values.kind));
 
 /** Apart from the numbers that the run itself draws. */
 const kindSalt = 0x5eed;

@@ -10,9 +10,10 @@ import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.t
 import type { Agent } from "./agents/agent.ts";
 import { NewerAgent } from "./agents/newer.ts";
 import { OlderAgent } from "./agents/older.ts";
-import type { DaemonPing } from "./daemon-pings.ts";
 import { Oracle } from "./oracle.ts";
+import { OwnersSite } from "./owners/site.ts";
 import { Person } from "./person.ts";
+import type { SocketPing, SocketPingAnswer } from "./socket-pings.ts";
 
 /** The servers whose tools need a person's permission. */
 export const gatedServers = ["old_left", "old_right", "new_left", "new_right"] as const;
@@ -98,6 +99,7 @@ export class Processes implements AsyncDisposable {
   readonly #person: Person;
   readonly #started = new Map<string, Promise<Agent & AsyncDisposable>>();
   readonly #running = new Map<string, Agent & AsyncDisposable>();
+  #owners: Promise<OwnersSite> | undefined;
 
   constructor(site: Site) {
     this.site = site;
@@ -142,6 +144,15 @@ export class Processes implements AsyncDisposable {
     return page;
   }
 
+  /** Replicas at a Postgres. They end with these processes. */
+  owners(): Promise<OwnersSite> {
+    this.#owners ??= OwnersSite.open(this.site).then((owners) => {
+      for (const [name, replica] of owners.agents) this.#running.set(name, replica);
+      return owners;
+    });
+    return this.#owners;
+  }
+
   /** The processes that run. */
   get running(): ReadonlyMap<string, Agent> {
     return this.#running;
@@ -158,11 +169,13 @@ export class Processes implements AsyncDisposable {
     const pids = await processesLeft(this.site.folder.path, 5_000);
     const left = pids.map(commandLine);
     for (const pid of pids) process.kill(pid, "SIGKILL");
+    await (await this.#owners)?.judgeRows();
     return { tookMs: Math.max(0, ...took), left };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#running.values()].map((each) => each[Symbol.asyncDispose]()));
+    await (await this.#owners)?.[Symbol.asyncDispose]();
   }
 
   get #options() {
@@ -207,7 +220,7 @@ function commandLine(pid: number): string {
 /** The daemon that has the page. */
 class Daemon implements Agent, AsyncDisposable {
   readonly #socket: string;
-  readonly #pings = new Worker(new URL("daemon-pings.ts", import.meta.url).href);
+  readonly #pings = new Worker(new URL("socket-pings.ts", import.meta.url).href);
   readonly pid: number;
 
   constructor(socket: string, pid: number) {
@@ -217,11 +230,12 @@ class Daemon implements Agent, AsyncDisposable {
 
   ping(): Promise<number> {
     const answered = Promise.withResolvers<number>();
-    this.#pings.onmessage = ({ data }: MessageEvent<DaemonPing>) => {
+    this.#pings.onmessage = ({ data }: MessageEvent<SocketPingAnswer>) => {
       if (!data.isAnswered && isAlive(this.pid)) answered.reject(new Error("the daemon does not answer"));
       else answered.resolve(data.ms);
     };
-    this.#pings.postMessage(this.#socket);
+    const request = "GET /status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    this.#pings.postMessage({ to: { path: this.#socket }, request } satisfies SocketPing);
     return answered.promise;
   }
 
