@@ -30,7 +30,7 @@ async function say(text: string, server = "shop"): Promise<void> {
     "-e",
     `await ${server}.write({ text: ${JSON.stringify(`${text}\n`)} })`,
   );
-  expect([exitCode, stderr.replace(/[\d,]+/g, "N")]).toEqual([0, "[N call · N ms]\n"]);
+  expect([exitCode, stderr.replace(/[\d,.]+/g, "N")]).toEqual([0, "[N call · N ms]\n"]);
 }
 
 /** The output, with words in place of what differs between runs. */

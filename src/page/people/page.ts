@@ -179,7 +179,8 @@ export class PeoplePage {
     const live = new Live({
       read: async () => {
         isOpen = (await this.#sessionOf(cookie)) !== undefined;
-        return JSON.stringify(await this.#api.state(claims));
+        // A person who was revoked has no state.
+        return isOpen ? JSON.stringify(await this.#api.state(claims)) : "";
       },
       everyMs: pageLookMs,
     });

@@ -69,7 +69,7 @@ export class Oracle {
     this.#failed.push(what);
   }
 
-  /** Everything that is wrong since the last look, also with the calls that have arrived. */
+  /** Everything that is wrong since the last look, with the calls that have arrived. */
   failures(): string[] {
     const failed = this.#failed;
     this.#failed = [];

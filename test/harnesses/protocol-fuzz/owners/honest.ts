@@ -162,5 +162,5 @@ const steps: readonly Step[] = [
   leaves,
 ];
 
-/** A workspace and accounts of one's own are for people. */
+/** Only people have their own workspace and accounts. */
 const ofPeople: readonly Step[] = [files, files, ownAccount, ownAccount, page];

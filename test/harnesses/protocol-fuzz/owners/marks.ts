@@ -1,4 +1,4 @@
-/** Whose private data a text has: marks in texts of the owners themselves, and what the server `desk` returns for a person alone. */
+/** Finds the owner of private data in a text: marks in texts of the owners, and results of the server `desk` for one person. */
 import { peopleIn } from "../../team-storm/marks.ts";
 
 const ofDesk = /\b(?:key_of|secret of|of)[_ ]p(\d+)\b/g;

@@ -45,8 +45,8 @@ async function reads(owner: Owner, random: Random): Promise<void> {
 }
 
 /**
- * An administrator shares a program, whose text is for everybody. The owner's next one of the same name is not. What others call by
- * the name then is their own program or the shared one.
+ * An administrator shares a program, whose text is for everybody. The owner's next one of the same name is not. Others then
+ * call their own program by the name, or the shared one.
  */
 async function shares(owner: Owner, random: Random): Promise<void> {
   if (random.chance(0.6)) return await calls(owner, random);
