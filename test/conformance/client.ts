@@ -5,10 +5,10 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { ClaudikinsError } from "../../src/base/errors.ts";
+import { Seal } from "../../src/base/seal.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { NetworkServer } from "../../src/config/load.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
-import { Seal } from "../../src/base/seal.ts";
 import { sealingKeysOf } from "../../src/servers/auth/seal.ts";
 import { beginSignIn } from "../../src/servers/auth/sign-in.ts";
 import { Pool } from "../../src/servers/pool.ts";
