@@ -53,17 +53,19 @@ export class Seal {
     const cipher = createCipheriv(algorithm, bytes, nonce, { authTagLength: tagBytes });
     cipher.setAAD(this.#bound(about, id));
     const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
-    return [id, nonce.toString("base64url"), sealed.toString("base64url")].join(".");
+    return sealedText(id, nonce, sealed);
   }
 
   /** Undefined if none of the keys has sealed the text, or if it was changed or is about something else. */
   open(sealed: string, about: string): Opened | undefined {
-    const [id = "", nonce = "", body = ""] = sealed.split(".");
+    const [id = "", ...parts] = sealed.split(".");
+    const [nonce = Buffer.alloc(0), bytes = Buffer.alloc(0)] = parts.map((part) => Buffer.from(part, "base64url"));
     const place = this.#keys.findIndex((key) => key.id === id);
-    const bytes = Buffer.from(body, "base64url");
-    if (place < 0 || bytes.length < tagBytes) return undefined;
+    // Base64 has several texts for the same bytes. Only the one that we write counts.
+    const isOurs = nonce.length === nonceBytes && bytes.length >= tagBytes && sealedText(id, nonce, bytes) === sealed;
+    if (place < 0 || !isOurs) return undefined;
     try {
-      const decipher = createDecipheriv(algorithm, this.#keys[place]!.bytes, Buffer.from(nonce, "base64url"), {
+      const decipher = createDecipheriv(algorithm, this.#keys[place]!.bytes, nonce, {
         authTagLength: tagBytes,
       });
       decipher.setAAD(this.#bound(about, id));
@@ -78,6 +80,10 @@ export class Seal {
   #bound(about: string, key: string): Buffer {
     return Buffer.from(JSON.stringify(["claudikins", this.#owner, about, key]));
   }
+}
+
+function sealedText(id: string, nonce: Buffer, body: Buffer): string {
+  return [id, nonce.toString("base64url"), body.toString("base64url")].join(".");
 }
 
 /** Values that others keep for us for some time and give back: each is sealed, for one purpose. */

@@ -51,8 +51,8 @@ export const maxReturnChars = 1_200;
 /** Sign-ins of one person to servers that have begun. */
 export const maxConnecting = 20;
 
-/** Sessions of people. */
-export const maxPageSessions = 10_000;
+/** Sessions of one person at the page, in as many browsers. Beyond it, the person's oldest one ends. */
+export const maxPersonSessions = 50;
 
 /** The longest session of a person, if the provider's token does not end before. */
 export const personSessionMs = 8 * hourMs;

@@ -24,11 +24,20 @@ test("a sealed value does not open for another key, purpose or subject, changed,
   for (let place = 0; place < sealed.length; place += 1) {
     const other = sealed[place] === "A" ? "B" : "A";
     const changed = sealed.slice(0, place) + other + sealed.slice(place + 1);
-    const found = values.open(changed, "state");
-    // The last digit of a base64 text may have bits that stand for nothing.
-    if (found !== undefined) expect([changed.length - 1, value]).toEqual([place, found as typeof value]);
+    expect(values.open(changed, "state")).toBeUndefined();
   }
-  for (const text of ["", ".", "..", "a.b.c", "x".repeat(100_000), `${sealed}${"A".repeat(9_000)}`]) {
+  for (const text of [
+    "",
+    ".",
+    "..",
+    "a.b.c",
+    "x".repeat(100_000),
+    `${sealed}x`,
+    `${sealed}=`,
+    `${sealed}.`,
+    ` ${sealed}`,
+    `${sealed}${"A".repeat(9_000)}`,
+  ]) {
     expect(values.open(text, "state")).toBeUndefined();
   }
 });

@@ -80,7 +80,7 @@ describe("a sign-in to the page", () => {
     expect(await ann.state()).toBe(200);
   });
 
-  test("ends in both of two tabs, in any order, and the last session counts", async () => {
+  test("in two tabs ends in both, in any order, and the last session counts", async () => {
     await start();
     const ann = browser();
     const first = await ann.begun("ann");
@@ -166,6 +166,27 @@ describe("a sign-in to the page", () => {
     expect((await browser(ann).ask(back.href)).status).toBe(403);
   });
 
+  test("ends the person's own oldest session if there are many, and nobody else's", async () => {
+    await start();
+    const [ann, first, last] = [browser(), browser(), browser()];
+    await ann.signIn("ann");
+    await first.signIn("bob");
+    for (let times = 0; times < 49; times += 1) await browser().signIn("bob");
+    expect(await first.state()).toBe(200);
+    await last.signIn("bob");
+    expect([await ann.state(), await first.state(), await last.state()]).toEqual([200, 401, 200]);
+    // The person's id in a cookie is not enough.
+    const id = personId(provider.issuer, "ann");
+    for (const value of [
+      id,
+      `${id}.`,
+      `${id}.${"A".repeat(43)}`,
+      last.cookies.get("claudikins-person")!.replace(/^\w+/, id),
+    ]) {
+      expect(await new PageBrowser(page, page, new Map([["claudikins-person", value]])).state()).toBe(401);
+    }
+  });
+
   test("is in the audit log, as is the sign-out, and one that fails is not", async () => {
     await start();
     const [ann, eve] = [browser(), browser()];
@@ -183,7 +204,7 @@ describe("a sign-in to the page", () => {
     ]);
   });
 
-  test("is followed by audit lines if an administrator cancels an execution and revokes its person", async () => {
+  test("is followed in the audit log by what an administrator does: a cancelled execution, a revoked person", async () => {
     await start();
     const headers = { authorization: `Bearer ${await provider.token("bob")}` };
     const session = await rawSession(`http://127.0.0.1:${port}/qa`, "2025-11-25", {}, "agent", headers);
@@ -226,7 +247,9 @@ describe("the cookies of the page", () => {
     const ended = await ann.ask(back.href);
     const cookies = ended.headers.getSetCookie();
     expect(cookies).toHaveLength(2);
-    expect(cookies[0]).toMatch(/^__Host-claudikins-person=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    expect(cookies[0]).toMatch(
+      /^__Host-claudikins-person=[0-9a-f]{16}\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    );
     expect(cookies[1]).toMatch(/^__Host-claudikins-sign-in-[0-9a-f]{16}=; Path=\/; .*; Secure; Max-Age=0$/);
     expect(await ann.state()).toBe(200);
     // A neighbouring domain can set the plain name, for this host too.
@@ -238,7 +261,7 @@ describe("the cookies of the page", () => {
     expect(out.headers.get("set-cookie")).toMatch(/^__Host-claudikins-person=; Path=\/; .*Secure; Max-Age=0$/);
   });
 
-  test("have no prefix on a machine's own address, where browsers would refuse it", async () => {
+  test("have no prefix without https, where only some browsers would take them", async () => {
     await start();
     const begun = await browser().ask("sign-in");
     expect(begun.headers.get("set-cookie")).toMatch(
@@ -304,7 +327,7 @@ describe("the link of a server", () => {
     expect(accounts.requests).toBe(requests);
   });
 
-  test("keeps the sign-ins of others if one person begins many", async () => {
+  test("can be continued many times by one person, and that ends no sign-in of others", async () => {
     await start();
     const [ann, bob] = [browser(), browser()];
     await ann.signIn("ann");

@@ -214,14 +214,19 @@ test("the link of a server signs a person in again whose sign-in to the page is 
     people: { mayUse: () => true } as unknown as LivePeople,
     serversOf: async () => ({ servers, own: new CredentialStore(join(folder.path, "credentials.json")) }),
   });
-  const open = (begunAt: number) => {
+  const open = (begunAt: number, method = "GET") => {
     const session = { claims, begunAt, idToken: "", endsAt: Number.POSITIVE_INFINITY };
-    const request = new Request(`${origin}/ui/connect/qa/desk`);
+    const own = { origin, "sec-fetch-site": "same-origin", "content-length": "0" };
+    const request = new Request(`${origin}/ui/connect/qa/desk`, { method, headers: method === "GET" ? {} : own });
     return connect.answer(request, "connect/qa/desk", session, `${origin}/ui/`);
   };
   expect(await open(Date.now() - 61_000)).toBeUndefined();
+  expect(await (await open(Date.now()))!.text()).toContain("<h1>Sign in to desk?</h1>");
+  // A person who has looked at the question for long signs in again too.
+  const late = await open(Date.now() - 61_000, "POST");
+  expect([late!.status, late!.headers.get("location")]).toEqual([303, `${origin}/ui/connect/qa/desk`]);
   // Here nobody has an ID token.
-  await expect(open(Date.now())).rejects.toThrow("so there is no ID token to exchange");
+  await expect(open(Date.now(), "POST")).rejects.toThrow("so there is no ID token to exchange");
 });
 
 test("an assertion that the authorization server does not accept is an error that names the person", async () => {

@@ -12,7 +12,7 @@ import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
-import { redirectPage, redirectPageHeaders, redirectPagePolicy } from "../../setup/sign-in/redirect-listener.ts";
+import { leadingPagePolicy, redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
 import { RefusedRequest } from "../guard.ts";
 import { freshSignInMs, maxConnecting, maxPageBodyBytes, pageSignInMs } from "../limits.ts";
 import type { PersonSession } from "./sessions.ts";
@@ -196,8 +196,8 @@ function asks({ name, url }: NetworkServer, person: PersonClaims): Response {
     "Continue only if you want that.",
   ];
   const response = page({ mark: "asks", title: `Sign in to ${name}?`, lines, button: "Continue" });
-  // The answer to the form leads to the authorization server, and from there anywhere. Browsers apply `form-action` to all of that.
-  response.headers.set("content-security-policy", redirectPagePolicy);
+  // The answer leads to the authorization server, and from there anywhere.
+  response.headers.set("content-security-policy", leadingPagePolicy);
   return response;
 }
 

@@ -11,7 +11,7 @@ const hostPrefix = "__Host-";
 export class PageCookies {
   readonly #isSecure: boolean;
 
-  /** `base` is the address of the page. Without https, which is for one machine, browsers take no cookies with the prefix. */
+  /** `base` is the address of the page. Without https, which is for one machine, only some browsers take cookies with the prefix. */
   constructor(base: string) {
     this.#isSecure = base.startsWith("https:");
   }

@@ -8,6 +8,7 @@ import { Seal } from "../../base/seal.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { ValueRows } from "../../store/replicas.ts";
 
+/** Secrets begin with the id of a person and a dot. */
 export interface Kept<Value> {
   /** `endsAt` is in milliseconds since 1970. */
   add(secret: string, value: Value, endsAt: number): Promise<void>;
@@ -17,7 +18,7 @@ export interface Kept<Value> {
   take(secret: string): Promise<Value | undefined>;
 }
 
-/** Beyond `max` values, the oldest one is given up. */
+/** Beyond `max` values of one person, the person's oldest one is given up: nobody can push out what others have. */
 export function keptValues<Value>(kind: string, max: number, rows: ValueRows | undefined): Kept<Value> {
   return rows ? keptInStore(kind, max, rows) : new KeptHere(max);
 }
@@ -25,7 +26,7 @@ export function keptValues<Value>(kind: string, max: number, rows: ValueRows | u
 class KeptHere<Value> implements Kept<Value> {
   readonly #max: number;
   /** By the digests of their secrets. */
-  readonly #values = new Map<string, { value: Value; endsAt: number }>();
+  readonly #values = new Map<string, { value: Value; person: string; endsAt: number }>();
 
   constructor(max: number) {
     this.#max = max;
@@ -34,9 +35,10 @@ class KeptHere<Value> implements Kept<Value> {
   async add(secret: string, value: Value, endsAt: number): Promise<void> {
     const now = Date.now();
     for (const [key, old] of this.#values) if (old.endsAt <= now) this.#values.delete(key);
-    const [oldest] = this.#values.keys();
-    if (this.#values.size >= this.#max && oldest !== undefined) this.#values.delete(oldest);
-    this.#values.set(sha256(secret), { value, endsAt });
+    const person = personOf(secret);
+    const own = [...this.#values].filter(([, old]) => old.person === person);
+    if (own.length >= this.#max) this.#values.delete(own[0]![0]);
+    this.#values.set(sha256(secret), { value, person, endsAt });
   }
 
   async find(secret: string): Promise<Value | undefined> {
@@ -51,6 +53,7 @@ class KeptHere<Value> implements Kept<Value> {
 }
 
 function keptInStore<Value>(kind: string, max: number, rows: ValueRows): Kept<Value> {
+  const rowsOf = (secret: string) => `${kind} of ${personOf(secret)}`;
   const opened = (secret: string, sealed: string | undefined) => {
     const text = sealed === undefined ? undefined : sealOf(secret, kind).open(sealed, kind)?.text;
     return text === undefined ? undefined : (parsedJson(text) as Value);
@@ -58,11 +61,15 @@ function keptInStore<Value>(kind: string, max: number, rows: ValueRows): Kept<Va
   return {
     add: (secret, value, endsAt) => {
       const sealed = sealOf(secret, kind).seal(JSON.stringify(value), kind);
-      return rows.add({ kind, id: sha256(secret), value: sealed, endsAt }, max);
+      return rows.add({ kind: rowsOf(secret), id: sha256(secret), value: sealed, endsAt }, max);
     },
-    find: async (secret) => opened(secret, (await rows.get(kind, sha256(secret)))?.value),
-    take: async (secret) => opened(secret, (await rows.take(kind, sha256(secret)))?.value),
+    find: async (secret) => opened(secret, (await rows.get(rowsOf(secret), sha256(secret)))?.value),
+    take: async (secret) => opened(secret, (await rows.take(rowsOf(secret), sha256(secret)))?.value),
   };
+}
+
+function personOf(secret: string): string {
+  return secret.split(".")[0]!;
 }
 
 /** The secret has 256 random bits. Another digest of it is the name of the value. */

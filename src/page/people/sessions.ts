@@ -3,7 +3,7 @@
 import { sha256 } from "../../base/sha256.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { ValueRows } from "../../store/replicas.ts";
-import { maxPageSessions, personSessionMs } from "../limits.ts";
+import { maxPersonSessions, personSessionMs } from "../limits.ts";
 import { secret } from "../sessions.ts";
 import { type Kept, keptValues } from "./kept.ts";
 
@@ -25,13 +25,13 @@ export class PersonSessions {
 
   /** `rows` are in the database of several replicas. */
   constructor(rows: ValueRows | undefined) {
-    this.#sessions = keptValues("page session", maxPageSessions, rows);
+    this.#sessions = keptValues("page session", maxPersonSessions, rows);
     this.#isShared = rows !== undefined;
   }
 
   /** Returns the cookie. The session ends with the ID token, and after some hours at the latest. */
   async begin(claims: PersonClaims, idToken: string): Promise<{ cookie: string; session: PersonSession }> {
-    const cookie = secret();
+    const cookie = `${claims.id}.${secret()}`;
     const begunAt = Date.now();
     const endsAt = Math.min(claims.expiresAt, begunAt + personSessionMs);
     const sharedAs = this.#isShared ? sha256(cookie) : undefined;

@@ -9,15 +9,18 @@ const hostname = "127.0.0.1";
 
 const path = "/callback";
 
-export const redirectPagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+const policyOf = (forms: string) =>
+  `default-src 'none'; style-src 'unsafe-inline'; ${forms}base-uri 'none'; frame-ancestors 'none'`;
+
+/** For a page with a form whose answer leads to another site: browsers apply `form-action` to redirects too. */
+export const leadingPagePolicy = policyOf("");
 
 /** The pages load nothing, are not cached, and send no referrer. */
 export const redirectPageHeaders = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
-  "content-security-policy": `${redirectPagePolicy}; form-action 'self'`,
+  "content-security-policy": policyOf("form-action 'self'; "),
   "x-content-type-options": "nosniff",
   connection: "close",
 };

@@ -4,7 +4,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { type ModernClient, openRequest } from "../../../src/serve/modern/client.ts";
 import { ModernHost } from "../../../src/serve/modern/modern-host.ts";
 import { type OpenRequest, requestEnded } from "../../../src/serve/modern/open-request.ts";
-import { ParkedRequests } from "../../../src/serve/modern/parked-requests.ts";
+import { ParkedRequests, sealedStates } from "../../../src/serve/modern/parked-requests.ts";
 import { onAbort } from "../../../src/servers/abort.ts";
 
 interface Round {
@@ -198,6 +198,60 @@ test("no more requests run than allowed; parked ones do not count", async () => 
   order.push("parked");
   await second;
   expect(order).toEqual(["before", "parked", "second"]);
+});
+
+describe("the state of a request", () => {
+  const begun = async (parked: ParkedRequests) => {
+    const work = async (open: OpenRequest) => ({ got: await open.ask(question, never) });
+    return required(await parked.round(asked, context(), work));
+  };
+
+  test("shows nothing: neither the request, nor its replica, nor what its execution is claimed with", async () => {
+    const key = crypto.getRandomValues(new Uint8Array(32));
+    const states = { replica: "replica-one", states: sealedStates(key, 60_000) };
+    const { requestState } = await begun(new ParkedRequests({ ...usual, states }));
+    const parts = requestState
+      .split(".")
+      .flatMap((part) => [
+        part,
+        Buffer.from(part, "base64url").toString("latin1"),
+        Buffer.from(part, "base64").toString("utf8"),
+      ]);
+    for (const part of [requestState, ...parts]) expect(part).not.toMatch(/replica|round|"id"|endsAt|secret/);
+    // Another replica of the team can read it.
+    expect(sealedStates(key, 60_000).open(requestState)).toMatchObject({ replica: "replica-one" });
+    expect(sealedStates(crypto.getRandomValues(new Uint8Array(32)), 60_000).open(requestState)).toBeUndefined();
+  });
+
+  test("cannot be changed, made up or taken from another process", async () => {
+    const parked = new ParkedRequests(usual);
+    const first = await begun(parked);
+    const { requestState: state } = first;
+    const [id, nonce, body = ""] = state.split(".");
+    const { requestState: other } = await begun(new ParkedRequests(usual));
+    const [otherId, otherNonce, otherBody] = (await begun(parked)).requestState.split(".");
+    const readable = Buffer.from(JSON.stringify({ value: { id: "1", round: "1" }, endsAt: 9e15 })).toString(
+      "base64url",
+    );
+    for (const requestState of [
+      ...["", ".", "null", other, readable, `v1.${readable}.`, `${id}.${nonce}.${readable}`],
+      ...[`${id}.${nonce}.${body.slice(4)}`, `${id}.${nonce}.`, `${id}..${body}`, `${id}.${otherNonce}.${body}`],
+      ...[
+        `${id}.${nonce}.${otherBody}`,
+        `${otherId}x.${nonce}.${body}`,
+        `${state}x`,
+        "A".repeat(1_000_000),
+        state.repeat(50),
+      ],
+    ]) {
+      const answer = context({ requestState, inputResponses: answersTo(first.inputRequests) });
+      await expect(parked.round(asked, answer, async () => ({ started: "again" }))).rejects.toThrow(
+        "This requestState cannot be used: it is not from this process, or it has expired",
+      );
+    }
+    const answer = context({ requestState: state, inputResponses: answersTo(first.inputRequests, { a: 1 }) });
+    expect(await parked.round(asked, answer, async () => ({}))).toMatchObject({ got: { a: 1 } });
+  });
 });
 
 describe("an answer", () => {
