@@ -43,7 +43,9 @@ const shown = ({ exitCode, stdout, stderr }: CliResult) => ({
     .replace(/"process":\d+/g, '"process":"PID"')
     .replace(/\(process \d+\)/g, "(process PID)")
     .replace(/-[\da-f]{12}\.log/g, "-HASH.log")
-    .replace(/\d+ ms/g, "N ms"),
+    .replace(/\d+ ms/g, "N ms")
+    // The two come over different pipes.
+    .replace(/(.* ready .*\n)(.* stderr {2}chatty is starting\n)/, "$2$1"),
   stderr: stderr.replaceAll(folder.path, "FOLDER"),
 });
 
