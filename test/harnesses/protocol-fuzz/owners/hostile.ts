@@ -1,12 +1,20 @@
 /** Hostile requests of an owner: odd paths, headers, bodies and sessions, ids of others, and addresses of the trap wherever one could be followed. */
+import { json } from "../../../support/http-serve.ts";
+import { modernVersion } from "../../../support/modern-host.ts";
 import type { Random } from "../../random.ts";
 import { hostileBody } from "./hostile-bodies.ts";
 import { type Owner, sessionHeaders } from "./owner.ts";
 import { type RawRequest, sendRaw } from "./raw-request.ts";
 import type { Known } from "./site.ts";
 
+/** Answers that take longer are not read to their end. */
+const lateMs = 5_000;
+
 export async function hostile(owner: Owner, random: Random): Promise<void> {
-  await random.pick([raw, raw, raw, inForeignSession, withForeignId, withForeignId, fromInside])(owner, random);
+  await random.pick([raw, raw, raw, body, body, inForeignSession, withForeignId, withForeignId, fromInside])(
+    owner,
+    random,
+  );
 }
 
 /** Any request, sent as it is. */
@@ -46,6 +54,24 @@ async function raw(owner: Owner, random: Random): Promise<void> {
   ];
   const answer = await sendRaw(port, { ...request, headers });
   owner.got(answer, `a hostile request (${request.method} ${request.target.slice(0, 100)})`);
+}
+
+/** A hostile body in a request that is otherwise right, in a session at any replica or without one. */
+async function body(owner: Owner, random: Random): Promise<void> {
+  const replica = random.below(owner.site.replicas.length);
+  const sent = hostileBody(random);
+  const headers: Record<string, string> = random.chance(0.6)
+    ? sessionHeaders((await owner.session(random)).id)
+    : {
+        ...json,
+        "mcp-protocol-version": modernVersion,
+        "mcp-method": random.pick(["tools/call", "tools/call", "tools/list"]),
+        ...(random.chance(0.8) ? { "mcp-name": "execute_code" } : {}),
+      };
+  const signal = AbortSignal.timeout(lateMs);
+  const what = "the answer to a hostile body";
+  const response = await owner.fetch(replica, `/${owner.door}`, { method: "POST", headers, body: sent, signal, what });
+  await response.text();
 }
 
 /** A session that is mostly one's own, at the other replica: only then requests are passed on. */
@@ -211,7 +237,7 @@ async function inForeignSession(owner: Owner, random: Random): Promise<void> {
     { jsonrpc: "2.0", id: "question-1", result: { action: "accept", content: { answer: "once" } } },
     { jsonrpc: "2.0", id: 1, method: "tools/list" },
   ];
-  const signal = AbortSignal.timeout(3_000);
+  const signal = AbortSignal.timeout(lateMs);
   const event = foreign(owner, random, "event");
   const headers = {
     ...sessionHeaders(known.id),
