@@ -59,23 +59,25 @@ async function inBackground(owner: Owner, random: Random): Promise<void> {
   throw new Error(`the execution ${id} did not end`);
 }
 
+/** A program whose server asks becomes a task, which is answered at any replica. */
 async function asTask(owner: Owner, random: Random): Promise<void> {
   const mark = owner.text();
-  const code = `await sleep(${100 + random.below(400)}); return (await ${callOf(owner, "note", mark)}).mark`;
-  const begun = await owner.modern(
-    random,
-    "tools/call",
-    { name: "execute_code", arguments: { code, background: true } },
-    tasksExtension,
-  );
-  const taskId = Object(begun.result).taskId as string | undefined;
-  if (taskId === undefined) return;
+  const code = `return (await ${callOf(owner, "ask", mark)}).mark`;
+  const params = { name: "execute_code", arguments: { code } };
+  const begun = await owner.modern(random, "tools/call", params, tasksExtension);
+  const { taskId } = Object(begun.result) as { taskId?: string };
+  if (taskId === undefined) throw new Error(`no task: ${JSON.stringify(begun)}`);
   owner.site.knows({ kind: "task", of: owner.number, id: taskId, replica: 0 });
   for (let times = 0; times < maxResumed; times++) {
     const { result, error } = await owner.modern(random, "tasks/get", { taskId }, tasksExtension);
-    const { status, result: outcome } = Object(result) as { status?: string; result?: object };
-    if (status === "completed") return expected(JSON.stringify(outcome), mark);
-    if (status !== "working") throw new Error(`a task became ${status}: ${JSON.stringify(error ?? result)}`);
+    const state = Object(result) as { status?: string; result?: object; inputRequests?: object };
+    if (state.status === "completed") return expected(JSON.stringify(state.result), mark);
+    if (state.status === "input_required") {
+      const answer = { action: "accept", content: { answer: owner.text() } };
+      const inputResponses = Object.fromEntries(Object.keys(state.inputRequests ?? {}).map((key) => [key, answer]));
+      await Bun.sleep(random.below(300));
+      await owner.modern(random, "tasks/update", { taskId, inputResponses }, tasksExtension);
+    } else if (state.status !== "working") throw new Error(`a task became ${JSON.stringify(error ?? result)}`);
     await Bun.sleep(100);
   }
   throw new Error(`the task ${taskId} did not end`);
@@ -96,9 +98,12 @@ async function gated(owner: Owner, random: Random): Promise<void> {
     if (requestState !== undefined) owner.site.knows({ kind: "state", of: owner.number, id: requestState, replica: 0 });
     return;
   }
-  const text = await owner.execute(random, { code, background: true }, false);
-  const id = /\{"resume": "(\w+)"\}/.exec(text)?.[1];
-  if (id !== undefined) owner.site.knows({ kind: "execution", of: owner.number, id, replica: 0 });
+  const text = await owner.execute(random, { code }, false);
+  const [, id] = /\{"resume": "(\w+)"\}/.exec(text) ?? [];
+  const [, approval] = /: approval (\w+)/.exec(text) ?? [];
+  if (id === undefined || approval === undefined) throw new Error(`no approval: ${text.slice(0, 500)}`);
+  owner.site.knows({ kind: "execution", of: owner.number, id, replica: 0 });
+  owner.site.knows({ kind: "approval", of: owner.number, id: approval, replica: 0 });
 }
 
 async function asked(owner: Owner, random: Random): Promise<void> {

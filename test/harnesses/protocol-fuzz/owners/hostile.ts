@@ -335,7 +335,12 @@ async function fromInside(owner: Owner, random: Random): Promise<void> {
   await owner.execute(random, { code });
 }
 
-function foreign(owner: Owner, random: Random, ...kinds: Known["kind"][]): Known | undefined {
-  const others = owner.site.known.filter(({ of, kind }) => of !== owner.number && kinds.includes(kind));
-  return others.length === 0 ? undefined : random.pick(others);
+/** An id of one of these kinds, mostly of somebody at the same door. */
+function foreign({ number, door, site }: Owner, random: Random, ...kinds: Known["kind"][]): Known | undefined {
+  const others = site.known.filter(({ of, kind }) => of !== number && kinds.includes(kind));
+  if (others.length === 0) return undefined;
+  const { kind } = random.pick([...new Map(others.map((each) => [each.kind, each])).values()]);
+  const ofKind = others.filter((each) => each.kind === kind);
+  const near = ofKind.filter(({ of }) => site.owners[of]?.door === door);
+  return random.pick(near.length > 0 && random.chance(0.7) ? near : ofKind);
 }

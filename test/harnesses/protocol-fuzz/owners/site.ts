@@ -28,8 +28,8 @@ export interface Known {
   replica: number;
 }
 
-/** Older ids are forgotten. */
-const maxKnown = 200;
+/** Older ids of the same kind are forgotten. */
+const maxKnown = 50;
 
 /** Failures of one kind that are told. */
 const maxToldOfKind = 2;
@@ -141,7 +141,8 @@ export class OwnersSite implements AsyncDisposable {
 
   knows(known: Known): void {
     this.known.push(known);
-    if (this.known.length > maxKnown) this.known.splice(0, this.known.length - maxKnown);
+    const ofKind = this.known.filter(({ kind }) => kind === known.kind);
+    if (ofKind.length > maxKnown) this.known.splice(this.known.indexOf(ofKind[0]!), 1);
   }
 
   forget(id: string): void {
