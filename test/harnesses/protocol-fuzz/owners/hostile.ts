@@ -10,11 +10,11 @@ import type { Known } from "./site.ts";
 /** Answers that take longer are not read to their end. */
 const lateMs = 5_000;
 
+/** Time in which a stream is read that stays open. */
+const streamMs = 300;
+
 export async function hostile(owner: Owner, random: Random): Promise<void> {
-  await random.pick([raw, raw, raw, body, body, inForeignSession, withForeignId, withForeignId, fromInside])(
-    owner,
-    random,
-  );
+  await random.pick(requests)(owner, random);
 }
 
 /** Any request, sent as it is. */
@@ -256,7 +256,7 @@ async function inForeignSession(owner: Owner, random: Random): Promise<void> {
 }
 
 async function withForeignId(owner: Owner, random: Random): Promise<void> {
-  const known = foreign(owner, random, "execution", "task", "approval", "state", "event");
+  const known = foreign(owner, random, "execution", "task", "approval", "state");
   if (!known) return;
   const { id } = known;
   switch (known.kind) {
@@ -282,14 +282,6 @@ async function withForeignId(owner: Owner, random: Random): Promise<void> {
       if (answer.ok) owner.site.fail("an approval of somebody else was decided", text.slice(0, 400));
       return;
     }
-    case "event": {
-      const session = await owner.session(random);
-      const headers = { ...sessionHeaders(session.id), accept: "text/event-stream", "last-event-id": id };
-      const signal = AbortSignal.timeout(300);
-      const response = await owner.fetch(random.below(2), `/${owner.door}`, { headers, signal }).catch(() => undefined);
-      await response?.text().catch(() => {});
-      return;
-    }
     default: {
       const inputResponses = Object.fromEntries(
         ["elicitation-1", "1", "approval-1", "question-1"].map((key) => [
@@ -303,9 +295,21 @@ async function withForeignId(owner: Owner, random: Random): Promise<void> {
   }
 }
 
+/** Continues a stream of somebody else in one's own session. */
+async function afterForeignEvent(owner: Owner, random: Random): Promise<void> {
+  const event = foreign(owner, random, "event");
+  if (!event) return;
+  const { id } = await owner.session(random);
+  const headers = { ...sessionHeaders(id), accept: "text/event-stream", "last-event-id": event.id };
+  const signal = AbortSignal.timeout(streamMs);
+  const replica = random.below(owner.site.replicas.length);
+  await (await owner.fetch(replica, `/${owner.door}`, { headers, signal })).text();
+}
+
 async function withForeignTask(owner: Owner, random: Random, taskId: string): Promise<void> {
   const capabilities = { elicitation: { form: {} }, extensions: { "io.modelcontextprotocol/tasks": {} } };
   const [method, params] = random.pick<[string, Record<string, unknown>]>([
+    ["tasks/get", { taskId }],
     ["tasks/get", { taskId }],
     ["tasks/cancel", { taskId }],
     [
@@ -334,6 +338,21 @@ async function fromInside(owner: Owner, random: Random): Promise<void> {
   ]);
   await owner.execute(random, { code });
 }
+
+/** The kinds of hostile requests, by their shares. */
+const requests = [
+  ...[raw, raw, raw, body, body],
+  ...[
+    inForeignSession,
+    inForeignSession,
+    withForeignId,
+    withForeignId,
+    withForeignId,
+    withForeignId,
+    afterForeignEvent,
+  ],
+  fromInside,
+];
 
 /** An id of one of these kinds, mostly of somebody at the same door. */
 function foreign({ number, door, site }: Owner, random: Random, ...kinds: Known["kind"][]): Known | undefined {
