@@ -346,7 +346,7 @@ class Client implements ModernClient, ClientPlace {
 
   #connect(capabilities: ClientCapabilities): Connections {
     const { app: shared, answers, hasPrivateServers: hasPrivate } = this.#shared;
-    const host = new ModernHost(capabilities, () => this.#sender);
+    const host = new ModernHost(capabilities, this.closing, () => this.#sender);
     const canBeAsked = Object.keys(capabilities).length > 0;
     const app = appFor(shared, { canBeAsked, isDirect: answers !== undefined, hasPrivate }, crypto.randomUUID());
     if (canBeAsked) app.pool.setHost({ responder: host });

@@ -1,7 +1,7 @@
 /** Passes what servers ask to a host of MCP 2026-07-28, as input that one of its open requests requires. */
 import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
 import { atMost } from "../../base/time-limit.ts";
-import { unlessAborted } from "../../servers/abort.ts";
+import { onAbort, unlessAborted } from "../../servers/abort.ts";
 import { type QuestionContext, type Responder, showsForms } from "../../servers/responder.ts";
 import { mayApprove, OpenRequests, type Sender } from "../host.ts";
 import { hostReturnMs } from "../limits.ts";
@@ -14,11 +14,19 @@ export class ModernHost implements Responder {
   capabilities: ClientCapabilities;
   readonly #requests = new OpenRequests<OpenRequest>();
 
+  readonly #closing: AbortSignal;
+  readonly #closed: Promise<void>;
   readonly #sender: () => Sender | undefined;
 
-  /** `sender` returns whose request came last. */
-  constructor(capabilities: ClientCapabilities, sender: () => Sender | undefined = () => undefined) {
+  /** Questions no longer wait once `closing` is aborted. `sender` returns whose request came last. */
+  constructor(
+    capabilities: ClientCapabilities,
+    closing: AbortSignal,
+    sender: () => Sender | undefined = () => undefined,
+  ) {
     this.capabilities = capabilities;
+    this.#closing = closing;
+    this.#closed = new Promise((resolve) => onAbort(closing, resolve));
     this.#sender = sender;
   }
 
@@ -59,9 +67,9 @@ export class ModernHost implements Responder {
       // If it may be for several, each gets as many questions as it may have raised.
       const [request] = (meant.length > 0 ? meant : able).sort((a, b) => a.questions - b.questions);
       if (!request) {
-        const restMs = open.length > 0 ? 0 : returnsBy - performance.now();
+        const restMs = open.length > 0 || this.#closing.aborted ? 0 : returnsBy - performance.now();
         if (restMs <= 0) throw new Error(`the host has no open request that could ask ${question.method}`);
-        await unlessAborted(atMost(restMs, next), signal, "the question");
+        await unlessAborted(atMost(restMs, Promise.race([next, this.#closed])), signal, "the question");
         continue;
       }
       // Where several servers may ask, a name could be meant to pass for another server's question.

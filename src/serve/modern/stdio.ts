@@ -46,7 +46,7 @@ export function modernStdioServer(
   closing: AbortSignal,
 ): Server {
   app.idleTimer.restart();
-  const host = new ModernHost({});
+  const host = new ModernHost({}, closing);
   const client: ModernClient = {
     parked: new ParkedRequests({ ...limits, closing }),
     tasks: new Tasks({ keepMs: personMs, maxWorking: limits.maxOpen, maxKept: 2 * limits.maxOpen, owner: "" }),

@@ -149,7 +149,10 @@ describe("a request with a question", () => {
   test("sends progress with the token of its round", async () => {
     told.length = 0;
     const parked = new ParkedRequests(usual);
-    const client = { parked, connections: () => ({ app: {}, host: new ModernHost({}) }) } as unknown as ModernClient;
+    const client = {
+      parked,
+      connections: () => ({ app: {}, host: new ModernHost({}, never) }),
+    } as unknown as ModernClient;
     const { requestState, inputRequests } = required(
       await parked.round(asked, context({ progressToken: "p" }), async (open) => {
         const { sendProgress } = openRequest(client, open, undefined);
@@ -340,7 +343,7 @@ describe("a question of a server", () => {
 
   test("goes to another open request if its request ends first", async () => {
     const parked = new ParkedRequests(usual);
-    const host = new ModernHost({ elicitation: {} });
+    const host = new ModernHost({ elicitation: {} }, never);
     const [one, two] = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
     const during = (until: Promise<object>) => async (open: OpenRequest) => {
       using _ = host.begin(open);
@@ -362,7 +365,7 @@ describe("a question of a server", () => {
 
   test("is for the request that the server works for, not for a later one", async () => {
     const parked = new ParkedRequests(usual);
-    const host = new ModernHost({ elicitation: {} });
+    const host = new ModernHost({ elicitation: {} }, never);
     const opened: OpenRequest[] = [];
     const waiting = async (open: OpenRequest) => {
       using _ = host.begin(open);
@@ -380,7 +383,7 @@ describe("a question of a server", () => {
 
   test("waits for the next request, if the program's own was answered meanwhile", async () => {
     const parked = new ParkedRequests(usual);
-    const host = new ModernHost({ elicitation: {} });
+    const host = new ModernHost({ elicitation: {} }, never);
     const own = new AbortController().signal;
     const answer = host.elicit(form, { server: "s", signal: never, origins: [own] });
     await Bun.sleep(20);
@@ -395,7 +398,7 @@ describe("a question of a server", () => {
   });
 
   test("ends with its call, if no request comes", async () => {
-    const host = new ModernHost({ elicitation: {} });
+    const host = new ModernHost({ elicitation: {} }, never);
     const over = new AbortController();
     const answer = host.elicit(form, { server: "s", signal: over.signal, origins: [over.signal] });
     over.abort();
@@ -404,7 +407,7 @@ describe("a question of a server", () => {
 
   test("has the name that its server chose only in a request that is for this server alone", async () => {
     const parked = new ParkedRequests(usual);
-    const host = new ModernHost({ elicitation: {} });
+    const host = new ModernHost({ elicitation: {} }, never);
     const keyFor = async (isFor?: string) => {
       const { inputRequests } = required(
         await parked.round(asked, context(), async (open) => {
@@ -420,7 +423,7 @@ describe("a question of a server", () => {
 
   test("is refused if no open request is of a host that supports it", async () => {
     const parked = new ParkedRequests(usual);
-    const host = new ModernHost({ elicitation: {} });
+    const host = new ModernHost({ elicitation: {} }, never);
     const asking = (capabilities: object) =>
       parked.round(asked, context({ capabilities }), async (open) => {
         using _ = host.begin(open);

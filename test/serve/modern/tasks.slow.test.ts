@@ -334,3 +334,15 @@ describe("changes of a task are told to a host that listens", () => {
     expect(params).toMatchObject({ taskId, result: { resultType: "complete" } });
   });
 });
+
+test("a question that nobody has answered does not delay the end", async () => {
+  await using door = await httpServe(folder, ["--grace", "300ms"]);
+  const { result } = await modernAnswer(door.url, "tools/call", executing("return await newer.greet({})"), {
+    capabilities,
+  });
+  expect(result).toMatchObject({ resultType: "task" });
+  const startedAt = performance.now();
+  door.signal("SIGTERM");
+  expect(await door.exited).toBe(0);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+});
