@@ -25,10 +25,10 @@ export interface DefinitionCheck {
 export interface ToolsListing {
   onConnection: (connection: Connection) => void;
   /**
-   * Call this when the definitions are compared, with the tools that are held. Calls over the connection need no other listing until the
+   * Call this when the definitions are compared, with the tools that are held, and the own names of all that were compared. Calls over the connection need no other listing until the
    * server announces a change.
    */
-  verified: (held: HeldTools | undefined) => void;
+  verified: (held: HeldTools | undefined, names: ReadonlySet<string>) => void;
 }
 
 interface VerifiedOptions {
@@ -39,10 +39,17 @@ interface VerifiedOptions {
   changesOf: (server: string) => number;
 }
 
+interface Compared {
+  connection: Connection;
+  changes: number;
+  held: HeldTools | undefined;
+  names: ReadonlySet<string>;
+}
+
 export class VerifiedDefinitions {
   readonly #options: VerifiedOptions;
   /** The connection whose definitions were compared last, the number of changes that the server had announced, and what is held. */
-  readonly #last = new Map<string, { connection: Connection; changes: number; held: HeldTools | undefined }>();
+  readonly #last = new Map<string, Compared>();
 
   constructor(options: VerifiedOptions) {
     this.#options = options;
@@ -54,9 +61,9 @@ export class VerifiedDefinitions {
     const connections = new Set<Connection>();
     return {
       onConnection: (connection) => void connections.add(connection),
-      verified: (held) => {
+      verified: (held, names) => {
         const [connection] = connections;
-        if (connection && connections.size === 1) this.#last.set(server, { connection, changes, held });
+        if (connection && connections.size === 1) this.#last.set(server, { connection, changes, held, names });
       },
     };
   }
@@ -86,6 +93,9 @@ export class VerifiedDefinitions {
   /** Why a tool is held. Another session may have another process of the server, so what our own connection listed comes first. */
   whyHeld(server: string, tool: string): string | undefined {
     const last = this.#last.get(server);
+    // A list that is too long is read in part: what was not compared may have changed.
+    if (last && !last.names.has(tool) && this.isLocked(server))
+      return "its server's list does not have it, or is too long";
     const held = last ? last.held : this.#options.accepted?.held(server);
     if (!held || this.#isReviewed(server, held)) return undefined;
     return held.tools.find(({ name }) => name === tool)?.why;

@@ -67,6 +67,26 @@ test.each([
   expect(await textOf(host.call("search_tools", { query: "list invoices" }))).not.toContain("Held:");
 });
 
+test.each([
+  ["a list that is too long to be read as a whole", 1_100],
+  ["the end of a long list", 900],
+])("a changed tool is not called behind %s", async (_, added) => {
+  configure([pay, list]);
+  await using host = await openHost(folder);
+  const run = (code: string) => textOf(host.call("execute_code", { code }));
+  expect(await run("return bank.pay({})")).toContain("called pay");
+  const flood = Array.from({ length: added }, (_, id) => ({
+    ...list,
+    name: `new_${id}`,
+    description: "d".repeat(1_000),
+  }));
+  offer([list, ...flood, evil]);
+  const code =
+    "await bank.announce({}); return (await Promise.allSettled([bank.pay({}), callTool('bank', 'pay', {})])).map((each) => each.value ?? String(each.reason)).join()";
+  expect(await run(`${code}`)).not.toContain("called pay");
+  expect(await run("return bank.pay({})")).not.toContain("called pay");
+});
+
 test("a program that waits does not call a tool that was changed meanwhile", async () => {
   configure([pay, list]);
   await using host = await openHost(folder);

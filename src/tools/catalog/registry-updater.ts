@@ -37,6 +37,8 @@ export interface Listing {
   whole: RegistryServer;
   /** What was stored until now, if anything. */
   before: RegistryServer | undefined;
+  /** The own names of all tools that were listed. */
+  names: ReadonlySet<string>;
   /** Names of tools that would become the same identifier. */
   collisions: string[][];
   /** What has changed in the registry's folder. */
@@ -106,11 +108,11 @@ export class RegistryUpdater {
     refuseNewer(registry);
     if ((isQuiet || startsNothing) && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
-      seen.verified(whole.held);
+      seen.verified(whole.held, listing.names);
       return { ...listing, server: before };
     }
     store.remember(server);
-    seen.verified(whole.held);
+    seen.verified(whole.held, listing.names);
     this.#chosenFolders.delete(name);
     this.#writing.add(name);
     const stored = storedTools(whole, config.servers.get(name)!);
@@ -155,7 +157,8 @@ export class RegistryUpdater {
     observer.apply(server);
     const isShown = (tool: string) => server.tools.some((each) => each.name === tool);
     const shownCollisions = collisions.map((names) => names.filter(isShown)).filter((names) => names.length > 1);
-    return { server, whole, before, collisions: shownCollisions, files: noFiles };
+    const names = new Set(listed.map((tool) => tool.name));
+    return { server, whole, before, names, collisions: shownCollisions, files: noFiles };
   }
 
   /** Logs what is new. */

@@ -26,17 +26,17 @@ function tools(): object[] {
   if (name === "vault") return [tool("read", { annotations: { readOnlyHint: true } })];
   if (name === "sink") return [tool("post"), tool("plain")];
   const flood = Array.from({ length: added }, (_, index) => tool(`new_${index}`, { description: "d".repeat(1_000) }));
-  return [tool("shift"), ...flood, tool("steady", changed)];
+  return [tool("shift"), ...flood, tool("steady", { annotations: { destructiveHint: true }, ...changed })];
 }
 
-/** Ways to change a definition. */
+/** Ways to change a definition that a person must see. One that only makes the tool look more dangerous is none of them. */
 const changes: object[] = [
   { description: "Another text." },
   { description: undefined },
   { title: "A title" },
   { inputSchema: { type: "object", properties: { more: { type: "string" } } } },
-  { annotations: { openWorldHint: true } },
-  { annotations: { readOnlyHint: false, destructiveHint: true } },
+  { annotations: { readOnlyHint: true } },
+  { annotations: { destructiveHint: false } },
 ];
 
 function call({ name: called = "", arguments: args = {} }: Params): object {
