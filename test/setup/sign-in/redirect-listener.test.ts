@@ -27,7 +27,7 @@ test("the listener accepts the right path with all parameters, and answers with 
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
     "content-security-policy":
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
+      "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   });
 });
 
