@@ -45,12 +45,19 @@ export class Semaphore {
       // A caller that acquired it in the same moment keeps it.
       if (this.#leave(key, owner, resolve)) resolve(false);
     };
-    const keys = this.#waiting.getOrInsertComputed(owner, () => new Map());
-    keys.getOrInsertComputed(key, () => new Set()).add(resolve);
+    this.#queue(owner, key).add(resolve);
     signal?.addEventListener("abort", abort, { once: true });
     const acquired = await promise;
     signal?.removeEventListener("abort", abort);
     return acquired;
+  }
+
+  /** Written for Node 22 as well, which runs the generated bridge and has no `getOrInsertComputed`. */
+  #queue(owner: string, key: string): Set<(acquired: boolean) => void> {
+    const keys = this.#waiting.get(owner) ?? new Map<string, Set<(acquired: boolean) => void>>();
+    const queue = keys.get(key) ?? new Set();
+    this.#waiting.set(owner, keys.set(key, queue));
+    return queue;
   }
 
   #leave(key: string, owner: string, resolve: (acquired: boolean) => void): boolean {

@@ -7,9 +7,10 @@ import { execute } from "../../src/programs/execute.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { findTool } from "../../src/tools/model.ts";
 import { readPrograms, type Shown, settle } from "./program.ts";
-import { runProgram, sandbox } from "./run.ts";
+import { runProgram, SharedSandbox } from "./run.ts";
 
 setDefaultTimeout(300_000);
+const sandbox = new SharedSandbox();
 afterAll(() => sandbox.end());
 
 /**
@@ -54,7 +55,7 @@ test("a dry run changes nothing, and lists the calls of the real run for nine of
   for (const program of programs) {
     const { name, steps } = program;
     let [areSame, isChanging] = [true, false];
-    const actual = await runProgram(program, async (source, app) => {
+    const actual = await runProgram(program, sandbox, async (source, app) => {
       const dry = await changingCalls(app, () => execute({ source, dryRun: new DryRun() }, app));
       expect({ name, calls: dry.calls }).toEqual({ name, calls: [] });
       const real = await changingCalls(app, () => execute({ source }, app));

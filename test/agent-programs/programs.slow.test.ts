@@ -1,9 +1,10 @@
 /** Programs of agents, each with its task. Their files contain the expected values, logs, displayed values, files and calls. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readPrograms, type Shown, settle } from "./program.ts";
-import { runProgram, sandbox } from "./run.ts";
+import { runProgram, SharedSandbox } from "./run.ts";
 
 setDefaultTimeout(180_000);
+const sandbox = new SharedSandbox();
 afterAll(() => sandbox.end());
 
 const programs = readPrograms();
@@ -20,7 +21,7 @@ for (const program of programs) {
   const title = `${program.name}: ${program.task}`;
   const run = () =>
     inTurn(async () => {
-      const actual = await runProgram(program);
+      const actual = await runProgram(program, sandbox);
       const expected = program.steps.map(({ expected }, at) => settled(expected, actual[at] ?? {}));
       expect(actual).toEqual(expected);
     });

@@ -9,8 +9,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInBun } from "./in-bun.ts";
 import { parseProgram, readPrograms, type Shown, settle, withOutcomes } from "./program.ts";
-import { runProgram, sandbox } from "./run.ts";
+import { runProgram, SharedSandbox } from "./run.ts";
 
+const sandbox = new SharedSandbox();
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const has = (flag: string) => process.argv.includes(flag);
 
@@ -18,7 +19,7 @@ for (const { name } of readPrograms().filter((each) => wanted.some((prefix) => e
   const file = join(import.meta.dir, `${name}.md`);
   const text = readFileSync(file, "utf8");
   const program = parseProgram(name, text);
-  const [here, inBun] = [await runProgram(program), await runProgram(program, runInBun)];
+  const [here, inBun] = [await runProgram(program, sandbox), await runProgram(program, sandbox, runInBun)];
   const different = here.flatMap((shown, at) => differences(`step ${at + 1}`, shown, inBun[at] ?? {}));
   console.log(`${different.length === 0 ? "same" : "DIFFERENT"} ${name}: ${program.task}`);
   for (const each of different) console.log(each);

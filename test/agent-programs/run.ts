@@ -13,8 +13,15 @@ import { builtInDemo, everything, filesystem, memory } from "../support/servers.
 import { project } from "../tools/generation/project.ts";
 import type { Program, Shown } from "./program.ts";
 
-/** One sandbox for all programs, like that of a server: its workers are reused, and must behave like new ones. */
-class SharedSandbox extends Sandbox {
+/**
+ * One sandbox for all programs of a test file, like that of a server: its workers are reused, and must behave like new
+ * ones. Each file has its own, because a sandbox that has ended runs nothing.
+ */
+export class SharedSandbox extends Sandbox {
+  constructor() {
+    super({ keptWorkers: 3 });
+  }
+
   /** The end of an app must not end the shared sandbox. */
   override [Symbol.dispose](): void {}
 
@@ -23,14 +30,12 @@ class SharedSandbox extends Sandbox {
   }
 }
 
-export const sandbox = new SharedSandbox({ keptWorkers: 3 });
-
 export type Run = (code: string, app: App) => Promise<Outcome>;
 
 const executed: Run = (source, app) => execute({ source }, app);
 
 /** The outcome of each step, as written in the files. A failed step ends the program. */
-export async function runProgram({ steps }: Program, run: Run = executed): Promise<Shown[]> {
+export async function runProgram({ steps }: Program, sandbox: Sandbox, run: Run = executed): Promise<Shown[]> {
   using folder = project();
   const data = join(folder.path, "data");
   cpSync(join(import.meta.dir, "data"), data, { recursive: true });

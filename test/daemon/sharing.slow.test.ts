@@ -346,7 +346,7 @@ test("a server of 2026-07-28 is one process for all callers, and each answers it
   const greetings = await Promise.all([execute(one, greeting), execute(two, greeting)]);
   expect(greetings.map((text) => text.split("\n")[0])).toEqual(["hello Ada", "hello Grace"]);
   await execute(one, "return await modern.grow()");
-  await eventually(async () => (await execute(two, "return typeof (await modern.grown())")).startsWith("string"));
+  await eventually(async () => (await execute(two, "return typeof (await modern.ripened())")).startsWith("string"));
   expect((await exec("return await modern.era()")).stdout).toBe("modern\n");
   // Callers without a person have a process of their own.
   expect(processes()).toHaveLength(2);
