@@ -38,11 +38,15 @@ export const policyKeys = ["allow", "deny", "confirm", "labels"] as const;
 export interface CommonPolicy extends PolicyKeys {
   /** Conditions, see rules.ts. */
   rules?: string[] | undefined;
-  /** `ask`: a person is asked before data that a session has read may leave. Default: `ask`. */
+  /**
+   * `ask`: a person is asked before private data may leave, and before anything goes to a place that a stranger has named. `strict`: also
+   * whenever private data and a stranger's text were read. Default: `ask`.
+   */
   flow?: FlowMode | undefined;
 }
 
-export const flowModes = ["ask", "off"] as const;
+/** From the mildest to the strictest. */
+export const flowModes = ["off", "ask", "strict"] as const;
 export type FlowMode = (typeof flowModes)[number];
 
 export interface ConfirmLine {
@@ -91,8 +95,8 @@ export interface ServerPolicy {
   addedLabels?: LabelLine[];
   /** All rules of the config, whatever server they are about. */
   rules?: RuleLine[];
-  /** Set if nobody is asked before data leaves. */
-  flow?: "off";
+  /** When a person is asked before data leaves. Default: `ask`. */
+  flow?: Exclude<FlowMode, "ask">;
   /** Whether the server is one of the user's own in a project. Its entry is not in the project's config. */
   isOfUser?: true;
   /** The value in the entry itself, for suggestions. */
@@ -141,8 +145,8 @@ export function policyOf(
   if (addedLabels.length > 0) policy.addedLabels = addedLabels;
   const rules = [...ruleLines(user.common?.rules, userFile), ...ruleLines(common?.rules)];
   if (rules.length > 0) policy.rules = rules;
-  // A project cannot turn off what its user has turned on.
-  if ((user.common?.flow ?? common?.flow) === "off") policy.flow = "off";
+  const flow = strictestFlow(user.common?.flow, common?.flow);
+  if (flow !== "ask") policy.flow = flow;
   const { allow, deny, confirm, own: _, ...rest } = policy;
   return allow.length + deny.length + confirm.length + Object.keys(rest).length > 0 ? policy : undefined;
 }
@@ -152,6 +156,12 @@ export function ofOwnServer(policy: ServerPolicy, alone: ServerPolicy | undefine
   const { labels: ofProject = [], addedLabels: _, flow: __, ...rest } = policy;
   const { labels = [], flow } = alone ?? {};
   return { ...rest, labels, addedLabels: ofProject, ...(flow ? { flow } : {}), isOfUser: true };
+}
+
+/** A project can only be stricter than its user. What neither says is `ask`. */
+function strictestFlow(ofUser: FlowMode | undefined, ofConfig: FlowMode = "ask"): FlowMode {
+  if (ofUser === undefined) return ofConfig;
+  return flowModes.indexOf(ofConfig) > flowModes.indexOf(ofUser) && ofConfig === "strict" ? ofConfig : ofUser;
 }
 
 export const commonKeys = [...policyKeys, "rules", "flow"] as const;

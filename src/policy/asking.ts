@@ -1,5 +1,4 @@
 /** The step of the permit that asks a person, unless the tool's definition needs no permission or is allowed for the session. */
-import { counted } from "../base/counted.ts";
 import type { ClaudikinsError } from "../base/errors.ts";
 import { pathText } from "../config/policy.ts";
 import { digestOf } from "../config/trust/marks.ts";
@@ -7,8 +6,9 @@ import { type ApprovalQueue, ImmediateQueue, type MadeCall } from "./approval-qu
 import { exceededLimit, turnFor } from "./argument-size.ts";
 import { allowingLine, type Confirmation, effectOf, isDestructive } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
-import type { Read, SessionReads } from "./flow/session-reads.ts";
-import { maxNamedSources, maxQuestionRounds } from "./limits.ts";
+import type { Leaving } from "./flow/leaving.ts";
+import { ProgramReads } from "./flow/session-reads.ts";
+import { maxQuestionRounds } from "./limits.ts";
 import type { Outgoing, Passing, Permission, Reasons, Step } from "./outgoing.ts";
 import { type CurrentAsker, Questions } from "./questions.ts";
 import { denied, keyOf } from "./refusals.ts";
@@ -81,7 +81,7 @@ export class Asking {
    */
   why({ request, reasons, policy }: Passing, annotations: ToolDefinition["annotations"]): string | undefined {
     const grant = this.#granted.get(keyOf(request));
-    const isGranted = grant && !grant.isVoid && (!reasons?.reads || coversReads(grant, reasons.reads));
+    const isGranted = grant && !grant.isVoid && (!reasons?.leaving || covers(grant, reasons.leaving));
     if (!reasons || isGranted) return undefined;
     const why = whyAsked(reasons, { annotations }, request, false);
     const limit = why === undefined ? undefined : exceededLimit(request.args);
@@ -99,20 +99,20 @@ export class Asking {
     const { server, tool, shownAs } = request;
     const shownArgs = limit === undefined && request.redact ? request.redact(args) : args;
     const key = keyOf(request);
-    const isAlways = reasons.confirmation?.mode === "always" || reasons.rule || reasons.reads;
+    const isAlways = reasons.confirmation?.mode === "always" || reasons.rule || reasons.leaving;
     let changed: string[] | undefined;
     for (let questions = 0; questions < maxQuestionRounds; ) {
       const grant = this.#granted.get(key);
       // Only a tool that its server calls harmless is trusted until the server announces a change.
       const isFresh = Boolean(isAlways) || grant !== undefined;
-      const definition = withReads(await this.#definition(request, context.signal, isFresh), reasons.reads);
+      const definition = withLeaving(await this.#definition(request, context.signal, isFresh), reasons.leaving);
       if (grant) {
         const differences = changedParts(grant.digests, definition.digests);
         if (differences.length === 0 && !grant.isVoid) return permissionFor(definition);
         grant.isVoid = true;
         changed = differences;
       }
-      const why = whyAsked(reasons, definition, { ...request, args: shownArgs }, changed !== undefined);
+      const why = whyAsked(reasons, definition, request, changed !== undefined);
       if (why === undefined) return permissionFor(definition);
       const hint = hintFor(request, reasons, policy);
       if (limit !== undefined) throw unreadable(request, limit, hint);
@@ -127,12 +127,13 @@ export class Asking {
       questions += 1;
       const { scope, entry } = await this.#questions.approval(asked);
       // The tool may have changed since, and the approval counts only for what was shown.
-      const after = withReads(await this.#definition(request, context.signal, true), reasons.reads);
+      const after = withLeaving(await this.#definition(request, context.signal, true), reasons.leaving);
       changed = changedParts(definition.digests, after.digests);
       if (changed.length > 0) {
         await entry.withdraw();
         continue;
       }
+      allowForProgram(reasons, request);
       if (scope === "session") {
         this.#granted.set(key, { digests: after.digests, isVoid: false });
         this.#questions.approveOthers(asked);
@@ -156,26 +157,36 @@ function unreadable(request: Outgoing, limit: string, allowing: string): Claudik
   return denied(request, why, `Make several calls with fewer arguments each. ${allowing}`);
 }
 
-function coversReads({ digests }: Grant, reads: SessionReads): boolean {
-  return digests.get(readsPart) === readsDigest(reads);
+function covers({ digests }: Grant, { key }: Leaving): boolean {
+  return digests.get(leavingPart) === digestOf(key);
 }
 
-/** A permission counts only for what was read until then. */
-function withReads(definition: ToolDefinition, reads: SessionReads | undefined): ToolDefinition {
-  if (!reads) return definition;
-  return { ...definition, digests: new Map([...definition.digests, [readsPart, readsDigest(reads)]]) };
+/** A permission counts only for the same data, to the same place. */
+function withLeaving(definition: ToolDefinition, leaving: Leaving | undefined): ToolDefinition {
+  if (!leaving) return definition;
+  return { ...definition, digests: new Map([...definition.digests, [leavingPart, digestOf(leaving.key)]]) };
+}
+
+/** A program that sends the same data to the same place in many calls asks once. */
+function allowForProgram({ leaving, confirmation, rule }: Reasons, request: Outgoing): void {
+  if (leaving?.reads instanceof ProgramReads && !confirmation && !rule)
+    leaving.reads.allowed.add(allowanceOf(request, leaving));
+}
+
+export function allowanceOf(request: Outgoing, { key }: Leaving): string {
+  return `${keyOf(request)}\n${key}`;
 }
 
 /** What to change in the config so that the request needs no permission. */
 function hintFor(
   { server, tool, shownAs, method }: Outgoing,
-  { confirmation, rule, reads }: Reasons,
+  { confirmation, rule, leaving }: Reasons,
   policy: Passing["policy"],
 ): string {
   const isRenamed = shownAs !== undefined;
   if (rule) return `To call it without confirmation, change ${rule.line} of the config`;
   const isCall = method === "tools/call";
-  if (reads && !confirmation) {
+  if (leaving && !confirmation) {
     const place = pathText(["mcpServers", server, "labels"]);
     const what = isCall ? (isRenamed ? "the tool" : tool) : server;
     return `If nobody else can see what ${what} is given, say so with ${place} in the config`;
@@ -188,14 +199,14 @@ function hintFor(
 
 /** Undefined if no permission is needed. */
 function whyAsked(
-  { confirmation, rule, reads }: Reasons,
+  { confirmation, rule, leaving }: Reasons,
   definition: Pick<ToolDefinition, "annotations">,
-  { tool, args }: Pick<Outgoing, "tool" | "args">,
+  { tool }: Pick<Outgoing, "tool">,
   isChanged: boolean,
 ): string | undefined {
   const whys = [
     rule && ruleText(rule),
-    reads && flowText(reads, args),
+    leaving?.why,
     confirmation && whyConfirmed(confirmation, definition, tool, isChanged),
   ].filter((each) => each !== undefined);
   return whys.length === 0 ? undefined : whys.join("; ");
@@ -221,29 +232,5 @@ function whyConfirmed(
   return `${line} says "destructive", and the server ${says}`;
 }
 
-/** The part of a permission that is bound to what was read, by a name that the user understands. */
-const readsPart = "what was read before";
-
-function readsDigest(reads: SessionReads): string {
-  return digestOf(reads.all.map(({ label, source }) => `${label} ${source}`).sort());
-}
-
-/** Such as `others can see what it is given, and this session has read …`. */
-function flowText(reads: SessionReads, args: object): string {
-  const ofLabel = (label: Read["label"]) => sourcesText(reads.all.filter((each) => each.label === label));
-  const read = `private data (${ofLabel("private")}) and text that strangers may have written (${ofLabel("untrusted")})`;
-  return `others can see what it is given, and this session has read ${read}${comparisonText(reads, args)}`;
-}
-
-function comparisonText(reads: SessionReads, args: object): string {
-  const compared = reads.compare(args);
-  if (compared === undefined) return "";
-  if (compared === "nothing") return "; its arguments repeat nothing of the private data word for word";
-  return `; its arguments repeat a part of what ${compared.repeats} returned`;
-}
-
-function sourcesText(reads: readonly Read[]): string {
-  const names = reads.slice(0, maxNamedSources).map(({ source }) => source);
-  const more = reads.length - names.length;
-  return [...names, ...(more > 0 ? [`and ${counted(more, "other")}`] : [])].join(", ");
-}
+/** The part of a permission that is bound to what leaves, by a name that the user understands. */
+const leavingPart = "what was read before";

@@ -108,11 +108,32 @@ export const personSeenGapMs = minuteMs;
 
 // What a session has read
 
-/** Characters of private data of one call that are kept for a comparison with arguments. */
-export const maxReadChars = 256_000;
+/** Characters of data of one call that are kept for a comparison with arguments, such as a list of 10,000 orders. */
+export const maxReadChars = 4_000_000;
 
-/** The same for all calls of a session. */
-export const maxKeptReadChars = 2_000_000;
+/** The same for all calls of a program, and for everything that a session has seen. */
+export const maxKeptReadChars = 8_000_000;
+
+/** Values of one text that are told apart. The rest is compared as letters only. */
+export const maxTextLeaves = 100_000;
+
+/** Characters of the longest value that is no free text, such as the name and address of a sender. */
+export const maxFieldChars = 120;
+
+/** Letters of the shortest word of a result that is found among the words of the program. */
+export const minWordLetters = 4;
+
+/** Letters of the shortest address, channel or name that is looked for in texts of strangers. */
+export const minAddressLetters = 3;
+
+/** Numbers that are no data by themselves, such as counts and sums. */
+export const maxPlainNumbers = 60;
+
+/** Characters of the shortest code, such as base64, that counts as encoded data if nobody has shown it. */
+export const minEncodedChars = 24;
+
+/** Changes between letters and digits in such a code. */
+export const minCodeLetters = 3;
 
 /** Letters of a piece of a text. A repeated part is found if it has one and a half times as many, or is a whole value. */
 export const pieceLetters = 16;
@@ -128,9 +149,6 @@ export const maxComparedChars = 200_000_000;
 
 /** Characters of one value that are compared. */
 export const maxComparedTextChars = 50_000;
-
-/** Sources that a question names for each label. */
-export const maxNamedSources = 4;
 
 /** Sessions of clients of `serve --http` in memory. Others are read from the database when they come back. */
 export const maxKnownSessions = 10_000;

@@ -2,7 +2,8 @@
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerPolicy } from "../config/policy.ts";
 import type { Confirmation } from "./decision.ts";
-import type { Caller, SessionReads } from "./flow/session-reads.ts";
+import type { Leaving } from "./flow/leaving.ts";
+import type { Caller } from "./flow/session-reads.ts";
 import type { PermissionContext } from "./questions.ts";
 import type { AppliedRule } from "./rules.ts";
 
@@ -84,8 +85,8 @@ export interface Reasons {
   confirmation?: Confirmation | undefined;
   /** A rule that requires it. */
   rule?: AppliedRule | undefined;
-  /** Given if the request may show to others what the session has read. */
-  reads?: SessionReads | undefined;
+  /** Given if the request may show private data to others, or sends something to a place that a stranger has named. */
+  leaving?: Leaving | undefined;
 }
 
 /** Sends the request. Undefined if its connection is not the one that it was permitted for. */

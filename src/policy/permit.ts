@@ -3,10 +3,11 @@ import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ConditionFacts } from "../config/condition.ts";
 import type { Label, ServerPolicy } from "../config/policy.ts";
-import { Asking, type AskingOptions } from "./asking.ts";
+import { Asking, type AskingOptions, allowanceOf } from "./asking.ts";
 import { closingLine, confirmationOf, denialOf } from "./decision.ts";
 import type { ToolDefinition } from "./definition.ts";
-import type { Caller, Read } from "./flow/session-reads.ts";
+import { leavingIn, leavingInAnswer } from "./flow/leaving.ts";
+import { type Caller, ProgramReads, type Read } from "./flow/session-reads.ts";
 import type { ToolLabels } from "./flow/tool-labels.ts";
 import { maxSendAttempts } from "./limits.ts";
 import {
@@ -187,6 +188,8 @@ interface ServerFacts {
   argumentNames: ArgumentNames;
   /** A tool whose description seems to talk to the agent. Descriptions are read like results. */
   suspiciousTool: () => string | undefined;
+  /** What the tool's definition asks for that is not its own. */
+  asksFor: (server: string, tool: string) => string | undefined;
   /** The door and the person that requests are made for, for rules. */
   place: { door: string; person: string };
   /** A result as JSON. */
@@ -271,7 +274,7 @@ function appliedRule(rules: Rules, facts: ServerFacts, passing: Passing) {
   return rules.applied(policy?.rules ?? [], { tool, labels }, factsOf, () => facts.argumentNames(server, request.tool));
 }
 
-/** Private data that the session has read does not leave if strangers may have told it to send that. */
+/** Private data does not leave unasked if strangers may have asked for it, and nothing goes unasked to a place that a stranger has named. */
 function labelsStep(facts: ServerFacts): Step {
   return {
     name: "labels",
@@ -283,11 +286,25 @@ function labelsStep(facts: ServerFacts): Step {
     },
     check(passing) {
       const { caller, policy } = passing;
-      if (policy?.flow === "off" || !labelsOf(passing, facts).has("public")) return;
+      const { request, kind } = passing;
+      const { flow: mode = "ask" } = policy ?? {};
+      if (mode === "off" || !(caller.reads.hasRead("untrusted") || caller.reads.hasRead("private"))) return;
+      const labels = labelsOf(passing, facts);
+      const asksFor = kind === "call" ? facts.asksFor(request.server, request.tool) : undefined;
+      if (!labels.has("public") && asksFor === undefined && kind !== "sampling") return;
       noteDescriptions(passing, facts);
-      if (caller.reads.isRisky) passing.reasons = { ...passing.reasons, reads: caller.reads };
+      const leaving =
+        kind === "sampling"
+          ? leavingInAnswer(request.server, caller.reads)
+          : leavingIn({ args: request.args, labels, reads: caller.reads, mode, asksFor });
+      if (!leaving || isAllowed(caller, allowanceOf(request, leaving))) return;
+      passing.reasons = { ...passing.reasons, leaving };
     },
   };
+}
+
+function isAllowed({ reads }: Caller, allowance: string): boolean {
+  return reads instanceof ProgramReads && reads.allowed.has(allowance);
 }
 
 /** Other requests than calls have the labels of their whole server. */
@@ -332,7 +349,7 @@ function quotaStep(quotas: UsageQuotas | undefined, { jsonOf }: ServerFacts, aga
 function recordStep(facts: ServerFacts): Step {
   return {
     name: "record",
-    kinds: ["call", "inquiry"],
+    kinds: ["call", "inquiry", "list"],
     around(passing, next) {
       const { request, kind, caller } = passing;
       const sending = next(passing);
@@ -340,14 +357,28 @@ function recordStep(facts: ServerFacts): Step {
       if (reads.length === 0) return sending;
       // Not async: each async function on the path of a call adds to its time.
       return sending.then(
-        (result) => (result && caller.reads.add(reads, () => facts.jsonOf(result)))?.then(() => result) ?? result,
+        (result) =>
+          (result && caller.reads.add(reads, { size: sizeOf(result), text: () => facts.jsonOf(result) }))?.then(
+            () => result,
+          ) ?? result,
         async (error: unknown) => {
-          if (facts.hasServerText(error)) await caller.reads.add(reads, () => messageOf(error));
+          const text = messageOf(error);
+          if (facts.hasServerText(error)) await caller.reads.add(reads, { size: text.length, text: () => text });
           throw error;
         },
       );
     },
   };
+}
+
+/** About the characters of a result as JSON. Making the text costs as much as the rest of a call. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  if ("text" in value && typeof value.text === "string") return value.text.length;
+  let size = 0;
+  for (const key in value) size += key.length + sizeOf((value as JsonObject)[key]);
+  return size;
 }
 
 /** What requests return, by their labels, which stay the same object while nothing changes. */

@@ -3,7 +3,8 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import { megabyte } from "../base/units.ts";
 import type { LimitsEntry } from "../config/schema.ts";
-import type { Caller } from "../policy/flow/session-reads.ts";
+import type { SessionReads } from "../policy/flow/session-reads.ts";
+import { noteShown } from "../policy/flow/shown.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
 import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
@@ -20,7 +21,7 @@ import type { Parts } from "./parts.ts";
 import type { TraceRecorder, TraceRecording } from "./recording.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
 import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
-import { callerOf, fileListener } from "./session-reads.ts";
+import { callerOf, fileListener, type ProgramCaller } from "./session-reads.ts";
 import type { StoredProgram } from "./stored-program.ts";
 import type { ExecutionSpan } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
@@ -54,6 +55,8 @@ export interface ExecuteRequest {
   host?: HostIdentity | undefined;
   /** The client of `serve --http` that sent the program, and alone may ask for it. */
   starter?: Starter | undefined;
+  /** What the program that calls this one has read. */
+  within?: SessionReads | undefined;
   /** The saved program that this is. It may call only what was named when it was saved. */
   program?: ProgramIdentity | undefined;
   /** Records the calls that would change something, instead of making them. */
@@ -88,10 +91,10 @@ export function execute(asked: ExecuteRequest, parts: ExecutionParts): Promise<O
 
 interface CalledRequest extends ExecuteRequest {
   id: string;
-  caller: Caller;
+  caller: ProgramCaller;
 }
 
-/** What the session reads meanwhile is kept with the execution, as long as this is stored. */
+/** What the program reads is kept with the execution, as long as this is stored. What its outcome shows is read by whoever gets it. */
 async function asCaller(
   request: ExecuteRequest & { id: string },
   parts: ExecutionParts,
@@ -100,13 +103,16 @@ async function asCaller(
   const { id, checkpointer } = request;
   const caller = await callerOf(request, parts);
   // The text of a saved program may repeat what its session had read.
-  await caller.reads.add(request.program?.labels ?? []);
-  using reads = caller.reads.executes(id);
-  await checkpointer?.storesAfter(() => reads.keep());
+  const { reads, reader } = caller;
+  await reads.add(request.program?.labels ?? []);
+  await checkpointer?.storesAfter(() => reads.keepForExecution());
   try {
-    return await withSharedFiles(request, parts, () => work({ ...request, caller }));
+    const outcome = await withSharedFiles(request, parts, () => work({ ...request, caller }));
+    await reads.pending;
+    await noteShown(outcome, reads, reader);
+    return outcome;
   } finally {
-    await caller.reads.pending;
+    await reads.pending;
     if (reads.isKept && checkpointer?.isStored !== true) await parts.sessions.forgetExecution(id);
   }
 }

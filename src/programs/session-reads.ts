@@ -1,6 +1,6 @@
 /** What the session that runs a program has read, see policy/flow. */
 import { join } from "node:path";
-import { type Caller, noAgent, type SessionReads } from "../policy/flow/session-reads.ts";
+import { type Caller, noAgent, type ProgramReads, type SessionReads } from "../policy/flow/session-reads.ts";
 import type { FileUse } from "../sandbox/host/files.ts";
 import { outputsName } from "../sandbox/host/outputs.ts";
 import { agentOfUser, type RequestingAgent, type Starter } from "./asker.ts";
@@ -18,13 +18,29 @@ export function ownerOf(starter: Starter | undefined): string | undefined {
   return starter?.owner ?? starter?.client;
 }
 
-/** The agent that has sent a program, and what its session has read. */
+/** A program and what it reads, and the agent that has sent it. */
+export interface ProgramCaller extends Caller {
+  reads: ProgramReads;
+  /** The session, or the program that called this one. It gets the outcome. */
+  reader: SessionReads;
+}
+
+/** The caller of a program's calls. `within` is what the program that calls it has read. */
 export async function callerOf(
-  { starter, host }: { starter?: Starter | undefined; host?: HostIdentity | undefined },
+  { id, source, starter, host, within }: AskedProgram,
   parts: Parts,
-): Promise<Caller> {
+): Promise<ProgramCaller> {
   const { name = "", version = "" } = host ?? noAgent;
-  return { reads: await readsOf(starter, parts), agent: { name, version }, owner: ownerOf(starter) };
+  const reader = within ?? (await readsOf(starter, parts));
+  return { reads: reader.program(id, source), reader, agent: { name, version }, owner: ownerOf(starter) };
+}
+
+interface AskedProgram {
+  id: string;
+  source: string;
+  starter?: Starter | undefined;
+  host?: HostIdentity | undefined;
+  within?: SessionReads | undefined;
 }
 
 /** An agent that gets the outcome of an execution reads what the execution has read. */

@@ -39,6 +39,7 @@ export interface ConnectionOptions extends Omit<ChannelOptions, "redact"> {
 /** A tool, as its server was last listed. */
 export interface StoredTool {
   name: string;
+  description?: string | undefined;
   inputSchema: JsonObject;
   edit?: string;
   labels?: readonly Label[];

@@ -6,6 +6,7 @@ import type { ServerConfig } from "../config/load.ts";
 import { calledTool } from "../config/tool-edits.ts";
 import type { QueueChoice } from "../policy/asking.ts";
 import { type Caller, noAgent, SessionReads } from "../policy/flow/session-reads.ts";
+import { AsksFor } from "../policy/flow/asks-for.ts";
 import { type LabelPatterns, ToolLabels } from "../policy/flow/tool-labels.ts";
 import { inquiryOf, type Method } from "../policy/outgoing.ts";
 import { Permit } from "../policy/permit.ts";
@@ -83,6 +84,10 @@ export class ServerPermit {
       listed: (server, tool) => this.#lastListed(server, tool),
       toolsOf: (server) => stored?.(server)?.tools.flatMap(({ name }) => this.#ownName(server, name) ?? []) ?? [],
     });
+    const asksFor = new AsksFor<StoredTool>({
+      names: () => servers.keys(),
+      toolsOf: (server) => stored?.(server)?.tools ?? [],
+    });
     this.permit = new Permit({
       policyOf: (server) => servers.get(server)?.policy,
       exists: (server, tool) => isInView(servers.get(server)?.view, tool),
@@ -94,6 +99,10 @@ export class ServerPermit {
       queueFor,
       labels: this.labels,
       argumentNames: (server, tool) => this.#argumentNames(server, tool),
+      asksFor: (server, tool) => {
+        const listed = this.#lastListed(server, tool);
+        return listed && asksFor.of(server, listed);
+      },
       suspiciousTool: suspiciousTool ?? (() => undefined),
       place: place ?? { door: "", person: "" },
       quotas,

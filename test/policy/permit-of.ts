@@ -10,6 +10,7 @@ export function permitOf(options: Partial<PermitOptions> = {}): Permit {
     labels: { load: () => undefined, of: () => new Set(), ofAll: () => new Set() },
     argumentNames: () => undefined,
     suspiciousTool: () => undefined,
+    asksFor: () => undefined,
     place: { door: "", person: "" },
     caller: () => ({ reads: new SessionReads(), agent: noAgent }),
     definition: () => Promise.reject(new Error("not asked for")),

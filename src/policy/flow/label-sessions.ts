@@ -99,13 +99,14 @@ export class LabelSessions {
 
   #keeper(own?: string): ReadKeeper {
     return {
-      keep: (reads, executions) => {
+      keep: (labels) => {
+        if (own === undefined) return undefined;
         const at = Date.now();
-        const ofClient = own === undefined ? [] : [own];
-        const add = { holders: [...executions.map(executionHolder), ...ofClient], labels: reads, at };
         const prune = { prefix: clientPrefix, before: at - labelKeptDays * dayMs };
-        return this.#change(own === undefined ? { add } : { prune, add });
+        return this.#change({ prune, add: { holders: [own], labels, at } });
       },
+      keepFor: (execution, labels) =>
+        this.#change({ add: { holders: [executionHolder(execution)], labels, at: Date.now() } }),
     };
   }
 

@@ -1,72 +1,84 @@
 /**
- * The data with labels that the session of an agent has read. It does not lose its labels, because everything that the session does later
- * may depend on it. A session is an agent's connection, or a client of `serve --http` without one.
+ * The data with labels that an agent has seen, and that its programs have read. A session is an agent's connection, or a client of
+ * `serve --http` without one: its model has seen what outcomes showed. A program can send what it has read itself, and what the model has
+ * written into its text.
  */
 import type { Label } from "../../config/policy.ts";
-import { exceededLimit } from "../argument-size.ts";
-import {
-  maxComparedChars,
-  maxComparedPieces,
-  maxComparedTextChars,
-  maxKeptReadChars,
-  maxReadChars,
-  minPieceLetters,
-  pieceLetters,
-} from "../limits.ts";
+import { type DataLabel, KnownTexts, lettersOf } from "./known-texts.ts";
 
 /** Data that was read. */
 export interface Read {
-  label: Exclude<Label, "public">;
+  label: DataLabel;
   /** The tool, or what else it came from. */
   source: string;
 }
 
-/** Keeps what a session has read, so that it outlives the process. */
-export interface ReadKeeper {
-  /** Keeps what the session has read for an execution of it, or for the session itself. */
-  keep(reads: readonly Read[], executions: readonly string[]): Promise<void>;
+/** The text of data. It is not made before it is needed. */
+export interface ReadText {
+  /** About its length, in characters. */
+  size: number;
+  text: () => string;
 }
 
-/** The reads of the session of an execution. */
-export interface ExecutionReads extends Disposable {
-  id: string;
-  /** Whether it was kept. */
-  readonly isKept: boolean;
-  /** Keeps it for the execution too, with everything that the session reads from now on. Resolves when it is kept. */
-  keep(): Promise<void>;
+/** Keeps what was read, so that it outlives the process. */
+export interface ReadKeeper {
+  /** For the session itself. */
+  keep(reads: readonly Read[]): Promise<void> | undefined;
+  /** For an execution. */
+  keepFor(execution: string, reads: readonly Read[]): Promise<void> | undefined;
 }
 
 export class SessionReads {
+  readonly texts = new KnownTexts();
+  /** What programs have read and their outcomes have not shown: the model cannot send it, unless it got it in another way. */
+  readonly unseen = new KnownTexts();
   readonly #reads = new Map<string, Read>();
   /** The lists that were added, so that a tool that is called again costs nothing. */
   readonly #added = new WeakSet<readonly Read[]>();
   #labels: ReadonlySet<Label> = new Set();
-  /** Texts of private data, to look for in arguments. Only their letters are kept after they were looked at. */
-  #texts: { source: string; text: string; areLetters: boolean }[] = [];
-  #chars = 0;
-  /** Whether all private data that was read is in `#texts`. */
-  #hasAll = true;
-  /** The executions that are stored. */
-  readonly #kept = new Set<ExecutionReads>();
-  readonly #keeper: ReadKeeper | undefined;
+  protected readonly keeper: ReadKeeper | undefined;
   #pending: Promise<void> | undefined;
 
   constructor(keeper?: ReadKeeper) {
-    this.#keeper = keeper;
+    this.keeper = keeper;
   }
 
-  get all(): Read[] {
+  /** What was read here. */
+  get own(): Read[] {
     return [...this.#reads.values()];
   }
 
-  /** The labels of the data. Asked for with each call. */
+  /** Everything that the next call may depend on. */
+  get all(): Read[] {
+    return this.own;
+  }
+
+  /** The labels of all of it. Asked for with each call. */
   get labels(): ReadonlySet<Label> {
+    return this.#labels;
+  }
+
+  get ownLabels(): ReadonlySet<Label> {
     return this.#labels;
   }
 
   /** Whether strangers may have told the session what to do with private data. */
   get isRisky(): boolean {
-    return this.#labels.has("untrusted") && this.#labels.has("private");
+    return this.labels.has("untrusted") && this.labels.has("private");
+  }
+
+  /** All known texts, with those of the session that a program belongs to. */
+  get allTexts(): readonly KnownTexts[] {
+    return [this.texts];
+  }
+
+  get allUnseen(): readonly KnownTexts[] {
+    return [this.unseen];
+  }
+
+  /** Whether data with this label was read, even if no outcome has shown it. */
+  hasRead(label: DataLabel): boolean {
+    return this.labels.has(label) || this.allUnseen.some((texts) => texts.of(label).length > 0);
   }
 
   /** Resolves when everything is looked up, such as the labels of a file that a program has read. Undefined if it is. */
@@ -83,124 +95,117 @@ export class SessionReads {
     this.#pending = pending;
   }
 
-  /**
-   * Adds data. Undefined if nothing is new, else a promise that it is kept. `text` returns private data, as far as it is known. It is not called
-   * if the session already keeps as much as it may.
-   */
-  add(reads: readonly Read[], text?: () => string | undefined): Promise<void> | undefined {
-    const isPrivate = reads.find(({ label }) => label === "private");
-    if (isPrivate) this.#addText(isPrivate.source, text);
+  /** Adds data. Undefined if nothing is new, else a promise that it is kept. Without `text`, it is data whose text is not known. */
+  add(reads: readonly Read[], text?: ReadText): Promise<void> | undefined {
+    this.#addTexts(reads, text);
     if (this.#added.has(reads)) return undefined;
     this.#added.add(reads);
     const added = reads.filter(({ label, source }) => !this.#reads.has(keyOf(label, source)));
     if (added.length === 0) return undefined;
     this.#have(added);
-    return this.#keeper?.keep(
-      added,
-      Array.from(this.#kept, ({ id }) => id),
-    );
+    return this.keep(added);
   }
 
   /** Adds data that was read before, and is kept already. */
   restore(reads: readonly Read[]): void {
     this.#have(reads);
-    if (this.#labels.has("private")) this.#hasAll = false;
+    this.#addTexts(reads, undefined);
+  }
+
+  protected keep(added: readonly Read[]): Promise<void> | undefined {
+    return this.keeper?.keep(added);
+  }
+
+  #addTexts(reads: readonly Read[], text: ReadText | undefined): void {
+    const labels = new Set(reads.map(({ label }) => label));
+    const [first] = reads;
+    if (!first) return;
+    if (text) this.texts.add({ source: first.source, labels }, text.size, text.text);
+    else this.texts.addUnknown(labels);
   }
 
   #have(reads: readonly Read[]): void {
     for (const read of reads) this.#reads.set(keyOf(read.label, read.source), read);
-    this.#labels = new Set(this.all.map(({ label }) => label));
+    this.#labels = new Set(this.own.map(({ label }) => label));
   }
 
-  #addText(source: string, read: (() => string | undefined) | undefined): void {
-    const text = this.#chars < maxKeptReadChars ? read?.() : undefined;
-    if (text === undefined || text.length > maxReadChars || this.#chars + text.length > maxKeptReadChars) {
-      this.#hasAll = false;
-      return;
-    }
-    this.#texts.push({ source, text, areLetters: false });
-    this.#chars += text.length;
+  /** The reads of a program of the session, with this text. */
+  program(id: string, source: string): ProgramReads {
+    return new ProgramReads(this, this.keeper, id, source);
+  }
+}
+
+/** What a program has read. The model that wrote it knows what its session has seen, or what the program that called it has read. */
+export class ProgramReads extends SessionReads {
+  readonly id: string;
+  readonly #within: SessionReads;
+  readonly #source: string;
+  #letters: string | undefined;
+  #isKept = false;
+  /** What a person has allowed it to send, and where to. */
+  readonly allowed = new Set<string>();
+
+  constructor(within: SessionReads, keeper: ReadKeeper | undefined, id: string, source: string) {
+    super(keeper);
+    this.#within = within;
+    this.id = id;
+    this.#source = source;
   }
 
-  /** An execution of the session, until the result is disposed of. Most executions are never stored, and cost no write. */
-  executes(id: string): ExecutionReads {
-    let hasEnded = false;
-    let isKept = false;
-    const execution: ExecutionReads = {
-      id,
-      get isKept() {
-        return isKept;
-      },
-      keep: async () => {
-        if (!hasEnded) this.#kept.add(execution);
-        isKept = true;
-        if (this.#reads.size > 0) await this.#keeper?.keep(this.all, [id]);
-      },
-      [Symbol.dispose]: () => {
-        hasEnded = true;
-        this.#kept.delete(execution);
-      },
-    };
-    return execution;
+  override get all(): Read[] {
+    const own = this.own;
+    const before = this.#within.all.filter((each) => !own.some((read) => isSame(read, each)));
+    return [...before, ...own];
   }
 
-  /**
-   * Compares the arguments with the private data, word for word. `repeats` is the source of a part that the arguments have.
-   * `nothing`: they have none. Undefined if that cannot be said. Encoded data is not found.
-   */
-  compare(args: object): { repeats: string } | "nothing" | undefined {
-    for (const each of this.#texts) {
-      if (!each.areLetters) Object.assign(each, { text: lettersOf(each.text), areLetters: true });
-    }
-    const most = Math.min(maxComparedPieces, Math.floor(maxComparedChars / (this.#chars + 1)));
-    const { pieces, isWhole } = piecesOf(args, most);
-    for (const piece of pieces) {
-      const found = this.#texts.find(({ text }) => text.includes(piece));
-      if (found) return { repeats: found.source };
-    }
-    return this.#hasAll && isWhole ? "nothing" : undefined;
+  override get labels(): ReadonlySet<Label> {
+    const before = this.#within.labels;
+    if (before.size === 0) return this.ownLabels;
+    return this.ownLabels.size === 0 ? before : before.union(this.ownLabels);
+  }
+
+  override get allTexts(): readonly KnownTexts[] {
+    return [this.texts, ...this.#within.allTexts];
+  }
+
+  override get allUnseen(): readonly KnownTexts[] {
+    return [this.unseen, ...this.#within.allUnseen];
+  }
+
+  /** Whether the program's text has the letters, so that the model has written them. */
+  isWritten(letters: string): boolean {
+    this.#letters ??= lettersOf(this.#source);
+    return this.#letters.includes(letters);
+  }
+
+  /** Whether the short text stands between quotes in the program's text. */
+  isQuoted(text: string): boolean {
+    return ['"', "'", "`"].some((quote) => this.#source.includes(quote + text + quote));
+  }
+
+  /** Whether it was kept for the execution. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
+  /** Keeps it for the execution too, with everything that the program reads from now on. Resolves when it is kept. */
+  async keepForExecution(): Promise<void> {
+    this.#isKept = true;
+    const { all } = this;
+    if (all.length > 0) await this.keeper?.keepFor(this.id, all);
+  }
+
+  protected override keep(added: readonly Read[]): Promise<void> | undefined {
+    return this.#isKept ? this.keeper?.keepFor(this.id, added) : undefined;
   }
 }
 
 const keyOf = (label: string, source: string) => `${label} ${source}`;
-
-/** Pieces of the values in the arguments, at most `most`. */
-function piecesOf(args: object, most: number): { pieces: string[]; isWhole: boolean } {
-  const pieces: string[] = [];
-  let isWhole = exceededLimit(args) === undefined;
-  const add = (text: string) => {
-    if (text.length > maxComparedTextChars) isWhole = false;
-    const letters = lettersOf(JSON.stringify(text.slice(0, maxComparedTextChars)));
-    if (letters.length < minPieceLetters) return;
-    if (letters.length <= pieceLetters) pieces.push(letters);
-    for (let at = 0; at + pieceLetters < letters.length; at += pieceLetters / 2)
-      pieces.push(letters.slice(at, at + pieceLetters));
-  };
-  const visit = (value: unknown): void => {
-    if (pieces.length > most) return;
-    if (typeof value === "string" || typeof value === "number") add(String(value));
-    else if (typeof value === "object" && value !== null)
-      for (const [key, each] of Object.entries(value)) {
-        add(key);
-        visit(each);
-      }
-  };
-  // A person is not asked about larger arguments, which would take seconds.
-  if (isWhole) visit(args);
-  return { pieces: pieces.slice(0, most), isWhole: isWhole && pieces.length <= most };
-}
-
-/** The letters and digits of a text, so that neither punctuation nor the escapes of JSON matter. */
-function lettersOf(text: string): string {
-  return text
-    .replace(/\\+(?:u[\da-f]{4}|.)/gi, "")
-    .replace(/[^\p{L}\p{N}]+/gu, "")
-    .toLowerCase();
-}
+const isSame = (one: Read, other: Read) => one.label === other.label && one.source === other.source;
 
 /** The agent that makes a call, as rules and labels see it. */
 export interface Caller {
-  /** The data that the session has read. */
+  /** The data that the agent has seen, or that its program has read. */
   reads: SessionReads;
   /** The agent, as it names itself. Empty texts if it does not, and for a shell. */
   agent: CallingAgent;

@@ -87,10 +87,10 @@ export async function runForCall(
 
 function aboutCaller(
   caller: ProgramCaller | undefined,
-): Pick<ExecuteRequest, "isForAgent" | "host" | "starter" | "origin" | "dryRun"> {
+): Pick<ExecuteRequest, "isForAgent" | "host" | "starter" | "within" | "origin" | "dryRun"> {
   if (!caller) return {};
   const { isForAgent, host, starter, dryRun, position } = caller;
-  return { isForAgent, host, starter, dryRun: dryRun && new DryRun({ dryRun, call: position.call }) };
+  return { isForAgent, host, starter, within: caller.caller?.reads, dryRun: dryRun && new DryRun({ dryRun, call: position.call }) };
 }
 
 /** The execution with that id, which was begun before, perhaps in another process. Undefined if there is none. */

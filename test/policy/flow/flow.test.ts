@@ -14,9 +14,9 @@ afterAll(() => recorded[Symbol.asyncDispose]());
 const labels = { get_issue: ["untrusted"], get_key: ["private"], post: ["public"], "search*": ["untrusted", "public"] };
 const tools = ["get_issue", "get_key", "post", "search_web", "plain"].map((name) => ({ name }));
 
-async function opened(keys: object = { labels }, policy?: object, ...answers: string[]): Promise<Person> {
+async function opened(keys: object = { labels }, policy: object = {}, ...answers: string[]): Promise<Person> {
   const person = new Person(...answers);
-  (await recorded.open(keys, policy, tools)).pool.setHost({ responder: person.host });
+  (await recorded.open(keys, { flow: "strict", ...policy }, tools)).pool.setHost({ responder: person.host });
   return person;
 }
 
@@ -41,26 +41,19 @@ describe("a call that others can see", () => {
   });
 
   test("is asked about after both were read, with what was read and where from", async () => {
-    await recorded.run("await rec.get_issue({}); await rec.get_key({})");
+    await recorded.run("return [await rec.get_issue({}), await rec.get_key({})]");
     const outcome = await recorded.run("await rec.post({ text: 'did get_key' })");
     expect(outcome).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
     expect(person.asked).toHaveLength(1);
     expect(person.asked[0]).toContain(
       "this session has read private data (rec.get_key) and text that strangers may have written (rec.get_issue)",
     );
-    expect(person.asked[0]).toContain("its arguments repeat a part of what rec.get_key returned");
+    expect(person.asked[0]).toContain('its arguments repeat private data (rec.get_key: "did get_key")');
     expect(called()).not.toContain("post");
   });
 
-  test("says that nothing of the private data is repeated, as far as that is known", async () => {
-    await recorded.run(
-      "await rec.get_issue({}); await rec.get_key({}); await rec.post({ text: 'Thank you very much' })",
-    );
-    expect(person.asked[0]).toContain("its arguments repeat nothing of the private data word for word");
-  });
-
   test("may have read with the same call before, but not with this one", async () => {
-    await recorded.run("await rec.get_key({}); await rec.search_web({ query: 'a' })");
+    await recorded.run("return [await rec.get_key({}), await rec.search_web({ query: 'a' })]");
     expect(person.asked).toEqual([]);
     await recorded.run("await rec.search_web({ query: 'a' })").catch(() => {});
     expect(person.asked).toHaveLength(1);
@@ -76,9 +69,9 @@ test("a permission for the session counts until something else is read", async (
   const both = { ...labels, get_mail: ["untrusted"], get_more: ["private"] };
   person = new Person("session", "no");
   const more = ["get_mail", "get_more"].map((name) => ({ name }));
-  (await recorded.open({ labels: both }, undefined, [...tools, ...more])).pool.setHost({ responder: person.host });
+  (await recorded.open({ labels: both }, { flow: "strict" }, [...tools, ...more])).pool.setHost({ responder: person.host });
   await recorded.run(
-    "await rec.get_issue({}); await rec.get_key({}); await rec.post({ text: 'a' }); await rec.post({ text: 'b' })",
+    "const read = [await rec.get_issue({}), await rec.get_key({})]; await rec.post({ text: 'a' }); await rec.post({ text: 'b' }); return read",
   );
   await recorded.run("await rec.post({ text: 'c' })");
   expect(person.asked).toHaveLength(1);
@@ -114,7 +107,7 @@ describe("labels", () => {
     ];
     const asks = async (own: object) => {
       person = new Person("no");
-      (await recorded.open({ labels: own }, undefined, stating)).pool.setHost({ responder: person.host });
+      (await recorded.open({ labels: own }, { flow: "strict" }, stating)).pool.setHost({ responder: person.host });
       await recorded.run(code);
       return person.asked.length;
     };
@@ -131,7 +124,7 @@ describe("labels", () => {
 
 test("a question about a flow is part of a dry run", async () => {
   const { app } = recorded;
-  await recorded.run("await rec.get_issue({}); await rec.get_key({})");
+  await recorded.run("return [await rec.get_issue({}), await rec.get_key({})]");
   const why = await app.pool.wouldAsk(
     { server: "rec", method: "tools/call", params: { name: "post", arguments: { text: "a" } } },
     undefined,
@@ -190,11 +183,7 @@ test("flows cannot be turned off by a project if the user's config asks", () => 
 });
 
 test("resources and prompts are read with the labels of their server", async () => {
-  person = await opened(
-    { labels: { get_issue: ["untrusted"], get_key: ["private"], post: ["public"] } },
-    undefined,
-    "no",
-  );
+  person = await opened({ labels }, undefined, "no");
   await recorded.run("await rec.resources.read('it://a'); await rec.post({ text: 'a' })");
   expect(person.asked).toHaveLength(1);
   expect(person.asked[0]).toContain("private data (rec) and text that strangers may have written (rec)");

@@ -1,0 +1,157 @@
+/**
+ * The texts of data with labels, as far as they are kept, to look for in what a call sends. Letters and digits are compared, so that neither
+ * punctuation nor the escapes of JSON matter.
+ */
+import { parsedOr } from "../../base/parsed-or.ts";
+import type { Label } from "../../config/policy.ts";
+import { maxFieldChars, maxKeptReadChars, maxReadChars, maxTextLeaves } from "../limits.ts";
+
+export type DataLabel = Exclude<Label, "public">;
+
+/** Where a text comes from. */
+export interface Origin {
+  source: string;
+  labels: ReadonlySet<DataLabel>;
+}
+
+/** A part of a text that was found, as the person is shown it. */
+export interface Found extends Origin {
+  words: string;
+}
+
+export class KnownTexts {
+  #texts: KnownText[] = [];
+  #chars = 0;
+  /** The labels of data whose text is not kept. */
+  readonly #unknown = new Set<DataLabel>();
+
+  /** `size` is about the length of the text, which is not made before it is needed. */
+  add(origin: Origin, size: number, text: () => string): void {
+    if (size > maxReadChars || this.#chars + size > maxKeptReadChars) return this.addUnknown(origin.labels);
+    this.#chars += size;
+    this.#texts.push(new KnownText(origin, size, text));
+  }
+
+  /** Adds other texts, as long as there is room. The oldest ones go. */
+  addAll({ all }: KnownTexts): void {
+    for (const text of all) {
+      this.#chars += text.size;
+      this.#texts.push(text);
+    }
+    while (this.#chars > maxKeptReadChars) this.#chars -= this.#texts.shift()?.size ?? 0;
+  }
+
+  /** Data with these labels was read, and its text is not known. */
+  addUnknown(labels: Iterable<DataLabel>): void {
+    for (const label of labels) this.#unknown.add(label);
+  }
+
+  /** Whether texts with this label are missing. */
+  lacks(label: DataLabel): boolean {
+    return this.#unknown.has(label);
+  }
+
+  of(label: DataLabel): KnownText[] {
+    return this.#texts.filter(({ origin }) => origin.labels.has(label));
+  }
+
+  get all(): readonly KnownText[] {
+    return this.#texts;
+  }
+}
+
+export class KnownText {
+  readonly origin: Origin;
+  readonly size: number;
+  #make: (() => string) | undefined;
+  #letters = "";
+  /** Whole values, as letters. */
+  readonly #fields = new Set<string>();
+  /** Texts in which somebody may have written anything. */
+  readonly #prose: { text: string; letters: string }[] = [];
+
+  constructor(origin: Origin, size: number, text: () => string) {
+    this.origin = origin;
+    this.size = size;
+    this.#make = text;
+  }
+
+  /** Whether the letters are in the text. */
+  has(letters: string): boolean {
+    this.#read();
+    return this.#letters.includes(letters);
+  }
+
+  /** Whether the letters are a whole value of the data, such as the sender of a mail. */
+  hasField(letters: string): boolean {
+    this.#read();
+    return this.#fields.has(letters);
+  }
+
+  /** The words around the letters in a text that was written freely. Undefined if they are in none. */
+  wordsAround(letters: string): string | undefined {
+    this.#read();
+    const found = this.#prose.find((each) => each.letters.includes(letters));
+    return found && excerpt(found.text, letters);
+  }
+
+  #read(): void {
+    if (!this.#make) return;
+    const text = this.#make();
+    this.#make = undefined;
+    this.#letters = lettersOf(text);
+    let left = maxTextLeaves;
+    const visit = (value: unknown): void => {
+      if (left-- <= 0) return;
+      if (typeof value === "string") this.#addLeaf(value, visit);
+      else if (typeof value === "number") this.#fields.add(lettersOf(String(value)));
+      else if (typeof value === "object" && value !== null) for (const each of Object.values(value)) visit(each);
+    };
+    visit(parsedOr(text, text));
+  }
+
+  #addLeaf(leaf: string, visit: (value: unknown) => void): void {
+    const inside = /^\s*[[{]/.test(leaf) ? parsedOr(leaf, undefined) : undefined;
+    if (inside !== undefined) return visit(inside);
+    if (leaf.length <= maxFieldChars && !/\n|[.!?] |\s\S+\s\S+\s\S+\s\S+/.test(leaf.trim())) {
+      this.#fields.add(lettersOf(leaf));
+      for (const address of addressesIn(leaf)) this.#fields.add(lettersOf(address));
+      return;
+    }
+    // The lines with which the text of a mail or a ticket begins.
+    for (const [, value = ""] of (leaf.split(/\n\s*\n/, 1)[0] ?? "").matchAll(headerLine)) {
+      this.#fields.add(lettersOf(value));
+      for (const address of addressesIn(value)) this.#fields.add(lettersOf(address));
+    }
+    this.#prose.push({ text: leaf, letters: lettersOf(plainAddresses(leaf)) });
+  }
+}
+
+const headerLine = /^\s*(?:from|sender|reply-to|author|user|login|to|cc)\s*:\s*(.+)$/gim;
+
+function addressesIn(text: string): string[] {
+  return text.match(/[^\s<>"'(),;]+@[^\s<>"'(),;]+/g) ?? [];
+}
+
+/** The letters and digits of a text. */
+export function lettersOf(text: string): string {
+  return text
+    .replace(/\\+(?:u[\da-f]{4}|.)/gi, "")
+    .replace(/[^\p{L}\p{N}]+/gu, "")
+    .toLowerCase();
+}
+
+/** Addresses that are spelled, such as `eve at example dot com`, as they are meant. */
+function plainAddresses(text: string): string {
+  return text
+    .replace(/\s*[([{<]\s*(?:at|@)\s*[)\]}>]\s*|\s+at\s+(?=\S+(?:\s*[([{]?\s*dot\b|\.))/gi, "@")
+    .replace(/\s*[([{<]\s*dot\s*[)\]}>]\s*|(?<=@\S*)\s+dot\s+/gi, ".");
+}
+
+/** The sentence around the letters, shortened. */
+function excerpt(text: string, letters: string): string {
+  const sentences = text.split(/(?<=[!?\n]|\.\s)/);
+  const found = sentences.find((sentence) => lettersOf(plainAddresses(sentence)).includes(letters)) ?? text;
+  const line = found.replace(/\s+/g, " ").trim();
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+}

@@ -1,0 +1,289 @@
+/**
+ * What a call would send to others: private data, or anything to a place that a stranger has named. Values are followed by their words. A
+ * value that the program has computed counts as everything that the program has read.
+ */
+import type { FlowMode, Label } from "../../config/policy.ts";
+import { exceededLimit } from "../argument-size.ts";
+import {
+  maxComparedChars,
+  maxComparedPieces,
+  maxComparedTextChars,
+  minAddressLetters,
+  minCodeLetters,
+  minEncodedChars,
+  minPieceLetters,
+  minWordLetters,
+  pieceLetters,
+} from "../limits.ts";
+import { type DataLabel, type Found, type KnownText, lettersOf } from "./known-texts.ts";
+import { ProgramReads, type SessionReads } from "./session-reads.ts";
+
+/** Why a person is asked before something leaves. */
+export interface Leaving {
+  /** The end of a sentence about the call. */
+  why: string;
+  /** What the answer counts for: the places that it is sent to, and where the data comes from. */
+  key: string;
+  reads: SessionReads;
+}
+
+export interface LeavingCall {
+  args: object;
+  labels: ReadonlySet<Label>;
+  reads: SessionReads;
+  mode: Exclude<FlowMode, "off">;
+  /** What the tool's definition asks for that is not its own, such as the result of another tool. */
+  asksFor?: string | undefined;
+}
+
+/** Undefined if nobody need be asked. */
+export function leavingIn(call: LeavingCall): Leaving | undefined {
+  const { labels, reads, mode, asksFor } = call;
+  const isPublic = labels.has("public");
+  if (!isPublic && asksFor === undefined) return undefined;
+  const values = valuesIn(call.args);
+  const places = values.filter(({ key }) => isPlace(key));
+  if (mode === "strict" && isPublic && reads.isRisky) {
+    const risk = riskText(reads);
+    const data = privateIn(values, call.args, reads, true);
+    return asked(call, data ? `${risk}; ${data.text}` : risk, places, risk);
+  }
+  // A tool that only reads what it is given the address of is no place where a stranger waits: its address is looked at as data.
+  const sends = isPublic && !labels.has("untrusted");
+  const mayBeTold = reads.hasRead("untrusted");
+  const named = sends && mayBeTold ? places.map((place) => namedByStranger(place, reads)) : [];
+  const [stranger] = named.filter((each) => each !== undefined);
+  if (stranger) return asked(call, stranger, places);
+  if ((!mayBeTold && asksFor === undefined) || !reads.hasRead("private")) return undefined;
+  const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
+  const isForKnown = people.length > 0 && people.every((place) => isOwnField(place, reads));
+  if (isForKnown && asksFor === undefined) return undefined;
+  const isChosen = people.length > 0 && people.every((place) => isOwnField(place, reads) || isChosenByModel(place, reads));
+  const data = privateIn(values, call.args, reads, isChosen);
+  if (!data) return undefined;
+  if (asksFor !== undefined) return asked(call, `${asksFor}, and ${data.text}`, places, data.source);
+  const told = reads.all.filter(({ label }) => label === "untrusted").map(({ source }) => source);
+  const by = `strangers may have asked for it (${sourcesText(told)})`;
+  return asked(call, `others can see what it is given, ${data.text}, and ${by}`, places, data.source);
+}
+
+/** The agent's model answers a server with what it has seen. The server's own data is no news to it. */
+export function leavingInAnswer(server: string, reads: SessionReads): Leaving | undefined {
+  const others = reads.all.filter(({ label, source }) => label === "private" && !source.startsWith(`${server}.`));
+  if (others.length === 0) return undefined;
+  const sources = sourcesText(others.map(({ source }) => source));
+  return { why: `the model would answer ${server}, and may tell it private data (${sources})`, key: sources, reads };
+}
+
+function asked({ reads }: LeavingCall, why: string, places: readonly Value[], source = ""): Leaving {
+  return { why, key: [source, ...places.map(({ text }) => text)].join("\n"), reads };
+}
+
+/** Where a text or a number is in the arguments. */
+interface Value {
+  key: string;
+  text: string;
+  letters: string;
+  isNumber: boolean;
+}
+
+interface PrivateData {
+  /** The end of a sentence about the call. */
+  text: string;
+  source: string;
+}
+
+function namedByStranger({ key, text, letters }: Value, reads: SessionReads): string | undefined {
+  if (letters.length < minAddressLetters) return undefined;
+  const known = textsOf(reads, "untrusted");
+  if (known.some((each) => each.hasField(letters)) || textsOf(reads, "private").some((each) => each.hasField(letters)))
+    return undefined;
+  for (const each of known) {
+    const words = each.wordsAround(letters);
+    if (words === undefined) continue;
+    return `its "${key}" (${text}) comes from text that strangers may have written (${each.origin.source}: "${words}")`;
+  }
+  return undefined;
+}
+
+/** Whether a place is a whole value of data that strangers cannot write, such as the address of a customer. */
+function isOwnField({ letters }: Value, reads: SessionReads): boolean {
+  const own = textsOf(reads, "private").filter(({ origin }) => !origin.labels.has("untrusted"));
+  return own.some((each) => each.hasField(letters));
+}
+
+/** Whether the model has written a place, and no stranger has. */
+function isChosenByModel({ letters }: Value, reads: SessionReads): boolean {
+  const isWritten = !(reads instanceof ProgramReads) || reads.isWritten(letters);
+  return isWritten && !textsOf(reads, "untrusted").some((each) => each.has(letters));
+}
+
+/** The private data that the values may hold. `isChosen`: the model has chosen where they go, and the program has not. */
+function privateIn(
+  values: readonly Value[],
+  args: object,
+  reads: SessionReads,
+  isChosen: boolean,
+): PrivateData | undefined {
+  const isMissing = reads.allTexts.some((texts) => texts.lacks("private"));
+  if (exceededLimit(args) !== undefined) return unknown(reads, "it may hold private data, because its arguments are too large to be compared");
+  const found = foundIn(values, reads);
+  if (found === "too many") return unknown(reads, "it may hold private data, because its arguments are too many to be compared");
+  if (found) return { source: found.source, text: `its arguments repeat private data (${found.source}: "${found.words}")` };
+  if (isMissing) return unknown(reads, "it may hold private data whose text is not known");
+  // Even a constant can say something: the program may have chosen it, or that it is sent, by the data.
+  const isOwnText = isChosen && reads instanceof ProgramReads && values.every(({ letters }) => reads.isWritten(letters));
+  if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !isOwnText)
+    return unknown(reads, "the program has read private data, on which the call may depend");
+  const code = values.find(({ text }) => isEncoded(text, reads));
+  return code && unknown(reads, `its "${code.key}" may be encoded private data`);
+}
+
+function unknown(reads: SessionReads, why: string): PrivateData {
+  const sources = reads.all.filter(({ label }) => label === "private").map(({ source }) => source);
+  return { text: `${why} (${sourcesText(sources)})`, source: sources.join(" ") };
+}
+
+/** A part of private data that the values repeat word for word. */
+function foundIn(values: readonly Value[], reads: SessionReads): Found | "too many" | undefined {
+  const isProgram = reads instanceof ProgramReads;
+  const own = isProgram ? reads.texts.of("private") : [];
+  const unseen = reads.allUnseen.flatMap((texts) => texts.of("private"));
+  const seen = [...textsOf(reads, "private").filter((each) => !own.includes(each)), ...unseen];
+  const pieces = values.flatMap((value) => piecesOf(value));
+  const chars = [...own, ...seen].length;
+  if (pieces.length > Math.min(maxComparedPieces, maxComparedChars / (chars + 1))) return "too many";
+  for (const { letters, words } of pieces) {
+    const isWritten = isProgram && reads.isWritten(letters);
+    const found = (isWritten ? undefined : own.find((text) => text.has(letters))) ?? seen.find((text) => text.has(letters));
+    if (found) return { ...found.origin, words };
+  }
+  if (own.length === 0 || !isProgram) return undefined;
+  // What the program has taken from its results and joined with its own words.
+  for (const { text } of values) {
+    for (const word of wordsIn(text)) {
+      const letters = lettersOf(word);
+      if (letters.length < minWordLetters || reads.isWritten(letters)) continue;
+      const found = own.find((each) => each.has(letters));
+      if (found) return { ...found.origin, words: word };
+    }
+  }
+  return undefined;
+}
+
+/** Whether a text is a code that nobody has shown, or decodes to private data. */
+function isEncoded(text: string, reads: SessionReads): boolean {
+  const seen = textsOf(reads, "private");
+  for (const decoded of decodedForms(text)) {
+    const letters = lettersOf(decoded);
+    if (letters.length >= minPieceLetters && seen.some((each) => each.has(letters.slice(0, pieceLetters)))) return true;
+  }
+  return (text.match(codes) ?? []).some((code) => {
+    if (!isMixed(code)) return false;
+    const letters = lettersOf(code);
+    return !reads.allTexts.some(({ all }) => all.some((each) => each.has(letters)));
+  });
+}
+
+const codes = new RegExp(`[A-Za-z0-9+/=_-]{${minEncodedChars},}`, "g");
+
+/** Digits among letters in no order, as in base64 and hex. */
+function isMixed(code: string): boolean {
+  const changes = code.match(/[A-Z][a-z]*[0-9]|[0-9][a-z]*[A-Z]|[0-9][a-f]|[a-f][0-9]/g) ?? [];
+  return changes.length >= minCodeLetters;
+}
+
+function decodedForms(text: string): string[] {
+  const turned = [...text].reverse().join("");
+  const rotated = text.replace(/[a-z]/gi, (letter) => {
+    const base = letter <= "Z" ? 65 : 97;
+    return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
+  });
+  const tokens = text.match(/[A-Za-z0-9+/=_-]{8,}/g) ?? [];
+  const bytes = tokens.flatMap((token) => [
+    Buffer.from(token, "base64").toString("utf8"),
+    ...(/^(?:[0-9a-f]{2})+$/i.test(token) ? [Buffer.from(token, "hex").toString("utf8")] : []),
+  ]);
+  const plain = /%[0-9a-f]{2}/i.test(text) ? [text.replace(/(?:%[0-9a-f]{2})+/gi, (each) => Buffer.from(each.replaceAll("%", ""), "hex").toString("utf8"))] : [];
+  return [turned, rotated, ...plain, ...bytes];
+}
+
+function textsOf(reads: SessionReads, label: DataLabel): KnownText[] {
+  return reads.allTexts.flatMap((texts) => texts.of(label));
+}
+
+/** The texts and numbers in arguments, and the names that are not the schema's. */
+function valuesIn(args: object): Value[] {
+  if (exceededLimit(args) !== undefined) return [];
+  const values: Value[] = [];
+  const visit = (value: unknown, key: string, depth: number): void => {
+    if (typeof value === "string" || typeof value === "number") {
+      const text = String(value).slice(0, maxComparedTextChars);
+      values.push({ key, text, letters: lettersOf(text), isNumber: typeof value === "number" });
+    } else if (Array.isArray(value)) for (const each of value) visit(each, key, depth);
+    else if (typeof value === "object" && value !== null)
+      for (const [name, each] of Object.entries(value)) {
+        if (depth > 0) values.push({ key, text: name, letters: lettersOf(name), isNumber: false });
+        visit(each, name, depth + 1);
+      }
+  };
+  visit(args, "", 0);
+  return values;
+}
+
+/** Parts of a value that are long enough to be no chance. */
+function piecesOf({ text, letters }: Value): { letters: string; words: string }[] {
+  const words = (from: number) => text.slice(from, from + 60).replace(/\s+/g, " ").trim();
+  if (letters.length < minPieceLetters) return [];
+  if (letters.length <= pieceLetters) {
+    // A common word is no data.
+    const isWord = letters.length < pieceLetters / 2 && /^\p{L}+$/u.test(text.trim());
+    return isWord ? [] : [{ letters, words: words(0) }];
+  }
+  const pieces = [];
+  for (let at = 0; at + pieceLetters <= letters.length; at += pieceLetters / 2)
+    pieces.push({ letters: letters.slice(at, at + pieceLetters), words: words(Math.floor((at / letters.length) * text.length)) });
+  // Numbers and addresses in a sentence.
+  for (const word of wordsIn(text)) {
+    const each = lettersOf(word);
+    if (each.length >= minPieceLetters && /[\d@]/.test(word)) pieces.push({ letters: each, words: word });
+  }
+  return pieces;
+}
+
+function wordsIn(text: string): string[] {
+  return text.match(/[^\s"'`()[\]{}<>,;:!?|=&/\\]+/g) ?? [];
+}
+
+/** The name of an argument in words of one case. */
+function plainName(key: string): string {
+  return key
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replaceAll("-", "_");
+}
+
+const person =
+  /^(?:to|cc|bcc|(?:to_|cc_|bcc_|recipient_|user_|payee_|customer_)?(?:addresse?s?|e_?mails?|phones?|phone_number|recipients?|handles?|ibans?|accounts?|account_number|channels?|channel_ids?|chat_ids?|users?|user_ids?|usernames?|names?_of_recipient|attendees|invitees|members?|payee|beneficiary|room|assignees?|participants))$/;
+const site = /^(?:ur[il]s?|href|link|webhook(?:_url)?|endpoint|host|domain|callback(?:_url)?|server|site|remote|repo_url)$/;
+
+function isPerson(key: string): boolean {
+  return person.test(plainName(key));
+}
+
+/** Whether an argument of this name says where the rest goes. */
+function isPlace(key: string): boolean {
+  return isPerson(key) || site.test(plainName(key));
+}
+
+function riskText(reads: SessionReads): string {
+  const ofLabel = (label: DataLabel) => sourcesText(reads.all.filter((each) => each.label === label).map(({ source }) => source));
+  const read = `private data (${ofLabel("private")}) and text that strangers may have written (${ofLabel("untrusted")})`;
+  return `others can see what it is given, and this session has read ${read}`;
+}
+
+function sourcesText(sources: readonly string[]): string {
+  const names = [...new Set(sources)];
+  const shown = names.slice(0, 4);
+  return [...shown, ...(names.length > shown.length ? [`and ${names.length - shown.length} more`] : [])].join(", ");
+}

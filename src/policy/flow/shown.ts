@@ -1,0 +1,90 @@
+/** What the outcome of a program shows to whoever ran it: the model of a session, or the program that called it. */
+import type { Outcome } from "../../sandbox/contract.ts";
+import { maxComparedPieces, maxPlainNumbers, maxReadChars, minWordLetters, pieceLetters } from "../limits.ts";
+import { lettersOf } from "./known-texts.ts";
+import type { ProgramReads, SessionReads } from "./session-reads.ts";
+
+/** Adds what the outcome shows of what the program has read. A count is not the data. */
+export async function noteShown(outcome: Outcome, program: ProgramReads, to: SessionReads): Promise<void> {
+  const { own } = program;
+  if (own.length === 0) return;
+  to.unseen.addAll(program.texts);
+  const texts = shownTexts(outcome);
+  const { found, isSpelled } = sourcesOf(texts, program);
+  // Nobody knows what letters together say.
+  if (isSpelled) await to.add(own);
+  for (const [source, leaves] of found) {
+    const reads = source === undefined ? own : own.filter((each) => each.source === source);
+    const json = JSON.stringify(leaves);
+    await to.add(reads, { size: json.length, text: () => json });
+  }
+}
+
+/** The texts by the source that has them; undefined: by any. */
+function sourcesOf(
+  { leaves, numbers, isWhole }: ShownTexts,
+  program: ProgramReads,
+): { found: Map<string | undefined, string[]>; isSpelled: boolean } {
+  let isSpelled = false;
+  const found = new Map<string | undefined, string[]>();
+  const add = (source: string | undefined, leaf: string) => found.set(source, [...(found.get(source) ?? []), leaf]);
+  const known = program.texts.all;
+  const lacksTexts = program.texts.lacks("private") || program.texts.lacks("untrusted");
+  for (const leaf of leaves) {
+    const letters = lettersOf(leaf);
+    if (letters === "") continue;
+    if (letters.length < minWordLetters) {
+      // A country is no data. A letter of a word is.
+      isSpelled ||= !program.isQuoted(leaf) && !known.some((text) => text.hasField(letters));
+      continue;
+    }
+    if (program.isWritten(letters)) continue;
+    const pieces = piecesOf(letters);
+    const sources = known.filter((text) => pieces.some((piece) => text.has(piece))).map(({ origin }) => origin.source);
+    for (const source of new Set(sources)) add(source, leaf);
+    if (sources.length === 0 || lacksTexts) add(undefined, leaf);
+  }
+  if (!isWhole || numbers > maxPlainNumbers) add(undefined, "");
+  return { found, isSpelled };
+}
+
+function piecesOf(letters: string): string[] {
+  const pieces = [];
+  for (let at = 0; at === 0 || at + pieceLetters <= letters.length; at += pieceLetters)
+    pieces.push(letters.slice(at, at + pieceLetters));
+  return pieces.slice(0, maxComparedPieces);
+}
+
+interface ShownTexts {
+  leaves: Set<string>;
+  numbers: number;
+  /** Whether everything that is shown is in `leaves`. */
+  isWhole: boolean;
+}
+
+function shownTexts(outcome: Outcome): ShownTexts {
+  const shown: ShownTexts = { leaves: new Set(), numbers: 0, isWhole: true };
+  let left = maxReadChars;
+  const visit = (value: unknown): void => {
+    if (left <= 0) shown.isWhole = false;
+    else if (typeof value === "string") {
+      left -= value.length;
+      shown.leaves.add(value);
+    } else if (typeof value === "number") {
+      shown.numbers += 1;
+      if (String(Math.abs(value)).length > minWordLetters) shown.leaves.add(String(value));
+    } else if (typeof value === "object" && value !== null)
+      for (const [key, each] of Object.entries(value)) {
+        if (!Array.isArray(value)) visit(key);
+        visit(each);
+      }
+  };
+  if (!outcome.ok) visit([outcome.error.name, outcome.error.message, outcome.error.hint]);
+  // A large value is parsed when it is first read.
+  else if (outcome.json === undefined) visit(outcome.value);
+  else if (outcome.json.length > maxReadChars) shown.isWhole = false;
+  else visit(JSON.parse(outcome.json));
+  for (const { text } of outcome.logs) visit(text);
+  visit([outcome.display, outcome.dryRun]);
+  return shown;
+}
