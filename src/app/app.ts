@@ -14,6 +14,7 @@ import { ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import { LabelSessions } from "../policy/flow/label-sessions.ts";
+import { WrittenServers } from "../policy/flow/written-servers.ts";
 import { UsageQuotas } from "../policy/quotas.ts";
 import type { Executions } from "../programs/executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
@@ -133,6 +134,7 @@ export class App implements AsyncDisposable {
       queueFor: this.#queueFor(),
       stored: (server) => this.catalog.find(server),
       reads: this.sessions.ofConnection(),
+      written: new WrittenServers(this.sessions, configOwner(config.origin) ?? "demo"),
       catalogLabels: async (server) => (await import("../tools/server-catalog.ts")).recognise(server)?.labels,
       suspiciousTool: () => firstSuspicious(this.catalog.index.servers),
       place: { door: config.door ?? "", person: config.person?.name ?? "" },

@@ -158,7 +158,7 @@ export function ofOwnServer(policy: ServerPolicy, alone: ServerPolicy | undefine
   return { ...rest, labels, addedLabels: ofProject, ...(flow ? { flow } : {}), isOfUser: true };
 }
 
-/** A project can only be stricter than its user. What neither says is `ask`. */
+/** A project can only be stricter than its user. The default is `ask`. */
 function strictestFlow(ofUser: FlowMode | undefined, ofConfig: FlowMode = "ask"): FlowMode {
   if (ofUser === undefined) return ofConfig;
   return flowModes.indexOf(ofConfig) > flowModes.indexOf(ofUser) && ofConfig === "strict" ? ofConfig : ofUser;

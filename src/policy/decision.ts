@@ -83,6 +83,12 @@ export function isDestructive(annotations: Record<string, unknown> | undefined, 
   return effect === "destroys" || (effect === "unstated" && !readsByName(tool));
 }
 
+/** Whether a call may change something, as far as the server and the name say it. */
+export function mayChange(annotations: Record<string, unknown> | undefined, tool: string): boolean {
+  const effect = effectOf(annotations);
+  return effect !== "reads" && !(effect === "unstated" && readsByName(tool));
+}
+
 /** A tool reads if its name begins with one of these verbs and has none of the words below. */
 const readingVerbs = new Set("get list read search find describe show view lookup count fetch".split(" "));
 const doingWords = new Set(

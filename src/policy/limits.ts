@@ -117,7 +117,7 @@ export const maxKeptReadChars = 8_000_000;
 /** Values of one text that are told apart. The rest is compared as letters only. */
 export const maxTextLeaves = 100_000;
 
-/** Characters of the longest value that is no free text, such as the name and address of a sender. */
+/** Characters of the longest value that counts as one fact, such as the name and address of a sender. A longer one is free text. */
 export const maxFieldChars = 120;
 
 /** Letters of the shortest word of a result that is found among the words of the program. */
@@ -126,7 +126,7 @@ export const minWordLetters = 4;
 /** Letters of the shortest address, channel or name that is looked for in texts of strangers. */
 export const minAddressLetters = 3;
 
-/** Numbers that are no data by themselves, such as counts and sums. */
+/** Numbers that an outcome may show without showing data, such as counts and sums. */
 export const maxPlainNumbers = 60;
 
 /** Characters of the shortest code, such as base64, that counts as encoded data if nobody has shown it. */

@@ -9,6 +9,7 @@ import type { ToolDefinition } from "./definition.ts";
 import { leavingIn, leavingInAnswer } from "./flow/leaving.ts";
 import { type Caller, ProgramReads, type Read } from "./flow/session-reads.ts";
 import type { ToolLabels } from "./flow/tool-labels.ts";
+import type { WrittenServers } from "./flow/written-servers.ts";
 import { maxSendAttempts } from "./limits.ts";
 import {
   inquiryOf,
@@ -186,9 +187,13 @@ interface ServerFacts {
   /** The labels of the tools' data. */
   labels: Pick<ToolLabels<never>, "load" | "of" | "ofAll">;
   argumentNames: ArgumentNames;
+  /** The servers into which text of strangers was written. */
+  written?: WrittenServers | undefined;
+  /** Whether a call of the tool may change something. */
+  changes: (server: string, tool: string) => boolean;
   /** A tool whose description seems to talk to the agent. Descriptions are read like results. */
   suspiciousTool: () => string | undefined;
-  /** What the tool's definition asks for that is not its own. */
+  /** Says what the tool's definition asks for besides its own data, such as the result of another tool. */
   asksFor: (server: string, tool: string) => string | undefined;
   /** The door and the person that requests are made for, for rules. */
   place: { door: string; person: string };
@@ -345,15 +350,21 @@ function quotaStep(quotas: UsageQuotas | undefined, { jsonOf }: ServerFacts, aga
   };
 }
 
-/** Records what the session reads, before it gets the answer or the error of the server. */
+/** Records what is read, before anybody gets the answer or the error of the server, and whether text of strangers was written into it. */
 function recordStep(facts: ServerFacts): Step {
   return {
     name: "record",
     kinds: ["call", "inquiry", "list"],
+    prepare: ({ request }) => facts.written?.load(request.server),
     around(passing, next) {
       const { request, kind, caller } = passing;
-      const sending = next(passing);
-      const reads = readsOf(labelsOf(passing, facts), kind === "call" ? shownId(request) : request.server);
+      const { server, tool, args } = request;
+      const writing =
+        kind === "call" && facts.changes(server, tool) ? facts.written?.wrote(server, args, caller.reads) : undefined;
+      const sending = writing ? writing.then(() => next(passing)) : next(passing);
+      const labelled = readsOf(labelsOf(passing, facts), kind === "call" ? shownId(request) : server);
+      const written = facts.written?.in(server) ?? [];
+      const reads = written.length === 0 ? labelled : [...labelled, ...written];
       if (reads.length === 0) return sending;
       // Not async: each async function on the path of a call adds to its time.
       return sending.then(

@@ -1,10 +1,12 @@
 /** What the session that runs a program has read, see policy/flow. */
 import { join } from "node:path";
 import { type Caller, noAgent, type ProgramReads, type SessionReads } from "../policy/flow/session-reads.ts";
+import type { Outcome } from "../sandbox/contract.ts";
 import type { FileUse } from "../sandbox/host/files.ts";
 import { outputsName } from "../sandbox/host/outputs.ts";
 import { agentOfUser, type RequestingAgent, type Starter } from "./asker.ts";
 import type { Parts } from "./parts.ts";
+import { shownText } from "./shown-outcome.ts";
 import type { HostIdentity } from "./trace/record.ts";
 
 /** The session of a client of `serve --http`, else that of the connection. */
@@ -43,14 +45,15 @@ interface AskedProgram {
   within?: SessionReads | undefined;
 }
 
-/** An agent that gets the outcome of an execution reads what the execution has read. */
+/** An agent that gets the outcome of an execution reads what the outcome shows of what the execution has read. */
 export async function readOutcome(
   id: string,
+  outcome: Outcome,
   { starter }: Pick<RequestingAgent, "starter">,
   parts: Parts,
 ): Promise<void> {
   const reads = await parts.sessions.ofExecution(id);
-  if (reads.length > 0) await (await readsOf(starter, parts)).add(reads);
+  if (reads.length > 0) await (await readsOf(starter, parts)).add(reads, shownText(outcome));
 }
 
 /** The files that hold answers that are too long for an agent have the labels of what its session has read. */

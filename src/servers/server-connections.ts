@@ -41,6 +41,7 @@ export interface StoredTool {
   name: string;
   description?: string | undefined;
   inputSchema: JsonObject;
+  annotations?: Record<string, unknown> | undefined;
   edit?: string;
   labels?: readonly Label[];
 }

@@ -5,9 +5,11 @@ import { isInView } from "../config/doors.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { calledTool } from "../config/tool-edits.ts";
 import type { QueueChoice } from "../policy/asking.ts";
-import { type Caller, noAgent, SessionReads } from "../policy/flow/session-reads.ts";
+import { mayChange } from "../policy/decision.ts";
 import { AsksFor } from "../policy/flow/asks-for.ts";
+import { type Caller, noAgent, SessionReads } from "../policy/flow/session-reads.ts";
 import { type LabelPatterns, ToolLabels } from "../policy/flow/tool-labels.ts";
+import type { WrittenServers } from "../policy/flow/written-servers.ts";
 import { inquiryOf, type Method } from "../policy/outgoing.ts";
 import { Permit } from "../policy/permit.ts";
 import type { Asker } from "../policy/questions.ts";
@@ -26,6 +28,8 @@ export interface ServerPermitOptions {
   queueFor?: QueueChoice | undefined;
   /** The data that the agent of the connection has read. */
   reads?: SessionReads | undefined;
+  /** The servers into which text of strangers was written. */
+  written?: WrittenServers | undefined;
   /** The labels that the server catalog gives the tools of a server. */
   catalogLabels?: ((server: ServerConfig) => Promise<LabelPatterns | undefined>) | undefined;
   /** A tool whose description seems to talk to the agent. */
@@ -64,7 +68,16 @@ export class ServerPermit {
 
   constructor(given: Surroundings, options: ServerPermitOptions) {
     const { servers, connections, list, stored } = given;
-    const { person, queueFor, reads = new SessionReads(), catalogLabels, suspiciousTool, place, quotas } = options;
+    const {
+      person,
+      queueFor,
+      reads = new SessionReads(),
+      catalogLabels,
+      suspiciousTool,
+      place,
+      quotas,
+      written,
+    } = options;
     this.#given = given;
     this.#person = person;
     this.ownCaller = { reads, agent: noAgent };
@@ -99,6 +112,8 @@ export class ServerPermit {
       queueFor,
       labels: this.labels,
       argumentNames: (server, tool) => this.#argumentNames(server, tool),
+      written,
+      changes: (server, tool) => mayChange(this.#lastListed(server, tool)?.annotations, tool),
       asksFor: (server, tool) => {
         const listed = this.#lastListed(server, tool);
         return listed && asksFor.of(server, listed);

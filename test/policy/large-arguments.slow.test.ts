@@ -1,6 +1,7 @@
 /** Calls with large arguments that a person must confirm: they block nobody, and a person who is asked can read the question. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { exceededLimit } from "../../src/policy/argument-size.ts";
+import { leavingIn } from "../../src/policy/flow/leaving.ts";
 import { SessionReads } from "../../src/policy/flow/session-reads.ts";
 import { questionText, wholeQuestionText } from "../../src/policy/question-text.ts";
 import { LongestTurn } from "../support/longest-turn.ts";
@@ -128,8 +129,11 @@ describe("a call that a person must confirm", () => {
 describe("a comparison of arguments with private data that was read", () => {
   const reads = new SessionReads();
   const secret = Array.from({ length: 20_000 }, (_, id) => `secret${id}`).join(" ");
-  for (let each = 0; each < 7; each++) void reads.add([{ label: "private", source: `s.t${each}` }], () => secret);
-  reads.compare({ a: "" });
+  const text = { size: secret.length, text: () => secret };
+  for (let each = 0; each < 7; each++) void reads.add([{ label: "private", source: `s.t${each}` }], text);
+  void reads.add([{ label: "untrusted", source: "s.page" }], { size: 4, text: () => "page" });
+  const whyAsked = (args: object) => leavingIn({ args, labels: new Set(["public"]), reads, mode: "ask" })?.why;
+  whyAsked({ a: "some words" });
 
   test.each<[string, object]>([
     ["millions of ones", { a: Array<number>(3_400_000).fill(1) }],
@@ -142,14 +146,14 @@ describe("a comparison of arguments with private data that was read", () => {
     ["thousands of keys", Object.fromEntries(Array.from({ length: 50_000 }, (_, id) => [`key${id}`, 1]))],
   ])("takes less than 100 ms of CPU for %s", (_, args) => {
     using longest = new LongestTurn();
-    expect(reads.compare(args)).toBeUndefined();
+    expect(whyAsked(args)).toMatch(/too large|too many/);
     expect(longest.ms).toBeLessThan(100);
   });
 
-  test("finds what the arguments repeat, and says if they repeat nothing", () => {
-    expect(reads.compare({ a: { b: [secret.slice(1_000, 1_100)] } })).toEqual({ repeats: "s.t0" });
-    expect(reads.compare({ a: `${"x ".repeat(20_000)}${secret.slice(500, 600)}` })).toBeUndefined();
-    expect(reads.compare({ a: "nothing of the kind" })).toBe("nothing");
+  test("finds what the arguments repeat", () => {
+    expect(whyAsked({ a: { b: [secret.slice(1_000, 1_100)] } })).toContain("its arguments repeat private data (s.t0:");
+    expect(whyAsked({ a: `${"x ".repeat(20_000)}${secret.slice(500, 600)}` })).toContain("too many");
+    expect(whyAsked({ a: "nothing of the kind" })).toBeUndefined();
   });
 });
 

@@ -11,6 +11,7 @@ export function permitOf(options: Partial<PermitOptions> = {}): Permit {
     argumentNames: () => undefined,
     suspiciousTool: () => undefined,
     asksFor: () => undefined,
+    changes: () => true,
     place: { door: "", person: "" },
     caller: () => ({ reads: new SessionReads(), agent: noAgent }),
     definition: () => Promise.reject(new Error("not asked for")),

@@ -141,7 +141,7 @@ describe("a config is refused", () => {
     [{ labels: ["secret"] }, '"secret" is not a label: expected "untrusted", "private", "public"'],
     [{ labels: { "rec.a": "private" } }, 'expected an array of "untrusted", "private", "public"'],
     [{ labels: { a: ["private"] } }, "needs a server name first"],
-    [{ flow: "of" }, 'expected "ask" or "off", did you mean "off"?'],
+    [{ flow: "of" }, 'expected "off" or "ask" or "strict", did you mean "off"?'],
     [{ rules: "deny when true" }, "expected an array of rules"],
   ])("with %j", async (policy, text) => {
     const config = { mcpServers: { rec: { command: "a" } }, policy };

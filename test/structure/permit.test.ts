@@ -32,7 +32,7 @@ const toServers = [
 const decisions = {
   call: "denied, held, rules, labels, quota, ask, record",
   inquiry: "denied, rules, labels, quota, ask, record",
-  list: "denied",
+  list: "denied, record",
   sampling: "denied, rules, labels, ask",
   answer: "denied, rules, ask",
   service: "",

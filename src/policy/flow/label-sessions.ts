@@ -19,6 +19,7 @@ export function fileHolder(path: string): string {
 /** Names of what labels are kept for, besides executions. */
 const holders = {
   file: fileHolder,
+  server: (config: string, server: string) => `server ${sha256(`${config} ${server}`)}`,
   client: (key: string) => `${clientPrefix}${sha256(key)}`,
 };
 
@@ -95,6 +96,15 @@ export class LabelSessions {
       ...(replaces ? { remove: [holder] } : {}),
       add: { holders: [holder], labels: reads, at: Date.now() },
     });
+  }
+
+  /** The data of others that was written into a server. */
+  ofServer(config: string, server: string): Promise<Read[]> {
+    return this.#of([holders.server(config, server)]);
+  }
+
+  async wroteServer(config: string, server: string, labels: readonly Read[]): Promise<void> {
+    await this.#change({ add: { holders: [holders.server(config, server)], labels, at: Date.now() } });
   }
 
   #keeper(own?: string): ReadKeeper {

@@ -32,7 +32,7 @@ export interface LeavingCall {
   labels: ReadonlySet<Label>;
   reads: SessionReads;
   mode: Exclude<FlowMode, "off">;
-  /** What the tool's definition asks for that is not its own, such as the result of another tool. */
+  /** Says what the tool's definition asks for besides its own data. */
   asksFor?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
     const data = privateIn(values, call.args, reads, true);
     return asked(call, data ? `${risk}; ${data.text}` : risk, places, risk);
   }
-  // A tool that only reads what it is given the address of is no place where a stranger waits: its address is looked at as data.
+  // A tool that reads pages sends nothing but their addresses, which are looked at as data.
   const sends = isPublic && !labels.has("untrusted");
   const mayBeTold = reads.hasRead("untrusted");
   const named = sends && mayBeTold ? places.map((place) => namedByStranger(place, reads)) : [];
@@ -56,10 +56,11 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   if (stranger) return asked(call, stranger, places);
   if ((!mayBeTold && asksFor === undefined) || !reads.hasRead("private")) return undefined;
   const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
-  const isForKnown = people.length > 0 && people.every((place) => isOwnField(place, reads));
-  if (isForKnown && asksFor === undefined) return undefined;
-  const isChosen = people.length > 0 && people.every((place) => isOwnField(place, reads) || isChosenByModel(place, reads));
-  const data = privateIn(values, call.args, reads, isChosen);
+  const isOwn = (place: Value) => isOwnField(place, reads);
+  if (people.length > 0 && people.every(isOwn) && asksFor === undefined) return undefined;
+  const isChosen = people.length > 0 && people.every((place) => isOwn(place) || isPlain(place, reads));
+  const sent = values.filter((value) => !people.includes(value));
+  const data = privateIn(sent, call.args, reads, isChosen);
   if (!data) return undefined;
   if (asksFor !== undefined) return asked(call, `${asksFor}, and ${data.text}`, places, data.source);
   const told = reads.all.filter(({ label }) => label === "untrusted").map(({ source }) => source);
@@ -67,7 +68,25 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   return asked(call, `others can see what it is given, ${data.text}, and ${by}`, places, data.source);
 }
 
-/** The agent's model answers a server with what it has seen. The server's own data is no news to it. */
+/** The source of a stranger's text that the arguments hold, or may hold. Undefined if there is none. */
+export function strangersTextIn(args: object, reads: SessionReads): string | undefined {
+  const strangers = textsOf(reads, "untrusted");
+  const isProgram = reads instanceof ProgramReads;
+  for (const { letters } of valuesIn(args)) {
+    if (letters.length < pieceLetters) continue;
+    const found = strangers.find(
+      (text) => text.has(letters.slice(0, pieceLetters)) || text.has(letters.slice(-pieceLetters)),
+    );
+    if (found) return found.origin.source;
+    // The program may have made it of anything that it has read.
+    const own =
+      isProgram && !reads.isWritten(letters) ? reads.own.find(({ label }) => label === "untrusted") : undefined;
+    if (own) return own.source;
+  }
+  return undefined;
+}
+
+/** The agent's model answers a server with what it has seen. The server knows its own data. */
 export function leavingInAnswer(server: string, reads: SessionReads): Leaving | undefined {
   const others = reads.all.filter(({ label, source }) => label === "private" && !source.startsWith(`${server}.`));
   if (others.length === 0) return undefined;
@@ -112,13 +131,15 @@ function isOwnField({ letters }: Value, reads: SessionReads): boolean {
   return own.some((each) => each.hasField(letters));
 }
 
-/** Whether the model has written a place, and no stranger has. */
-function isChosenByModel({ letters }: Value, reads: SessionReads): boolean {
+/** Whether the model has written a place and no stranger has named it, or it is a whole value, such as the sender of a mail. */
+function isPlain({ letters }: Value, reads: SessionReads): boolean {
+  const strangers = textsOf(reads, "untrusted");
+  if (strangers.some((each) => each.hasField(letters))) return true;
   const isWritten = !(reads instanceof ProgramReads) || reads.isWritten(letters);
-  return isWritten && !textsOf(reads, "untrusted").some((each) => each.has(letters));
+  return isWritten && !strangers.some((each) => each.has(letters));
 }
 
-/** The private data that the values may hold. `isChosen`: the model has chosen where they go, and the program has not. */
+/** The private data that the values may hold. `isChosen`: the program has not computed where they go. */
 function privateIn(
   values: readonly Value[],
   args: object,
@@ -126,13 +147,17 @@ function privateIn(
   isChosen: boolean,
 ): PrivateData | undefined {
   const isMissing = reads.allTexts.some((texts) => texts.lacks("private"));
-  if (exceededLimit(args) !== undefined) return unknown(reads, "it may hold private data, because its arguments are too large to be compared");
+  if (exceededLimit(args) !== undefined)
+    return unknown(reads, "it may hold private data, because its arguments are too large to be compared");
   const found = foundIn(values, reads);
-  if (found === "too many") return unknown(reads, "it may hold private data, because its arguments are too many to be compared");
-  if (found) return { source: found.source, text: `its arguments repeat private data (${found.source}: "${found.words}")` };
+  if (found === "too many")
+    return unknown(reads, "it may hold private data, because its arguments are too many to be compared");
+  if (found)
+    return { source: found.source, text: `its arguments repeat private data (${found.source}: "${found.words}")` };
   if (isMissing) return unknown(reads, "it may hold private data whose text is not known");
   // Even a constant can say something: the program may have chosen it, or that it is sent, by the data.
-  const isOwnText = isChosen && reads instanceof ProgramReads && values.every(({ letters }) => reads.isWritten(letters));
+  const isOwnText =
+    isChosen && reads instanceof ProgramReads && values.every(({ letters }) => reads.isWritten(letters));
   if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !isOwnText)
     return unknown(reads, "the program has read private data, on which the call may depend");
   const code = values.find(({ text }) => isEncoded(text, reads));
@@ -155,11 +180,12 @@ function foundIn(values: readonly Value[], reads: SessionReads): Found | "too ma
   if (pieces.length > Math.min(maxComparedPieces, maxComparedChars / (chars + 1))) return "too many";
   for (const { letters, words } of pieces) {
     const isWritten = isProgram && reads.isWritten(letters);
-    const found = (isWritten ? undefined : own.find((text) => text.has(letters))) ?? seen.find((text) => text.has(letters));
+    const found =
+      (isWritten ? undefined : own.find((text) => text.has(letters))) ?? seen.find((text) => text.has(letters));
     if (found) return { ...found.origin, words };
   }
   if (own.length === 0 || !isProgram) return undefined;
-  // What the program has taken from its results and joined with its own words.
+  // The program may have joined parts of its results with its own words.
   for (const { text } of values) {
     for (const word of wordsIn(text)) {
       const letters = lettersOf(word);
@@ -204,7 +230,9 @@ function decodedForms(text: string): string[] {
     Buffer.from(token, "base64").toString("utf8"),
     ...(/^(?:[0-9a-f]{2})+$/i.test(token) ? [Buffer.from(token, "hex").toString("utf8")] : []),
   ]);
-  const plain = /%[0-9a-f]{2}/i.test(text) ? [text.replace(/(?:%[0-9a-f]{2})+/gi, (each) => Buffer.from(each.replaceAll("%", ""), "hex").toString("utf8"))] : [];
+  const plain = /%[0-9a-f]{2}/i.test(text)
+    ? [text.replace(/(?:%[0-9a-f]{2})+/gi, (each) => Buffer.from(each.replaceAll("%", ""), "hex").toString("utf8"))]
+    : [];
   return [turned, rotated, ...plain, ...bytes];
 }
 
@@ -233,21 +261,27 @@ function valuesIn(args: object): Value[] {
 
 /** Parts of a value that are long enough to be no chance. */
 function piecesOf({ text, letters }: Value): { letters: string; words: string }[] {
-  const words = (from: number) => text.slice(from, from + 60).replace(/\s+/g, " ").trim();
+  const words = (from: number) =>
+    text
+      .slice(from, from + 60)
+      .replace(/\s+/g, " ")
+      .trim();
   if (letters.length < minPieceLetters) return [];
   if (letters.length <= pieceLetters) {
-    // A common word is no data.
+    // A common word says nothing.
     const isWord = letters.length < pieceLetters / 2 && /^\p{L}+$/u.test(text.trim());
     return isWord ? [] : [{ letters, words: words(0) }];
   }
-  const pieces = [];
-  for (let at = 0; at + pieceLetters <= letters.length; at += pieceLetters / 2)
-    pieces.push({ letters: letters.slice(at, at + pieceLetters), words: words(Math.floor((at / letters.length) * text.length)) });
-  // Numbers and addresses in a sentence.
-  for (const word of wordsIn(text)) {
+  // Numbers and addresses in a sentence come first, because a person recognises them.
+  const pieces = wordsIn(text).flatMap((word) => {
     const each = lettersOf(word);
-    if (each.length >= minPieceLetters && /[\d@]/.test(word)) pieces.push({ letters: each, words: word });
-  }
+    return each.length >= minPieceLetters && /[\d@]/.test(word) ? [{ letters: each, words: word }] : [];
+  });
+  for (let at = 0; at + pieceLetters <= letters.length; at += pieceLetters / 2)
+    pieces.push({
+      letters: letters.slice(at, at + pieceLetters),
+      words: words(Math.floor((at / letters.length) * text.length)),
+    });
   return pieces;
 }
 
@@ -265,7 +299,8 @@ function plainName(key: string): string {
 
 const person =
   /^(?:to|cc|bcc|(?:to_|cc_|bcc_|recipient_|user_|payee_|customer_)?(?:addresse?s?|e_?mails?|phones?|phone_number|recipients?|handles?|ibans?|accounts?|account_number|channels?|channel_ids?|chat_ids?|users?|user_ids?|usernames?|names?_of_recipient|attendees|invitees|members?|payee|beneficiary|room|assignees?|participants))$/;
-const site = /^(?:ur[il]s?|href|link|webhook(?:_url)?|endpoint|host|domain|callback(?:_url)?|server|site|remote|repo_url)$/;
+const site =
+  /^(?:ur[il]s?|href|link|webhook(?:_url)?|endpoint|host|domain|callback(?:_url)?|server|site|remote|repo_url)$/;
 
 function isPerson(key: string): boolean {
   return person.test(plainName(key));
@@ -277,7 +312,8 @@ function isPlace(key: string): boolean {
 }
 
 function riskText(reads: SessionReads): string {
-  const ofLabel = (label: DataLabel) => sourcesText(reads.all.filter((each) => each.label === label).map(({ source }) => source));
+  const ofLabel = (label: DataLabel) =>
+    sourcesText(reads.all.filter((each) => each.label === label).map(({ source }) => source));
   const read = `private data (${ofLabel("private")}) and text that strangers may have written (${ofLabel("untrusted")})`;
   return `others can see what it is given, and this session has read ${read}`;
 }

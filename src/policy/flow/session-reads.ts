@@ -135,14 +135,14 @@ export class SessionReads {
   }
 }
 
-/** What a program has read. The model that wrote it knows what its session has seen, or what the program that called it has read. */
+/** The reads of a program. The model that wrote it knows what its session has seen. A program that was called knows what its caller has read. */
 export class ProgramReads extends SessionReads {
   readonly id: string;
   readonly #within: SessionReads;
   readonly #source: string;
   #letters: string | undefined;
   #isKept = false;
-  /** What a person has allowed it to send, and where to. */
+  /** The data and the places that a person has allowed. */
   readonly allowed = new Set<string>();
 
   constructor(within: SessionReads, keeper: ReadKeeper | undefined, id: string, source: string) {

@@ -90,7 +90,13 @@ function aboutCaller(
 ): Pick<ExecuteRequest, "isForAgent" | "host" | "starter" | "within" | "origin" | "dryRun"> {
   if (!caller) return {};
   const { isForAgent, host, starter, dryRun, position } = caller;
-  return { isForAgent, host, starter, within: caller.caller?.reads, dryRun: dryRun && new DryRun({ dryRun, call: position.call }) };
+  return {
+    isForAgent,
+    host,
+    starter,
+    within: caller.caller?.reads,
+    dryRun: dryRun && new DryRun({ dryRun, call: position.call }),
+  };
 }
 
 /** The execution with that id, which was begun before, perhaps in another process. Undefined if there is none. */

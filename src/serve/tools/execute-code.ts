@@ -68,6 +68,7 @@ export async function callExecuteCode(
   context.span?.executes(followed.id);
   const outcome = await outcomeInTime(followed, args, app, signal, context);
   if (!outcome) return textResult(await waitingText(followed, app));
+  if (resume !== undefined) await readOutcome(followed.id, outcome, context.asker ?? agentOfUser, app);
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases }, app, context.asker);
@@ -122,7 +123,6 @@ async function resumed(
   if (typeof id !== "string") return textResult('"resume" takes the id of an execution as a string', true);
   if (code !== undefined) return textResult('Give "code" or "resume", not both', true);
   const followed = await (await app.executions()).follow(id, app, asker);
-  await readOutcome(id, asker, app);
   return followed;
 }
 

@@ -69,7 +69,9 @@ test("a permission for the session counts until something else is read", async (
   const both = { ...labels, get_mail: ["untrusted"], get_more: ["private"] };
   person = new Person("session", "no");
   const more = ["get_mail", "get_more"].map((name) => ({ name }));
-  (await recorded.open({ labels: both }, { flow: "strict" }, [...tools, ...more])).pool.setHost({ responder: person.host });
+  (await recorded.open({ labels: both }, { flow: "strict" }, [...tools, ...more])).pool.setHost({
+    responder: person.host,
+  });
   await recorded.run(
     "const read = [await rec.get_issue({}), await rec.get_key({})]; await rec.post({ text: 'a' }); await rec.post({ text: 'b' }); return read",
   );

@@ -154,13 +154,12 @@ describe("a question of a server", () => {
     expect(person.asked).toEqual([]);
   });
 
-  test("is answered by the model only if a person allows it, once the session has read both", async () => {
-    const { person, sampled } = await openedFor(undefined, "once", "no");
-    await recorded.run(`${readBoth} ${sampling}`);
-    expect(person.asked).toEqual([
-      expect.stringContaining("rec.post"),
-      expect.stringContaining("rec.sampling.createMessage"),
-    ]);
+  test("is answered by the model only if a person allows it, once it has seen private data of another server", async () => {
+    const { person, sampled } = await openedFor(undefined, "no");
+    await recorded.app.pool.reads.add([{ label: "private", source: "crm.get_customer" }]);
+    await recorded.run(sampling);
+    expect(person.asked).toEqual([expect.stringContaining("rec.sampling.createMessage")]);
+    expect(person.asked[0]).toContain("may tell it private data (crm.get_customer)");
     expect(sampled()).toBe(0);
     expect(sent()).not.toContain(secret);
   });

@@ -3,6 +3,8 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import { LabelSessions } from "../../../src/policy/flow/label-sessions.ts";
+import { leavingIn } from "../../../src/policy/flow/leaving.ts";
+import { SessionReads } from "../../../src/policy/flow/session-reads.ts";
 import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
@@ -36,13 +38,12 @@ test("an execution that is stored keeps what its session had read before and rea
   await withSessions(async (sessions) => {
     const session = sessions.ofConnection();
     await session.add([secret]);
-    {
-      using stored = session.executes("a");
-      using other = session.executes("b");
-      await stored.keep();
-      await session.add([stranger]);
-      expect([stored.isKept, other.isKept]).toEqual([true, false]);
-    }
+    const stored = session.program("a", "");
+    const other = session.program("b", "");
+    await stored.keepForExecution();
+    await stored.add([stranger]);
+    await other.add([stranger]);
+    expect([stored.isKept, other.isKept]).toEqual([true, false]);
     expect(await sessions.ofExecution("b")).toEqual([]);
     await session.add([{ label: "private", source: "later.get" }]);
     expect(await sessions.ofExecution("a")).toEqual([secret, stranger]);
@@ -51,21 +52,19 @@ test("an execution that is stored keeps what its session had read before and rea
   });
 });
 
-test("a comparison finds parts of the data whatever their punctuation, and says nothing if data is missing", () => {
-  const session = new LabelSessions({
-    store: new SqliteStore(join(folder.path, "other.sqlite")),
-    log: silentLog,
-  }).ofConnection();
+test("a comparison finds parts of the data whatever their punctuation, and asks if data is missing", () => {
+  const reads = new SessionReads();
   const text = JSON.stringify({
     content: [{ type: "text", text: JSON.stringify({ name: "Ada Lovelace", iban: "DE12 3456 7890 1234" }) }],
   });
-  void session.add([secret], () => text);
-  expect(session.compare({ body: { lines: ["IBAN DE12-3456-7890-1234"] } })).toEqual({ repeats: "crm.get" });
-  expect(session.compare({ to: "ada LOVELACE" })).toEqual({ repeats: "crm.get" });
-  expect(session.compare({ to: "Charles Babbage", n: 17 })).toBe("nothing");
-  void session.add([{ label: "private", source: "large.get" }]);
-  expect(session.compare({ to: "Charles Babbage" })).toBeUndefined();
-  expect(
-    session.compare(Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`k${n}`, `value ${n} text`]))),
-  ).toBeUndefined();
+  void reads.add([secret], { size: text.length, text: () => text });
+  void reads.add([stranger], { size: 4, text: () => "text" });
+  const why = (args: object) => leavingIn({ args, labels: new Set(["public"]), reads, mode: "ask" })?.why;
+  expect(why({ body: { lines: ["IBAN DE12-3456-7890-1234"] } })).toContain("repeat private data (crm.get:");
+  expect(why({ body: "ada LOVELACE" })).toContain("repeat private data (crm.get:");
+  expect(why({ body: "Charles Babbage", n: 17 })).toBeUndefined();
+  void reads.add([{ label: "private", source: "large.get" }]);
+  expect(why({ body: "Charles Babbage" })).toContain("whose text is not known");
+  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`k${n}`, `value ${n} text`]));
+  expect(why(many)).toContain("too many");
 });

@@ -1,8 +1,9 @@
 /** What the outcome of a program shows to whoever ran it: the model of a session, or the program that called it. */
-import type { Outcome } from "../../sandbox/contract.ts";
-import { maxComparedPieces, maxPlainNumbers, maxReadChars, minWordLetters, pieceLetters } from "../limits.ts";
-import { lettersOf } from "./known-texts.ts";
-import type { ProgramReads, SessionReads } from "./session-reads.ts";
+
+import { lettersOf } from "../policy/flow/known-texts.ts";
+import type { ProgramReads, ReadText, SessionReads } from "../policy/flow/session-reads.ts";
+import { maxComparedChars, maxPlainNumbers, maxReadChars, minWordLetters } from "../policy/limits.ts";
+import type { Outcome } from "../sandbox/contract.ts";
 
 /** Adds what the outcome shows of what the program has read. A count is not the data. */
 export async function noteShown(outcome: Outcome, program: ProgramReads, to: SessionReads): Promise<void> {
@@ -20,6 +21,14 @@ export async function noteShown(outcome: Outcome, program: ProgramReads, to: Ses
   }
 }
 
+/** Everything that the outcome shows. Undefined if that is too much to be kept. */
+export function shownText(outcome: Outcome): ReadText | undefined {
+  const { leaves, isWhole } = shownTexts(outcome);
+  if (!isWhole) return undefined;
+  const json = JSON.stringify([...leaves]);
+  return { size: json.length, text: () => json };
+}
+
 /** The texts by the source that has them; undefined: by any. */
 function sourcesOf(
   { leaves, numbers, isWhole }: ShownTexts,
@@ -29,30 +38,24 @@ function sourcesOf(
   const found = new Map<string | undefined, string[]>();
   const add = (source: string | undefined, leaf: string) => found.set(source, [...(found.get(source) ?? []), leaf]);
   const known = program.texts.all;
+  const chars = known.reduce((sum, { size }) => sum + size, 0);
+  if (chars * leaves.size > maxComparedChars) return { found: new Map([[undefined, [...leaves]]]), isSpelled };
   const lacksTexts = program.texts.lacks("private") || program.texts.lacks("untrusted");
   for (const leaf of leaves) {
     const letters = lettersOf(leaf);
     if (letters === "") continue;
     if (letters.length < minWordLetters) {
-      // A country is no data. A letter of a word is.
-      isSpelled ||= !program.isQuoted(leaf) && !known.some((text) => text.hasField(letters));
+      // The code of a country says little. The letters of a word, one by one, say all of it.
+      isSpelled ||= !program.isQuoted(leaf) && !known.some((text) => text.hasAlone(leaf));
       continue;
     }
     if (program.isWritten(letters)) continue;
-    const pieces = piecesOf(letters);
-    const sources = known.filter((text) => pieces.some((piece) => text.has(piece))).map(({ origin }) => origin.source);
+    const sources = known.filter((text) => text.hasValue(leaf)).map(({ origin }) => origin.source);
     for (const source of new Set(sources)) add(source, leaf);
     if (sources.length === 0 || lacksTexts) add(undefined, leaf);
   }
   if (!isWhole || numbers > maxPlainNumbers) add(undefined, "");
   return { found, isSpelled };
-}
-
-function piecesOf(letters: string): string[] {
-  const pieces = [];
-  for (let at = 0; at === 0 || at + pieceLetters <= letters.length; at += pieceLetters)
-    pieces.push(letters.slice(at, at + pieceLetters));
-  return pieces.slice(0, maxComparedPieces);
 }
 
 interface ShownTexts {
