@@ -41,6 +41,8 @@ export interface StoredTool {
   name: string;
   inputSchema: JsonObject;
   edit?: string;
+  description?: string;
+  annotations?: JsonObject;
   labels?: readonly Label[];
 }
 

@@ -7,9 +7,8 @@ import { type Label, labels } from "../../config/policy.ts";
 import { effectOf } from "../decision.ts";
 import { firstSentence, stemOf, stemsOf, type Text, textOf, wordsOf } from "./label-words.ts";
 
-/** The parts of a definition that the rules read. */
+/** The parts of a definition that the rules read, beside the tool's own name. */
 export interface LabelledDefinition {
-  name: string;
   description?: string | undefined;
   inputSchema?: JsonObject | undefined;
   annotations?: Record<string, unknown> | undefined;
@@ -59,7 +58,8 @@ export const labelWords = {
     "cron branch bucket channel storage usage dsn property association workflow block database tenant member employee patient location salary " +
     "bank card process transaction session migration function analytics advisor connection datasource source machine app application ledger replay policy binding",
   /** A tool about a browser or the web reads pages: its messages, keys and files are not the user's. */
-  pages: "web website webpage browser html dom element tab console network heapsnapshot screenshot snapshot internet http",
+  pages:
+    "web website webpage browser html dom element tab console network heapsnapshot screenshot snapshot internet http",
   /** A tool about documentation reads what its vendor publishes. */
   manuals: "documentation docs doc manual reference guidance guide",
   /** Stores, whose rows strangers may have written. */
@@ -84,17 +84,21 @@ const stems = Object.fromEntries(Object.entries(labelWords).map(([key, words]) =
   ReadonlySet<string>
 >;
 
-const known = new WeakMap<LabelledDefinition, readonly LabelReason[]>();
+const known = new WeakMap<LabelledDefinition, { name: string; reasons: readonly LabelReason[] }>();
 
-/** The labels that the rules give a tool. They are looked for once per definition. */
-export function labelsByRules(definition: LabelledDefinition): readonly LabelReason[] {
-  return known.getOrInsertComputed(definition, () => {
-    const reasons = reasonsFor(read(definition));
-    return labels.flatMap((label) => {
-      const why = reasons.find((each) => each.label === label)?.why;
-      return why === undefined ? [] : [{ label, why }];
-    });
-  });
+/** The labels that the rules give a tool, each with the first reason. They are looked for once per definition. */
+export function labelsByRules(name: string, definition: LabelledDefinition): readonly LabelReason[] {
+  const found = known.get(definition);
+  if (found?.name === name) return found.reasons;
+  const all = reasonsFor(read(name, definition));
+  const reasons = labels.flatMap((label) => all.find((each) => each.label === label) ?? []);
+  known.set(definition, { name, reasons });
+  return reasons;
+}
+
+/** The same, without the reasons. */
+export function statedLabels(name: string, definition: LabelledDefinition): Label[] {
+  return labelsByRules(name, definition).map(({ label }) => label);
 }
 
 /** Tools do one of these. */
@@ -127,7 +131,7 @@ interface Reading {
   annotations: Record<string, unknown> | undefined;
 }
 
-function read({ name: written, description = "", inputSchema, annotations }: LabelledDefinition): Reading {
+function read(written: string, { description = "", inputSchema, annotations }: LabelledDefinition): Reading {
   const name = textOf(wordsOf(written));
   const said = textOf(firstSentence(description));
   const args = argumentsOf(inputSchema);
@@ -170,7 +174,8 @@ function reasonsFor(reading: Reading): LabelReason[] {
   const returns = deed === "reads" || deed === undefined || runs !== undefined || (deed === "sends" && isOfPages);
   const strange = nounIn([name, said], "foreign", "mixed");
   const given = args.filter(isName);
-  const own = nounIn([name, said], "mixed", "own") ?? (deed === "reads" ? nounIn([name, said, ...given], "own") : undefined);
+  const own =
+    nounIn([name, said], "mixed", "own") ?? (deed === "reads" ? nounIn([name, said, ...given], "own") : undefined);
   if (returns && !isManual) {
     give("untrusted", strange && `it returns "${strange}"`);
     if (!isOfPages) {
@@ -179,8 +184,10 @@ function reasonsFor(reading: Reading): LabelReason[] {
       give("private", yours && `its description says "${yours}"`);
       const store = searchesStore(reading, given);
       give("untrusted", store && `it searches "${store}"`);
-      const path = deed === "reads" ? args.find((each) => /^(?:file)?_?paths?$|^directory$/i.test(each.name)) : undefined;
-      for (const label of ["untrusted", "private"] as const) give(label, path && `its argument "${path.name}" is a path`);
+      const path =
+        deed === "reads" ? args.find((each) => /^(?:file)?_?paths?$|^directory$/i.test(each.name)) : undefined;
+      for (const label of ["untrusted", "private"] as const)
+        give(label, path && `its argument "${path.name}" is a path`);
     }
   }
   const hint = openness(reading);
@@ -215,7 +222,9 @@ function openness({ deed, annotations }: Reading): { isSaid: boolean; why: strin
   const isSaid = hint !== undefined && hint !== null;
   return {
     isSaid,
-    why: isSaid ? "its annotations say that its world is open" : "nothing says what it does, or that its world is closed",
+    why: isSaid
+      ? "its annotations say that its world is open"
+      : "nothing says what it does, or that its world is closed",
   };
 }
 
@@ -228,10 +237,7 @@ const startOf = ({ words, stems: all }: Text, count: number): Text => ({
 });
 
 /** The first verb counts, unless a later one says more: `start_search` reads, and `read_and_send` sends. */
-function deedOf(
-  { words, stems: all }: Text,
-  { isName = false } = {},
-): { deed: Deed; word: string } | undefined {
+function deedOf({ words, stems: all }: Text, { isName = false } = {}): { deed: Deed; word: string } | undefined {
   let first: { deed: Deed; word: string } | undefined;
   for (const [at, stem] of all.entries()) {
     const word = words[at]!;

@@ -51,7 +51,10 @@ export function stemsOf(words: string): ReadonlySet<string> {
 
 /** The words of the first sentence of a description, without headings and names of services in front of it. */
 export function firstSentence(description: string): string[] {
-  const text = description.slice(0, maxSentenceChars).replace(/^[^\p{L}]*\p{L}+:\s+/u, "").trimStart();
+  const text = description
+    .slice(0, maxSentenceChars)
+    .replace(/^[^\p{L}]*\p{L}+:\s+/u, "")
+    .trimStart();
   const end = text.search(/(?<=[^\d\s][^\s]|\))[.!?:。](?=\s|$)|\n\s*\n/u);
   return wordsOf(end < 0 ? text : text.slice(0, end));
 }

@@ -10,7 +10,9 @@ export type HandLabels = ReadonlyMap<Label, "expected" | "either">;
 const file = join(import.meta.dir, "../../policy/flow/hand-labels.txt");
 
 export function handLabels() {
-  const lines = readFileSync(file, "utf8").split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const lines = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
   const byServer = new Map<string, { pattern: string; labels: HandLabels }[]>();
   let server = "";
   for (const line of lines) {
@@ -20,7 +22,12 @@ export function handLabels() {
       continue;
     }
     const [given = "", patterns = ""] = line.split(": ");
-    const labels = new Map(given.split(" ").filter((each) => each !== "-").map((each) => [each.replace("?", "") as Label, each.endsWith("?") ? "either" : "expected"] as const));
+    const labels = new Map(
+      given
+        .split(" ")
+        .filter((each) => each !== "-")
+        .map((each) => [each.replace("?", "") as Label, each.endsWith("?") ? "either" : "expected"] as const),
+    );
     const all = byServer.get(server) ?? [];
     for (const pattern of patterns.split(" ")) all.push({ pattern, labels });
     byServer.set(server, all);

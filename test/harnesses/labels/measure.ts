@@ -1,7 +1,7 @@
 /** Compares the labels of the rules with those that a person gave: `bun run labels FOLDER`, where the folder has one JSON file per server. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Label, labels } from "../../../src/config/policy.ts";
+import { labels } from "../../../src/config/policy.ts";
 import { type LabelledDefinition, labelsByRules } from "../../../src/policy/flow/label-rules.ts";
 import { handLabels } from "./hand-labels.ts";
 
@@ -9,17 +9,24 @@ const [folder, verbose] = process.argv.slice(2);
 if (folder === undefined) throw new Error("Usage: bun run labels FOLDER [which]");
 const hand = handLabels();
 const half = (server: string) => (hand.servers.indexOf(server) % 2 === 0 ? "tuned" : "held out");
-interface Count { right: number; extra: number; missing: number }
+interface Count {
+  right: number;
+  extra: number;
+  missing: number;
+}
 const counts = new Map<string, Count>();
 let tools = 0;
 for (const file of readdirSync(folder).sort()) {
-  const { server, tools: listed } = JSON.parse(readFileSync(join(folder, file), "utf8")) as { server: string; tools: LabelledDefinition[] };
+  const { server, tools: listed } = JSON.parse(readFileSync(join(folder, file), "utf8")) as {
+    server: string;
+    tools: (LabelledDefinition & { name: string })[];
+  };
   if (!hand.servers.includes(server)) continue;
   for (const tool of listed) {
     const expected = hand.of(server, tool.name);
     if (!expected) throw new Error(`${server}.${tool.name} has no labels by hand`);
     tools += 1;
-    const given = labelsByRules(tool);
+    const given = labelsByRules(tool.name, tool);
     for (const label of labels) {
       const reason = given.find((each) => each.label === label);
       const want = expected.get(label);
@@ -31,11 +38,14 @@ for (const file of readdirSync(folder).sort()) {
         count[kind] += 1;
         counts.set(key, count);
       }
-      if (kind !== "right" && (verbose === half(server) || verbose === "all")) console.log(`${kind} ${label}: ${server}.${tool.name} ${reason?.why ?? ""}`);
+      if (kind !== "right" && (verbose === half(server) || verbose === "all"))
+        console.log(`${kind} ${label}: ${server}.${tool.name} ${reason?.why ?? ""}`);
     }
   }
 }
 console.log(`${tools} tools of ${hand.servers.length} servers`);
 for (const [key, { right, extra, missing }] of [...counts].sort()) {
-  console.log(`${key}: precision ${(right / (right + extra)).toFixed(3)}, recall ${(right / (right + missing)).toFixed(3)} (${right} right, ${extra} extra, ${missing} missing)`);
+  console.log(
+    `${key}: precision ${(right / (right + extra)).toFixed(3)}, recall ${(right / (right + missing)).toFixed(3)} (${right} right, ${extra} extra, ${missing} missing)`,
+  );
 }
