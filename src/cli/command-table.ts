@@ -31,6 +31,10 @@ export const commands: CommandTable = {
     disable: "Turn off servers or single tools without removing them",
     enable: "Turn servers or single tools back on",
   }),
+  label: {
+    summary: "Say what the data of a tool is: untrusted, private or public",
+    load: () => import("./commands/label.ts"),
+  },
   config: {
     summary: "Find or edit the config file in use (path, edit)",
     description: "Find or edit the config file in use.",
@@ -248,6 +252,7 @@ export const sections: Record<string, readonly string[]> = {
     "remove",
     "disable",
     "enable",
+    "label",
     "config",
     "trust",
     "review",

@@ -66,10 +66,11 @@ export function serversBehind<Server extends Viewed>(
   const behind = [...servers].filter(([name]) => chosen?.includes(name) ?? isNamed(name));
   return new Map(
     behind.map(([name, server]) => {
-      const lines = confirmLines(tools.confirm, {
-        line: pathText(["doors", door, "tools", "confirm"]),
-        of: (pattern) => commonPatterns(name, pattern, all),
+      const at = (key: string) => ({
+        line: pathText(["doors", door, "tools", key]),
+        of: (pattern: string) => commonPatterns(name, pattern, all),
       });
+      const lines = confirmLines(tools.confirm, at("confirm"));
       const view = viewOf(name, tools, all);
       const edits = doorEdits(door, tools, name, all);
       const edited =
@@ -77,7 +78,7 @@ export function serversBehind<Server extends Viewed>(
           ? server
           : { ...server, ...withEdits(server, mergedEdits(server.edits?.written ?? [], edits), env) };
       const apart = own.includes(name) ? { door } : {};
-      const labels = labelLines(tools.labels, (pattern) => commonPatterns(name, pattern, all));
+      const labels = labelLines(tools.labels, at("labels"));
       const policy = withDoorRules(server.policy, lines, labels);
       return [name, { ...edited, ...(view && { view }), ...apart, policy }];
     }),

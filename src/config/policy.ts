@@ -64,6 +64,7 @@ export interface DenyLine {
 /** The labels of one place, by pattern. */
 export interface LabelLine {
   labels: { pattern: string; labels: readonly Label[] }[];
+  line: string;
 }
 
 /** A condition of the config. */
@@ -133,14 +134,14 @@ export function policyOf(
   const policy: ServerPolicy = { allow: [], deny: [], confirm: [], own: own.confirm };
   for (const place of places) addPlace(policy, place, policy.confirm);
   const userConfirm: ConfirmLine[] = [];
-  const ownLabels = places.flatMap(({ keys, of }) => labelLines(keys.labels, of));
+  const ownLabels = places.flatMap(labelsAt);
   const userPlaces: RuleSource[] = [
     { keys: user.entry ?? {}, path: ["mcpServers", name], file: userFile, of: (pattern) => ownPatterns(name, pattern) },
     { keys: user.common ?? {}, path: ["policy"], file: userFile, of: ofServer },
   ];
   for (const place of userPlaces) addPlace(policy, place, userConfirm);
   if (userConfirm.length > 0) policy.userConfirm = userConfirm;
-  const addedLabels = userPlaces.flatMap(({ keys, of }) => labelLines(keys.labels, of));
+  const addedLabels = userPlaces.flatMap(labelsAt);
   if (ownLabels.length > 0) policy.labels = ownLabels;
   if (addedLabels.length > 0) policy.addedLabels = addedLabels;
   const rules = [...ruleLines(user.common?.rules, userFile), ...ruleLines(common?.rules)];
@@ -203,13 +204,20 @@ function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: RuleSourc
   confirm.push(...confirmLines(keys.confirm, { line: at("confirm"), of }));
 }
 
+function labelsAt({ keys, path, file = "", of }: RuleSource): LabelLine[] {
+  return labelLines(keys.labels, { line: `${pathText([...path, "labels"])}${file}`, of });
+}
+
 /** The labels of one place. Empty if it says nothing about the server. */
-export function labelLines(given: Labels | undefined, of: RuleSource["of"]): LabelLine[] {
+export function labelLines(
+  given: Labels | undefined,
+  { line, of }: { line: string; of: RuleSource["of"] },
+): LabelLine[] {
   if (given === undefined) return [];
   const all = Array.isArray(given)
     ? [{ pattern: "*", labels: given }]
     : Object.entries(given).flatMap(([pattern, each]) => of(pattern).map((own) => ({ pattern: own, labels: each })));
-  return all.length > 0 ? [{ labels: all }] : [];
+  return all.length > 0 ? [{ labels: all, line }] : [];
 }
 
 /** The lines of one place. Empty if it says nothing about the server. */

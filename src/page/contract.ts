@@ -309,6 +309,8 @@ export interface PageTool {
   description: string;
   /** What the server says about the tool's effect. */
   effect: "reads" | "changes" | "destroys" | "unstated";
+  /** What its data is, and why, as the end of a sentence. */
+  labels: { label: "untrusted" | "private" | "public"; why: string }[];
   /** Why it is denied, as the end of a sentence. */
   denied?: string | undefined;
   confirm: ConfirmMode;

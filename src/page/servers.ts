@@ -100,7 +100,7 @@ export class ToolViews {
   readonly #touched = new Map<string, Map<string, RegistryTool>>();
 
   /** Throws SERVER_NOT_FOUND. */
-  of(server: string, { catalog, pool, config }: App): PageTools {
+  async of(server: string, { catalog, pool, config }: App): Promise<PageTools> {
     pool.state(server);
     const known = knownTools(server, catalog);
     const { policy, edits } = config.servers.get(server) ?? {};
@@ -108,9 +108,10 @@ export class ToolViews {
       ...(this.#touched.get(server) ?? []),
       ...(known ?? []).map((tool) => [ownNameOf(edits, tool) ?? tool.name, tool] as const),
     ]);
-    const tools = [...all]
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, tool]) => toolOf(name, tool, policy));
+    const sorted = [...all].sort(([one], [other]) => (one < other ? -1 : 1));
+    const tools = await Promise.all(
+      sorted.map(async ([name, tool]) => toolOf(name, tool, policy, await pool.explainLabels(server, name))),
+    );
     return {
       server,
       tools,
@@ -144,6 +145,7 @@ function toolOf(
   name: string,
   { name: shown, description, title, annotations }: RegistryTool,
   policy: ServerPolicy | undefined,
+  labels: PageTool["labels"],
 ): PageTool {
   const denied = policy && denialOf(policy, name);
   const confirmation = policy && confirmationOf(policy, name);
@@ -152,6 +154,7 @@ function toolOf(
     shownAs: shown === name ? undefined : shown,
     description: firstSentence(description || title || "").slice(0, maxShownDescriptionChars),
     effect: effectOf(annotations),
+    labels,
     denied,
     confirm: confirmation?.mode ?? "never",
     confirmLine: confirmation?.line,

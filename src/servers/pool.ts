@@ -4,6 +4,7 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { Label } from "../config/policy.ts";
+import type { LabelReason } from "../policy/flow/label-rules.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
 import { inquiryOf, kindOf, type Method } from "../policy/outgoing.ts";
 import type { CallOptions, ListToolsOptions } from "./call-options.ts";
@@ -86,6 +87,11 @@ export class Pool implements AsyncDisposable {
   /** The labels of a tool, by its own name. */
   labelsOf(server: string, tool: string): ReadonlySet<Label> {
     return this.#permit.labels.of(server, tool);
+  }
+
+  /** The same with their reasons. Reads the server catalog if it has to. */
+  explainLabels(server: string, tool: string): Promise<LabelReason[]> {
+    return this.#permit.labels.explain(server, tool);
   }
 
   /** Whether a person is being asked whether a tool may be called. */

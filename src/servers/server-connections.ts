@@ -43,6 +43,8 @@ export interface StoredTool {
   inputSchema: JsonObject;
   annotations?: Record<string, unknown> | undefined;
   edit?: string;
+  description?: string;
+  annotations?: JsonObject;
   labels?: readonly Label[];
 }
 

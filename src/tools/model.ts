@@ -21,7 +21,7 @@ export interface RegistryTool {
   /** Whether most tasks with the server need the tool, from the server catalog. */
   usual?: boolean;
   annotations?: JsonObject;
-  /** The labels that its server gives it, and those that it has lost before a person has seen it. Missing if there are none. */
+  /** The labels that the rules give its definition, and those that it has lost before a person has seen it. Missing if there are none. */
   labels?: readonly Label[];
   icons?: unknown[];
   _meta?: JsonObject;

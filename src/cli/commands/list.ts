@@ -1,13 +1,16 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
 
+import type { App } from "../../app/app.ts";
 import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, named, nothing, record, text, texts } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { megabyte } from "../../base/units.ts";
+import { escaped } from "../../base/visible-text.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
 import { type Config, type Extended, ownServersOf } from "../../config/load.ts";
+import { calledTool } from "../../config/tool-edits.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { interruptedBefore } from "../../tools/catalog/ask-all.ts";
@@ -32,6 +35,7 @@ import { stateCell } from "../palette.ts";
 import { countingServers, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { table } from "../table.ts";
+import { dim } from "../terminal-output.ts";
 import { foundText } from "./search.ts";
 
 const serversShape = named(
@@ -56,7 +60,7 @@ export default command({
       complete: "server",
       ...several,
     }),
-    detailed: flag("With tools: also show how to call each tool"),
+    detailed: flag("With tools: also show how to call each tool, and its labels with their reasons"),
     check: flag("Start every server, fetch its tools, and report failures"),
     ...configArgs,
     ...doorArgs,
@@ -147,7 +151,8 @@ async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise
   await using app = await openApp(io, flags);
   const listing = listTools(servers, app.catalog, io.interrupted);
   const { tools, missing } = await saying(io.stderr, "Fetching the tools of the servers", listing);
-  const shown = flags.detailed ? tools : tools.map(({ signature: _, example: __, ...tool }) => tool);
+  const detailed = flags.detailed ? await withLabels(tools, app) : undefined;
+  const shown = detailed ?? tools.map(({ signature: _, example: __, ...tool }) => tool);
   const document = { tools: shown, missing };
   const notListed = missing.map(
     ({ server, message, hint }) => `Not listed: ${server} (${[message, hint].filter(Boolean).join(". ")})\n`,
@@ -156,22 +161,41 @@ async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise
   const isEmpty = tools.length + missing.length + held.length === 0;
   return {
     json: document,
-    text: toolTexts(tools, flags.detailed === true, io),
+    text: detailed ? detailedText(detailed, io) : toolTexts(tools, io),
     note: isEmpty ? "There are no tools.\n" : [...notListed, ...held].join(""),
     failure: servers.length > 0 ? failureOfTools(missing) : undefined,
     beside: { list: document },
   };
 }
 
-/** One line per tool, or with `isDetailed` how to call it. */
-function toolTexts(tools: ShownTool[], isDetailed: boolean, { stdout }: Io): string {
-  if (isDetailed) {
-    const found = tools.map((tool) => {
-      const exampleTells = !tool.example.endsWith("()");
-      return { kind: "tool" as const, score: 0, exampleTells, ...tool };
-    });
-    return foundText(found, "signatures", stdout.columns);
-  }
+type LabelledTool = ShownTool & { labels: Record<string, string> };
+
+/** With the labels of each tool, and why it has them. */
+async function withLabels(tools: ShownTool[], { pool, catalog, config }: App): Promise<LabelledTool[]> {
+  const labelled = tools.map(async (tool) => {
+    const { server, name } = tool;
+    const { edits } = config.servers.get(server) ?? {};
+    const own = (edits && calledTool(edits, name, catalog.find(server)?.tools)?.tool) ?? name;
+    const reasons = await pool.explainLabels(server, own);
+    return { ...tool, labels: Object.fromEntries(reasons.map(({ label, why }) => [label, why])) };
+  });
+  return Promise.all(labelled);
+}
+
+/** How to call each tool, and what its data is. */
+function detailedText(tools: LabelledTool[], { stdout }: Io): string {
+  const texts = tools.map((tool) => {
+    const found = { kind: "tool" as const, score: 0, exampleTells: !tool.example.endsWith("()"), ...tool };
+    const reasons = Object.entries(tool.labels).map(([label, why]) =>
+      dim(`${label}: ${why.replace(/[\n\r\t]/g, escaped)}`),
+    );
+    return foundText([found], "signatures", stdout.columns) + reasons.map((line) => `  ${line}\n`).join("");
+  });
+  return texts.join("\n");
+}
+
+/** One line per tool. */
+function toolTexts(tools: ShownTool[], { stdout }: Io): string {
   const rows = tools.map(({ id, description }) => [id, description]);
   // Only a terminal gets the head, so that a program can read one tool per line.
   const text = table(["tool", { text: "description" }], rows, stdout.columns);

@@ -138,7 +138,7 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
   return (
     <ul class="tool-rows" aria-labelledby="tools" {...roving.list}>
       {tools.map((tool) => {
-        const { name, shownAs, description, effect, denied, confirm, confirmLine } = tool;
+        const { name, shownAs, description, effect, labels, denied, confirm, confirmLine } = tool;
         const item = roving.item(name);
         // The controls of the other rows are reached with the arrows.
         const inRow = { tabIndex: item.tabIndex, disabled: isDisabled };
@@ -153,7 +153,12 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
                   for agents <Text>{shownAs}</Text>{" "}
                 </span>
               )}
-              <span class={`badge ${effect}`}>{effectWords[effect]}</span>
+              <span class={`badge ${effect}`}>{effectWords[effect]}</span>{" "}
+              {labels.map(({ label, why }) => (
+                <span key={label} class="badge" title={`${label}: ${why}`}>
+                  {label}{" "}
+                </span>
+              ))}
               <p class="about">
                 <Text>{denied === undefined ? description : `It ${denied}`}</Text>
               </p>

@@ -1,13 +1,13 @@
-/** The labels of tools: the config decides, then the server catalog, then the statements of the server. */
+/** The labels of tools: the config decides, then the server catalog, then the rules about what a server says of its tools. */
 import { exactness, matches } from "../../config/pattern.ts";
-import type { Label, LabelLine, ServerPolicy } from "../../config/policy.ts";
-import { effectOf } from "../decision.ts";
+import { labels as allLabels, type Label, type LabelLine, type ServerPolicy } from "../../config/policy.ts";
+import { type LabelledDefinition, type LabelReason, labelsByRules, statedLabels } from "./label-rules.ts";
 
 /** The labels of a server's tools, by pattern. */
 export type LabelPatterns = Readonly<Record<string, readonly Label[]>>;
 
 /** A tool as its server was last listed, with its labels and those that it has lost unseen. */
-export type StatingTool = { labels?: readonly Label[] | undefined };
+export type StatingTool = LabelledDefinition & { labels?: readonly Label[] | undefined };
 
 type LabelledServer = { policy?: ServerPolicy | undefined; definitions?: { mode: string } | undefined };
 
@@ -23,7 +23,7 @@ export interface ToolLabelsOptions<Server extends LabelledServer> {
 
 interface Found {
   tool: StatingTool | undefined;
-  /** The labels that the server has given the tool, in this process. */
+  /** The labels that the rules have given the tool, in this process. */
   stated: readonly Label[];
   labels: ReadonlySet<Label>;
   /** Whether the catalog was asked. */
@@ -60,20 +60,44 @@ export class ToolLabels<Server extends LabelledServer> {
     const known = this.#known.getOrInsertComputed(entry, () => new Map());
     const found = known.get(tool);
     if (found?.isWhole && found.tool === listed) return found.labels;
-    const stated = statedNow(entry, listed, found?.stated ?? []);
+    const stated = statedNow(entry, tool, listed, found?.stated ?? []);
     const labels = this.#labelsOf(entry, tool, stated);
     known.set(tool, { tool: listed, stated, labels, isWhole: this.#catalog.has(entry) });
     return labels;
   }
 
   #labelsOf(entry: Server, tool: string, stated: readonly Label[]): ReadonlySet<Label> {
-    const { labels = [], addedLabels = [] } = entry.policy ?? {};
-    const own = mostExact(labels, tool) ?? mostExact([lineOf(this.#catalog.get(entry) ?? {})], tool) ?? stated;
-    const added = addedLabels.flatMap((line) => mostExact([line], tool) ?? []);
-    return new Set([...own, ...added]);
+    const { own, added } = this.#given(entry, tool);
+    return new Set([...(own?.labels ?? stated), ...added.flatMap(({ labels }) => labels)]);
   }
 
-  /** The labels of everything that a server has: of its resources and prompts too. An annotation of one tool counts for all of it. */
+  /** What the config and the server catalog say about a tool. */
+  #given(entry: Server, tool: string): { own: Given | undefined; added: Given[] } {
+    const { labels = [], addedLabels = [] } = entry.policy ?? {};
+    const own = mostExact(labels, tool) ?? mostExact([lineOf(this.#catalog.get(entry) ?? {})], tool);
+    return { own, added: addedLabels.flatMap((line) => mostExact([line], tool) ?? []) };
+  }
+
+  /** The labels of a tool with their reasons, as ends of sentences about the tool. */
+  async explain(server: string, tool: string): Promise<LabelReason[]> {
+    await this.load(server);
+    const entry = this.#options.servers.get(server);
+    if (!entry) return [];
+    const { own, added } = this.#given(entry, tool);
+    const given = [...(own ? [own] : []), ...added];
+    const rules = labelsByRules(tool, this.#options.listed(server, tool) ?? {});
+    return allLabels
+      .filter((label) => this.of(server, tool).has(label))
+      .map((label) => {
+        const why =
+          given.find(({ labels }) => labels.includes(label))?.why ??
+          rules.find((each) => each.label === label)?.why ??
+          "an earlier definition of it said so, or one that the config edits";
+        return { label, why };
+      });
+  }
+
+  /** The labels of everything that a server has: of its resources and prompts too. A label of one tool counts for all of it. */
   ofAll(server: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
     if (!entry) return none;
@@ -89,32 +113,36 @@ export class ToolLabels<Server extends LabelledServer> {
 }
 
 function lineOf(patterns: LabelPatterns): LabelLine {
-  return { labels: Object.entries(patterns).map(([pattern, labels]) => ({ pattern, labels })) };
+  return {
+    labels: Object.entries(patterns).map(([pattern, labels]) => ({ pattern, labels })),
+    line: "the catalog of well-known servers",
+  };
+}
+
+interface Given {
+  labels: readonly Label[];
+  why: string;
 }
 
 /** The labels of the most exact pattern of the first line that has one for the tool. */
-function mostExact(lines: readonly LabelLine[], tool: string): readonly Label[] | undefined {
-  for (const { labels } of lines) {
+function mostExact(lines: readonly LabelLine[], tool: string): Given | undefined {
+  for (const { labels, line } of lines) {
     const [found] = labels
       .filter(({ pattern }) => matches(pattern, tool))
       .sort((a, b) => exactness(b.pattern) - exactness(a.pattern));
-    if (found) return found.labels;
+    if (found) return { labels: found.labels, why: `${line} says so` };
   }
   return undefined;
 }
 
 /** A server cannot take a label back by listing a tool without it. With `lock`, the list has it until a person has accepted that it is gone. */
-function statedNow(entry: LabelledServer, tool: StatingTool | undefined, before: readonly Label[]): readonly Label[] {
-  const { labels = [] } = tool ?? {};
-  return tool && entry.definitions?.mode === "lock" ? labels : [...new Set([...before, ...labels])];
-}
-
-/**
- * A tool that says that it deals with an open world reads what strangers wrote, or writes where others can see it. A hint of another type
- * may mean anything, so it counts as true.
- */
-export function labelsStated(annotations: Record<string, unknown> | undefined): readonly Label[] {
-  const isOpen = annotations?.["openWorldHint"] ?? false;
-  if (isOpen === false) return [];
-  return effectOf(annotations) === "reads" ? ["untrusted"] : ["public"];
+function statedNow(
+  entry: LabelledServer,
+  name: string,
+  tool: StatingTool | undefined,
+  before: readonly Label[],
+): readonly Label[] {
+  // A tool that is not listed has a name. What is stored may be older than the rules.
+  const now = [...(tool?.labels ?? []), ...statedLabels(name, tool ?? {})];
+  return [...new Set(tool && entry.definitions?.mode === "lock" ? now : [...before, ...now])];
 }

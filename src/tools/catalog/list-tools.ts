@@ -1,6 +1,6 @@
 /** `claudikins list tools`: the tools of all servers or some. Only servers whose tools are not known are started. */
 import { ClaudikinsError, problemOf } from "../../base/errors.ts";
-import { about, errorCode, list, named, record, text, type ValueOf } from "../../base/json-shape.ts";
+import { about, byName, errorCode, list, named, record, text, type ValueOf } from "../../base/json-shape.ts";
 import { toolId } from "../model.ts";
 import { exampleCall, firstSentence, signature } from "../signature.ts";
 import { unknownServer } from "./chosen-servers.ts";
@@ -24,7 +24,14 @@ export const toolListShape = named(
   about(
     "list tools",
     record({
-      tools: list(record({ ...tool, "signature?": about("With --detailed", text), "example?": text })),
+      tools: list(
+        record({
+          ...tool,
+          "signature?": about("With --detailed", text),
+          "example?": text,
+          "labels?": about("With --detailed: why the tool has each of its labels", byName(text)),
+        }),
+      ),
       missing,
     }),
   ),

@@ -9,7 +9,7 @@ import type { Config, ServerConfig } from "../../config/load.ts";
 import { userDataFolder } from "../../config/locations.ts";
 import type { Label } from "../../config/policy.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
-import { labelsStated } from "../../policy/flow/tool-labels.ts";
+import { statedLabels } from "../../policy/flow/label-rules.ts";
 import type { CallOptions, ListToolsOptions } from "../../servers/call-options.ts";
 import type { Pool } from "../../servers/pool.ts";
 import type { ListedTool } from "../../servers/result.ts";
@@ -203,15 +203,16 @@ export class RegistryUpdater {
   }
 }
 
-/** What each tool states about its data, in any of its entries in the list, and what it stated when it was accepted. */
+/** The labels that the rules give each tool, in any of its entries in the list, and those that they gave what was accepted. */
 function labelsOf(
   listed: readonly ListedTool[],
   accepted: ReadonlyMap<string, readonly Label[]> | undefined,
 ): Map<string, readonly Label[]> {
   const all = new Map<string, readonly Label[]>();
-  for (const { name, annotations } of listed) {
+  for (const tool of listed) {
+    const { name } = tool;
     const known = all.get(name) ?? accepted?.get(name) ?? [];
-    all.set(name, [...new Set([...known, ...labelsStated(annotations)])]);
+    all.set(name, [...new Set([...known, ...statedLabels(name, tool)])]);
   }
   return all;
 }

@@ -40,7 +40,7 @@ export interface CheckOptions {
 export interface Checked {
   /** The tools that are held. Undefined if there are none. */
   held: HeldTools | undefined;
-  /** The labels that tools stated since they were accepted, by their own names. */
+  /** The labels that the rules gave tools since they were accepted, by their own names. */
   labels: ReadonlyMap<string, readonly Label[]>;
 }
 

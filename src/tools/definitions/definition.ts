@@ -2,7 +2,7 @@
 import { withTexts } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Label } from "../../config/policy.ts";
-import { labelsStated } from "../../policy/flow/tool-labels.ts";
+import { statedLabels } from "../../policy/flow/label-rules.ts";
 import type { ListedTool } from "../../servers/result.ts";
 
 /** The name is kept beside it. Icons and `_meta` may change although the tool does not. */
@@ -19,13 +19,13 @@ export interface NamedDefinition {
 export interface AcceptedDefinition extends Omit<NamedDefinition, "definition"> {
   /** Undefined if it was forgotten, because the server has listed too many other tools. */
   definition?: Definition | undefined;
-  /** All labels that the tool stated since it was accepted. */
+  /** All labels that the rules gave the tool since it was accepted. */
   labels: readonly Label[];
 }
 
 /** The definition as a person or a first list accepts it. */
 export function acceptedNow({ name, fingerprint, definition }: NamedDefinition): AcceptedDefinition {
-  return { name, fingerprint, definition, labels: labelsStated(definition.annotations) };
+  return { name, fingerprint, definition, labels: statedLabels(name, definition) };
 }
 
 /** Folders of this machine that a definition may mention. */

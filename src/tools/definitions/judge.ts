@@ -169,12 +169,13 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
   return { why: [...moved, ...definitionChanges(known.definition, tool.definition), ...lost] };
 }
 
-/** A label that a tool stated once is a promise about its data. What it never stated cannot be lost. */
-function lostLabels({ labels }: AcceptedDefinition, tool: NamedDefinition): string[] {
+/** A tool that loses a label does so by other words. With the same words, only the rules have changed, with claudikins itself. */
+function lostLabels({ labels, fingerprint }: AcceptedDefinition, tool: NamedDefinition): string[] {
+  if (fingerprint === tool.fingerprint) return [];
   const { labels: stated } = acceptedNow(tool);
   return labels
     .filter((label) => !stated.includes(label))
-    .map((label) => `its annotations no longer say that it is ${label}`);
+    .map((label) => `its definition no longer says that it is ${label}`);
 }
 
 function findingsOfNew(tool: NamedDefinition, scene: Scene): Findings {

@@ -1,0 +1,63 @@
+/** The words of names and descriptions, without their endings. */
+
+/** The words of a name in snake case, kebab case or camel case, in lower case. */
+export function wordsOf(name: string): string[] {
+  return name
+    .replace(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
+}
+
+/** Words that look like forms of others. */
+const exceptions: Readonly<Record<string, string>> = {
+  sent: "send",
+  paid: "pay",
+  news: "news",
+  written: "writ",
+  wrote: "writ",
+  made: "mak",
+  emails: "email",
+  sms: "sms",
+  status: "status",
+  indices: "index",
+};
+
+/** The word without its ending: `posts`, `posted` and `posting` become `post`. English only; other words stay as they are. */
+export function stemOf(word: string): string {
+  if (Object.hasOwn(exceptions, word)) return exceptions[word]!;
+  const base = word
+    .replace(/(?:ies|ied)$/, "y")
+    .replace(/(?<=(?:s|x|z|ch|sh))es$|(?<=[^aiousy])s$|(?<=[aeo]y)s$/, "")
+    .replace(/(?<=\p{L}{3})(?:ing|ed)$/u, "");
+  // `submitted` has two letters where `submit` has one.
+  return base.replace(/(?<=\p{L}{3})([bdgmnprt])\1$/u, "$1").replace(/(?<=\p{L}{2})e$/u, "");
+}
+
+/** A text as words, with their stems. */
+export interface Text {
+  words: readonly string[];
+  stems: readonly string[];
+}
+
+export function textOf(words: readonly string[]): Text {
+  return { words, stems: words.map(stemOf) };
+}
+
+/** A list of words, separated by spaces, as stems. */
+export function stemsOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(" ").map(stemOf));
+}
+
+/** The words of the first sentence of a description, without headings and names of services in front of it. */
+export function firstSentence(description: string): string[] {
+  const text = description
+    .slice(0, maxSentenceChars)
+    .replace(/^[^\p{L}]*\p{L}+:\s+/u, "")
+    .trimStart();
+  const end = text.search(/(?<=[^\d\s][^\s]|\))[.!?:。](?=\s|$)|\n\s*\n/u);
+  return wordsOf(end < 0 ? text : text.slice(0, end));
+}
+
+/** Enough for a sentence. */
+const maxSentenceChars = 400;
