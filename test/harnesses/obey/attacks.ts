@@ -1,0 +1,5 @@
+/** All attacks. */
+import type { Attack } from "./attack.ts";
+import { inResults } from "./attacks/results.ts";
+
+export const attacks: readonly Attack[] = [...inResults];
