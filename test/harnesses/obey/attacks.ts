@@ -1,5 +1,6 @@
 /** All attacks. */
 import type { Attack } from "./attack.ts";
+import { inDefinitions } from "./attacks/definitions.ts";
 import { inResults } from "./attacks/results.ts";
 
-export const attacks: readonly Attack[] = [...inResults];
+export const attacks: readonly Attack[] = [...inResults, ...inDefinitions];
