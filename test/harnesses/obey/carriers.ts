@@ -35,6 +35,11 @@ export function attack(
   return { type, name, ...parts, ...more, servers: { ...parts.servers, ...carrier.servers }, task: carrier.task };
 }
 
+/** The same with further servers. */
+export function beside(carrier: Carrier, servers: Servers): Carrier {
+  return { ...carrier, servers: { ...carrier.servers, ...servers } };
+}
+
 export function page(text: string, url = "https://guide.example.net/vat"): Carrier {
   return {
     servers: { fetch: fetch({ [url]: text }) },
