@@ -34,6 +34,8 @@ export interface HostOptions {
   capabilities?: ClientCapabilities;
   /** Prepares the client before it connects. */
   prepare?: (client: Client) => void;
+  /** The claudikins to start. */
+  command?: readonly string[];
 }
 
 const anything: z.ZodType<Record<string, unknown>> = z.any();
@@ -74,10 +76,10 @@ export async function openHost(folder: Pick<TemporaryFolder, "path">, options: H
 
 function transportTo(
   { path: cwd }: Pick<TemporaryFolder, "path">,
-  { flags = [], url, env: more }: HostOptions,
+  { flags = [], url, env: more, command: start = claudikinsCommand }: HostOptions,
 ): Transport {
   if (url !== undefined) return new StreamableHTTPClientTransport(new URL(url)) as never;
-  const [command, ...args] = [...claudikinsCommand, "serve", ...flags];
+  const [command = "", ...args] = [...start, "serve", ...flags];
   const env = testEnvironment({ XDG_DATA_HOME: `${cwd}/data`, ...more });
   return new StdioClientTransport({ command, args, cwd, env, stderr: "inherit" });
 }
