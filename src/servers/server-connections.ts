@@ -43,8 +43,6 @@ export interface StoredTool {
   inputSchema: JsonObject;
   annotations?: Record<string, unknown> | undefined;
   edit?: string;
-  description?: string;
-  annotations?: JsonObject;
   labels?: readonly Label[];
 }
 
