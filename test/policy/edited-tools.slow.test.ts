@@ -220,13 +220,13 @@ describe("a call that needs approval", () => {
 test("the page shows own names, which rules are about, and the names for agents", async () => {
   const app = await open({ deny: ["get-it"], confirm: { "create-issue": "always" } });
   const views = new ToolViews();
-  expect(views.of("rec", app).tools).toMatchObject([
+  expect((await views.of("rec", app)).tools).toMatchObject([
     { name: "create-issue", shownAs: "file_bug", confirm: "always", denied: undefined },
     { name: "get-it", shownAs: undefined, denied: expect.any(String) },
     { name: "read-it", shownAs: undefined, description: "Reads.", denied: undefined },
   ]);
   views.touch("rec", "create-issue", app);
-  expect(views.of("rec", app).tools.map(({ name }) => name)).toEqual(["create-issue", "get-it", "read-it"]);
+  expect((await views.of("rec", app)).tools.map(({ name }) => name)).toEqual(["create-issue", "get-it", "read-it"]);
 });
 
 test("an agent and a shell are told the new name of a tool that waits for approval", async () => {

@@ -24,6 +24,11 @@ export const server = {
   confined: "it starts the program gemini, which signs in with your files",
   session: "shared",
   signIn: "program",
+  labels: {
+    "*": [],
+    "ask-gemini": ["private"],
+    "fetch-chunk": ["private"],
+  },
   goodFor: ["second opinion of another model", "analyse a large codebase", "brainstorm ideas", "summarise long files"],
   notes: [
     "It calls the Gemini CLI. Install it and sign in first: `npm install -g @google/gemini-cli`, then `gemini`.",

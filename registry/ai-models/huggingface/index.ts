@@ -33,6 +33,7 @@ export const server = {
   signIn: "token",
   labels: {
     "*": ["untrusted"],
+    hf_whoami: ["private"],
     "gr*": ["untrusted", "public"],
     dynamic_space: ["untrusted", "public"],
     use_space: ["untrusted", "public"],

@@ -18,6 +18,9 @@ export const server = {
   confined: { network: ["generativelanguage.googleapis.com"] },
   session: "private",
   signIn: "token",
+  labels: {
+    "*": [],
+  },
   goodFor: ["generate an image", "edit a picture", "combine several pictures", "illustrations and mock-ups"],
   notes: [
     "6 tools. One of them writes the key it receives to a file in the working directory: pass the key as a variable instead.",

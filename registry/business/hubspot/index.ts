@@ -24,6 +24,14 @@ export const server = {
   signIn: "token",
   labels: {
     "*": ["untrusted", "private"],
+    "*-create-*": [],
+    "hubspot-get-link": [],
+    "hubspot-generate-feedback-link": [],
+    "*propert*": ["private"],
+    "*association*": ["private"],
+    "*schemas": ["private"],
+    "*workflow*": ["private"],
+    "*user-details": ["private"],
   },
   goodFor: ["CRM", "find a customer", "deals of this month", "log a call or a note", "create contacts"],
   notes: [

@@ -25,7 +25,16 @@ export const server = {
   session: "shared",
   signIn: "token",
   labels: {
-    "*": ["private"],
+    "*": ["untrusted", "private"],
+    "*user*": ["private"],
+    "*self": ["private"],
+    "*database": ["private"],
+    "*retrieve-a-data-source": ["private"],
+    "*templates": ["private"],
+    "*create*": [],
+    "*delete*": [],
+    "*create-a-comment": ["public"],
+    "*create-comment": ["public"],
   },
   goodFor: ["search the team's notes", "create a page", "query a database", "add a comment", "meeting notes"],
   notes: [

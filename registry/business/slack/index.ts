@@ -36,9 +36,12 @@ export const server = {
   signIn: "token",
   labels: {
     "*": ["untrusted", "private"],
+    "*list_channels*": ["private"],
     "*post*": ["public"],
     "*send*": ["public"],
     "*reply*": ["public"],
+    "*schedule*": ["public"],
+    "*create*": ["public"],
     "*add_reaction*": [],
   },
   goodFor: [

@@ -25,9 +25,14 @@ export const server = {
   signIn: "token",
   labels: {
     "*": ["private"],
+    list_customers: ["untrusted", "private"],
+    list_disputes: ["untrusted", "private"],
+    search_stripe_resources: ["untrusted", "private"],
+    fetch_stripe_resources: ["untrusted", "private"],
     search_stripe_documentation: [],
     "send_*": ["public"],
     create_payment_link: ["public"],
+    update_dispute: ["private", "public"],
   },
   goodFor: ["create an invoice", "payment link", "refund a payment", "subscriptions of a customer", "balance"],
   notes: [

@@ -12,6 +12,9 @@ export const server = {
   confined: { read: ["."] },
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": ["private"],
+  },
   results,
   goodFor: ["lint files", "errors in JavaScript", "code style", "before a commit"],
   notes: ["One tool. It requires absolute paths, and an ESLint 9 or later config in the project."],

@@ -29,11 +29,12 @@ export const server = {
   session: "private",
   signIn: "none",
   labels: {
-    read_file: ["private"],
-    find_symbol: ["private"],
-    search_for_pattern: ["private"],
-    get_symbols_overview: [],
-    read_memory: ["private"],
+    "*": [],
+    "read_*": ["untrusted", "private"],
+    "find_*": ["untrusted", "private"],
+    search_for_pattern: ["untrusted", "private"],
+    get_symbols_overview: ["untrusted", "private"],
+    list_dir: ["untrusted", "private"],
     execute_shell_command: ["untrusted", "private", "public"],
   },
   goodFor: [

@@ -25,6 +25,8 @@ export const server = {
   signIn: "token",
   labels: {
     "*": ["private"],
+    search: ["untrusted", "private"],
+    esql: ["untrusted", "private"],
   },
   goodFor: ["search logs", "query an index", "mappings of an index", "aggregations"],
   notes: [

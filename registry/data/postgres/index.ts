@@ -18,7 +18,7 @@ export const server = {
   session: "shared",
   signIn: "token",
   labels: {
-    "*": ["private"],
+    "*": ["untrusted", "private"],
   },
   goodFor: ["SQL query", "tables and columns", "count rows", "report from a database"],
   notes: [

@@ -19,8 +19,10 @@ export const server = {
   session: "private",
   signIn: "none",
   labels: {
-    read_query: ["private"],
     "*": [],
+    read_query: ["untrusted", "private"],
+    list_tables: ["private"],
+    describe_table: ["private"],
   },
   results,
   goodFor: ["SQL query", "local database", "create a table", "insert rows"],

@@ -30,10 +30,15 @@ export const server = {
   signIn: "token",
   labels: {
     "*": [],
+    "list_*": ["private"],
+    "get_*": ["private"],
+    generate_typescript_types: ["private"],
     execute_sql: ["untrusted", "private"],
+    query_logs: ["untrusted", "private"],
     get_logs: ["untrusted", "private"],
-    list_tables: ["private"],
+    get_cost: [],
     search_docs: [],
+    deploy_edge_function: ["public"],
   },
   goodFor: ["run SQL", "apply a migration", "database schema", "TypeScript types of a database", "logs of a project"],
   notes: [

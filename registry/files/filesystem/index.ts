@@ -16,8 +16,11 @@ export const server = {
   signIn: "none",
   labels: {
     "*": [],
-    "read_*": ["private"],
-    search_files: [],
+    "read_*": ["untrusted", "private"],
+    "list_directory*": ["untrusted", "private"],
+    directory_tree: ["untrusted", "private"],
+    search_files: ["untrusted", "private"],
+    edit_file: ["untrusted", "private"],
   },
   results,
   goodFor: ["read files", "write a file", "list a folder", "find files by name", "move or rename files"],

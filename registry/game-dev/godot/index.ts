@@ -18,6 +18,12 @@ export const server = {
   confined: "it starts the Godot editor",
   session: "private",
   signIn: "none",
+  labels: {
+    "*": [],
+    list_projects: ["private"],
+    get_project_info: ["private"],
+    get_debug_output: ["private"],
+  },
   goodFor: [
     "run a Godot game",
     "read the debug output of a game",

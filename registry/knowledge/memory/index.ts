@@ -21,9 +21,9 @@ export const server = {
   signIn: "none",
   labels: {
     "*": [],
-    read_graph: ["private"],
-    search_nodes: ["private"],
-    open_nodes: ["private"],
+    read_graph: ["untrusted", "private"],
+    search_nodes: ["untrusted", "private"],
+    open_nodes: ["untrusted", "private"],
   },
   results,
   goodFor: ["remember something for later", "what do you know about me", "knowledge graph", "notes between sessions"],

@@ -30,6 +30,12 @@ export const server = {
   signIn: "token",
   labels: {
     "*": ["untrusted", "private"],
+    "find_*": ["private"],
+    "create_*": ["private"],
+    update_project: ["private"],
+    whoami: ["private"],
+    search_docs: [],
+    get_doc: [],
   },
   goodFor: [
     "errors in production",

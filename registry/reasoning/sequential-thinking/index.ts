@@ -11,6 +11,9 @@ export const server = {
   confined: {},
   session: "private",
   signIn: "none",
+  labels: {
+    "*": [],
+  },
   goodFor: ["think step by step", "plan a difficult task", "revise a plan", "compare several ways"],
   notes: ["One tool. It records the thoughts it is given and adds nothing; it keeps nothing after it ends."],
   aliases: ["sequentialthinking", "sequential thinking", "server-sequential-thinking"],

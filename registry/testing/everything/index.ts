@@ -15,6 +15,8 @@ export const server = {
   labels: {
     "*": [],
     "get-env": ["private"],
+    "gzip-file-as-resource": ["untrusted", "public"],
+    "trigger-url-elicitation": ["public"],
   },
   results,
   goodFor: ["test an MCP client", "try resources and prompts", "images and audio in results", "progress notifications"],

@@ -29,7 +29,7 @@ export const server = {
   session: "shared",
   signIn: "token",
   labels: {
-    "*": ["private"],
+    "*": ["untrusted", "private"],
   },
   goodFor: ["build a Figma design in code", "colours and fonts of a design", "download icons and pictures of a design"],
   notes: ["2 tools. Without `--stdio` it serves HTTP. Give it the link of a frame; a whole file is too large."],

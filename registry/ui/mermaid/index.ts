@@ -12,6 +12,9 @@ export const server = {
   confined: "it draws with a browser, whose own sandbox does not work inside another one",
   session: "shared",
   signIn: "none",
+  labels: {
+    "*": ["public"],
+  },
   results,
   goodFor: ["flowchart", "sequence diagram", "entity relationship diagram", "architecture diagram", "Gantt chart"],
   notes: [

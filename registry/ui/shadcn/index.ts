@@ -14,6 +14,9 @@ export const server = {
   signIn: "none",
   labels: {
     "*": ["untrusted"],
+    get_project_registries: [],
+    get_add_command_for_items: [],
+    get_audit_checklist: [],
   },
   results,
   goodFor: [

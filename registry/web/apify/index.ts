@@ -30,6 +30,16 @@ export const server = {
   signIn: "token",
   labels: {
     "*": ["untrusted", "public"],
+    "search-actors": ["untrusted"],
+    "fetch-actor-details": ["untrusted"],
+    "get-*": ["private"],
+    "get-dataset-items": ["untrusted", "private"],
+    "get-key-value-store-record": ["untrusted", "private"],
+    "get-actor-log": ["untrusted", "private"],
+    "get-actor-output": ["untrusted", "private"],
+    "*-docs": [],
+    "abort-*": [],
+    "add-actor": [],
   },
   goodFor: [
     "scrape a website",

@@ -26,6 +26,16 @@ export const server = {
   labels: {
     "*": ["untrusted", "public"],
     "search_engine*": ["untrusted"],
+    discover: ["untrusted"],
+    search_dataset: ["untrusted"],
+    web_data_npm_package: ["untrusted"],
+    web_data_pypi_package: ["untrusted"],
+    "scraping_browser_*": ["untrusted"],
+    scraping_browser_navigate: ["untrusted", "public"],
+    "scraping_browser_type*": ["untrusted", "public"],
+    "scraping_browser_fill*": ["untrusted", "public"],
+    list_dataset_fields: [],
+    session_stats: [],
   },
   goodFor: [
     "search Google",

@@ -22,6 +22,17 @@ export const server = {
   labels: {
     "*": ["untrusted", "public"],
     firecrawl_search: ["untrusted"],
+    firecrawl_check_crawl_status: ["untrusted"],
+    firecrawl_agent_status: ["untrusted"],
+    "firecrawl_research_*": ["untrusted"],
+    "firecrawl_monitor_check*": ["untrusted"],
+    firecrawl_parse: ["untrusted", "private"],
+    firecrawl_monitor_list: ["untrusted", "private"],
+    firecrawl_monitor_get: ["untrusted", "private"],
+    "*feedback": ["public"],
+    firecrawl_interact_stop: [],
+    firecrawl_monitor_delete: [],
+    firecrawl_monitor_run: [],
   },
   goodFor: [
     "web page to Markdown",

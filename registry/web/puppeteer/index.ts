@@ -17,6 +17,7 @@ export const server = {
     puppeteer_navigate: ["untrusted", "public"],
     puppeteer_evaluate: ["untrusted", "public"],
     puppeteer_fill: ["untrusted", "public"],
+    puppeteer_select: ["untrusted", "public"],
   },
   results,
   goodFor: ["take a screenshot", "click through a website", "run JavaScript in a page"],

@@ -5,7 +5,7 @@
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { type Label, labels } from "../../config/policy.ts";
 import { effectOf } from "../decision.ts";
-import { firstSentence, stemOf, stemsOf, type Text, textOf, wordsOf } from "./label-words.ts";
+import { firstSentence, stemOf, stemsOf, wordsOf } from "./label-words.ts";
 
 /** The parts of a definition that the rules read, beside the tool's own name. */
 export interface LabelledDefinition {
@@ -79,10 +79,31 @@ export const labelWords = {
 
 type List = keyof typeof labelWords;
 
-const stems = Object.fromEntries(Object.entries(labelWords).map(([key, words]) => [key, stemsOf(words)])) as Record<
-  List,
-  ReadonlySet<string>
->;
+const lists = Object.keys(labelWords) as List[];
+
+const bitOf = Object.fromEntries(lists.map((list, at) => [list, 1 << at])) as Record<List, number>;
+
+/** The lists that have a stem, as bits, so that each word of a definition is looked up once. */
+const listsOf = new Map<string, number>();
+for (const list of lists) {
+  for (const stem of stemsOf(labelWords[list])) listsOf.set(stem, (listsOf.get(stem) ?? 0) | bitOf[list]);
+}
+
+/** A text as words, with their stems and the lists that have them. */
+interface Text {
+  words: readonly string[];
+  stems: readonly string[];
+  lists: readonly number[];
+}
+
+function textOf(words: readonly string[]): Text {
+  const stems = words.map(stemOf);
+  return { words, stems, lists: stems.map((stem) => listsOf.get(stem) ?? 0) };
+}
+
+const isIn = (stem: string, list: List): boolean => ((listsOf.get(stem) ?? 0) & bitOf[list]) !== 0;
+
+const maskOf = (...named: List[]): number => named.reduce((all, list) => all | bitOf[list], 0);
 
 const known = new WeakMap<LabelledDefinition, { name: string; reasons: readonly LabelReason[] }>();
 
@@ -231,21 +252,23 @@ function openness({ deed, annotations }: Reading): { isSaid: boolean; why: strin
 const mayRead = ({ deed, annotations }: Reading) =>
   deed === "reads" || (deed === undefined && effectOf(annotations) === "reads");
 
-const startOf = ({ words, stems: all }: Text, count: number): Text => ({
+const startOf = ({ words, stems, lists: all }: Text, count: number): Text => ({
   words: words.slice(0, count),
-  stems: all.slice(0, count),
+  stems: stems.slice(0, count),
+  lists: all.slice(0, count),
 });
 
 /** The first verb counts, unless a later one says more: `start_search` reads, and `read_and_send` sends. */
-function deedOf({ words, stems: all }: Text, { isName = false } = {}): { deed: Deed; word: string } | undefined {
+function deedOf(text: Text, { isName = false } = {}): { deed: Deed; word: string } | undefined {
+  const { words, lists: all } = text;
   let first: { deed: Deed; word: string } | undefined;
-  for (const [at, stem] of all.entries()) {
+  for (const [at, mask] of all.entries()) {
+    if ((mask & verbs) === 0) continue;
     const word = words[at]!;
     // In names, `scraping` and `posts` are nouns.
-    if (isName && /ing$/.test(word)) continue;
-    const deed = (["sends", "reads", "writes", "acts"] as const).find((each) => stems[each].has(stem));
-    if (deed === undefined) continue;
-    if (deed === "sends" && !mayBeVerb(words, all, at)) continue;
+    if (isName && word.endsWith("ing")) continue;
+    const deed = deeds.find((each) => (mask & bitOf[each]) !== 0)!;
+    if (deed === "sends" && !mayBeVerb(text, at)) continue;
     const isJoined = deed === "sends" && /^(?:and|or|then)$/.test(words[at - 1] ?? "");
     const isStarted = deed === "reads" && first?.word === "start";
     const isPosted = deed === "reads" && first?.word === "post" && words[at - 1] === "post";
@@ -254,11 +277,14 @@ function deedOf({ words, stems: all }: Text, { isName = false } = {}): { deed: D
   return first;
 }
 
+const deeds = ["sends", "reads", "writes", "acts"] as const;
+const verbs = maskOf(...deeds);
+
 /** Words that are verbs only, and need no article after them. */
 const verbsOnly = stemsOf("send publish notify invite submit announce pay deliver navigate donate");
 
-function mayBeVerb(words: readonly string[], all: readonly string[], at: number): boolean {
-  const stem = all[at]!;
+function mayBeVerb({ words, stems }: Text, at: number): boolean {
+  const stem = stems[at]!;
   if (verbsOnly.has(stem)) return true;
   if (stem === "forward") return at + 1 < words.length;
   return !words[at]!.endsWith("s") || /^(?:an?|the|your|text|one|this)$/.test(words[at + 1] ?? "");
@@ -266,9 +292,11 @@ function mayBeVerb(words: readonly string[], all: readonly string[], at: number)
 
 /** The first words of a description are a verb more often than a noun. */
 function sendsIn(said: Text, deed: Deed | undefined): string | undefined {
-  const { words, stems: all } = startOf(said, deed === "reads" || deed === "writes" ? 1 : 4);
-  const at = all.findIndex((stem, place) => stems.sends.has(stem) && mayBeVerb(said.words, said.stems, place));
-  return at < 0 ? undefined : `its description says "${words[at]}"`;
+  const count = deed === "reads" || deed === "writes" ? 1 : 4;
+  const at = startOf(said, count).lists.findIndex(
+    (mask, place) => (mask & bitOf.sends) !== 0 && mayBeVerb(said, place),
+  );
+  return at < 0 ? undefined : `its description says "${said.words[at]}"`;
 }
 
 function seenIn(name: Text, said: Text): string | undefined {
@@ -279,18 +307,21 @@ function seenIn(name: Text, said: Text): string | undefined {
 }
 
 /** The last word of the first text that has one of the lists. */
-function wordIn(texts: readonly Text[], ...lists: List[]): string | undefined {
-  for (const { words, stems: all } of texts) {
-    const at = all.findLastIndex((stem) => lists.some((list) => stems[list].has(stem)));
+function wordIn(texts: readonly Text[], ...named: List[]): string | undefined {
+  const wanted = maskOf(...named);
+  for (const { words, lists: all } of texts) {
+    const at = all.findLastIndex((mask) => (mask & wanted) !== 0);
     if (at >= 0) return words[at];
   }
   return undefined;
 }
 
+const nouns = maskOf("foreign", "mixed", "own");
+
 /** As `wordIn`. A later text counts only if the texts before it do not say what the tool deals with. */
-function nounIn(texts: readonly Text[], ...lists: List[]): string | undefined {
-  const first = texts.find((text) => wordIn([text], "foreign", "mixed", "own") !== undefined);
-  return first && wordIn([first], ...lists);
+function nounIn(texts: readonly Text[], ...named: List[]): string | undefined {
+  const first = texts.find((text) => text.lists.some((mask) => (mask & nouns) !== 0));
+  return first && wordIn([first], ...named);
 }
 
 function searchesStore({ name, said }: Reading, given: readonly Text[]): string | undefined {
@@ -327,8 +358,8 @@ function takesData(schema: JsonObject | undefined, args: readonly Argument[]): b
 function isAddress({ stems: all, schema }: Argument): boolean {
   const [first = "", ...others] = all;
   const last = all.at(-1) ?? "";
-  if (stems.addresses.has(all.slice(-2).join("")) || last === stemOf("headers")) return true;
-  if (stems.addresses.has(last)) return others.length === 0 || stems.addressOf.has(first);
+  if (isIn(all.slice(-2).join(""), "addresses") || last === stemOf("headers")) return true;
+  if (isIn(last, "addresses")) return others.length === 0 || isIn(first, "addressOf");
   const { format, description } = schema;
   return format === "uri" || /^(?:\S+ ){0,3}urls?\b/i.test(typeof description === "string" ? description : "");
 }
@@ -336,7 +367,7 @@ function isAddress({ stems: all, schema }: Argument): boolean {
 /** A place counts if there is a text for it. */
 function recipientIn(args: readonly Argument[]): string | undefined {
   const named = (pattern: RegExp) => args.find(({ name }) => pattern.test(name))?.name;
-  const direct = args.find(({ stems: all }) => all.some((stem) => stems.recipients.has(stem)))?.name;
+  const direct = args.find(({ stems: all }) => all.some((stem) => isIn(stem, "recipients")))?.name;
   const hasText = named(/^(?:body|text|message|content|subject)$/i) !== undefined;
   return direct ?? (hasText ? named(/^(?:to|room|(?:channel|chat|thread|user)(?:_?id)?|e?mail)$/i) : undefined);
 }
@@ -344,13 +375,13 @@ function recipientIn(args: readonly Argument[]): string | undefined {
 function runsIn(name: Text, said: Text, args: readonly Argument[]): string | undefined {
   const arg = args.find(({ stems: all }) => {
     const last = all.at(-1) ?? "";
-    return stems.codes.has(last) || last === "input" || last === "expression";
+    return isIn(last, "codes") || last === "input" || last === "expression";
   });
   if (!arg) return undefined;
   for (const text of [name, said]) {
     if (wordIn([text], "runs") === undefined) continue;
     const code = wordIn([text], "codes");
-    if (code !== undefined || (text === name && stems.codes.has(arg.stems.at(-1)!))) return code ?? arg.name;
+    if (code !== undefined || (text === name && isIn(arg.stems.at(-1)!, "codes"))) return code ?? arg.name;
   }
   return undefined;
 }

@@ -2,12 +2,17 @@
 
 /** The words of a name in snake case, kebab case or camel case, in lower case. */
 export function wordsOf(name: string): string[] {
-  return name
-    .replace(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ")
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean);
+  const short = name.slice(0, maxNameChars);
+  const apart = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\d\p{Lu}/u.test(short)
+    ? short.replace(/(\p{Ll}|\d)(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, "$& ")
+    : short;
+  return wordsIn(apart);
 }
+
+/** A longer name says nothing more. */
+const maxNameChars = 200;
+
+const wordsIn = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Words that look like forms of others. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -23,8 +28,21 @@ const exceptions: Readonly<Record<string, string>> = {
   indices: "index",
 };
 
+/** Definitions use few words, and a stem takes some microseconds. */
+const known = new Map<string, string>();
+const maxKnown = 5_000;
+
 /** The word without its ending: `posts`, `posted` and `posting` become `post`. English only; other words stay as they are. */
 export function stemOf(word: string): string {
+  const found = known.get(word);
+  if (found !== undefined) return found;
+  if (known.size >= maxKnown) known.clear();
+  const stem = withoutEnding(word);
+  if (word.length <= maxNameChars) known.set(word, stem);
+  return stem;
+}
+
+function withoutEnding(word: string): string {
   if (Object.hasOwn(exceptions, word)) return exceptions[word]!;
   const base = word
     .replace(/(?:ies|ied)$/, "y")
@@ -32,16 +50,6 @@ export function stemOf(word: string): string {
     .replace(/(?<=\p{L}{3})(?:ing|ed)$/u, "");
   // `submitted` has two letters where `submit` has one.
   return base.replace(/(?<=\p{L}{3})([bdgmnprt])\1$/u, "$1").replace(/(?<=\p{L}{2})e$/u, "");
-}
-
-/** A text as words, with their stems. */
-export interface Text {
-  words: readonly string[];
-  stems: readonly string[];
-}
-
-export function textOf(words: readonly string[]): Text {
-  return { words, stems: words.map(stemOf) };
 }
 
 /** A list of words, separated by spaces, as stems. */
@@ -56,7 +64,7 @@ export function firstSentence(description: string): string[] {
     .replace(/^[^\p{L}]*\p{L}+:\s+/u, "")
     .trimStart();
   const end = text.search(/(?<=[^\d\s][^\s]|\))[.!?:。](?=\s|$)|\n\s*\n/u);
-  return wordsOf(end < 0 ? text : text.slice(0, end));
+  return wordsIn(end < 0 ? text : text.slice(0, end));
 }
 
 /** Enough for a sentence. */

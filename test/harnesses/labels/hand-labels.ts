@@ -14,11 +14,13 @@ export function handLabels() {
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
   const byServer = new Map<string, { pattern: string; labels: HandLabels }[]>();
+  const packages = new Map<string, string>();
   let server = "";
   for (const line of lines) {
-    const [, name] = /^\[(.*)\]$/.exec(line) ?? [];
-    if (name !== undefined) {
+    const [, name, of] = /^\[(\S+) (\S+)\]$/.exec(line) ?? [];
+    if (name !== undefined && of !== undefined) {
       server = name;
+      packages.set(name, of);
       continue;
     }
     const [given = "", patterns = ""] = line.split(": ");
@@ -34,6 +36,10 @@ export function handLabels() {
   }
   return {
     servers: [...byServer.keys()],
+    packages,
+    /** The tools that are named, without patterns. */
+    toolsOf: (name: string) =>
+      (byServer.get(name) ?? []).map(({ pattern }) => pattern).filter((pattern) => !pattern.includes("*")),
     /** Undefined if nobody has labelled the tool. */
     of(name: string, tool: string): HandLabels | undefined {
       const all = byServer.get(name)?.filter(({ pattern }) => matches(pattern, tool)) ?? [];

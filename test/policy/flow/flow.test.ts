@@ -213,6 +213,7 @@ test("a project cannot remove labels of the user's own servers, and cannot turn 
   };
   const added: LabelLine[] = [
     {
+      line: "policy.labels",
       labels: [
         { pattern: "send", labels: [] },
         { pattern: "list", labels: ["untrusted"] },
@@ -221,7 +222,12 @@ test("a project cannot remove labels of the user's own servers, and cannot turn 
   ];
   expect(seen({ labels: ["private"] })).toEqual({
     flow: undefined,
-    of: [{ labels: [{ pattern: "*", labels: ["private"] }] }],
+    of: [
+      {
+        line: "mcpServers.mail.labels in the user's claudikins.json",
+        labels: [{ pattern: "*", labels: ["private"] }],
+      },
+    ],
     addedLabels: added,
     isOfUser: true,
   });

@@ -1,7 +1,7 @@
 /** A server cannot take back what it has said about the data of its tools. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Label } from "../../../src/config/policy.ts";
-import { labelsStated, type StatingTool, ToolLabels } from "../../../src/policy/flow/tool-labels.ts";
+import { type StatingTool, ToolLabels } from "../../../src/policy/flow/tool-labels.ts";
 import { acceptTools, heldServers } from "../../../src/tools/definitions/review.ts";
 import { Person, Recorded } from "../recorded.ts";
 
@@ -58,23 +58,6 @@ describe("labels in one process", () => {
   });
 });
 
-test.each<[unknown, readonly Label[]]>([
-  [undefined, []],
-  [{}, []],
-  [{ openWorldHint: false }, []],
-  [{ openWorldHint: null }, []],
-  [{ openWorldHint: true }, ["public"]],
-  [{ openWorldHint: "true" }, ["public"]],
-  [{ openWorldHint: "false" }, ["public"]],
-  [{ openWorldHint: 1 }, ["public"]],
-  [{ openWorldHint: {} }, ["public"]],
-  [{ openWorldHint: true, readOnlyHint: true }, ["untrusted"]],
-  [{ openWorldHint: true, readOnlyHint: "true" }, ["public"]],
-  [{ openWorldHint: true, readOnlyHint: true, destructiveHint: true }, ["public"]],
-])("%j states %j", (annotations, expected) => {
-  expect(labelsStated(annotations as never)).toEqual(expected);
-});
-
 describe("a session with a real server", () => {
   const recorded = new Recorded();
   afterAll(() => recorded[Symbol.asyncDispose]());
@@ -126,7 +109,7 @@ describe("a session with a real server", () => {
     await recorded.app.catalog.list("rec");
     const held = heldServers(surroundings()).flatMap(({ tools }) => tools);
     expect(held.map(({ tool, why }) => [tool, why])).toEqual([
-      ["post", ["its annotations no longer say that it is public"]],
+      ["post", ["its definition no longer says that it is public"]],
     ]);
     await acceptTools(held, surroundings());
     await recorded.app.catalog.list("rec");
