@@ -62,7 +62,7 @@ export class Asking {
   step(again: (passing: Passing) => Promise<void>): Step {
     return {
       name: "ask",
-      kinds: ["call", "inquiry", "sampling", "answer"],
+      kinds: ["call", "inquiry", "sampling", "answer", "reply"],
       around: (passing, next) => {
         const { reasons } = passing;
         if (!reasons) return next(passing);

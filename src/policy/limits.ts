@@ -132,6 +132,9 @@ export const maxPlainNumbers = 60;
 /** Characters of the shortest code, such as base64, that counts as encoded data if nobody has shown it. */
 export const minEncodedChars = 24;
 
+/** Letters of the shortest number, address or code that is data by itself. */
+export const minCodeLength = 8;
+
 /** Changes between letters and digits in such a code. */
 export const minCodeLetters = 3;
 

@@ -18,6 +18,8 @@ const methods = {
   sampling: ["sampling/createMessage"],
   /** Values that a person enters in a form that names the server, and the folders of the agent. */
   answer: ["elicitation/create", "roots/list"],
+  /** The values of a form, when they go back to the server. The name is ours: MCP has them in an answer. */
+  reply: ["elicitation/reply"],
   /** Nothing of a session, or a part of a request that was permitted: its task, or a subscription that ends or is renewed. */
   service: [
     "initialize",

@@ -185,10 +185,12 @@ interface ServerFacts {
   /** Why the tool is held until a person has seen its changed definition. Undefined if it is not. */
   whyHeld?: ((server: string, tool: string) => string | undefined) | undefined;
   /** The labels of the tools' data. */
-  labels: Pick<ToolLabels<never>, "load" | "of" | "ofAll">;
+  labels: Pick<ToolLabels<never>, "load" | "of" | "ofAll" | "isStrange">;
   argumentNames: ArgumentNames;
   /** The servers into which text of strangers was written. */
   written?: WrittenServers | undefined;
+  /** The tool whose description has the letters, such as an address. */
+  describedIn: (letters: string) => string | undefined;
   /** Whether a call of the tool may change something. */
   changes: (server: string, tool: string) => boolean;
   /** A tool whose description seems to talk to the agent. Descriptions are read like results. */
@@ -207,7 +209,7 @@ interface ServerFacts {
 function deniedStep({ exists }: ServerFacts): Step {
   return {
     name: "denied",
-    kinds: ["call", "inquiry", "list", "sampling", "answer"],
+    kinds: ["call", "inquiry", "list", "sampling", "answer", "reply"],
     check({ request, kind, policy }) {
       const { server, tool, shownAs } = request;
       if (kind !== "call") {
@@ -242,7 +244,7 @@ function rulesStep(facts: ServerFacts): Step {
   const rules = new Rules();
   return {
     name: "rules",
-    kinds: ["call", "inquiry", "sampling", "answer"],
+    kinds: ["call", "inquiry", "sampling", "answer", "reply"],
     prepare: ({ policy }) => rules.load(policy?.rules ?? []),
     check(passing) {
       const { request, kind, policy } = passing;
@@ -283,7 +285,7 @@ function appliedRule(rules: Rules, facts: ServerFacts, passing: Passing) {
 function labelsStep(facts: ServerFacts): Step {
   return {
     name: "labels",
-    kinds: ["call", "inquiry", "sampling"],
+    kinds: ["call", "inquiry", "sampling", "reply"],
     prepare({ request, caller }) {
       const loading = facts.labels.load(request.server);
       const { pending } = caller.reads;
@@ -295,13 +297,23 @@ function labelsStep(facts: ServerFacts): Step {
       const { flow: mode = "ask" } = policy ?? {};
       if (mode === "off" || !(caller.reads.hasRead("untrusted") || caller.reads.hasRead("private"))) return;
       const labels = labelsOf(passing, facts);
-      const asksFor = kind === "call" ? facts.asksFor(request.server, request.tool) : undefined;
-      if (!labels.has("public") && asksFor === undefined && kind !== "sampling") return;
+      const isCall = kind === "call";
+      const asksFor = isCall ? facts.asksFor(request.server, request.tool) : undefined;
       noteDescriptions(passing, facts);
       const leaving =
         kind === "sampling"
           ? leavingInAnswer(request.server, caller.reads)
-          : leavingIn({ args: request.args, labels, reads: caller.reads, mode, asksFor });
+          : leavingIn({
+              server: request.server,
+              isStrange: () => facts.labels.isStrange(request.server, isCall ? request.tool : undefined),
+              changes: isCall && facts.changes(request.server, request.tool),
+              describedIn: facts.describedIn,
+              args: request.args,
+              labels,
+              reads: caller.reads,
+              mode,
+              asksFor,
+            });
       if (!leaving || isAllowed(caller, allowanceOf(request, leaving))) return;
       passing.reasons = { ...passing.reasons, leaving };
     },
@@ -362,7 +374,10 @@ function recordStep(facts: ServerFacts): Step {
       const writing =
         kind === "call" && facts.changes(server, tool) ? facts.written?.wrote(server, args, caller.reads) : undefined;
       const sending = writing ? writing.then(() => next(passing)) : next(passing);
-      const labelled = readsOf(labelsOf(passing, facts), kind === "call" ? shownId(request) : server);
+      const labelled =
+        kind === "list"
+          ? listReads(server)
+          : readsOf(labelsOf(passing, facts), kind === "call" ? shownId(request) : server);
       const written = facts.written?.in(server) ?? [];
       const reads = written.length === 0 ? labelled : [...labelled, ...written];
       if (reads.length === 0) return sending;
@@ -381,6 +396,13 @@ function recordStep(facts: ServerFacts): Step {
     },
   };
 }
+
+/** Whoever has made a server has written its lists. */
+function listReads(server: string): readonly Read[] {
+  return lists.getOrInsertComputed(server, () => [{ label: "untrusted", source: `the lists of ${server}` }]);
+}
+
+const lists = new Map<string, readonly Read[]>();
 
 /** About the characters of a result as JSON. Making the text costs as much as the rest of a call. */
 function sizeOf(value: unknown): number {

@@ -114,6 +114,7 @@ export class ServerPermit {
       argumentNames: (server, tool) => this.#argumentNames(server, tool),
       written,
       changes: (server, tool) => mayChange(this.#lastListed(server, tool)?.annotations, tool),
+      describedIn: (letters) => asksFor.describedIn(letters),
       asksFor: (server, tool) => {
         const listed = this.#lastListed(server, tool);
         return listed && asksFor.of(server, listed);
@@ -145,7 +146,12 @@ export class ServerPermit {
         const caller = callers.find(({ reads }) => reads.isRisky) ?? callers[0];
         const send = async () => ({ answer: await ask.call(responder, params, asked) });
         const context = { signal, origin: origins?.[0], caller };
-        return (await this.permit.send(inquiryOf(server, method, params), context, send)).answer;
+        const { answer } = await this.permit.send(inquiryOf(server, method, params), context, send);
+        // An agent may have filled in the form.
+        const { content } = Object(answer) as { content?: unknown };
+        if (method !== "elicitation/create" || !isObject(content)) return answer;
+        const reply = async () => ({ answer });
+        return (await this.permit.send(inquiryOf(server, "elicitation/reply", content), context, reply)).answer;
       });
     const { sample, elicit, listRoots } = responder;
     return {

@@ -7,6 +7,8 @@ import { questionText, wholeQuestionText } from "../../src/policy/question-text.
 import { LongestTurn } from "../support/longest-turn.ts";
 import { Person, Recorded } from "./recorded.ts";
 
+const call = { server: "out", isStrange: () => false, changes: true, describedIn: () => undefined };
+
 setDefaultTimeout(60_000);
 
 const recorded = new Recorded();
@@ -132,7 +134,7 @@ describe("a comparison of arguments with private data that was read", () => {
   const text = { size: secret.length, text: () => secret };
   for (let each = 0; each < 7; each++) void reads.add([{ label: "private", source: `s.t${each}` }], text);
   void reads.add([{ label: "untrusted", source: "s.page" }], { size: 4, text: () => "page" });
-  const whyAsked = (args: object) => leavingIn({ args, labels: new Set(["public"]), reads, mode: "ask" })?.why;
+  const whyAsked = (args: object) => leavingIn({ ...call, args, labels: new Set(["public"]), reads, mode: "ask" })?.why;
   whyAsked({ a: "some words" });
 
   test.each<[string, object]>([

@@ -1,6 +1,8 @@
 /** What the definition of a tool asks for that is not its own: the result of another server's tool, or the conversation. */
 import type { JsonObject } from "../../base/json-object.ts";
 
+import { lettersOf } from "./known-texts.ts";
+
 export interface AskingTool {
   name: string;
   description?: string | undefined;
@@ -28,6 +30,8 @@ export class AsksFor<Tool extends AskingTool> {
   readonly #servers: ListedServers<Tool>;
   readonly #found = new WeakMap<Tool, { listed: number; text: string | undefined }>();
 
+  readonly #described = new WeakMap<Tool, string>();
+
   constructor(servers: ListedServers<Tool>) {
     this.#servers = servers;
   }
@@ -41,6 +45,18 @@ export class AsksFor<Tool extends AskingTool> {
     const text = this.#look(server, tool, names);
     this.#found.set(tool, { listed, text });
     return text;
+  }
+
+  /** The tool whose description has the letters, such as an address. */
+  describedIn(letters: string): string | undefined {
+    for (const server of this.#servers.names())
+      for (const tool of this.#servers.toolsOf(server)) {
+        const described = this.#described.getOrInsertComputed(tool, () =>
+          lettersOf(`${tool.description ?? ""} ${JSON.stringify(tool.inputSchema)}`),
+        );
+        if (described.includes(letters)) return `${server}.${tool.name}`;
+      }
+    return undefined;
   }
 
   #look(server: string, { name, description = "", inputSchema }: Tool, servers: readonly string[]): string | undefined {

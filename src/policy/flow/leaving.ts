@@ -9,6 +9,7 @@ import {
   maxComparedPieces,
   maxComparedTextChars,
   minAddressLetters,
+  minCodeLength,
   minCodeLetters,
   minEncodedChars,
   minPieceLetters,
@@ -28,6 +29,13 @@ export interface Leaving {
 }
 
 export interface LeavingCall {
+  server: string;
+  /** Whether the owner of the server is a stranger: see tool-labels.ts. */
+  isStrange: () => boolean;
+  /** Whether the call may change something. */
+  changes: boolean;
+  /** The tool whose description has the letters. */
+  describedIn: (letters: string) => string | undefined;
   args: object;
   labels: ReadonlySet<Label>;
   reads: SessionReads;
@@ -38,9 +46,8 @@ export interface LeavingCall {
 
 /** Undefined if nobody need be asked. */
 export function leavingIn(call: LeavingCall): Leaving | undefined {
-  const { labels, reads, mode, asksFor } = call;
+  const { labels, reads, mode, asksFor, isStrange, changes, describedIn } = call;
   const isPublic = labels.has("public");
-  if (!isPublic && asksFor === undefined) return undefined;
   const values = valuesIn(call.args);
   const places = values.filter(({ key }) => isPlace(key));
   if (mode === "strict" && isPublic && reads.isRisky) {
@@ -50,11 +57,17 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   }
   // A tool that reads pages sends nothing but their addresses, which are looked at as data.
   const sends = isPublic && !labels.has("untrusted");
+  const pays = changes && places.some(({ key }) => isPayee(key));
   const mayBeTold = reads.hasRead("untrusted");
-  const named = sends && mayBeTold ? places.map((place) => namedByStranger(place, reads)) : [];
+  const named = sends || pays ? places.map((place) => namedByStranger(place, reads, describedIn)) : [];
   const [stranger] = named.filter((each) => each !== undefined);
   if (stranger) return asked(call, stranger, places);
-  if ((!mayBeTold && asksFor === undefined) || !reads.hasRead("private")) return undefined;
+  if (!reads.hasRead("private")) return undefined;
+  if (asksFor === undefined && isStrange()) {
+    const given = givenToStranger(call, values);
+    if (given) return given;
+  }
+  if (isPublic ? !mayBeTold && asksFor === undefined : asksFor === undefined) return undefined;
   const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
   const isOwn = (place: Value) => isOwnField(place, reads);
   if (people.length > 0 && people.every(isOwn) && asksFor === undefined) return undefined;
@@ -94,6 +107,22 @@ export function leavingInAnswer(server: string, reads: SessionReads): Leaving | 
   return { why: `the model would answer ${server}, and may tell it private data (${sources})`, key: sources, reads };
 }
 
+/** Data of another server in a call of a server whose owner is a stranger. A word or a number alone says little. */
+function givenToStranger(call: LeavingCall, values: readonly Value[]): Leaving | undefined {
+  const { server, reads } = call;
+  const ofOthers = ({ origin }: KnownText) => !origin.source.startsWith(`${server}.`);
+  const texts = textsOf(reads, "private").filter(ofOthers);
+  const pieces = values.flatMap((value) => piecesOf(value)).slice(0, maxComparedPieces);
+  for (const { letters, words } of pieces) {
+    if (letters.length < pieceLetters && !(letters.length >= minCodeLength && /\d|@/.test(words))) continue;
+    const found = texts.find((text) => text.has(letters));
+    if (!found) continue;
+    const { source } = found.origin;
+    return asked(call, `it would give ${server} private data of ${source} ("${words}")`, [], source);
+  }
+  return undefined;
+}
+
 function asked({ reads }: LeavingCall, why: string, places: readonly Value[], source = ""): Leaving {
   return { why, key: [source, ...places.map(({ text }) => text)].join("\n"), reads };
 }
@@ -112,8 +141,14 @@ interface PrivateData {
   source: string;
 }
 
-function namedByStranger({ key, text, letters }: Value, reads: SessionReads): string | undefined {
+function namedByStranger(
+  { key, text, letters }: Value,
+  reads: SessionReads,
+  describedIn: LeavingCall["describedIn"],
+): string | undefined {
   if (letters.length < minAddressLetters) return undefined;
+  const tool = /[@\d]/.test(text) ? describedIn(letters) : undefined;
+  if (tool !== undefined) return `its "${key}" (${text}) comes from the description of ${tool}`;
   const known = textsOf(reads, "untrusted");
   if (known.some((each) => each.hasField(letters)) || textsOf(reads, "private").some((each) => each.hasField(letters)))
     return undefined;
@@ -272,8 +307,9 @@ function piecesOf({ text, letters }: Value): { letters: string; words: string }[
     const isWord = letters.length < pieceLetters / 2 && /^\p{L}+$/u.test(text.trim());
     return isWord ? [] : [{ letters, words: words(0) }];
   }
-  // Numbers and addresses in a sentence come first, because a person recognises them.
-  const pieces = wordsIn(text).flatMap((word) => {
+  // Numbers and addresses in a sentence come first, because a person recognises them. Codes stand in addresses, too.
+  const codes = text.match(/[\p{L}\p{N}]{7,}/gu) ?? [];
+  const pieces = [...wordsIn(text), ...codes].flatMap((word) => {
     const each = lettersOf(word);
     return each.length >= minPieceLetters && /[\d@]/.test(word) ? [{ letters: each, words: word }] : [];
   });
@@ -299,11 +335,18 @@ function plainName(key: string): string {
 
 const person =
   /^(?:to|cc|bcc|(?:to_|cc_|bcc_|recipient_|user_|payee_|customer_)?(?:addresse?s?|e_?mails?|phones?|phone_number|recipients?|handles?|ibans?|accounts?|account_number|channels?|channel_ids?|chat_ids?|users?|user_ids?|usernames?|names?_of_recipient|attendees|invitees|members?|payee|beneficiary|room|assignees?|participants))$/;
+const payee =
+  /^(?:to|ibans?|(?:to_|recipient_|payee_)?accounts?(?:_number)?|payee|beneficiary|recipient|wallet(?:_address)?)$/;
 const site =
   /^(?:ur[il]s?|href|link|webhook(?:_url)?|endpoint|host|domain|callback(?:_url)?|server|site|remote|repo_url)$/;
 
 function isPerson(key: string): boolean {
   return person.test(plainName(key));
+}
+
+/** Whether money goes there. */
+function isPayee(key: string): boolean {
+  return payee.test(plainName(key));
 }
 
 /** Whether an argument of this name says where the rest goes. */

@@ -97,6 +97,20 @@ export class ToolLabels<Server extends LabelledServer> {
       });
   }
 
+  /**
+   * Whether data of other servers in a call of the tool would be given to a stranger: nobody has said anything of the server, and it is
+   * not one that keeps private data of the user and is told to add some. `tool` is undefined for requests of another kind.
+   */
+  isStrange(server: string, tool: string | undefined): boolean {
+    const entry = this.#options.servers.get(server);
+    if (!entry) return true;
+    const { labels = [], addedLabels = [] } = entry.policy ?? {};
+    if (labels.length + addedLabels.length > 0 || Object.keys(this.#catalog.get(entry) ?? {}).length > 0) return false;
+    if (tool === undefined || !storesByName(tool)) return true;
+    const isKept = (other: string) => other !== tool && !storesByName(other) && this.of(server, other).has("private");
+    return !this.#options.toolsOf(server).some(isKept);
+  }
+
   /** The labels of everything that a server has: of its resources and prompts too. A label of one tool counts for all of it. */
   ofAll(server: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
@@ -110,6 +124,14 @@ export class ToolLabels<Server extends LabelledServer> {
     const ofTools = [...tools].flatMap((tool) => [...this.of(server, tool)]);
     return new Set([...configured, ...ofTools]);
   }
+}
+
+const storingVerbs =
+  /^(?:add|append|book|copy|create|delete|edit|file|insert|log|mark|move|note|post|put|record|remember|remove|rename|reply|save|schedule|send|set|update|upsert|write)(?![a-z])/i;
+
+/** Whether the name begins with a word for keeping or sending something. */
+function storesByName(tool: string): boolean {
+  return storingVerbs.test(tool);
 }
 
 function lineOf(patterns: LabelPatterns): LabelLine {

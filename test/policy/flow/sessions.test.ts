@@ -8,6 +8,8 @@ import { SessionReads } from "../../../src/policy/flow/session-reads.ts";
 import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
+const call = { server: "out", isStrange: () => false, changes: true, describedIn: () => undefined };
+
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
@@ -59,7 +61,7 @@ test("a comparison finds parts of the data whatever their punctuation, and asks 
   });
   void reads.add([secret], { size: text.length, text: () => text });
   void reads.add([stranger], { size: 4, text: () => "text" });
-  const why = (args: object) => leavingIn({ args, labels: new Set(["public"]), reads, mode: "ask" })?.why;
+  const why = (args: object) => leavingIn({ ...call, args, labels: new Set(["public"]), reads, mode: "ask" })?.why;
   expect(why({ body: { lines: ["IBAN DE12-3456-7890-1234"] } })).toContain("repeat private data (crm.get:");
   expect(why({ body: "ada LOVELACE" })).toContain("repeat private data (crm.get:");
   expect(why({ body: "Charles Babbage", n: 17 })).toBeUndefined();
