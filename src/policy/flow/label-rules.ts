@@ -41,7 +41,7 @@ export const labelWords = {
   /** Places that others see. */
   seen:
     "issue comment review message mail email post tweet reply thread discussion gist repository repo pull invitation event link feedback " +
-    "announcement notification ticket page site website wiki webhook dispute form field element dialog story",
+    "announcement notification ticket page site website wiki webhook dispute form field element dialog story payment transfer",
   /** Things that strangers write. */
   foreign:
     "web page site website mail email inbox message thread comment issue ticket review post tweet feed news result article reply discussion " +
@@ -212,11 +212,13 @@ function reasonsFor(reading: Reading): LabelReason[] {
     }
   }
   const hint = openness(reading);
+  if (!hint) return all;
   const isKnown = strange !== undefined || own !== undefined || isManual;
-  if (hint && mayRead(reading) && (hint.isSaid ? own === undefined || isManual : !isKnown)) give("untrusted", hint.why);
-  if (hint && reading.takesData && !mayRead(reading)) {
-    if (hint.isSaid ? deed !== "writes" || own === undefined : deed === undefined && !isKnown) give("public", hint.why);
-  }
+  const effect = effectOf(reading.annotations);
+  const isRead = deed === "reads" || (deed === undefined && effect === "reads");
+  if (isRead && (hint.isSaid ? own === undefined || isManual : !isKnown)) give("untrusted", hint.why);
+  if (!reading.takesData || effect === "reads" || (deed === "reads" && effect === "unstated")) return all;
+  if (hint.isSaid ? deed !== "writes" || own === undefined : deed === undefined && !isKnown) give("public", hint.why);
   return all;
 }
 
@@ -248,9 +250,6 @@ function openness({ deed, annotations }: Reading): { isSaid: boolean; why: strin
       : "nothing says what it does, or that its world is closed",
   };
 }
-
-const mayRead = ({ deed, annotations }: Reading) =>
-  deed === "reads" || (deed === undefined && effectOf(annotations) === "reads");
 
 const startOf = ({ words, stems, lists: all }: Text, count: number): Text => ({
   words: words.slice(0, count),

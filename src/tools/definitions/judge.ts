@@ -169,9 +169,8 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
   return { why: [...moved, ...definitionChanges(known.definition, tool.definition), ...lost] };
 }
 
-/** A tool that loses a label does so by other words. With the same words, only the rules have changed, with claudikins itself. */
-function lostLabels({ labels, fingerprint }: AcceptedDefinition, tool: NamedDefinition): string[] {
-  if (fingerprint === tool.fingerprint) return [];
+/** A label that a tool had once is a promise about its data. What it never had cannot be lost. */
+function lostLabels({ labels }: AcceptedDefinition, tool: NamedDefinition): string[] {
   const { labels: stated } = acceptedNow(tool);
   return labels
     .filter((label) => !stated.includes(label))

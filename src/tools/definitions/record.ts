@@ -2,8 +2,15 @@
 import { readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
+import { version as claudikins } from "../../base/version.ts";
 import { type Label, labels } from "../../config/policy.ts";
-import { type AcceptedDefinition, type Definition, isFingerprint, type NamedDefinition } from "./definition.ts";
+import {
+  type AcceptedDefinition,
+  acceptedNow,
+  type Definition,
+  isFingerprint,
+  type NamedDefinition,
+} from "./definition.ts";
 
 export interface ServerRecord {
   server: string;
@@ -33,8 +40,10 @@ export function readRecord(file: string): ServerRecord | undefined {
   if (text === undefined) return undefined;
   const value = parsedJson(text);
   if (isNewer(value, 1)) throw writtenByNewer("the accepted definitions");
-  const { version, server, entry, serverVersion, accepted, held, heldFrom, isLost } = Object(value) as JsonObject;
-  const known = listed(accepted, acceptedIn);
+  const { version, server, entry, serverVersion, accepted, held, heldFrom, isLost, labelledBy } = Object(
+    value,
+  ) as JsonObject;
+  const known = listed(accepted, (each) => acceptedIn(each, labelledBy === claudikins));
   const waiting = listed(held, heldIn);
   const isWhole = version === 1 && typeof server === "string" && known && waiting;
   return {
@@ -62,6 +71,7 @@ export function writeRecord(file: string, record: ServerRecord): void {
     held: [...held.values()],
     ...(held.size > 0 ? { heldFrom } : {}),
     isLost,
+    labelledBy: claudikins,
   };
   writeWhenChanged(file, `${JSON.stringify(document)}\n`, undefined, 0o600);
 }
@@ -76,11 +86,16 @@ function listed<Named extends { name: string }>(
   return entries.every((each) => each !== undefined) ? new Map(entries.map((each) => [each.name, each])) : undefined;
 }
 
-function acceptedIn({ name, fingerprint, definition, labels: stated }: JsonObject): AcceptedDefinition | undefined {
+/** The rules of another claudikins may have given other labels, and a tool has not lost those. */
+function acceptedIn(each: JsonObject, areOwnLabels: boolean): AcceptedDefinition | undefined {
+  const { name, fingerprint, definition, labels: stated } = each;
   if (typeof name !== "string" || !isFingerprint(fingerprint) || !Array.isArray(stated)) return undefined;
-  if (!stated.every((each): each is Label => labels.includes(each))) return undefined;
+  if (!stated.every((one): one is Label => labels.includes(one))) return undefined;
   if (definition === undefined) return { name, fingerprint, labels: stated };
-  return isDefinition(definition) ? { name, fingerprint, definition, labels: stated } : undefined;
+  if (!isDefinition(definition)) return undefined;
+  return areOwnLabels
+    ? { name, fingerprint, definition, labels: stated }
+    : acceptedNow({ name, fingerprint, definition });
 }
 
 function heldIn({ name, fingerprint, definition, why, former }: JsonObject): HeldDefinition | undefined {

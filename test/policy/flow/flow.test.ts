@@ -224,7 +224,7 @@ test("a project cannot remove labels of the user's own servers, and cannot turn 
     flow: undefined,
     of: [
       {
-        line: "mcpServers.mail.labels in the user's claudikins.json",
+        line: "mcpServers.mail.labels",
         labels: [{ pattern: "*", labels: ["private"] }],
       },
     ],

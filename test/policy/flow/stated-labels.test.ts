@@ -8,8 +8,9 @@ import { Person, Recorded } from "../recorded.ts";
 setDefaultTimeout(60_000);
 
 describe("labels in one process", () => {
-  const public_: StatingTool = { labels: ["public"] };
-  const untrusted: StatingTool = { labels: ["untrusted"] };
+  const closed: StatingTool = { annotations: { openWorldHint: false } };
+  const public_: StatingTool = { ...closed, labels: ["public"] };
+  const untrusted: StatingTool = { ...closed, labels: ["untrusted"] };
 
   /** The labels after each of these lists, with or without the tool. */
   async function labelsAfter(mode: string | undefined, ...lists: (StatingTool | undefined)[]): Promise<Label[][]> {
@@ -20,12 +21,12 @@ describe("labels in one process", () => {
     await labels.load("rec");
     return lists.map((list) => {
       listed = list;
-      return [...labels.of("rec", "post")].sort();
+      return [...labels.of("rec", "resize")].sort();
     });
   }
 
   test.each(["trust", "warn", undefined])("are added up by later lists, with the mode %s", async (mode) => {
-    expect(await labelsAfter(mode, public_, {}, untrusted, undefined, {})).toEqual([
+    expect(await labelsAfter(mode, public_, closed, untrusted, undefined, closed)).toEqual([
       ["public"],
       ["public"],
       ["public", "untrusted"],
@@ -35,7 +36,7 @@ describe("labels in one process", () => {
   });
 
   test("are those of the list with the mode lock, because the list has what nobody has reviewed, and stay while it has no such tool", async () => {
-    expect(await labelsAfter("lock", public_, undefined, public_, {})).toEqual([
+    expect(await labelsAfter("lock", public_, undefined, public_, closed)).toEqual([
       ["public"],
       ["public"],
       ["public"],
@@ -51,10 +52,10 @@ describe("labels in one process", () => {
       toolsOf: () => [],
       listed: () => listed,
     });
-    expect([...labels.of("rec", "post")]).toEqual(["public"]);
-    listed = {};
+    expect([...labels.of("rec", "resize")]).toEqual(["public"]);
+    listed = closed;
     await labels.load("rec");
-    expect([...labels.of("rec", "post")]).toEqual(["public"]);
+    expect([...labels.of("rec", "resize")]).toEqual(["public"]);
   });
 });
 
@@ -64,14 +65,14 @@ describe("a session with a real server", () => {
 
   const labels = { get_issue: ["untrusted"], get_key: ["private"] };
   const reading = [{ name: "get_issue" }, { name: "get_key" }];
-  const post = { name: "post", annotations: { openWorldHint: true, destructiveHint: false } };
-  const silent = { name: "post", annotations: { destructiveHint: false } };
-  const code = "await rec.get_issue({}); await rec.get_key({}); await rec.post({ text: 'a' })";
+  const post = { name: "thing", annotations: { openWorldHint: true, destructiveHint: false } };
+  const silent = { name: "thing", annotations: { destructiveHint: false, openWorldHint: false } };
+  const code = "await rec.get_issue({}); await rec.get_key({}); await rec.thing({ text: 'a' })";
 
   async function posts(person: Person): Promise<boolean> {
     recorded.app.pool.setHost({ responder: person.host });
     await recorded.run(code);
-    return recorded.got().some(({ name }) => name === "post");
+    return recorded.got().some(({ name }) => name === "thing");
   }
 
   const offer = (...tools: object[]) => recorded.project.write("tools.json", tools);
@@ -83,11 +84,11 @@ describe("a session with a real server", () => {
   });
 
   test.each<[string, object[]]>([
-    ["the hint is gone", [silent]],
-    ["the hint is false", [{ ...silent, annotations: { ...silent.annotations, openWorldHint: false } }]],
+    ["the hint is gone", [{ ...silent, annotations: { destructiveHint: false } }]],
+    ["the hint is false", [silent]],
     ["there are two tools of the name", [post, silent]],
     ["there are two tools of the name, the other way round", [silent, post]],
-    ["the name has another case", [post, { ...silent, name: "POST" }]],
+    ["the name has another case", [post, { ...silent, name: "THING" }]],
   ])("with locked definitions does not call a tool unasked if %s", async (_, now) => {
     await recorded.open({ labels, definitions: "lock" }, undefined, [...reading, post]);
     offer(...reading, ...now);
@@ -97,7 +98,7 @@ describe("a session with a real server", () => {
     await recorded.run(
       `await rec.get_issue({}); await rec.get_key({}); await servers.rec[${JSON.stringify((now.at(-1) as { name: string }).name)}]({ text: 'a' })`,
     );
-    expect(recorded.got().filter(({ name }) => name?.toLowerCase() === "post")).toEqual([]);
+    expect(recorded.got().filter(({ name }) => name?.toLowerCase() === "thing")).toEqual([]);
   });
 
   test("with locked definitions asks nothing once a person has accepted that the label is gone", async () => {
@@ -109,7 +110,10 @@ describe("a session with a real server", () => {
     await recorded.app.catalog.list("rec");
     const held = heldServers(surroundings()).flatMap(({ tools }) => tools);
     expect(held.map(({ tool, why }) => [tool, why])).toEqual([
-      ["post", ["its definition no longer says that it is public"]],
+      [
+        "thing",
+        ["openWorldHint is false now, so the tool looks safer", "its definition no longer says that it is public"],
+      ],
     ]);
     await acceptTools(held, surroundings());
     await recorded.app.catalog.list("rec");

@@ -289,11 +289,12 @@ test("names are compared quickly, also if all of them are similar", () => {
 
 describe("a label that a tool stated", () => {
   const open = { openWorldHint: true };
+  const closed = { openWorldHint: false };
+  // Its words give it no label, so only its annotations do.
+  const thing = { ...pay, name: "thing", description: "Things." };
   test.each<[string, unknown, unknown, string]>([
-    ["openWorldHint is gone", open, {}, "public"],
-    ["annotations are gone", open, undefined, "public"],
-    ["annotations are a list", open, [], "public"],
-    ["openWorldHint is null", open, { openWorldHint: null }, "public"],
+    ["openWorldHint is false", open, closed, "public"],
+    ["openWorldHint is false where it was missing", undefined, closed, "public"],
     ["a reading tool writes now", { ...open, readOnlyHint: true }, open, "untrusted"],
     [
       "a reading tool says that it does not only read",
@@ -308,22 +309,26 @@ describe("a label that a tool stated", () => {
       "untrusted",
     ],
     ["readOnlyHint is a text", { ...open, readOnlyHint: true }, { ...open, readOnlyHint: "true" }, "untrusted"],
-    ["a hint that was no boolean is gone", { openWorldHint: "yes" }, {}, "public"],
+    ["a hint that was no boolean is false", { openWorldHint: "yes" }, closed, "public"],
   ])("is not lost unseen: %s", (_, before, now, label) => {
-    expect(heldIn({ ...pay, annotations: before })).toEqual({});
-    expect(heldIn({ ...pay, annotations: now })["pay"]).toContain(`its annotations no longer say that it is ${label}`);
+    expect(heldIn({ ...thing, annotations: before })).toEqual({});
+    expect(heldIn({ ...thing, annotations: now })["thing"]).toContain(
+      `its definition no longer says that it is ${label}`,
+    );
   });
 
   test("after it was accepted is not lost by going back to the accepted definition", () => {
-    expect(heldIn(pay)).toEqual({});
-    expect(heldIn({ ...pay, annotations: open })).toEqual({});
-    expect(heldIn(pay)).toEqual({ pay: "its annotations no longer say that it is public" });
+    expect(heldIn({ ...thing, annotations: closed })).toEqual({});
+    expect(heldIn({ ...thing, annotations: open })).toEqual({});
+    expect(heldIn({ ...thing, annotations: closed })).toEqual({
+      thing: "its definition no longer says that it is public",
+    });
   });
 
   test("is not lost while the tool is away", () => {
-    expect(heldIn({ ...pay, annotations: open })).toEqual({});
+    expect(heldIn({ ...thing, annotations: open })).toEqual({});
     for (const round of rounds) list(...flood(round, 9, 900_000));
-    expect(heldIn(pay)["pay"]).toContain("no longer say that it is public");
+    expect(heldIn({ ...thing, annotations: closed })["thing"]).toContain("no longer says that it is public");
   });
 
   test("in one of two entries of the same name does not count as stated by the other", () => {
