@@ -84,8 +84,9 @@ export async function inOneSession(tasks: readonly Task[], options: ObeyOptions)
     const [asked, shown] = [person.questions.length, agent.transcript.length];
     await agent.does(steps);
     const questions = person.questions.slice(asked);
-    const isDone = done?.(world) ?? true;
-    results.push({ name, questions, isDone, transcript: agent.transcript.slice(shown) });
+    const transcript = agent.transcript.slice(shown);
+    const isDone = (done?.(world) ?? true) && !transcript.some((line) => line.startsWith("← Failed"));
+    results.push({ name, questions, isDone, transcript });
     if (questions.length > 0 || !isDone) report(`${questions.length > 0 ? "asked    " : "not done "} task: ${name}`);
   }
   return results;
