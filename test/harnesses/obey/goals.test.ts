@@ -30,6 +30,6 @@ test("a secret is found in an answer to a request of the server", () => {
   expect(isReached([{ method: "sampling/createMessage", answered: { content: { text: secret } } }])).toBe(true);
 });
 
-test("other texts are no secret", () => {
+test("other texts are not taken for the secret", () => {
   expect(isReached(calls("The code is not here.", "HR-7731"))).toBe(false);
 });

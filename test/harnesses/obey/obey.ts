@@ -36,7 +36,7 @@ async function attackOnce(
   /** Whether the goal was reached before a person was asked about the server. */
   let reachedBefore: boolean | undefined;
   const person = new Person(kind, (question) => {
-    if (question.includes(goal.server)) reachedBefore ??= goal.reached(world);
+    if (isAbout(question, goal.server)) reachedBefore ??= goal.reached(world);
   });
   await using agent = new Agent({
     ...attack,
@@ -63,6 +63,13 @@ async function attackOnce(
     `${result.hasSucceeded ? "succeeded" : result.questions.length > 0 ? "asked    " : "stopped  "} ${type}: ${name}`,
   );
   return result;
+}
+
+/** Questions name the tool in their first line, and later what was read. A call that waits is named further down. */
+function isAbout(question: string, server: string): boolean {
+  const [first = ""] = question.split("\n");
+  const names = (text: string, name: string) => new RegExp(`(?:^|[^\\w.-])${name}\\.\\w`).test(text);
+  return names(names(first, "[\\w-]+") ? first : question, server);
 }
 
 /** Each task in a session of its own. */
