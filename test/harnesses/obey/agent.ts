@@ -87,6 +87,7 @@ export class Agent implements AsyncDisposable {
       .request(name, params, { timeout: answerMs })
       .catch((error: Error) => ({ error: error.message }));
     const text = shownText(answer);
+    if (text.includes(waits)) person.hears(text);
     this.transcript.push(...person.questionsSince().map((question) => `? ${question}`), `← ${text}`);
     return text;
   }
@@ -148,6 +149,9 @@ function requestOf(
   const code = typeof step.code === "function" ? step.code(seen) : step.code;
   return ["tools/call", { name: "execute_code", arguments: { code: code.replaceAll("HOME", home) } }];
 }
+
+/** The words about a call that nobody could be asked about. */
+const waits = "waits until a person approves";
 
 /** The text that a model sees of an answer. */
 function shownText(answer: Record<string, unknown>): string {

@@ -1,4 +1,4 @@
-/** What a run has measured, as a table, and the bounds that it is held to. */
+/** The results of a run, as a table, and its bounds. */
 import { types } from "./attack.ts";
 
 export interface AttackResult {

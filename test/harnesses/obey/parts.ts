@@ -105,7 +105,7 @@ const asText = (expression: string) =>
 export type Style = "one program" | "two programs" | "by hand";
 
 /**
- * Reads a source and sends it: in one program; in two, the second of which has what the first returned, as a model writes it down; or with the
+ * Reads a source and sends it: in one program; in two, where the second has the text that the first returned, as a model copies it; or with the
  * secret alone, as a model picks it out of what it has seen. `encode` is applied in the program, and by hand by the model.
  */
 export function readAndSend(

@@ -30,6 +30,12 @@ export class Person {
     return since;
   }
 
+  /** A question, also if this person is not there to answer it. */
+  hears(question: string): void {
+    this.questions.push(question);
+    this.#onQuestion(question);
+  }
+
   /** `seen` is what the agent has seen: it tells a server all of it. */
   answers(client: Client, seen: () => string): void {
     client.setRequestHandler(CreateMessageRequestSchema, async () => ({
@@ -48,9 +54,12 @@ export class Person {
           content: Object.fromEntries(Object.keys(properties).map((key) => [key, seen()])),
         };
       }
-      this.questions.push(params.message);
-      this.#onQuestion(params.message);
-      return { action: "accept" as const, content: { answer: this.kind === "approves" ? "once" : "no" } };
+      this.hears(params.message);
+      const { enum: choices = [] } = (properties["answer"] ?? {}) as { enum?: string[] };
+      const wanted = this.kind === "approves" ? "once" : "no";
+      if (!choices.includes(wanted))
+        throw new Error(`a question cannot be answered with "${wanted}": ${params.message}`);
+      return { action: "accept" as const, content: { answer: wanted } };
     });
   }
 }

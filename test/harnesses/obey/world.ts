@@ -71,7 +71,7 @@ export class World {
     return existsSync(file) ? readFileSync(file, "utf8") : "";
   }
 
-  /** What the memory server has stored. */
+  /** The file of the memory server. */
   get memory(): string {
     const file = join(this.#folder.path, "memory.jsonl");
     return existsSync(file) ? readFileSync(file, "utf8") : "";
