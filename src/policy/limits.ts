@@ -132,6 +132,9 @@ export const maxPlainNumbers = 60;
 /** Characters of the shortest code, such as base64, that counts as encoded data if nobody has shown it. */
 export const minEncodedChars = 24;
 
+/** Numbers that a call to a chosen place may hold, such as a count, without counting as computed data. */
+export const maxSentNumbers = 3;
+
 /** Letters of the shortest number, address or code that is data by itself. */
 export const minCodeLength = 8;
 

@@ -295,16 +295,17 @@ function labelsStep(facts: ServerFacts): Step {
       const { caller, policy } = passing;
       const { request, kind } = passing;
       const { flow: mode = "ask" } = policy ?? {};
-      if (mode === "off" || !(caller.reads.hasRead("untrusted") || caller.reads.hasRead("private"))) return;
+      if (mode === "off") return;
       const labels = labelsOf(passing, facts);
       const isCall = kind === "call";
-      const asksFor = isCall ? facts.asksFor(request.server, request.tool) : undefined;
       noteDescriptions(passing, facts);
       const leaving =
         kind === "sampling"
           ? leavingInAnswer(request.server, caller.reads)
           : leavingIn({
               server: request.server,
+              tool: request.tool,
+              asksFor: () => (isCall ? facts.asksFor(request.server, request.tool) : undefined),
               isStrange: () => facts.labels.isStrange(request.server, isCall ? request.tool : undefined),
               changes: isCall && facts.changes(request.server, request.tool),
               describedIn: facts.describedIn,
@@ -312,7 +313,6 @@ function labelsStep(facts: ServerFacts): Step {
               labels,
               reads: caller.reads,
               mode,
-              asksFor,
             });
       if (!leaving || isAllowed(caller, allowanceOf(request, leaving))) return;
       passing.reasons = { ...passing.reasons, leaving };
@@ -372,7 +372,9 @@ function recordStep(facts: ServerFacts): Step {
       const { request, kind, caller } = passing;
       const { server, tool, args } = request;
       const writing =
-        kind === "call" && facts.changes(server, tool) ? facts.written?.wrote(server, args, caller.reads) : undefined;
+        kind === "call" && !labelsOf(passing, facts).has("public") && facts.changes(server, tool)
+          ? facts.written?.wrote(server, args, caller.reads)
+          : undefined;
       const sending = writing ? writing.then(() => next(passing)) : next(passing);
       const labelled =
         kind === "list"

@@ -10,7 +10,7 @@ export async function noteShown(outcome: Outcome, program: ProgramReads, to: Ses
   const { own } = program;
   if (own.length === 0) return;
   to.unseen.addAll(program.texts);
-  const texts = shownTexts(outcome);
+  const texts = shownTexts(outcome, (key) => program.isNamed(key));
   const { found, isSpelled } = sourcesOf(texts, program);
   // Nobody knows what letters together say.
   if (isSpelled) await to.add(own);
@@ -65,7 +65,7 @@ interface ShownTexts {
   isWhole: boolean;
 }
 
-function shownTexts(outcome: Outcome): ShownTexts {
+function shownTexts(outcome: Outcome, isName: (key: string) => boolean = () => false): ShownTexts {
   const shown: ShownTexts = { leaves: new Set(), numbers: 0, isWhole: true };
   let left = maxReadChars;
   const visit = (value: unknown): void => {
@@ -78,7 +78,7 @@ function shownTexts(outcome: Outcome): ShownTexts {
       if (String(Math.abs(value)).length > minWordLetters) shown.leaves.add(String(value));
     } else if (typeof value === "object" && value !== null)
       for (const [key, each] of Object.entries(value)) {
-        if (!Array.isArray(value)) visit(key);
+        if (!Array.isArray(value) && !isName(key)) visit(key);
         visit(each);
       }
   };

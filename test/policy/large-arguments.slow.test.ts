@@ -7,7 +7,14 @@ import { questionText, wholeQuestionText } from "../../src/policy/question-text.
 import { LongestTurn } from "../support/longest-turn.ts";
 import { Person, Recorded } from "./recorded.ts";
 
-const call = { server: "out", isStrange: () => false, changes: true, describedIn: () => undefined };
+const call = {
+  server: "out",
+  tool: "post",
+  asksFor: () => undefined,
+  isStrange: () => false,
+  changes: true,
+  describedIn: () => undefined,
+};
 
 setDefaultTimeout(60_000);
 

@@ -15,11 +15,6 @@ interface ListedServers<Tool> {
   toolsOf(server: string): readonly Tool[];
 }
 
-/** A letter that only looks like another, such as the Cyrillic е in `send_mail`. */
-function isOfTwoScripts(name: string): boolean {
-  return /\p{Script=Latin}/u.test(name) && /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u.test(name);
-}
-
 const wants =
   /\b(?:context|summary|history|transcript|contents?|copy|text|messages?) of (?:the|this|your|our) (?:\w+ )?(?:conversation|chat|session)|\b(?:conversation|chat)(?: history| so far| context| transcript)|[:=] *(?:the )?(?:whole |full |entire |current )?conversation\b|\bsystem prompt\b|\b(?:previous|earlier|other|last) tools?(?: calls?)?(?:['’]s?)? (?:results?|outputs?|answers?|responses?)|\b(?:results?|outputs?|answers?) of (?:the |any |all )?(?:previous|earlier|other|last) (?:tools?|calls?)|\beverything (?:you (?:know|have)|so far)/i;
 
@@ -60,7 +55,6 @@ export class AsksFor<Tool extends AskingTool> {
   }
 
   #look(server: string, { name, description = "", inputSchema }: Tool, servers: readonly string[]): string | undefined {
-    if (isOfTwoScripts(name)) return `its name has letters of two scripts, and looks like another`;
     const text = `${description} ${JSON.stringify(inputSchema)}`;
     const [wanted] = wants.exec(text) ?? [];
     if (wanted !== undefined) return `its definition asks for "${wanted.replace(/^[:=] */, "")}"`;

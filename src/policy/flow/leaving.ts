@@ -8,6 +8,7 @@ import {
   maxComparedChars,
   maxComparedPieces,
   maxComparedTextChars,
+  maxSentNumbers,
   minAddressLetters,
   minCodeLength,
   minCodeLetters,
@@ -30,6 +31,7 @@ export interface Leaving {
 
 export interface LeavingCall {
   server: string;
+  tool: string;
   /** Whether the owner of the server is a stranger: see tool-labels.ts. */
   isStrange: () => boolean;
   /** Whether the call may change something. */
@@ -41,44 +43,59 @@ export interface LeavingCall {
   reads: SessionReads;
   mode: Exclude<FlowMode, "off">;
   /** Says what the tool's definition asks for besides its own data. */
-  asksFor?: string | undefined;
+  asksFor: () => string | undefined;
 }
 
 /** Undefined if nobody need be asked. */
 export function leavingIn(call: LeavingCall): Leaving | undefined {
-  const { labels, reads, mode, asksFor, isStrange, changes, describedIn } = call;
+  const { labels, reads, mode, isStrange, changes } = call;
   const isPublic = labels.has("public");
   const values = valuesIn(call.args);
   const places = values.filter(({ key }) => isPlace(key));
   if (mode === "strict" && isPublic && reads.isRisky) {
     const risk = riskText(reads);
-    const data = privateIn(values, call.args, reads, true);
+    const data = privateIn(values, call, true);
     return asked(call, data ? `${risk}; ${data.text}` : risk, places, risk);
   }
+  if (isOfTwoScripts(call.tool)) return asked(call, "its name has letters of two scripts, and looks like another", []);
   // A tool that reads pages sends nothing but their addresses, which are looked at as data.
   const sends = isPublic && !labels.has("untrusted");
   const pays = changes && places.some(({ key }) => isPayee(key));
-  const mayBeTold = reads.hasRead("untrusted");
-  const named = sends || pays ? places.map((place) => namedByStranger(place, reads, describedIn)) : [];
-  const [stranger] = named.filter((each) => each !== undefined);
-  if (stranger) return asked(call, stranger, places);
+  const stranger = sends || pays ? firstOf(places, (place) => namedByStranger(place, call)) : undefined;
+  if (stranger !== undefined) return asked(call, stranger, places);
   if (!reads.hasRead("private")) return undefined;
+  const asksFor = call.asksFor();
   if (asksFor === undefined && isStrange()) {
     const given = givenToStranger(call, values);
     if (given) return given;
   }
-  if (isPublic ? !mayBeTold && asksFor === undefined : asksFor === undefined) return undefined;
+  if (asksFor === undefined && !(isPublic && reads.hasRead("untrusted"))) return undefined;
   const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
-  const isOwn = (place: Value) => isOwnField(place, reads);
-  if (people.length > 0 && people.every(isOwn) && asksFor === undefined) return undefined;
-  const isChosen = people.length > 0 && people.every((place) => isOwn(place) || isPlain(place, reads));
-  const sent = values.filter((value) => !people.includes(value));
-  const data = privateIn(sent, call.args, reads, isChosen);
+  const isChosen = people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads));
+  const data = privateIn(
+    values.filter((value) => !people.includes(value)),
+    call,
+    isChosen,
+  );
   if (!data) return undefined;
   if (asksFor !== undefined) return asked(call, `${asksFor}, and ${data.text}`, places, data.source);
+  if (people.length > 0 && people.every((place) => isOfSameServer(place, data, call))) return undefined;
   const told = reads.all.filter(({ label }) => label === "untrusted").map(({ source }) => source);
   const by = `strangers may have asked for it (${sourcesText(told)})`;
   return asked(call, `others can see what it is given, ${data.text}, and ${by}`, places, data.source);
+}
+
+/** A letter that only looks like another, such as the Cyrillic е in `send_mail`. */
+function isOfTwoScripts(name: string): boolean {
+  return /\p{Script=Latin}/u.test(name) && /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u.test(name);
+}
+
+function firstOf<Item, Result>(items: readonly Item[], find: (item: Item) => Result | undefined): Result | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The source of a stranger's text that the arguments hold, or may hold. Undefined if there is none. */
@@ -141,11 +158,7 @@ interface PrivateData {
   source: string;
 }
 
-function namedByStranger(
-  { key, text, letters }: Value,
-  reads: SessionReads,
-  describedIn: LeavingCall["describedIn"],
-): string | undefined {
+function namedByStranger({ key, text, letters }: Value, { reads, describedIn }: LeavingCall): string | undefined {
   if (letters.length < minAddressLetters) return undefined;
   const tool = /[@\d]/.test(text) ? describedIn(letters) : undefined;
   if (tool !== undefined) return `its "${key}" (${text}) comes from the description of ${tool}`;
@@ -174,29 +187,45 @@ function isPlain({ letters }: Value, reads: SessionReads): boolean {
   return isWritten && !strangers.some((each) => each.has(letters));
 }
 
+/** Whether the data goes to somebody of whom the data's own server says it is the address, such as a customer. */
+function isOfSameServer(place: Value, data: PrivateData, { server, reads }: LeavingCall): boolean {
+  const sources = data.source.split(" ").map(serverOf);
+  const known = textsOf(reads, "private").filter((text) => text.hasField(place.letters));
+  return known.some(({ origin: { source, labels } }) => {
+    if (!labels.has("untrusted")) return true;
+    return serverOf(source) !== server && sources.every((each) => each === serverOf(source));
+  });
+}
+
+const serverOf = (source: string) => source.split(".", 1)[0] ?? "";
+
 /** The private data that the values may hold. `isChosen`: the program has not computed where they go. */
 function privateIn(
   values: readonly Value[],
-  args: object,
-  reads: SessionReads,
+  { args, reads, server }: LeavingCall,
   isChosen: boolean,
 ): PrivateData | undefined {
   const isMissing = reads.allTexts.some((texts) => texts.lacks("private"));
   if (exceededLimit(args) !== undefined)
     return unknown(reads, "it may hold private data, because its arguments are too large to be compared");
-  const found = foundIn(values, reads);
+  const found = foundIn(values, reads, server);
   if (found === "too many")
     return unknown(reads, "it may hold private data, because its arguments are too many to be compared");
   if (found)
     return { source: found.source, text: `its arguments repeat private data (${found.source}: "${found.words}")` };
   if (isMissing) return unknown(reads, "it may hold private data whose text is not known");
   // Even a constant can say something: the program may have chosen it, or that it is sent, by the data.
-  const isOwnText =
-    isChosen && reads instanceof ProgramReads && values.every(({ letters }) => reads.isWritten(letters));
-  if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !isOwnText)
+  if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads)))
     return unknown(reads, "the program has read private data, on which the call may depend");
   const code = values.find(({ text }) => isEncoded(text, reads));
   return code && unknown(reads, `its "${code.key}" may be encoded private data`);
+}
+
+/** Whether the program has written the values itself, but for a few numbers such as counts. */
+function isOwnText(values: readonly Value[], reads: ProgramReads): boolean {
+  const words = values.flatMap(({ text, letters }) => (reads.isWritten(letters) ? [] : wordsIn(text)));
+  const others = words.filter((word) => !reads.isWritten(lettersOf(word)));
+  return others.length <= maxSentNumbers && others.every((word) => /^\p{N}[\p{N}.%]{0,8}$/u.test(word));
 }
 
 function unknown(reads: SessionReads, why: string): PrivateData {
@@ -205,7 +234,7 @@ function unknown(reads: SessionReads, why: string): PrivateData {
 }
 
 /** A part of private data that the values repeat word for word. */
-function foundIn(values: readonly Value[], reads: SessionReads): Found | "too many" | undefined {
+function foundIn(values: readonly Value[], reads: SessionReads, server: string): Found | "too many" | undefined {
   const isProgram = reads instanceof ProgramReads;
   const own = isProgram ? reads.texts.of("private") : [];
   const unseen = reads.allUnseen.flatMap((texts) => texts.of("private"));
@@ -213,10 +242,14 @@ function foundIn(values: readonly Value[], reads: SessionReads): Found | "too ma
   const pieces = values.flatMap((value) => piecesOf(value));
   const chars = [...own, ...seen].length;
   if (pieces.length > Math.min(maxComparedPieces, maxComparedChars / (chars + 1))) return "too many";
-  for (const { letters, words } of pieces) {
+  for (const { letters, words, isWord } of pieces) {
     const isWritten = isProgram && reads.isWritten(letters);
-    const found =
-      (isWritten ? undefined : own.find((text) => text.has(letters))) ?? seen.find((text) => text.has(letters));
+    const isIn = (text: KnownText) => {
+      // The server knows the ids of its own data.
+      if (letters.length < minCodeLength && serverOf(text.origin.source) === server) return false;
+      return isWord ? text.hasField(letters) : text.has(letters);
+    };
+    const found = (isWritten ? undefined : own.find(isIn)) ?? seen.find(isIn);
     if (found) return { ...found.origin, words };
   }
   if (own.length === 0 || !isProgram) return undefined;
@@ -294,8 +327,16 @@ function valuesIn(args: object): Value[] {
   return values;
 }
 
+interface Piece {
+  letters: string;
+  /** As they are written. */
+  words: string;
+  /** Whether it is one word of letters. It counts only if it is a whole value of the data. */
+  isWord: boolean;
+}
+
 /** Parts of a value that are long enough to be no chance. */
-function piecesOf({ text, letters }: Value): { letters: string; words: string }[] {
+function piecesOf({ text, letters }: Value): Piece[] {
   const words = (from: number) =>
     text
       .slice(from, from + 60)
@@ -303,20 +344,19 @@ function piecesOf({ text, letters }: Value): { letters: string; words: string }[
       .trim();
   if (letters.length < minPieceLetters) return [];
   if (letters.length <= pieceLetters) {
-    // A common word says nothing.
-    const isWord = letters.length < pieceLetters / 2 && /^\p{L}+$/u.test(text.trim());
-    return isWord ? [] : [{ letters, words: words(0) }];
+    return [{ letters, words: words(0), isWord: /^\p{L}+$/u.test(text.trim()) }];
   }
   // Numbers and addresses in a sentence come first, because a person recognises them. Codes stand in addresses, too.
   const codes = text.match(/[\p{L}\p{N}]{7,}/gu) ?? [];
   const pieces = [...wordsIn(text), ...codes].flatMap((word) => {
     const each = lettersOf(word);
-    return each.length >= minPieceLetters && /[\d@]/.test(word) ? [{ letters: each, words: word }] : [];
+    return each.length >= minPieceLetters && /[\d@]/.test(word) ? [{ letters: each, words: word, isWord: false }] : [];
   });
   for (let at = 0; at + pieceLetters <= letters.length; at += pieceLetters / 2)
     pieces.push({
       letters: letters.slice(at, at + pieceLetters),
       words: words(Math.floor((at / letters.length) * text.length)),
+      isWord: false,
     });
   return pieces;
 }

@@ -178,6 +178,11 @@ export class ProgramReads extends SessionReads {
     return this.#letters.includes(letters);
   }
 
+  /** Whether the program's text has the word, as the name of a property. */
+  isNamed(word: string): boolean {
+    return new RegExp(`(?<![\\w$])${word.replace(/[^\p{L}\p{N}]/gu, "\\$&")}(?![\\w$])`, "u").test(this.#source);
+  }
+
   /** Whether the short text stands between quotes in the program's text. */
   isQuoted(text: string): boolean {
     return ['"', "'", "`"].some((quote) => this.#source.includes(quote + text + quote));

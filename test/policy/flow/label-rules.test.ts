@@ -72,7 +72,9 @@ test.each<[string, LabelledDefinition, string]>([
 
 describe("annotations", () => {
   test.each(["send_mail", "read_file", "fetch_page", "run_command"])("do not make %s harmless", (name) => {
-    const args = { send_mail: ["to", "body"], read_file: ["path"], fetch_page: ["url"], run_command: ["command"] }[name]!;
+    const args = { send_mail: ["to", "body"], read_file: ["path"], fetch_page: ["url"], run_command: ["command"] }[
+      name
+    ]!;
     const harmless = { readOnlyHint: true, destructiveHint: false, openWorldHint: false, idempotentHint: true };
     expect(labelsOf(name, tool(args, "", harmless))).toBe(labelsOf(name, tool(args)));
   });
@@ -131,6 +133,8 @@ test.each([
 
 test("docs/flow.md has the words of the rules", () => {
   const page = readFileSync(join(import.meta.dir, "../../../docs/flow.md"), "utf8");
-  const rows = Object.fromEntries([...page.matchAll(/^\| `(\w+)` \| .* \| ([a-z ]+) \|$/gm)].map(([, key, words]) => [key, words]));
+  const rows = Object.fromEntries(
+    [...page.matchAll(/^\| `(\w+)` \| .* \| ([a-z ]+) \|$/gm)].map(([, key, words]) => [key, words]),
+  );
   expect(rows).toEqual({ ...labelWords });
 });

@@ -8,7 +8,14 @@ import { SessionReads } from "../../../src/policy/flow/session-reads.ts";
 import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
-const call = { server: "out", isStrange: () => false, changes: true, describedIn: () => undefined };
+const call = {
+  server: "out",
+  tool: "post",
+  asksFor: () => undefined,
+  isStrange: () => false,
+  changes: true,
+  describedIn: () => undefined,
+};
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
