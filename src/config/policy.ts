@@ -40,7 +40,7 @@ export interface CommonPolicy extends PolicyKeys {
   rules?: string[] | undefined;
   /**
    * `ask`: a person is asked before private data may leave, and before anything goes to a place that a stranger has named. `strict`: also
-   * whenever private data and a stranger's text were read. Default: `ask`.
+   * before any private data goes to others, and before a stranger's text is passed on. Default: `ask`.
    */
   flow?: FlowMode | undefined;
 }

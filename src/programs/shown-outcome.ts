@@ -46,7 +46,7 @@ function sourcesOf(
     if (letters === "") continue;
     if (letters.length < minWordLetters) {
       // The code of a country says little. The letters of a word, one by one, say all of it.
-      isSpelled ||= !program.isQuoted(leaf) && !known.some((text) => text.hasAlone(leaf));
+      isSpelled ||= letters.length === 1 && !program.isQuoted(leaf) && !known.some((text) => text.hasAlone(leaf));
       continue;
     }
     if (program.isWritten(letters)) continue;

@@ -52,24 +52,23 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   const isPublic = labels.has("public");
   const values = valuesIn(call.args);
   const places = values.filter(({ key }) => isPlace(key));
-  if (mode === "strict" && isPublic && reads.isRisky) {
-    const risk = riskText(reads);
-    const data = privateIn(values, call, true);
-    return asked(call, data ? `${risk}; ${data.text}` : risk, places, risk);
-  }
   if (isOfTwoScripts(call.tool)) return asked(call, "its name has letters of two scripts, and looks like another", []);
   // A tool that reads pages sends nothing but their addresses, which are looked at as data.
   const sends = isPublic && !labels.has("untrusted");
   const pays = changes && places.some(({ key }) => isPayee(key));
   const stranger = sends || pays ? firstOf(places, (place) => namedByStranger(place, call)) : undefined;
   if (stranger !== undefined) return asked(call, stranger, places);
+  const isStrict = mode === "strict";
+  const forwarded = isStrict && sends ? firstOf(values, (value) => proseIn(value, reads)) : undefined;
+  if (forwarded !== undefined)
+    return asked(call, `it passes on text that strangers may have written (${forwarded})`, places, forwarded);
   if (!reads.hasRead("private")) return undefined;
   const asksFor = call.asksFor();
   if (asksFor === undefined && isStrange()) {
     const given = givenToStranger(call, values);
     if (given) return given;
   }
-  if (asksFor === undefined && !(isPublic && reads.hasRead("untrusted"))) return undefined;
+  if (asksFor === undefined && !(isPublic && (isStrict || reads.hasRead("untrusted")))) return undefined;
   const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
   const isChosen = people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads));
   const data = privateIn(
@@ -81,8 +80,8 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   if (asksFor !== undefined) return asked(call, `${asksFor}, and ${data.text}`, places, data.source);
   if (people.length > 0 && people.every((place) => isOfSameServer(place, data, call))) return undefined;
   const told = reads.all.filter(({ label }) => label === "untrusted").map(({ source }) => source);
-  const by = `strangers may have asked for it (${sourcesText(told)})`;
-  return asked(call, `others can see what it is given, ${data.text}, and ${by}`, places, data.source);
+  const by = told.length === 0 ? "" : `, and strangers may have asked for it (${sourcesText(told)})`;
+  return asked(call, `others can see what it is given, ${data.text}${by}`, places, data.source);
 }
 
 /** A letter that only looks like another, such as the Cyrillic е in `send_mail`. */
@@ -96,6 +95,14 @@ function firstOf<Item, Result>(items: readonly Item[], find: (item: Item) => Res
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** The source of a text that a stranger has written freely, of which the value repeats the beginning or the end. */
+function proseIn({ letters }: Value, reads: SessionReads): string | undefined {
+  if (letters.length < pieceLetters) return undefined;
+  const ends = [letters.slice(0, pieceLetters), letters.slice(-pieceLetters)];
+  const found = textsOf(reads, "untrusted").find((text) => ends.some((end) => text.wordsAround(end) !== undefined));
+  return found?.origin.source;
 }
 
 /** The source of a stranger's text that the arguments hold, or may hold. Undefined if there is none. */
@@ -392,13 +399,6 @@ function isPayee(key: string): boolean {
 /** Whether an argument of this name says where the rest goes. */
 function isPlace(key: string): boolean {
   return isPerson(key) || site.test(plainName(key));
-}
-
-function riskText(reads: SessionReads): string {
-  const ofLabel = (label: DataLabel) =>
-    sourcesText(reads.all.filter((each) => each.label === label).map(({ source }) => source));
-  const read = `private data (${ofLabel("private")}) and text that strangers may have written (${ofLabel("untrusted")})`;
-  return `others can see what it is given, and this session has read ${read}`;
 }
 
 function sourcesText(sources: readonly string[]): string {

@@ -16,7 +16,7 @@ const tools = ["get_issue", "get_key", "post", "search_web", "plain"].map((name)
 
 async function opened(keys: object = { labels }, policy: object = {}, ...answers: string[]): Promise<Person> {
   const person = new Person(...answers);
-  (await recorded.open(keys, { flow: "strict", ...policy }, tools)).pool.setHost({ responder: person.host });
+  (await recorded.open(keys, policy, tools)).pool.setHost({ responder: person.host });
   return person;
 }
 
@@ -46,16 +46,15 @@ describe("a call that others can see", () => {
     expect(outcome).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
     expect(person.asked).toHaveLength(1);
     expect(person.asked[0]).toContain(
-      "this session has read private data (rec.get_key) and text that strangers may have written (rec.get_issue)",
+      'its arguments repeat private data (rec.get_key: "did get_key"), and strangers may have asked for it (rec.get_issue)',
     );
-    expect(person.asked[0]).toContain('its arguments repeat private data (rec.get_key: "did get_key")');
     expect(called()).not.toContain("post");
   });
 
   test("may have read with the same call before, but not with this one", async () => {
     await recorded.run("return [await rec.get_key({}), await rec.search_web({ query: 'a' })]");
     expect(person.asked).toEqual([]);
-    await recorded.run("await rec.search_web({ query: 'a' })").catch(() => {});
+    await recorded.run("await rec.search_web({ query: 'did get_key' })").catch(() => {});
     expect(person.asked).toHaveLength(1);
   });
 });
@@ -69,7 +68,7 @@ test("a permission for the session counts until something else is read", async (
   const both = { ...labels, get_mail: ["untrusted"], get_more: ["private"] };
   person = new Person("session", "no");
   const more = ["get_mail", "get_more"].map((name) => ({ name }));
-  (await recorded.open({ labels: both }, { flow: "strict" }, [...tools, ...more])).pool.setHost({
+  (await recorded.open({ labels: both }, undefined, [...tools, ...more])).pool.setHost({
     responder: person.host,
   });
   await recorded.run(
@@ -109,7 +108,7 @@ describe("labels", () => {
     ];
     const asks = async (own: object) => {
       person = new Person("no");
-      (await recorded.open({ labels: own }, { flow: "strict" }, stating)).pool.setHost({ responder: person.host });
+      (await recorded.open({ labels: own }, undefined, stating)).pool.setHost({ responder: person.host });
       await recorded.run(code);
       return person.asked.length;
     };
@@ -128,10 +127,10 @@ test("a question about a flow is part of a dry run", async () => {
   const { app } = recorded;
   await recorded.run("return [await rec.get_issue({}), await rec.get_key({})]");
   const why = await app.pool.wouldAsk(
-    { server: "rec", method: "tools/call", params: { name: "post", arguments: { text: "a" } } },
+    { server: "rec", method: "tools/call", params: { name: "post", arguments: { text: "did get_key" } } },
     undefined,
   );
-  expect(why).toContain("private data (rec.get_key)");
+  expect(why).toContain("private data (rec.get_key");
 });
 
 describe("labels of several places", () => {
@@ -188,7 +187,7 @@ test("resources and prompts are read with the labels of their server", async () 
   person = await opened({ labels }, undefined, "no");
   await recorded.run("await rec.resources.read('it://a'); await rec.post({ text: 'a' })");
   expect(person.asked).toHaveLength(1);
-  expect(person.asked[0]).toContain("private data (rec) and text that strangers may have written (rec)");
+  expect(person.asked[0]).toContain("on which the call may depend (rec), and strangers may have asked for it (rec)");
 });
 
 test("the catalog's patterns name tools of their servers", () => {

@@ -190,9 +190,27 @@ test("text of a stranger that was written into a server is a stranger's when it 
   ]);
 });
 
-test('with "strict", a person is asked whenever both were read', async () => {
-  await opened({ flow: "strict" });
-  expect(
-    await questions(readAll, "await rec.send_mail({ to: 'carl@company.example', text: 'Lunch at one?' })"),
-  ).toHaveLength(1);
+describe("with strict, a person is also asked", () => {
+  beforeEach(() => opened({ flow: "strict" }));
+
+  test.each<[string, string[], string]>([
+    [
+      "private data goes to others, even if no stranger has written anything",
+      ["return rec.get_key({})", `await rec.send_mail({ to: "carl@company.example", text: "${secret}" })`],
+      `its arguments repeat private data (rec.get_key: "${secret}")`,
+    ],
+    [
+      "a stranger's text is passed on",
+      ["const page = await rec.get_page({}); await rec.send_mail({ to: 'carl@company.example', text: page })"],
+      "it passes on text that strangers may have written (rec.get_page)",
+    ],
+  ])("if %s", async (_, programs, why) => {
+    expect(await questions(...programs)).toEqual([expect.stringContaining(why)]);
+  });
+
+  test("but not about words of its own", async () => {
+    expect(
+      await questions(readAll, "await rec.send_mail({ to: 'carl@company.example', text: 'Lunch at one?' })"),
+    ).toEqual([]);
+  });
 });
