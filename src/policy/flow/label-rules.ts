@@ -107,7 +107,7 @@ const maskOf = (...named: List[]): number => named.reduce((all, list) => all | b
 
 const known = new WeakMap<LabelledDefinition, { name: string; reasons: readonly LabelReason[] }>();
 
-/** The labels that the rules give a tool, each with the first reason. They are looked for once per definition. */
+/** The labels that the rules give a tool, each with the first reason. Each definition is read once. */
 export function labelsByRules(name: string, definition: LabelledDefinition): readonly LabelReason[] {
   const found = known.get(definition);
   if (found?.name === name) return found.reasons;
@@ -247,7 +247,7 @@ function openness({ deed, annotations }: Reading): { isSaid: boolean; why: strin
     isSaid,
     why: isSaid
       ? "its annotations say that its world is open"
-      : "nothing says what it does, or that its world is closed",
+      : "nothing says what it deals with, or that its world is closed",
   };
 }
 

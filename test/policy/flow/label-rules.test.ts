@@ -72,12 +72,14 @@ test.each<[string, LabelledDefinition, string]>([
 
 describe("annotations", () => {
   test.each(["send_mail", "read_file", "fetch_page", "run_command"])("do not make %s harmless", (name) => {
-    const args = { send_mail: ["to", "body"], read_file: ["path"], fetch_page: ["url"], run_command: ["command"] }[name]!;
+    const args = { send_mail: ["to", "body"], read_file: ["path"], fetch_page: ["url"], run_command: ["command"] }[
+      name
+    ]!;
     const harmless = { readOnlyHint: true, destructiveHint: false, openWorldHint: false, idempotentHint: true };
     expect(labelsOf(name, tool(args, "", harmless))).toBe(labelsOf(name, tool(args)));
   });
 
-  test("that contradict the name count", () => {
+  test("count although they contradict the name", () => {
     expect(labelsOf("get_it", tool(["text"], "", { readOnlyHint: false, openWorldHint: true }))).toContain("public");
   });
 });
@@ -100,9 +102,9 @@ test("a definition is looked at once", () => {
 });
 
 test.each<[string, unknown]>([
-  ["a schema that is no object", "x"],
+  ["a schema of another type", "x"],
   ["properties that are a list", { properties: ["url"] }],
-  ["an argument that is no object", { properties: { url: true } }],
+  ["an argument of another type", { properties: { url: true } }],
   ["types and choices of other kinds", { properties: { a: { type: ["string"], enum: 1, description: 2, format: 3 } } }],
   ["names of prototypes", { properties: { constructor: {}, __proto__: {}, toString: {} } }],
 ])("%s is read without an error", (_, inputSchema) => {
@@ -131,6 +133,8 @@ test.each([
 
 test("docs/flow.md has the words of the rules", () => {
   const page = readFileSync(join(import.meta.dir, "../../../docs/flow.md"), "utf8");
-  const rows = Object.fromEntries([...page.matchAll(/^\| `(\w+)` \| .* \| ([a-z ]+) \|$/gm)].map(([, key, words]) => [key, words]));
+  const rows = Object.fromEntries(
+    [...page.matchAll(/^\| `(\w+)` \| .* \| ([a-z ]+) \|$/gm)].map(([, key, words]) => [key, words]),
+  );
   expect(rows).toEqual({ ...labelWords });
 });
