@@ -5,6 +5,7 @@
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { type Label, labels } from "../../config/policy.ts";
 import { effectOf } from "../decision.ts";
+import { maxRuleArguments } from "../limits.ts";
 import { firstSentence, stemOf, stemsOf, wordsOf } from "./label-words.ts";
 
 /** The parts of a definition that the rules read, beside the tool's own name. */
@@ -330,14 +331,11 @@ function searchesStore({ name, said }: Reading, given: readonly Text[]): string 
   return searches ? wordIn([name, said, ...given], "stores") : undefined;
 }
 
-/** Enough for every tool that people write by hand. */
-const maxArguments = 100;
-
 function argumentsOf(schema: JsonObject | undefined): Argument[] {
   const properties = schema?.["properties"];
   if (!isObject(properties)) return [];
   return Object.entries(properties)
-    .slice(0, maxArguments)
+    .slice(0, maxRuleArguments)
     .map(([name, each]) => ({ name, ...textOf(wordsOf(name)), schema: isObject(each) ? each : {} }));
 }
 
