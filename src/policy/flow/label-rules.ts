@@ -19,6 +19,8 @@ export interface LabelReason {
   label: Label;
   /** The end of a sentence about the tool. */
   why: string;
+  /** Of a public tool: whether it takes data to any address, or may do so. */
+  reaches?: boolean;
 }
 
 /** The words of the rules. They are published in docs/flow.md, and a test compares the two. */
@@ -185,10 +187,11 @@ function read(written: string, { description = "", inputSchema, annotations }: L
 /** All reasons; the first one of each label is shown. */
 function reasonsFor(reading: Reading): LabelReason[] {
   const all: LabelReason[] = [];
-  const give = (label: Label, why: string | undefined) => {
-    if (why !== undefined) all.push({ label, why });
+  const give = (label: Label, why: string | undefined, reaches?: boolean) => {
+    if (why !== undefined) all.push({ label, why, ...(reaches === undefined ? {} : { reaches }) });
   };
-  if (reading.takesData) for (const why of publicReasons(reading)) give("public", why);
+  const reachesAny = reading.address !== undefined || openness(reading)?.isSaid === true;
+  if (reading.takesData) for (const why of publicReasons(reading)) give("public", why, reachesAny);
   const { name, said, args, deed, saidDeed, runs, address, isOfPages, isManual } = reading;
   give("untrusted", runs && `it runs "${runs}"`);
   if (!isOfPages) give("private", runs && `it runs "${runs}"`);
@@ -219,7 +222,9 @@ function reasonsFor(reading: Reading): LabelReason[] {
   const isRead = deed === "reads" || (deed === undefined && effect === "reads");
   if (isRead && (hint.isSaid ? own === undefined || isManual : !isKnown)) give("untrusted", hint.why);
   if (!reading.takesData || effect === "reads" || (deed === "reads" && effect === "unstated")) return all;
-  if (hint.isSaid ? deed !== "writes" || own === undefined : deed === undefined && !isKnown) give("public", hint.why);
+  if (hint.isSaid ? deed !== "writes" || own === undefined : deed === undefined && !isKnown) {
+    give("public", hint.why, hint.isSaid);
+  }
   return all;
 }
 

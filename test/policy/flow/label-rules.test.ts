@@ -87,9 +87,11 @@ describe("annotations", () => {
 test("each label has its first reason, in words about the tool", () => {
   expect(labelsByRules("fetch_mails", tool(["url"], "Fetches your mails."))).toEqual([
     { label: "untrusted", why: 'its argument "url" is a web address' },
-    { label: "public", why: 'its argument "url" is a web address' },
+    { label: "public", why: 'its argument "url" is a web address', reaches: true },
   ]);
-  expect(labelsByRules("send_mail", tool(["to", "body"]))).toEqual([{ label: "public", why: 'its name says "send"' }]);
+  expect(labelsByRules("send_mail", tool(["to", "body"]))).toEqual([
+    { label: "public", why: 'its name says "send"', reaches: false },
+  ]);
   expect(labelsByRules("get_customer", tool(["id"]))).toEqual([
     { label: "untrusted", why: 'it returns "customer"' },
     { label: "private", why: 'it returns "customer"' },
