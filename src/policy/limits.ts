@@ -164,3 +164,17 @@ export const labelLookMs = 1_000;
 
 /** Days that labels of clients are kept after they were last written. Those of executions and files go with these. */
 export const labelKeptDays = 30;
+
+// How rules label tools
+
+/** Characters of the name of a tool or an argument that the rules read. A longer one says nothing more. */
+export const maxRuleNameChars = 200;
+
+/** Characters of a description in which the rules look for its first sentence. */
+export const maxRuleSentenceChars = 400;
+
+/** Arguments of a tool that the rules read. */
+export const maxRuleArguments = 100;
+
+/** Words whose stems are kept. Definitions use few words, and a stem takes some microseconds. */
+export const maxKnownStems = 5_000;

@@ -252,7 +252,7 @@ export function isPrivateResult(
 ): boolean {
   const entry = config.servers.get(server);
   if (entry?.isSavedPrograms) return (caller?.reads ?? pool.reads).labels.has("private");
-  return pool.labelsOf(server, ownNameOf(entry?.edits, tool) ?? tool.name).has("private");
+  return pool.isSaidPrivate(server, ownNameOf(entry?.edits, tool) ?? tool.name);
 }
 
 /** Throws TOOL_NOT_FOUND if the server has removed the tool, and DEFINITION_CHANGED if it is held: the server may answer anything to a call of it. */

@@ -3,7 +3,6 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerConfig } from "../config/load.ts";
-import type { Label } from "../config/policy.ts";
 import type { LabelReason } from "../policy/flow/label-rules.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
 import { inquiryOf, kindOf, type Method } from "../policy/outgoing.ts";
@@ -84,12 +83,12 @@ export class Pool implements AsyncDisposable {
     return this.#permit.ownCaller.reads;
   }
 
-  /** The labels of a tool, by its own name. */
-  labelsOf(server: string, tool: string): ReadonlySet<Label> {
-    return this.#permit.labels.of(server, tool);
+  /** Whether the config or the server catalog says that a tool is private, by its own name. */
+  isSaidPrivate(server: string, tool: string): boolean {
+    return this.#permit.labels.isSaidPrivate(server, tool);
   }
 
-  /** The same with their reasons. Reads the server catalog if it has to. */
+  /** The labels of a tool with their reasons, by its own name. Reads the server catalog if it has to. */
   explainLabels(server: string, tool: string): Promise<LabelReason[]> {
     return this.#permit.labels.explain(server, tool);
   }

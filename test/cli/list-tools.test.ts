@@ -62,10 +62,12 @@ test("--detailed shows how to call each tool, with its example", async () => {
       Gets one.
       my_rec.get_it(args: { id: number }): Promise<unknown>
       await my_rec.get_it({ id: 1 })
+      untrusted: nothing says what it deals with, or that its world is closed
 
     my.rec.read_it
       Reads
       my_rec.read_it(): Promise<unknown>
+      untrusted: nothing says what it deals with, or that its world is closed
 
     my.rec.remove_it
       Removes it.
@@ -94,6 +96,7 @@ test("--json prints the tools as one document", async () => {
         description: "Gets one.",
         signature: "my_rec.get_it(args: { id: number }): Promise<unknown>",
         example: "await my_rec.get_it({ id: 1 })",
+        labels: { untrusted: "nothing says what it deals with, or that its world is closed" },
       },
     ]),
     missing: [],

@@ -30,8 +30,8 @@ export default command({
     config: configArgs.config,
   },
   examples: [
-    "claudikins label crm.get_customer private",
-    "claudikins label 'forum.get_*' untrusted",
+    "claudikins label github.create_issue public",
+    "claudikins label 'github.get_*' untrusted private",
     "claudikins label github.create_issue none",
     "claudikins label github.create_issue default",
   ],

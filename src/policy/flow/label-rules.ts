@@ -5,6 +5,7 @@
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { type Label, labels } from "../../config/policy.ts";
 import { effectOf } from "../decision.ts";
+import { maxRuleArguments } from "../limits.ts";
 import { firstSentence, stemOf, stemsOf, wordsOf } from "./label-words.ts";
 
 /** The parts of a definition that the rules read, beside the tool's own name. */
@@ -18,6 +19,8 @@ export interface LabelReason {
   label: Label;
   /** The end of a sentence about the tool. */
   why: string;
+  /** Of a public tool: whether it takes data to any address, or may do so. */
+  reaches?: boolean;
 }
 
 /** The words of the rules. They are published in docs/flow.md, and a test compares the two. */
@@ -107,7 +110,7 @@ const maskOf = (...named: List[]): number => named.reduce((all, list) => all | b
 
 const known = new WeakMap<LabelledDefinition, { name: string; reasons: readonly LabelReason[] }>();
 
-/** The labels that the rules give a tool, each with the first reason. They are looked for once per definition. */
+/** The labels that the rules give a tool, each with the first reason. Each definition is read once. */
 export function labelsByRules(name: string, definition: LabelledDefinition): readonly LabelReason[] {
   const found = known.get(definition);
   if (found?.name === name) return found.reasons;
@@ -184,10 +187,11 @@ function read(written: string, { description = "", inputSchema, annotations }: L
 /** All reasons; the first one of each label is shown. */
 function reasonsFor(reading: Reading): LabelReason[] {
   const all: LabelReason[] = [];
-  const give = (label: Label, why: string | undefined) => {
-    if (why !== undefined) all.push({ label, why });
+  const give = (label: Label, why: string | undefined, reaches?: boolean) => {
+    if (why !== undefined) all.push({ label, why, ...(reaches === undefined ? {} : { reaches }) });
   };
-  if (reading.takesData) for (const why of publicReasons(reading)) give("public", why);
+  const reachesAny = reading.address !== undefined || openness(reading)?.isSaid === true;
+  if (reading.takesData) for (const why of publicReasons(reading)) give("public", why, reachesAny);
   const { name, said, args, deed, saidDeed, runs, address, isOfPages, isManual } = reading;
   give("untrusted", runs && `it runs "${runs}"`);
   if (!isOfPages) give("private", runs && `it runs "${runs}"`);
@@ -218,7 +222,9 @@ function reasonsFor(reading: Reading): LabelReason[] {
   const isRead = deed === "reads" || (deed === undefined && effect === "reads");
   if (isRead && (hint.isSaid ? own === undefined || isManual : !isKnown)) give("untrusted", hint.why);
   if (!reading.takesData || effect === "reads" || (deed === "reads" && effect === "unstated")) return all;
-  if (hint.isSaid ? deed !== "writes" || own === undefined : deed === undefined && !isKnown) give("public", hint.why);
+  if (hint.isSaid ? deed !== "writes" || own === undefined : deed === undefined && !isKnown) {
+    give("public", hint.why, hint.isSaid);
+  }
   return all;
 }
 
@@ -247,7 +253,7 @@ function openness({ deed, annotations }: Reading): { isSaid: boolean; why: strin
     isSaid,
     why: isSaid
       ? "its annotations say that its world is open"
-      : "nothing says what it does, or that its world is closed",
+      : "nothing says what it deals with, or that its world is closed",
   };
 }
 
@@ -330,14 +336,11 @@ function searchesStore({ name, said }: Reading, given: readonly Text[]): string 
   return searches ? wordIn([name, said, ...given], "stores") : undefined;
 }
 
-/** Enough for every tool that people write by hand. */
-const maxArguments = 100;
-
 function argumentsOf(schema: JsonObject | undefined): Argument[] {
   const properties = schema?.["properties"];
   if (!isObject(properties)) return [];
   return Object.entries(properties)
-    .slice(0, maxArguments)
+    .slice(0, maxRuleArguments)
     .map(([name, each]) => ({ name, ...textOf(wordsOf(name)), schema: isObject(each) ? each : {} }));
 }
 

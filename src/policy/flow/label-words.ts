@@ -1,16 +1,14 @@
 /** The words of names and descriptions, without their endings. */
+import { maxKnownStems, maxRuleNameChars, maxRuleSentenceChars } from "../limits.ts";
 
 /** The words of a name in snake case, kebab case or camel case, in lower case. */
 export function wordsOf(name: string): string[] {
-  const short = name.slice(0, maxNameChars);
+  const short = name.slice(0, maxRuleNameChars);
   const apart = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\d\p{Lu}/u.test(short)
     ? short.replace(/(\p{Ll}|\d)(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, "$& ")
     : short;
   return wordsIn(apart);
 }
-
-/** A longer name says nothing more. */
-const maxNameChars = 200;
 
 const wordsIn = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
@@ -28,17 +26,16 @@ const exceptions: Readonly<Record<string, string>> = {
   indices: "index",
 };
 
-/** Definitions use few words, and a stem takes some microseconds. */
+/** Stems by words. */
 const known = new Map<string, string>();
-const maxKnown = 5_000;
 
 /** The word without its ending: `posts`, `posted` and `posting` become `post`. English only; other words stay as they are. */
 export function stemOf(word: string): string {
   const found = known.get(word);
   if (found !== undefined) return found;
-  if (known.size >= maxKnown) known.clear();
+  if (known.size >= maxKnownStems) known.clear();
   const stem = withoutEnding(word);
-  if (word.length <= maxNameChars) known.set(word, stem);
+  if (word.length <= maxRuleNameChars) known.set(word, stem);
   return stem;
 }
 
@@ -60,12 +57,9 @@ export function stemsOf(words: string): ReadonlySet<string> {
 /** The words of the first sentence of a description, without headings and names of services in front of it. */
 export function firstSentence(description: string): string[] {
   const text = description
-    .slice(0, maxSentenceChars)
+    .slice(0, maxRuleSentenceChars)
     .replace(/^[^\p{L}]*\p{L}+:\s+/u, "")
     .trimStart();
   const end = text.search(/(?<=[^\d\s][^\s]|\))[.!?:。](?=\s|$)|\n\s*\n/u);
   return wordsIn(end < 0 ? text : text.slice(0, end));
 }
-
-/** Enough for a sentence. */
-const maxSentenceChars = 400;

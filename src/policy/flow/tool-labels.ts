@@ -111,18 +111,40 @@ export class ToolLabels<Server extends LabelledServer> {
     return !this.#options.toolsOf(server).some(isKept);
   }
 
-  /** The labels of everything that a server has: of its resources and prompts too. A label of one tool counts for all of it. */
+  /** Whether the config or the server catalog says that a tool is private. The rules may only think so. */
+  isSaidPrivate(server: string, tool: string): boolean {
+    const entry = this.#options.servers.get(server);
+    const { own, added } = entry ? this.#given(entry, tool) : { own: undefined, added: [] };
+    return [own, ...added].some((given) => given?.labels.includes("private"));
+  }
+
+  /**
+   * The labels of everything that a server has: of its resources and prompts too. A label of one tool counts for all of it, but where a tool
+   * sends its arguments says nothing about a resource: `public` counts if the config says so, if the catalog says so of all tools, or if the
+   * rules found a tool that reaches any address.
+   */
   ofAll(server: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
     if (!entry) return none;
     const { labels = [], addedLabels = [] } = entry.policy ?? {};
     const isWhole = labels.some((line) => line.labels.some(({ pattern }) => pattern === "*"));
-    const lines = [...labels, ...(isWhole ? [] : [lineOf(this.#catalog.get(entry) ?? {})]), ...addedLabels];
-    const configured = lines.flatMap((line) => line.labels.flatMap((each) => each.labels));
+    const configured = [...labels, ...addedLabels].flatMap((line) => line.labels.flatMap((each) => each.labels));
+    const catalog = isWhole ? [] : Object.entries(this.#catalog.get(entry) ?? {});
+    const ofCatalog = catalog.flatMap(([pattern, each]) => (pattern === "*" ? each : withoutPublic(each)));
     // A tool that the server has taken back counts, too.
     const tools = new Set([...this.#options.toolsOf(server), ...(this.#known.get(entry)?.keys() ?? [])]);
-    const ofTools = [...tools].flatMap((tool) => [...this.of(server, tool)]);
-    return new Set([...configured, ...ofTools]);
+    const ofTools = [...tools].flatMap((tool) => {
+      const all = [...this.of(server, tool)];
+      return this.#reaches(entry, server, tool) ? all : withoutPublic(all);
+    });
+    return new Set([...configured, ...ofCatalog, ...ofTools]);
+  }
+
+  /** A label that the tool has lost unseen counts, whatever its reason was. */
+  #reaches(entry: Server, server: string, tool: string): boolean {
+    if (this.#given(entry, tool).own) return false;
+    const reasons = labelsByRules(tool, this.#options.listed(server, tool) ?? {});
+    return reasons.find(({ label }) => label === "public")?.reaches ?? true;
   }
 }
 
@@ -133,6 +155,7 @@ const storingVerbs =
 function storesByName(tool: string): boolean {
   return storingVerbs.test(tool);
 }
+const withoutPublic = (all: readonly Label[]) => all.filter((label) => label !== "public");
 
 function lineOf(patterns: LabelPatterns): LabelLine {
   return {

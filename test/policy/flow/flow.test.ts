@@ -163,10 +163,34 @@ describe("labels of several places", () => {
     expect(await labelsIn({}, undefined, user, "post").of()).toEqual(["public"]);
   });
 
-  test("together are those of resources and prompts", async () => {
+  test("together are those of resources and prompts, except that a tool of the catalog sends its own arguments", async () => {
     const { tools, of } = labelsIn({ get_key: ["private"] }, undefined, {}, "x");
     await of();
-    expect([...tools.ofAll("rec")].sort()).toEqual(["private", "public", "untrusted"]);
+    expect([...tools.ofAll("rec")].sort()).toEqual(["private", "untrusted"]);
+    const said = labelsIn({ get_key: ["private"] }, undefined, { "rec.post": ["public"] }, "x");
+    await said.of();
+    expect([...said.tools.ofAll("rec")].sort()).toEqual(["private", "public", "untrusted"]);
+  });
+
+  test.each<[string, object, string[]]>([
+    ["sends", { name: "send_mail", properties: { to: {}, body: {} } }, []],
+    ["takes a web address", { name: "fetch", properties: { url: {} } }, ["public", "untrusted"]],
+    [
+      "says that its world is open",
+      { name: "do_it", properties: { text: {} }, annotations: { openWorldHint: true } },
+      ["public"],
+    ],
+    ["nobody understands", { name: "do_it", properties: { text: {} } }, []],
+  ])("of resources have the labels of a tool that %s, as far as it reaches any address", async (_, tool, expected) => {
+    const { name, properties, annotations } = tool as { name: string; properties: object; annotations?: never };
+    const tools = new ToolLabels({
+      servers: new Map([["rec", {}]]),
+      fromCatalog: undefined,
+      toolsOf: () => [name],
+      listed: () => ({ inputSchema: { type: "object", properties } as never, annotations }),
+    });
+    await tools.load("rec");
+    expect([...tools.ofAll("rec")].sort()).toEqual(expected as never);
   });
 });
 

@@ -79,7 +79,7 @@ describe("annotations", () => {
     expect(labelsOf(name, tool(args, "", harmless))).toBe(labelsOf(name, tool(args)));
   });
 
-  test("that contradict the name count", () => {
+  test("count although they contradict the name", () => {
     expect(labelsOf("get_it", tool(["text"], "", { readOnlyHint: false, openWorldHint: true }))).toContain("public");
   });
 });
@@ -87,9 +87,11 @@ describe("annotations", () => {
 test("each label has its first reason, in words about the tool", () => {
   expect(labelsByRules("fetch_mails", tool(["url"], "Fetches your mails."))).toEqual([
     { label: "untrusted", why: 'its argument "url" is a web address' },
-    { label: "public", why: 'its argument "url" is a web address' },
+    { label: "public", why: 'its argument "url" is a web address', reaches: true },
   ]);
-  expect(labelsByRules("send_mail", tool(["to", "body"]))).toEqual([{ label: "public", why: 'its name says "send"' }]);
+  expect(labelsByRules("send_mail", tool(["to", "body"]))).toEqual([
+    { label: "public", why: 'its name says "send"', reaches: false },
+  ]);
   expect(labelsByRules("get_customer", tool(["id"]))).toEqual([
     { label: "untrusted", why: 'it returns "customer"' },
     { label: "private", why: 'it returns "customer"' },
@@ -102,9 +104,9 @@ test("a definition is looked at once", () => {
 });
 
 test.each<[string, unknown]>([
-  ["a schema that is no object", "x"],
+  ["a schema of another type", "x"],
   ["properties that are a list", { properties: ["url"] }],
-  ["an argument that is no object", { properties: { url: true } }],
+  ["an argument of another type", { properties: { url: true } }],
   ["types and choices of other kinds", { properties: { a: { type: ["string"], enum: 1, description: 2, format: 3 } } }],
   ["names of prototypes", { properties: { constructor: {}, __proto__: {}, toString: {} } }],
 ])("%s is read without an error", (_, inputSchema) => {
