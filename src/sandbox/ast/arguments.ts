@@ -1,5 +1,6 @@
 /** Compares the arguments that are written in a call, as far as they are literals, with the schema of its tool. */
 import { type CallExpression, type Expression, type ObjectExpression, parseExpressionAt } from "acorn";
+import { isExactText } from "../../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import type { KnownFunction } from "../contract.ts";
@@ -239,7 +240,9 @@ function wrongLiteral(value: Expression, schema: unknown): string | undefined {
   }
   const types = typesOf(schema);
   if (types.length === 0) return undefined;
-  const fits = types.some((type) => type === kind || (type === "integer" && kind === "number"));
+  // Programs have a number that JavaScript cannot hold as a text.
+  const isNumber = kind === "number" || isExactText(constant);
+  const fits = types.some((type) => type === kind || (isNumber && (type === "integer" || type === "number")));
   return fits ? undefined : `must be ${types.join(" or ")}, got ${kind}`;
 }
 

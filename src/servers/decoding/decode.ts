@@ -2,7 +2,8 @@
 import { edenGC } from "bun:jsc";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
-import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
+import { mayHaveExact, parsedExact, parseExact } from "../../base/exact-json.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { requestIdIn, type Span, weigh } from "../../base/json-weight.ts";
 import {
   collectedInWorkerBytes,
@@ -144,7 +145,7 @@ export function unpack({ message = "", ...parts }: Packed): Decoded {
     const key = name.slice("json ".length);
     large[key] = { json: parts[`json ${key}`], text: parts[`text ${key}`] };
   }
-  return { message: JSON.parse(message) as JSONRPCMessage, large };
+  return { message: parseExact(message) as JSONRPCMessage, large };
 }
 
 /** Limits lists of tools, resources and prompts, whose readers need objects. */
@@ -186,7 +187,10 @@ function textOf(bytes: Uint8Array): string {
 
 /** Undefined if the text is not a message. An invalid answer becomes an error, so that its caller does not wait. */
 function readMessage(text: string): JSONRPCMessage | undefined {
-  const value = parsedJson(text);
+  const exact = parsedExact(text);
+  // Definitions are compared, and their limits are only used as numbers.
+  const isList = isObject(exact) && isObject(exact["result"]) && Object.keys(exact["result"]).some(isListKey);
+  const value: unknown = isList && mayHaveExact(text) ? JSON.parse(text) : exact;
   if (isPlainResult(value)) return value;
   const { success, data } = JSONRPCMessageSchema.safeParse(value);
   return success ? data : failedAnswer(value);
