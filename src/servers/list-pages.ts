@@ -1,4 +1,5 @@
 /** Reads the pages of a server's list. */
+import { counted } from "../base/counted.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { JsonObject } from "../base/json-object.ts";
@@ -44,9 +45,12 @@ export async function allPages<T>({ server, method, ask, read, note, isEnough }:
         hint: "Report this to the server's author, or try another version of it.",
       });
     }
-    const why =
-      typeof next === "string" ? (asked.has(next) ? "repeats a cursor" : "has no end") : "has a cursor that is no text";
-    note(`${server}: ${method} ${why}: only the ${entries.length} entries of the pages up to there are known`);
+    const odd = typeof next !== "string" ? "has a cursor that is no text" : "never ends";
+    const why = asked.has(next as string) ? "repeats a cursor" : odd;
+    const { length } = entries;
+    note(
+      `${server}: ${method} ${why}: only ${counted(length, "entry", "entries")} ${length === 1 ? "was" : "were"} read`,
+    );
     return entries;
   }
 }

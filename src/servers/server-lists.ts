@@ -1,4 +1,5 @@
 /** The lists of servers: their tools, resources, prompts and skills, page by page. */
+import { counted } from "../base/counted.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import { isInView } from "../config/doors.ts";
@@ -70,7 +71,8 @@ export class ServerLists {
     const read = (page: JsonObject) => {
       const named = readTools(page, server);
       const unnamed = (page["tools"] as unknown[]).length - named.length;
-      if (unnamed > 0) options.note(`${server}: ${unnamed} entries of tools/list have no name, and are left out`);
+      if (unnamed > 0)
+        options.note(`${server}: ${counted(unnamed, "entry", "entries")} of tools/list without a name are left out`);
       return budget.take(named).filter(({ name }) => isInView(view, name));
     };
     const asked = { ...options, isEnough: () => budget.isFull };

@@ -228,7 +228,9 @@ export function correctedCall(call: CallExpression, callee: string, tool: KnownF
 function wrongLiteral(value: Expression, schema: unknown): string | undefined {
   const kind = literalKind(value);
   if (kind === undefined || !isObject(schema)) return undefined;
-  const constant = value.type === "Literal" ? value.value : undefined;
+  // A number that JavaScript cannot hold becomes a text, see `rewriteLongNumbers`.
+  const { raw = "", value: written = undefined } = value.type === "Literal" ? value : {};
+  const constant = typeof written === "number" && isExactText(raw) ? raw : written;
   const choices = schema["enum"];
   if (Array.isArray(choices) && value.type === "Literal" && kind !== "null" && !choices.includes(constant)) {
     const near = typeof constant === "string" ? didYouMean(constant, choices.map(String)) : undefined;
@@ -240,9 +242,11 @@ function wrongLiteral(value: Expression, schema: unknown): string | undefined {
   }
   const types = typesOf(schema);
   if (types.length === 0) return undefined;
-  // Programs have a number that JavaScript cannot hold as a text.
   const isNumber = kind === "number" || isExactText(constant);
-  const fits = types.some((type) => type === kind || (isNumber && (type === "integer" || type === "number")));
+  const isText = kind === "string" || isExactText(constant);
+  const fits = types.some(
+    (type) => type === kind || (type === "string" && isText) || (isNumber && (type === "integer" || type === "number")),
+  );
   return fits ? undefined : `must be ${types.join(" or ")}, got ${kind}`;
 }
 

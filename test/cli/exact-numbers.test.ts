@@ -1,0 +1,88 @@
+/** Numbers that JavaScript cannot hold arrive exactly, in both directions and through every command. */
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { ownFolder } from "../support/own-folder.ts";
+import { fixture } from "../support/servers.ts";
+import { cli } from "./in-memory.ts";
+
+// Processes start slowly on a small machine.
+setDefaultTimeout(60_000);
+
+const folder = ownFolder({ endsProcesses: true });
+beforeEach(() => void folder.write("claudikins.json", { mcpServers: { s: fixture("exact", folder.path) } }));
+
+const id = "17269385823764501234";
+const delivered = { id, rows: [{ id: "-7108510333361982070", rate: "0.1234567890123456789", small: 42 }] };
+
+const run = async (argv: string[]) => {
+  const { stdout, stderr, exitCode } = await cli(argv, { cwd: folder.path });
+  if (exitCode !== 0) throw new Error(stderr);
+  return { stdout, stderr };
+};
+const outcome = async (code: string) => JSON.parse((await run(["exec", "--json", "-e", code])).stdout);
+const value = async (code: string) => (await outcome(code)).value;
+
+describe("a program", () => {
+  test("gets them as texts with their digits, and its outcome says so once", async () => {
+    const code = "return [await s.text(), await s.structured(), (await s.structured.raw()).structuredContent]";
+    const { value: found, logs } = await outcome(code);
+    expect(found).toEqual([delivered, delivered, delivered]);
+    expect(logs).toEqual([
+      {
+        level: "info",
+        text: "note: numbers from s.text that JavaScript cannot hold are strings with all their digits; pass them on as they are, or use BigInt(text).",
+      },
+    ]);
+  });
+
+  test.each([
+    [
+      "the text of a result",
+      "const { id, rows } = await s.text();\nreturn s.send({ id, rate: rows[0].rate })",
+      `{"id":${id},"rate":0.1234567890123456789}`,
+    ],
+    [
+      "texts in a list whose items may be null",
+      "const { id } = await s.text();\nreturn s.send({ ids: [id, null, 5] })",
+      `{"ids":[${id},null,5]}`,
+    ],
+    ["a bigint", `return s.send({ id: ${id}n })`, `{"id":${id}}`],
+    ["a small bigint", "return s.send({ id: 7n })", '{"id":7}'],
+    ["a bigint for any schema", `return s.any({ where: { id: ${id}n } })`, `{"where":{"id":${id}}}`],
+    [
+      "a number in the call",
+      `return s.send({ id: ${id}, ids: [-${id}], rate: 0.1234567890123456789 })`,
+      `{"id":${id},"ids":[-${id}],"rate":0.1234567890123456789}`,
+    ],
+    ["a number in a variable", `const id = ${id};\nreturn s.send({ id })`, `{"id":${id}}`],
+    ["a text in the call", `return s.send({ id: "${id}" })`, `{"id":${id}}`],
+    ["callTool", `return callTool("s", "send", { id: "${id}" })`, `{"id":${id}}`],
+    ["a text that any schema takes", `return s.any({ id: "${id}" })`, `{"id":"${id}"}`],
+  ])("sends %s exactly", async (_, code, args) => {
+    expect(await value(code)).toBe(`got ${args}`);
+  });
+
+  test("compares them with numbers that it writes", async () => {
+    expect(await value(`const { id } = await s.text();\nreturn [id === ${id}, id == ${id}, ${id} + 1]`)).toEqual([
+      true,
+      true,
+      Number(id),
+    ]);
+  });
+});
+
+describe("call", () => {
+  test("prints them, and has them as texts in JSON", async () => {
+    expect((await run(["call", "s.text"])).stdout).toContain(id);
+    expect(JSON.parse((await run(["call", "s.structured", "--json"])).stdout).value).toEqual(delivered);
+    expect((await run(["call", "s.structured", "--raw"])).stdout).toContain(`"structuredContent":{"id":${id},`);
+  });
+
+  test.each([
+    ["a word", [`id=${id}`], `{"id":${id}}`],
+    ["a negative word", [`id=-${id}`], `{"id":-${id}}`],
+    ["JSON", [`id:=${id}`], `{"id":${id}}`],
+    ["an object", [`{"id":${id},"rate":0.1234567890123456789}`], `{"id":${id},"rate":0.1234567890123456789}`],
+  ])("sends %s exactly", async (_, words, args) => {
+    expect((await run(["call", "s.send", ...words])).stdout.trim()).toBe(`got ${args}`);
+  });
+});
