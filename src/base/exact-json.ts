@@ -81,6 +81,12 @@ export function parsedExact(json: string): unknown {
   }
 }
 
+/** Whether a value has a number that JavaScript cannot hold. */
+export function hasExact(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isRawJSON(value) || Object.values(value).some(hasExact);
+}
+
 /** A copy of a value of JSON. */
 export function copyExact<T>(value: T): T {
   return parseExact(JSON.stringify(value)) as T;

@@ -70,6 +70,14 @@ describe("a program", () => {
   });
 });
 
+test("types say where they came as texts", async () => {
+  const declared = async () => (await run(["list", "tools", "s", "--detailed"])).stdout;
+  expect(await declared()).toContain("id?: number;");
+  await value("return [await s.text(), await s.structured()]");
+  expect(await declared()).toContain("id?: number | string;");
+  expect(await declared()).toContain("{ id: string; rows: { id: string; rate: string; small: number }[] }");
+});
+
 describe("call", () => {
   test("prints them, and has them as texts in JSON", async () => {
     expect((await run(["call", "s.text"])).stdout).toContain(id);
