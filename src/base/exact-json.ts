@@ -2,6 +2,7 @@
  * JSON with numbers that JavaScript cannot hold: integers beyond 2^53, and decimals with more digits than a number keeps. Claudikins
  * holds such a number as raw JSON, so that it is passed on unchanged, and gives it to programs as a text with its digits.
  */
+import { minLostDigits } from "./limits.ts";
 
 interface RawJson {
   rawJSON(text: string): object;
@@ -9,9 +10,6 @@ interface RawJson {
 }
 
 const { rawJSON, isRawJSON } = JSON as unknown as RawJson;
-
-/** Fifteen digits are always held. */
-const minLostChars = 16;
 
 /** A number that may lose digits, or the same in a text of JSON. Shorter numbers with a short exponent never do. */
 const longNumber = /(?:^|[\s:,[])(-?(?:\d[\d.]{15}[\d.eE+-]*|\d+(?:\.\d+)?[eE][+-]?\d{3}\d*))/g;
@@ -131,7 +129,7 @@ function rewritten(json: string, before: string): string {
       const start = at;
       while (at + 1 < json.length && isOfNumber(json.charCodeAt(at + 1))) at++;
       const number = json.slice(start, at + 1);
-      const isShort = number.length < minLostChars && !/e/i.test(number);
+      const isShort = number.length < minLostDigits && !/e/i.test(number);
       if (isShort || !isNumber.test(number) || !losesDigits(number)) continue;
       written += `${json.slice(copied, start)}"${before}${number}"`;
       copied = at + 1;

@@ -45,7 +45,7 @@ export async function allPages<T>({ server, method, ask, read, note, isEnough }:
         hint: "Report this to the server's author, or try another version of it.",
       });
     }
-    const odd = typeof next !== "string" ? "has a cursor that is no text" : "never ends";
+    const odd = typeof next !== "string" ? "has an invalid cursor" : "never ends";
     const why = asked.has(next as string) ? "repeats a cursor" : odd;
     const { length } = entries;
     note(

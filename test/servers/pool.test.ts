@@ -104,7 +104,7 @@ describe("listTools", () => {
     ["empty-cursor", ["tool_0", "tool_1", "tool_2"], []],
     ["empty-at-the-end", ["tool_0"], []],
     ["empty-refused", ["tool_0"], []],
-    ["numbered", ["tool_0"], ["numbered: tools/list has a cursor that is no text: only 1 entry was read"]],
+    ["numbered", ["tool_0"], ["numbered: tools/list has an invalid cursor: only 1 entry was read"]],
     ["nameless", ["tool_0"], ["nameless: 2 entries of tools/list without a name are left out"]],
   ])("reads the pages of a server whose list is %s", async (mode, names, problems) => {
     open({ [mode]: lists(mode) });

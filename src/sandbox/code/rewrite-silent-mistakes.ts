@@ -1,6 +1,7 @@
 /** Marks places that may go wrong without an error, so that the guest can tell if they do. */
 import type { CallExpression, ForInStatement } from "acorn";
 import { isExactText } from "../../base/exact-json.ts";
+import { minLostDigits } from "../../base/limits.ts";
 import { isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Edits } from "./edits.ts";
@@ -68,9 +69,6 @@ export function rewriteLongNumbers(tree: Tree, edits: Edits): void {
     if (/^-?\d+$/.test(text) || isArgument(written, tree)) edits.replace(written, JSON.stringify(text));
   }
 }
-
-/** Digits that a number always holds, and one. */
-const minLostDigits = 16;
 
 /** Whether a value is written in an object that a call gets: `demo.pay({ amount: 0.1234567890123456789 })`. */
 function isArgument(value: Node, tree: Tree): boolean {

@@ -2,7 +2,7 @@
 import { exactDigits, exactNumber, isExactText, rounded } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { sameValue, schemasOf } from "../json-schema.ts";
-import { maxCheckedDepth } from "../limits.ts";
+import { maxCheckedDepth, maxSchemasOfValue } from "../limits.ts";
 
 export interface ExactArguments {
   /** The arguments for the server. */
@@ -60,14 +60,11 @@ function formsOf(schemas: readonly unknown[], root: JsonObject): JsonObject[] {
   for (const form of forms) {
     for (const part of sameValue(form, root)) forms.add(part);
     for (const part of [...schemasOf(form["anyOf"]), ...schemasOf(form["oneOf"])]) {
-      if (isObject(part) && forms.size < maxForms) forms.add(part);
+      if (isObject(part) && forms.size < maxSchemasOfValue) forms.add(part);
     }
   }
   return [...forms];
 }
-
-/** Maximum number of schemas of one value. A hostile schema could have any number. */
-const maxForms = 200;
 
 function takesNumber(forms: readonly JsonObject[], digits: string): boolean {
   const types = new Set(forms.flatMap(({ type }) => type));
