@@ -70,6 +70,21 @@ export function parseExact(json: string): unknown {
   return mayHaveExact(json) ? restored(JSON.parse(rewritten(json, mark))) : JSON.parse(json);
 }
 
+/** A JSON text for a parser that would round: numbers that JavaScript cannot hold are texts that `restoreExact` recognises. */
+export function markExact(json: string): string {
+  if (!mayHaveExact(json)) return json;
+  hasMarked = true;
+  return rewritten(json, mark);
+}
+
+/** Puts the numbers of a text of `markExact` back into its value. */
+export function restoreExact(value: unknown): void {
+  if (hasMarked) restored(value);
+}
+
+/** Whether values may have marks. Nearly no host ever sends such a number. */
+let hasMarked = false;
+
 /** The value of a JSON text as `parseExact` gives it, or undefined if it is not JSON. */
 export function parsedExact(json: string): unknown {
   try {

@@ -1,6 +1,9 @@
 /** Numbers that JavaScript cannot hold arrive exactly, in both directions and through every command. */
+
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { exactNumber } from "../../src/base/exact-json.ts";
 import { ownFolder } from "../support/own-folder.ts";
+import { rawStdio } from "../support/raw-stdio.ts";
 import { fixture } from "../support/servers.ts";
 import { cli } from "./in-memory.ts";
 
@@ -93,4 +96,14 @@ describe("call", () => {
   ])("sends %s exactly", async (_, words, args) => {
     expect((await run(["call", "s.send", ...words])).stdout.trim()).toBe(`got ${args}`);
   });
+});
+
+test("direct mode passes them on in both directions", async () => {
+  await using host = rawStdio(folder, {}, { flags: ["--mode", "direct"] });
+  const call = async (name: string, args: object) =>
+    (await host.ask("tools/call", { name, arguments: args })).result as { content: [{ text: string }] };
+  const args = { id: exactNumber(id), rate: exactNumber("0.1234567890123456789") };
+  expect((await call("send", args)).content[0].text).toBe(`got {"id":${id},"rate":0.1234567890123456789}`);
+  expect((await call("any", args)).content[0].text).toBe(`got {"id":${id},"rate":0.1234567890123456789}`);
+  expect((await call("text", {})).content[0].text).toContain(`"id":${id}`);
 });
