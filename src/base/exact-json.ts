@@ -94,10 +94,16 @@ export function parsedExact(json: string): unknown {
   }
 }
 
-/** Whether a value has a number that JavaScript cannot hold. */
+/** Whether a value, which may be nested too deeply for recursion, has a number that JavaScript cannot hold. */
 export function hasExact(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return isRawJSON(value) || Object.values(value).some(hasExact);
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    if (typeof node !== "object" || node === null) continue;
+    if (isRawJSON(node)) return true;
+    for (const each of Object.values(node)) if (typeof each === "object") waiting.push(each);
+  }
+  return false;
 }
 
 /** A copy of a value of JSON. */
@@ -118,16 +124,21 @@ export function withExactTexts(json: string): string {
 /** Begins texts that stand for numbers while a text is parsed. Nobody else can know it. */
 const mark = `${crypto.randomUUID()} `;
 
-/** Changes the value. A reviver of `JSON.parse` would take ten times as long. */
+/** Changes the value, which may be nested too deeply for recursion. A reviver of `JSON.parse` would take ten times as long. */
 function restored(value: unknown): unknown {
-  if (typeof value === "string") return value.startsWith(mark) ? rawJSON(value.slice(mark.length)) : value;
-  if (Array.isArray(value)) {
-    for (const [at, item] of value.entries()) value[at] = restored(item);
-  } else if (typeof value === "object" && value !== null) {
-    const fields = value as Record<string, unknown>;
-    for (const key of Object.keys(fields)) fields[key] = restored(fields[key]);
+  const top = [value];
+  const waiting: object[] = [top];
+  const visit = (each: unknown, put: (number: object) => void) => {
+    if (typeof each === "string") {
+      if (each.startsWith(mark)) put(rawJSON(each.slice(mark.length)));
+    } else if (typeof each === "object" && each !== null) waiting.push(each);
+  };
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    const fields = node as Record<string | number, unknown>;
+    if (Array.isArray(node)) for (const [at, item] of node.entries()) visit(item, (number) => (fields[at] = number));
+    else for (const key in node) visit(fields[key], (number) => (fields[key] = number));
   }
-  return value;
+  return top[0];
 }
 
 const quote = 34;

@@ -73,6 +73,38 @@ describe("a program", () => {
   });
 });
 
+test.each(["application/json", "text/event-stream"])("a server on the network may answer with %s", async (type) => {
+  const rows = `{"id":${id}}`;
+  let got = "";
+  await using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      if (request.method !== "POST") return new Response(null, { status: 405 });
+      const body = await request.text();
+      const { id: call, method, params } = JSON.parse(body);
+      if (call === undefined) return new Response(null, { status: 202 });
+      if (method === "tools/call") got = body;
+      const tools = [{ name: "find", inputSchema: { properties: { id: { type: "integer", maximum: 5 } } } }];
+      const results: Record<string, string> = {
+        initialize: JSON.stringify({
+          protocolVersion: params.protocolVersion,
+          capabilities: { tools: {} },
+          serverInfo: { name: "h", version: "1" },
+        }),
+        "tools/list": JSON.stringify({ tools }).replace('"maximum":5', `"maximum":18446744073709551615`),
+        "tools/call": `{"content":[],"structuredContent":${rows}}`,
+      };
+      const answer = `{"jsonrpc":"2.0","id":${call},"result":${results[method] ?? "{}"}}`;
+      const text = type === "application/json" ? answer : `id: ${id}\nevent: message\ndata: ${answer}\n\n`;
+      return new Response(text, { headers: { "content-type": type } });
+    },
+  });
+  folder.write("claudikins.json", { mcpServers: { h: { url: `http://127.0.0.1:${server.port}/mcp` } } });
+  expect(await value("const { id } = await h.find({});\nreturn [id, await h.find({ id })]")).toEqual([id, { id }]);
+  expect(got).toContain(`"id":${id}`);
+});
+
 test("types say where they came as texts", async () => {
   const declared = async () => (await run(["list", "tools", "s", "--detailed"])).stdout;
   expect(await declared()).toContain("id?: number;");
