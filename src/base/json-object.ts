@@ -1,4 +1,5 @@
 /** Reads unchecked JSON. */
+import { copyExact, exactDigits, parsedExact } from "./exact-json.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -13,7 +14,7 @@ export function parsedJson(text: string): unknown {
 
 /** JSON over several lines, for a person to read. Other texts are returned unchanged. */
 export function indentedJson(text: string): string {
-  const value = parsedJson(text);
+  const value = parsedExact(text);
   return value === undefined ? text : JSON.stringify(value, null, 2);
 }
 
@@ -40,7 +41,7 @@ export function objectAt(document: unknown, path: readonly string[]): JsonObject
 
 /** A copy of a JSON value in which every text is replaced. */
 export function withTexts<T>(value: T, replace: (text: string) => string): T {
-  return replaced(JSON.parse(JSON.stringify(value)), replace) as T;
+  return replaced(copyExact(value), replace) as T;
 }
 
 /** Changes the value. A reviver of `JSON.parse` would take several times as long. */
@@ -48,7 +49,7 @@ function replaced(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === "string") return replace(value);
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries()) value[at] = replaced(item, replace);
-  } else if (isObject(value)) {
+  } else if (isObject(value) && exactDigits(value) === undefined) {
     for (const key of Object.keys(value)) value[key] = replaced(value[key], replace);
   }
   return value;

@@ -107,3 +107,8 @@ export const maxLinks = 40;
 
 /** Characters of a sealed value that others keep for us. Anybody can send longer ones, which are not ours. */
 export const maxSealedChars = 8_000;
+
+// Numbers
+
+/** Digits of a number that JavaScript may not hold. It holds every number of fifteen digits. */
+export const minLostDigits = 16;

@@ -9,6 +9,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
+import { exactNumber } from "../base/exact-json.ts";
 import { isObject } from "../base/json-object.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { visibleText } from "../base/visible-text.ts";
@@ -106,7 +107,8 @@ function bodyOf(server: string, tool: string, args: unknown, given: ArgumentWord
     const env = environment();
     const { door } = originOf(userDataFolder(env), registry);
     const caller = { door, session: env["CLAUDIKINS_SESSION"], env: childEnvironment(env, {}) };
-    return JSON.stringify({ server, tool, args, given, via, ...caller });
+    const body = { server, tool, args, given, via, ...caller };
+    return JSON.stringify(body, (_, each) => (typeof each === "bigint" ? exactNumber(String(each)) : each));
   } catch (cause) {
     throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");
   }

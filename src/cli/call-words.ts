@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { parseExact } from "../base/exact-json.ts";
 import { isObject } from "../base/json-object.ts";
 import { type ArgumentWord, argumentForms, notAnArgument, shortened } from "../programs/call-arguments.ts";
 import type { Io } from "./io.ts";
@@ -85,7 +86,7 @@ async function objectOf(text: string, what: string, io: Source): Promise<Argumen
 
 function parsed(json: string, what: string, hint?: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseExact(json);
   } catch (cause) {
     throw new ClaudikinsError("USAGE", `${what} is not JSON: ${messageOf(cause)}`, { hint, cause });
   }

@@ -1,6 +1,7 @@
 /** The daemon's requests and answers. */
 import { z } from "zod";
 import { ClaudikinsError } from "../base/errors.ts";
+import { parsedExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { tooHeavy } from "../base/json-weight.ts";
 import { ownMessage } from "../base/limits.ts";
@@ -106,7 +107,7 @@ export type OpenServerRequest = z.infer<typeof openRequest>;
 export function bodyIn(body: string): unknown {
   const problem = tooHeavy(Buffer.from(body), ownMessage);
   if (problem !== undefined) throw new ClaudikinsError("USAGE", problem);
-  const value = parsedJson(body);
+  const value = parsedExact(body);
   if (value === undefined && body !== "") throw new ClaudikinsError("USAGE", "The body is not JSON");
   return value;
 }

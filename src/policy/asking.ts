@@ -1,5 +1,6 @@
 /** The step of the permit that asks a person, unless the tool's definition needs no permission or is allowed for the session. */
 import type { ClaudikinsError } from "../base/errors.ts";
+import { copyExact } from "../base/exact-json.ts";
 import { pathText } from "../config/policy.ts";
 import { digestOf } from "../config/trust/marks.ts";
 import { type ApprovalQueue, ImmediateQueue, type MadeCall } from "./approval-queue.ts";
@@ -94,7 +95,7 @@ export class Asking {
     if (turn) await turn;
     const limit = exceededLimit(request.args);
     // A copy: the caller may change its object while the user reads the arguments. Arguments beyond the limit are never shown.
-    const args = limit === undefined ? (JSON.parse(JSON.stringify(request.args)) as object) : request.args;
+    const args = limit === undefined ? copyExact(request.args) : request.args;
     const permissionFor = ({ connection }: ToolDefinition): Permission => ({ connection, args });
     const { server, tool, shownAs } = request;
     const shownArgs = limit === undefined && request.redact ? request.redact(args) : args;

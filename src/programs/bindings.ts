@@ -7,6 +7,7 @@ import type { BindingCall, Bindings, BindingValue, CallPosition, Namespace, Sugg
 import { shareListener } from "../servers/abort.ts";
 import { hintForModel } from "../servers/fault.ts";
 import type { Request } from "../servers/request.ts";
+import { jsonValue } from "../servers/result.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import { requiredArguments } from "../tools/json-schema.ts";
 import { findTool, type RegistryTool } from "../tools/model.ts";
@@ -115,7 +116,7 @@ export async function bindingsFor(
         if (group === "tools") return callForValue(call, parts, context);
         const planned = dryRun && planInquiry(parts, { dryRun, call: number, line: made?.line, listener, caller });
         const other = serverFunction(call, { pool: parts.pool, subscriptions, options: context, planned });
-        return other.then((value) => ({ json: JSON.stringify(value ?? null) }));
+        return other.then((value) => jsonValue(JSON.stringify(value ?? null)));
       };
       try {
         return await withinSpan(tracing.spans, { call: number, trace: tracing.trace }, make);

@@ -1,5 +1,6 @@
 /** Turns words of a command line into the arguments of a tool, with the types of its schema. */
 import { ClaudikinsError } from "../base/errors.ts";
+import { exactDigits, exactNumber, isExactText, parseExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { resolveReference, schemasOf } from "../tools/json-schema.ts";
 import { maxSchemaParts, maxShownArgumentChars } from "./limits.ts";
@@ -160,12 +161,12 @@ function fromText(text: string, key: string, forms: Forms): unknown {
   if (takes("boolean") && (text === "true" || text === "false")) return text === "true";
   if (takes("number") || takes("integer")) {
     const number = numberOf(text, takes("string"));
-    if (number !== undefined && (takes("number") || Number.isInteger(number))) return number;
+    if (number !== undefined && (takes("number") || isWhole(number))) return number;
   }
   const isStructured = (takes("array") && text.startsWith("[")) || (takes("object") && text.startsWith("{"));
   if (isStructured) {
     try {
-      return JSON.parse(text);
+      return parseExact(text);
     } catch (error) {
       if (!takes("string")) throw new ArgumentProblem(`"${key}" is not JSON: ${(error as Error).message}`);
     }
@@ -176,11 +177,14 @@ function fromText(text: string, key: string, forms: Forms): unknown {
 }
 
 /** If a string is accepted as well, only a canonical number counts as one: not `007`, `1.10` or an id of twenty digits. */
-function numberOf(text: string, orText: boolean): number | undefined {
+function numberOf(text: string, orText: boolean): number | object | undefined {
+  if (isExactText(text)) return orText ? undefined : exactNumber(text);
   const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   const isExact = /^[+-]?\d+$/.test(text) ? Number.isSafeInteger(number) : Number.isFinite(number);
   return isExact && (!orText || String(number) === text) ? number : undefined;
 }
+
+const isWhole = (number: number | object) => Number.isInteger(number) || /^-?\d+$/.test(exactDigits(number) ?? "");
 
 const typeTexts: ReadonlyMap<string, string> = new Map([
   ["string", "text"],

@@ -13,9 +13,9 @@ import { heldBack } from "../policy/refusals.ts";
 import { observedCall } from "../sandbox/call-events.ts";
 import type { BindingCall, BindingValue, CallRequest } from "../sandbox/contract.ts";
 import type { CallOptions } from "../servers/call-options.ts";
-import { objectJson } from "../servers/decoding/large-json.ts";
-import { type ToolResult, toolValue } from "../servers/result.ts";
+import { rawValue, type ToolResult, toolValue } from "../servers/result.ts";
 import { areValid, argumentProblems } from "../tools/arguments/argument-problems.ts";
+import { exactArguments } from "../tools/arguments/exact-arguments.ts";
 import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
@@ -91,7 +91,7 @@ export async function callForValue(
   context: CallContext,
 ): Promise<BindingValue> {
   const { tool, result } = await callTool(wanted, parts, context);
-  return wanted.raw ? { json: objectJson(result) } : toolValue(result, `${wanted.namespace}.${tool.name}`);
+  return wanted.raw ? rawValue(result) : toolValue(result, `${wanted.namespace}.${tool.name}`);
 }
 
 /** Makes a call outside a program, and tells the observers. `context` has a clock that measures how long a person was asked. */
@@ -143,7 +143,9 @@ function knownCall(wanted: WantedCall, parts: Parts): FoundCall | undefined {
   if (wanted.known) return undefined;
   const tool = knownTool(namespace, name, parts);
   if (!tool || argsJson === undefined || argumentsFor) return undefined;
-  return parts.config.check === "off" || areValid(tool.inputSchema, args, argsJson) ? { tool, args } : undefined;
+  const exact = exactArguments(tool.inputSchema, args, argsJson);
+  const isValid = parts.config.check === "off" || areValid(tool.inputSchema, exact.checked, argsJson);
+  return isValid ? { tool, args: exact.args } : undefined;
 }
 
 /**
@@ -209,9 +211,11 @@ async function checkedArguments(
   { inputSchema }: RegistryTool,
   { config }: Parts,
 ): Promise<CallArguments> {
-  const { args, problems } = argumentsFor?.(inputSchema) ?? { args: written, problems: [] };
-  if (problems.length > 0 || config.check === "off") return { args, problems };
-  return { args, problems: await argumentProblems(inputSchema, args, args === written ? argsJson : undefined) };
+  const given = argumentsFor?.(inputSchema) ?? { args: written, problems: [] };
+  const json = given.args === written ? argsJson : undefined;
+  const { args, checked } = exactArguments(inputSchema, given.args, json);
+  if (given.problems.length > 0 || config.check === "off") return { args, problems: given.problems };
+  return { args, problems: await argumentProblems(inputSchema, checked, checked === written ? json : undefined) };
 }
 
 /** The made-up result of a dry run; undefined if the call is made. */

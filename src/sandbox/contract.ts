@@ -173,9 +173,11 @@ export type CheckMode = "error" | "warn" | "off";
 
 /**
  * The value of a binding: JSON that is parsed inside, content blocks as JSON, text, or a long text that the program parses as
- * JSON if possible.
+ * JSON if possible. `exact` says that numbers have become texts, because JavaScript cannot hold them.
  */
-export type BindingValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
+export type BindingValue = ({ json: string } | { blocks: string } | { text: string } | { jsonOrText: string }) & {
+  exact?: true;
+};
 
 export type CallGroup = "tools" | "resources" | "prompts" | "skills";
 

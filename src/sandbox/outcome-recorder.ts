@@ -35,6 +35,8 @@ const atStart = () => ({
   /** The message of the first failure of each tool. */
   failures: new Map<string, string>(),
   registry: undefined as string | undefined,
+  /** The first call with numbers that the program got as texts. */
+  exact: undefined as string | undefined,
   /** Characters of all results, with images counted by their cost in a context. */
   charsIn: 0,
 });
@@ -143,6 +145,7 @@ export class OutcomeRecorder {
     const { length } = textOf(value);
     use.resultChars += length;
     if (request.namespace === "") return undefined;
+    if (value.exact) this.#state.exact ??= toolId(request);
     if (length > jsonCharsInTurn) return this.#receivedLarge(value, request);
     this.#state.charsIn += contextChars(value, request, Number.POSITIVE_INFINITY);
     return undefined;
@@ -160,6 +163,7 @@ export class OutcomeRecorder {
 
   success({ json, textChars }: SuccessShape): Outcome {
     this.#noteHiddenFailures(json ?? "");
+    this.#noteExact();
     const common = { logs: this.#logs.entries, display: this.#display };
     if (json !== undefined && json.length > largeJsonChars) {
       return largeSuccess(json, { ...common, receipt: this.#receipt(textChars ?? json.length) });
@@ -169,6 +173,7 @@ export class OutcomeRecorder {
   }
 
   failure(reason: FailureReason, error: OutcomeError): Outcome {
+    this.#noteExact();
     return {
       ok: false,
       reason,
@@ -187,6 +192,14 @@ export class OutcomeRecorder {
       if (use.failures < use.calls || isShown(json) || this.#logs.entries.some(({ text }) => isShown(text))) continue;
       use.hiddenFailure = message.replace(/\s+/g, " ").slice(0, maxReceiptFailureChars);
     }
+  }
+
+  /** Tells once that numbers were texts. */
+  #noteExact(): void {
+    const { exact } = this.#state;
+    if (exact === undefined) return;
+    const text = `note: numbers from ${exact} that JavaScript cannot hold are strings with all their digits; pass them on as they are, or use BigInt(text).`;
+    this.#logs.add({ level: "info", text });
   }
 
   #useOf(request: CallRequest): ToolUse {

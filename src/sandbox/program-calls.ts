@@ -1,6 +1,7 @@
 /** The calls of one program: makes them, and keeps the open ones together with a copy of the program. */
 import { collectSoon } from "../base/collect-soon.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
+import { parseExact } from "../base/exact-json.ts";
 import { collectedResultChars, largeJsonChars } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { textOf } from "./binding-value.ts";
@@ -87,7 +88,7 @@ export class ProgramCalls {
     if (turn) await turn;
     // Many calls with large arguments, made at once, must not be handled at once.
     if (args.length > largeJsonChars) await eventLoopTurn();
-    const parsed = JSON.parse(args) as Record<string, unknown>;
+    const parsed = parseExact(args) as Record<string, unknown>;
     const value = await bindings.call(
       { namespace, group, name, args: parsed, argsJson: args, raw },
       { signal: this.#ending.signal, clock, pause: this.#options.clock, made: { execution: id, call, line } },

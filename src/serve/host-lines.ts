@@ -1,5 +1,6 @@
-/** The lines that a host writes to stdin. A message that would take long to read is refused here, before it is parsed. */
+/** The lines that a host writes to stdin. A message that would take long to read is refused here, before it is parsed, and numbers that the parser would round are marked. */
 import { Transform, type TransformCallback, type Writable } from "node:stream";
+import { markExact } from "../base/exact-json.ts";
 import { requestIdIn, tooHeavy } from "../base/json-weight.ts";
 import { maxHostLineBytes } from "./limits.ts";
 
@@ -51,7 +52,9 @@ export class HostLines extends Transform {
   #take(line: Buffer): void {
     const message = tooHeavy(line);
     if (message === undefined) {
-      this.push(line);
+      const text = line.toString();
+      const marked = markExact(text);
+      this.push(marked === text ? line : marked);
       return;
     }
     const id = requestIdIn(line);

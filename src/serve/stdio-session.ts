@@ -13,6 +13,7 @@ import {
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
+import { restoreExact } from "../base/exact-json.ts";
 import { WatchedTransport, type Watcher } from "../servers/watched-transport.ts";
 import { hostOf } from "./host.ts";
 import { HostLines } from "./host-lines.ts";
@@ -51,6 +52,7 @@ export async function serveSession(app: App, beginning: SessionStart, over: Abor
   };
   const transport = new HostTransport(
     begun ? new BegunTransport(begun) : new StdioServerTransport(hostLines()),
+    { received: restoreExact },
     watcher,
   );
   const wire: HostWire = {

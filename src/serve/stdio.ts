@@ -5,7 +5,8 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { App } from "../app/app.ts";
-import { isObject, parsedJson } from "../base/json-object.ts";
+import { parsedExact } from "../base/exact-json.ts";
+import { isObject } from "../base/json-object.ts";
 import { megabyte } from "../base/units.ts";
 import { onAbort } from "../servers/abort.ts";
 import { withTasks } from "../servers/tasks-extension.ts";
@@ -133,7 +134,7 @@ interface FirstRequest {
 
 /** Undefined if the line is not one plain request or notification. */
 function requestIn(line: Buffer): FirstRequest | undefined {
-  const message = parsedJson(line.toString("utf8"));
+  const message = parsedExact(line.toString("utf8"));
   if (!isObject(message) || message["jsonrpc"] !== "2.0" || "result" in message || "error" in message) return undefined;
   const { id, method, params = {} } = message;
   const isId = id === undefined || typeof id === "string" || Number.isSafeInteger(id);

@@ -37,4 +37,6 @@ export interface CallOptions {
 export interface ListToolsOptions extends CallOptions {
   /** Called with each connection over which a page of the list comes. */
   onConnection?: ((connection: Connection) => void) | undefined;
+  /** Gets what is missing from the list, and why. Without it, the log gets it. */
+  note?: ((problem: string) => void) | undefined;
 }

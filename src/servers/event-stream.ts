@@ -2,6 +2,7 @@
 
 import type { Chunks } from "../base/bounded-body.ts";
 import { eventLoopTurn, hasTurnTime } from "../base/event-loop.ts";
+import { markExact, mayHaveExact } from "../base/exact-json.ts";
 import { megabytes } from "../base/units.ts";
 
 const newline = 0x0a;
@@ -37,7 +38,7 @@ export async function* smallEvents(chunks: Chunks, options: EventOptions): Chunk
         // A chunk may have thousands of events, and who reads them takes no turn between two of them.
         if (!hasTurnTime()) await eventLoopTurn();
         if (event.length > largeBytes) await take(dataOf(event));
-        else yield event;
+        else yield markedEvent(event);
         rest = rest.subarray(end);
       }
       parts = rest.length > 0 ? [rest] : [];
@@ -49,7 +50,14 @@ export async function* smallEvents(chunks: Chunks, options: EventOptions): Chunk
     if (lines > maxLines) throw tooLarge(`${maxLines.toLocaleString("en")} lines`);
   }
   // The reader handles an incomplete event.
-  if (size <= largeBytes) yield* parts;
+  if (size <= largeBytes && parts.length > 0) yield markedEvent(Buffer.concat(parts));
+}
+
+/** The event with marks at numbers that its reader would round. */
+function markedEvent(event: Buffer): Buffer {
+  const text = event.toString();
+  // The other lines of an event are no JSON.
+  return mayHaveExact(text) ? Buffer.from(text.replace(/^data:.*$/gm, markExact)) : event;
 }
 
 /** The position after the first blank line, or -1. Lines end with \n, \r or both. */

@@ -18,8 +18,10 @@ import {
 } from "@modelcontextprotocol/client";
 import { type Chunks, limited } from "../base/bounded-body.ts";
 import { collectSoon } from "../base/collect-soon.ts";
+import { markExact, restoreExact } from "../base/exact-json.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
+import { withPlainLists } from "./decoding/decode.ts";
 import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { smallEvents } from "./event-stream.ts";
@@ -227,7 +229,8 @@ export class HttpTransport implements Transport {
     inner.onmessage = (message) => {
       if (!("method" in message) && message.id === pingId) return;
       if (!("method" in message) && message.id !== undefined) this.#open.delete(message.id);
-      this.onmessage?.(message);
+      restoreExact(message);
+      this.onmessage?.(withPlainLists(message));
     };
     inner.onerror = (error) => this.#report(error);
     return inner;
@@ -274,7 +277,8 @@ export class HttpTransport implements Transport {
     if (!response.ok) return bounded;
     const bytes = Buffer.from(await bounded.arrayBuffer());
     const { headers, status } = response;
-    if (bytes.length <= maxInlineBytes) return new Response(bytes.length > 0 ? bytes : null, { headers, status });
+    if (bytes.length <= maxInlineBytes)
+      return new Response(bytes.length > 0 ? markExact(bytes.toString()) : null, { headers, status });
     await this.#receive(bytes);
     return new Response(null, { headers, status: 202 });
   }

@@ -106,7 +106,7 @@ export function withParameterHeaders(send: Send, { server, log, client, storedSc
       const what = `tools/list of ${server}`;
       const ask = (params: JsonObject) =>
         list({ method: "tools/list", params }, { ...options, what, onProgress: undefined });
-      await allPages({ server, method: "tools/list", ask, read: () => [] });
+      await allPages({ server, method: "tools/list", ask, read: () => [], note: () => {} });
       return send(request, options);
     }
   };

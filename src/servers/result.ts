@@ -1,7 +1,9 @@
 /** Reads tool lists, and turns tool results into values. */
 import { ClaudikinsError } from "../base/errors.ts";
+import { mayHaveExact, numberInText, withExactTexts } from "../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
-import { jsonOf, LargeJson, wholeOf } from "./decoding/large-json.ts";
+import { withoutBase64 } from "../base/media.ts";
+import { jsonOf, LargeJson, objectJson, wholeOf } from "./decoding/large-json.ts";
 import { maxCheckedTextChars, maxFailureTextChars } from "./limits.ts";
 
 export interface ListedTool {
@@ -55,8 +57,13 @@ export function objectsOf(list: unknown): JsonObject[] {
   return Array.isArray(whole) ? whole.filter(isObject) : [];
 }
 
-/** A value for the sandbox: JSON text that is parsed there, plain text, or long text that may be either. */
-export type ToolValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
+/**
+ * A value for the sandbox: JSON text that is parsed there, plain text, or long text that may be either. With `exact`, numbers that JavaScript
+ * cannot hold have become texts with their digits.
+ */
+export type ToolValue = ({ json: string } | { blocks: string } | { text: string } | { jsonOrText: string }) & {
+  exact?: true;
+};
 
 /** The beginning of a text, and how much was left out. */
 export function shortened(text: string, maxChars: number): string {
@@ -71,25 +78,49 @@ export function shortened(text: string, maxChars: number): string {
  */
 export function toolValue(result: ToolResult, tool: string): ToolValue {
   if (result["isError"] === true) {
-    const words = shortened(textOf(result["content"]), maxFailureTextChars);
-    throw new ClaudikinsError("TOOL_FAILED", words || `${tool} failed without a message`);
+    const words = textOf(result["content"]) || dataOf(result) || `${tool} failed without a message`;
+    throw new ClaudikinsError("TOOL_FAILED", shortened(words, maxFailureTextChars));
   }
   const content = resultContent(result);
-  if ("structured" in content) return { json: jsonOf(content.structured) };
-  if ("blocks" in content) return { blocks: jsonOf(content.blocks) };
+  if ("structured" in content) return jsonValue(jsonOf(content.structured));
+  if ("blocks" in content) {
+    const { json, ...exact } = jsonValue(jsonOf(content.blocks));
+    return { blocks: json, ...exact };
+  }
   const { text } = content;
-  if (text.length > maxCheckedTextChars && /^\s*[[{]/.test(text)) return { jsonOrText: text };
-  return isJson(text) ? { json: text } : { text };
+  if (text.length > maxCheckedTextChars && /^\s*[[{]/.test(text) && !mayHaveExact(text)) return { jsonOrText: text };
+  return isJson(text) ? jsonValue(text) : { text };
+}
+
+/** The value of a JSON text. */
+export function jsonValue(text: string): { json: string; exact?: true } {
+  const json = withExactTexts(text);
+  return json === text ? { json } : { json, exact: true };
+}
+
+/** A whole result as a value. */
+export function rawValue(result: ToolResult): ToolValue {
+  return jsonValue(objectJson(result));
 }
 
 /** The content of a successful result. A large part is `LargeJson`. */
 export function resultContent(result: ToolResult): { structured: unknown } | { blocks: unknown } | { text: string } {
   const structured = result["structuredContent"] ?? result["toolResult"];
   if (structured !== undefined && structured !== null) return { structured };
-  const { content = [] } = result;
+  const content = blocksOf(result["content"]);
   const text = content instanceof LargeJson ? content.text : onlyText(content);
   if (text !== undefined) return { text };
-  return { blocks: content instanceof LargeJson || Array.isArray(content) ? content : [] };
+  if (result["content"] !== undefined) return { blocks: content };
+  // Some servers put their answer in fields of their own.
+  const { content: _, structuredContent, toolResult, isError, _meta, resultType, ...own } = result;
+  return Object.keys(own).length > 0 ? { structured: own } : { blocks: content };
+}
+
+/** The content blocks. Some servers send a text, or one block without a list. */
+function blocksOf(content: unknown): LargeJson | unknown[] {
+  if (content instanceof LargeJson || Array.isArray(content)) return content;
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return content === undefined || content === null ? [] : [content];
 }
 
 /** The text of content blocks, if all of them are text. */
@@ -98,9 +129,20 @@ export function onlyText(content: unknown): string | undefined {
   return content.map(({ text }) => text).join("\n");
 }
 
+/** The content of a failure that has no text, as JSON. */
+function dataOf(result: ToolResult): string {
+  const { isError: _, ...rest } = result;
+  const content = resultContent(rest);
+  if ("structured" in content) return jsonOf(content.structured);
+  if ("text" in content || !Array.isArray(wholeOf(content.blocks))) return "";
+  const blocks = wholeOf(content.blocks) as unknown[];
+  return blocks.length === 0 ? "" : withoutBase64(JSON.stringify(blocks));
+}
+
 function textOf(content: unknown): string {
-  if (content instanceof LargeJson) return content.text ?? "";
-  return objectsOf(content)
+  const blocks = blocksOf(content);
+  if (blocks instanceof LargeJson) return blocks.text ?? textOf(wholeOf(blocks));
+  return objectsOf(blocks)
     .filter(isText)
     .map((block) => block.text)
     .join("\n");
@@ -110,10 +152,11 @@ function isText(block: unknown): block is { type: "text"; text: string } {
   return isObject(block) && block["type"] === "text" && typeof block["text"] === "string";
 }
 
-function isJson(text: string): boolean {
+/** Whether programs get the value of a short text instead of the text. */
+export function isJson(text: string): boolean {
   // Parsing prose that begins with "t", "f" or "n" would take 2 µs, for an exception.
   if (!/^\s*(?:[[{"\-\d]|(?:true|false|null)\s*$)/.test(text)) return false;
-  const value = parsedJson(text);
-  // A long id is kept as text, because a number would lose digits.
-  return Number.isInteger(value) ? Number.isSafeInteger(value) : value !== undefined;
+  // A version such as 3.10 and a long id stay text.
+  if (/^\s*[-\d]/.test(text)) return numberInText(text.trim()) !== undefined;
+  return parsedJson(text) !== undefined;
 }

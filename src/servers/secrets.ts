@@ -10,6 +10,7 @@
  */
 
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { exactDigits } from "../base/exact-json.ts";
 import { isObject, withTexts } from "../base/json-object.ts";
 import { percentDecoded } from "../base/percent-decoded.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
@@ -254,7 +255,7 @@ export function masked<T>(message: T, redact: Redact): T {
     if (typeof node === "string") return place === "secret" ? hidden : text(node);
     if (typeof node === "number") return place === "secret" ? hidden : node;
     if (Array.isArray(node)) return node.map((child) => visit(child, place));
-    if (node === null || typeof node !== "object") return node;
+    if (node === null || typeof node !== "object" || exactDigits(node) !== undefined) return node;
     return Object.fromEntries(
       Object.entries(node).map(([key, child]) => [text(key), visit(child, placeOf(key, child, place))]),
     );

@@ -1,4 +1,5 @@
 /** The lists of servers: their tools, resources, prompts and skills, page by page. */
+import { counted } from "../base/counted.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import { isInView } from "../config/doors.ts";
@@ -11,6 +12,11 @@ import type { ListedTools } from "./live-definitions.ts";
 import { type ListedTool, objectsOf, readTools } from "./result.ts";
 import { redactTexts } from "./secrets.ts";
 import type { ServerConnections } from "./server-connections.ts";
+
+interface Notes {
+  /** Gets what is missing from a list, and why. */
+  note: (problem: string) => void;
+}
 
 interface ServerListsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
@@ -30,13 +36,14 @@ export class ServerLists {
   }
 
   /** See `Pool.listTools`. */
-  async tools(server: string, { onConnection, ...options }: ListToolsOptions): Promise<ListedTool[]> {
+  async tools(server: string, { onConnection, note, ...options }: ListToolsOptions): Promise<ListedTool[]> {
     const { listed, log, connections } = this.#options;
-    const { tools, budget } = await this.#tools(server, options, (connection) => {
+    const tell = note ?? ((problem) => log.warn(problem));
+    const { tools, budget } = await this.#tools(server, { ...options, note: tell }, (connection) => {
       listed.add(connection);
       onConnection?.(connection);
     });
-    if (budget.isFull || budget.left > 0) log.warn(`${server}: ${budget.problem}`);
+    if (budget.isFull || budget.left > 0) tell(`${server}: ${budget.problem}`);
     // Definitions are written to files. Names stay unchanged, or the tools could not be called.
     const redact = connections.redactor(server);
     return tools.map((tool) => ({ ...redactTexts(tool, redact), name: tool.name }));
@@ -45,20 +52,29 @@ export class ServerLists {
   /** The tools for comparison with permissions. Does not count as a listing for the registry. */
   async toolsForPermit(server: string): Promise<ListedTools> {
     const connections = new Set<Connection>();
-    const { tools } = await this.#tools(server, {}, (connection) => connections.add(connection));
+    const { tools } = await this.#tools(server, { note: () => {} }, (connection) => connections.add(connection));
     const [connection] = connections;
     return { tools, connection: connections.size === 1 ? connection : undefined };
   }
 
   /** All entries of a list, unchanged. They stand in each page under `key`. */
   entries(server: string, method: string, key: string, options: CallOptions): Promise<JsonObject[]> {
-    return this.#all(server, method, (page) => objectsOf(boundedPage(page)[key]), options);
+    return this.#all(server, method, (page) => objectsOf(boundedPage(page)[key]), {
+      ...options,
+      note: (problem) => this.#options.log.warn(problem),
+    });
   }
 
-  async #tools(server: string, options: CallOptions, onConnection?: (connection: Connection) => void) {
+  async #tools(server: string, options: CallOptions & Notes, onConnection?: (connection: Connection) => void) {
     const budget = new ToolBudget();
     const view = this.#options.servers.get(server)?.view;
-    const read = (page: JsonObject) => budget.take(readTools(page, server)).filter(({ name }) => isInView(view, name));
+    const read = (page: JsonObject) => {
+      const named = readTools(page, server);
+      const unnamed = (page["tools"] as unknown[]).length - named.length;
+      if (unnamed > 0)
+        options.note(`${server}: ${counted(unnamed, "entry", "entries")} of tools/list without a name are left out`);
+      return budget.take(named).filter(({ name }) => isInView(view, name));
+    };
     const asked = { ...options, isEnough: () => budget.isFull };
     return { tools: await this.#all(server, "tools/list", read, asked, onConnection), budget };
   }
@@ -68,7 +84,7 @@ export class ServerLists {
     server: string,
     method: string,
     read: (page: JsonObject) => T[],
-    { isEnough, ...options }: CallOptions & { isEnough?: () => boolean },
+    { isEnough, note, ...options }: CallOptions & Notes & { isEnough?: () => boolean },
     onConnection?: (connection: Connection) => void,
   ): Promise<T[]> {
     const { connections, refuse } = this.#options;
@@ -80,6 +96,6 @@ export class ServerLists {
         onConnection?.(connection);
         return connection.offers(offer) ? send({ method, params }) : undefined;
       });
-    return allPages({ server, method, ask, read, isEnough });
+    return allPages({ server, method, ask, read, note, isEnough });
   }
 }

@@ -1,4 +1,5 @@
 /** Stored approvals, and the decisions that a person can make about them. */
+import { parseExact } from "../base/exact-json.ts";
 import { maxExcerptChars } from "./limits.ts";
 
 /**
@@ -107,7 +108,7 @@ type New = Omit<Asking, "args"> & Pick<Approval, "id" | "excerpt" | "argsChars" 
 
 /** The fields of a new row. */
 export function newApproval({ args, ...rest }: Asking): New {
-  const indented = JSON.stringify(JSON.parse(args), null, 2);
+  const indented = JSON.stringify(parseExact(args), null, 2);
   return {
     ...rest,
     id: newApprovalId(),

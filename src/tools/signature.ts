@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "./json-schema.ts";
 import { maxObservedTypeChars, maxSignatureDescriptionChars } from "./limits.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
+import { resultSchema } from "./observed/seen-texts.ts";
 import { shallow } from "./observed/shape.ts";
 import { sampleArguments } from "./sample.ts";
 import { shortened } from "./types/documentation.ts";
@@ -33,8 +34,9 @@ function resultText(tool: RegistryTool): string {
 }
 
 /** The declared type, else the observed one, else that of a well-known server, else `unknown`. */
-function resultType({ outputSchema, observed, known }: RegistryTool): string {
-  if (outputSchema) return `Promise<${typeText(outputSchema)}>`;
+function resultType(tool: RegistryTool): string {
+  const { outputSchema, observed, known } = tool;
+  if (outputSchema) return `Promise<${typeText(resultSchema(tool) ?? outputSchema)}>`;
   if (observed) return `Promise<${observedType(observed)}> /* observed */`;
   return `Promise<${known?.type ?? "unknown"}>`;
 }

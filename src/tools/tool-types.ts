@@ -1,5 +1,6 @@
 /** Declares the types of one tool's arguments and result, for generated files. */
 import type { RegistryTool } from "./model.ts";
+import { resultSchema } from "./observed/seen-texts.ts";
 import { declareType, typeName } from "./types/declarations.ts";
 import { comment, docComment } from "./types/documentation.ts";
 
@@ -19,7 +20,7 @@ export function declaredResult(tool: RegistryTool, name: string, taken: Set<stri
   const format = known?.text === undefined ? "" : comment(known.text, "");
   if (outputSchema) {
     const description = docComment({ description: outputSchema["description"] }, "");
-    return (description || format) + declareType(outputSchema, name, taken).trimEnd();
+    return (description || format) + declareType(resultSchema(tool) ?? outputSchema, name, taken).trimEnd();
   }
   if (observed) return `/** observed: the shape of results so far */\n${declareType(observed, name, taken).trimEnd()}`;
   return `${format}export type ${name} = ${known?.type ?? "unknown"};`;

@@ -59,6 +59,7 @@ function savedOf(pages: Pages, contents: Record<number, string>, isWhole = true)
     open: new Set<number>(),
     failures: new Map(),
     registry: undefined,
+    exact: undefined,
     charsIn: 0,
   };
   return { image, recorder, recorded: [], restMs: 1, wakeAt: undefined };

@@ -98,17 +98,29 @@ describe("listTools", () => {
     expect(await own.pool.listTools("lists")).toEqual([]);
   });
 
+  test.each<[string, string[], string[]]>([
+    ["repeating", ["same"], ["repeating: tools/list repeats a cursor: only 1 entry was read"]],
+    ["circling", ["tool_0", "tool_1", "tool_2"], ["circling: tools/list repeats a cursor: only 3 entries were read"]],
+    ["empty-cursor", ["tool_0", "tool_1", "tool_2"], []],
+    ["empty-at-the-end", ["tool_0"], []],
+    ["empty-refused", ["tool_0"], []],
+    ["numbered", ["tool_0"], ["numbered: tools/list has an invalid cursor: only 1 entry was read"]],
+    ["nameless", ["tool_0"], ["nameless: 2 entries of tools/list without a name are left out"]],
+  ])("reads the pages of a server whose list is %s", async (mode, names, problems) => {
+    open({ [mode]: lists(mode) });
+    const notes: string[] = [];
+    const tools = await own.pool.listTools(mode, { note: (problem) => notes.push(problem) });
+    expect([tools.map(({ name }) => name), notes]).toEqual([names, problems]);
+  });
+
   test("names the server in its errors", async () => {
-    const modes = ["endless", "repeating", "error", "refuses", "shapeless", "dies", "silent"];
+    const modes = ["endless", "error", "refuses", "shapeless", "dies", "silent"];
     open(Object.fromEntries(modes.map((mode) => [mode, lists(mode)])));
     const texts = modes.map((mode) =>
       failure(own.pool.listTools(mode, mode === "silent" ? { timeoutMs: 50 } : {})).then((text) => `${mode} → ${text}`),
     );
     expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
       "endless → PROTOCOL_ERROR: Server "endless" returned endless pages for tools/list
-      hint: Report this to the server's author, or try another version of it.
-
-      repeating → PROTOCOL_ERROR: Server "repeating" returned endless pages for tools/list
       hint: Report this to the server's author, or try another version of it.
 
       error → PROTOCOL_ERROR: tools/list of error: the server returned an error: no database

@@ -1,5 +1,6 @@
 /** The value of a tool result, for every shape that servers send, and lists of tools. */
 import { describe, expect, test } from "bun:test";
+import { parseExact } from "../../src/base/exact-json.ts";
 import { readTools, type ToolResult, toolValue } from "../../src/servers/result.ts";
 
 const text = (...texts: string[]) => texts.map((each) => ({ type: "text", text: each }));
@@ -33,6 +34,24 @@ describe("the value of", () => {
     ["invalid JSON", { content: text('{"a": 1') }, '{"a": 1'],
     ["JSON with text around it", { content: text('Result: {"a": 1}') }, 'Result: {"a": 1}'],
     ["a number that would lose digits", { content: text("12345678901234567890") }, "12345678901234567890"],
+    ...["1.10", "100.0", "1E5", "1e400", "3.10", "-0", "007", "+5", "1e21", "0.1234567890123456789"].map(
+      (each): [string, ToolResult, unknown] => [`${each}, which no number prints`, { content: text(each) }, each],
+    ),
+    ...["0", "-7", "0.5", "42.5\n", "9007199254740991"].map((each): [string, ToolResult, unknown] => [
+      `${JSON.stringify(each)}, which a number prints`,
+      { content: text(each) },
+      Number(each),
+    ]),
+    [
+      "numbers in JSON text that JavaScript cannot hold",
+      { content: text('{"id":17269385823764501234,"rows":[-7108510333361982070,1.10,1e400,"17269385823764501234"]}') },
+      { id: "17269385823764501234", rows: ["-7108510333361982070", 1.1, "1e400", "17269385823764501234"] },
+    ],
+    [
+      "numbers in structured content that JavaScript cannot hold",
+      { structuredContent: parseExact('{"a":[9007199254740993,0.1234567890123456789,0.5,12]}') },
+      { a: ["9007199254740993", "0.1234567890123456789", 0.5, 12] },
+    ],
     ["several texts", { content: text("a", "b") }, "a\nb"],
     ["several texts of JSON", { content: text("1", "2") }, "1\n2"],
     ["JSON in several texts", { content: text("[1,", "2]") }, [1, 2]],
@@ -40,16 +59,29 @@ describe("the value of", () => {
     ["text and an image", { content: [...text("x"), image] }, [...text("x"), image]],
     ["empty content", { content: [] }, []],
     ["missing content", {}, []],
-    ["content that is not a list", { content: "x" }, []],
+    ["content that is one text instead of a list", { content: "x" }, "x"],
+    ["content that is one JSON text instead of a list", { content: '{"a":1}' }, { a: 1 }],
+    ["content that is one block instead of a list", { content: text("x")[0] }, "x"],
+    ["content that is one image instead of a list", { content: image }, [image]],
+    ["content that is a number", { content: 7 }, [7]],
+    ["content that is null", { content: null }, []],
+    [
+      "an answer in fields of the server's own",
+      { temperature: 7, unit: "C", _meta: { a: 1 } },
+      { temperature: 7, unit: "C" },
+    ],
+    ["an answer with nothing but _meta", { _meta: { a: 1 } }, []],
     ["invalid blocks", { content: [null, 5, { type: "text" }] }, [null, 5, { type: "text" }]],
     ["a result with isError false", { content: text("x"), isError: false }, "x"],
   ])("%s", (_, result, value) => {
     expect(insideValue(result)).toEqual(value);
   });
 
-  test("JSON text is passed on without parsing it", () => {
+  test("JSON text is passed on as it is written, except for numbers that JavaScript cannot hold", () => {
+    expect(toolValue({ content: text('{"b":1.0,"a":1}') }, "x")).toEqual({ json: '{"b":1.0,"a":1}' });
     expect(toolValue({ content: text('{"b":1.0,"a":12345678901234567890}') }, "x")).toEqual({
-      json: '{"b":1.0,"a":12345678901234567890}',
+      json: '{"b":1.0,"a":"12345678901234567890"}',
+      exact: true,
     });
   });
 });
@@ -65,7 +97,7 @@ describe("long text", () => {
 
   test("in any other form is recognised at once", () => {
     expect(toolValue({ content: text(long) }, "x")).toEqual({ text: long });
-    expect(toolValue({ content: text("1".repeat(70_000)) }, "x")).toEqual({ json: "1".repeat(70_000) });
+    expect(toolValue({ content: text("1".repeat(70_000)) }, "x")).toEqual({ text: "1".repeat(70_000) });
     expect(toolValue({ content: text(JSON.stringify(long)) }, "x")).toEqual({ json: JSON.stringify(long) });
     expect(toolValue({ content: text(`[${long}]`), structuredContent: { a: 1 } }, "x")).toEqual({ json: '{"a":1}' });
   });
@@ -88,6 +120,15 @@ describe("a failed tool", () => {
     );
     expect(failure({ isError: true, content: [image, ...text("broken")] })).toBe("broken");
     expect(failure({ isError: true, content: text('{"code":5}'), structuredContent: { code: 5 } })).toBe('{"code":5}');
+  });
+
+  test("without text is told by its data", () => {
+    expect(failure({ isError: true, content: "no such order" })).toBe("no such order");
+    expect(failure({ isError: true, structuredContent: { code: 5 } })).toBe('{"code":5}');
+    expect(failure({ isError: true, content: [], reason: "late" })).toBe("shop.find failed without a message");
+    expect(failure({ isError: true, reason: "late" })).toBe('{"reason":"late"}');
+    const resource = { type: "resource", resource: { uri: "a:b", text: "the log" } };
+    expect(failure({ isError: true, content: [resource] })).toBe(JSON.stringify([resource]));
   });
 
   test("has a default message", () => {

@@ -24,7 +24,8 @@ const base: Record<string, string[]> = {
   "limits.ts": ["units.ts"],
   "units.ts": [],
   "errors.ts": [],
-  "json-object.ts": [],
+  "exact-json.ts": ["limits.ts"],
+  "json-object.ts": ["exact-json.ts"],
   "json-weight.ts": ["limits.ts"],
   "json-shape.ts": ["errors.ts"],
   "near-names.ts": ["limits.ts"],
@@ -262,7 +263,9 @@ describe("imports", () => {
       "programs/trace/overlap.ts",
       "programs/trace/record-text.ts",
     ];
-    expect(loaded.sort()).toEqual([...carried, ...texts, "base/json-object.ts", "preact"].sort());
+    expect(loaded.sort()).toEqual(
+      [...carried, ...texts, "base/exact-json.ts", "base/json-object.ts", "base/limits.ts", "preact"].sort(),
+    );
     // Only the script is loaded by a browser.
     expect(loadedWith(`${execution}script.ts`).slice(1)).toEqual(["page/browser/list-keys.ts"]);
   });

@@ -3,6 +3,7 @@
 import { counted, grouped } from "../../base/counted.ts";
 import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { parseExact } from "../../base/exact-json.ts";
 import {
   about,
   anything,
@@ -114,7 +115,7 @@ export const show = command({
     await using approvals = new Approvals({ env: io.env });
     const row = rowOf(args.id, await approvals.list());
     const whole = await approvals.argumentsOf(row.id);
-    const json = whole === undefined ? jsonOf(row) : { ...jsonOf(row), args: JSON.parse(whole) };
+    const json = whole === undefined ? jsonOf(row) : { ...jsonOf(row), args: parseExact(whole) };
     if (row.state !== "open") return { json, text: wholeText(row, whole, io) };
     const note = `${dryRunText(row, io)}To decide: claudikins approvals approve ${row.id}, or deny ${row.id}\n`;
     return { json, text: wholeText(row, whole, io), note };
@@ -197,7 +198,7 @@ function jsonOf(approval: Approval) {
   } = approval;
   const ofPerson = person === null ? null : { id: person, name: personName ?? person };
   const known = { door, person: ofPerson, changed, line, code, decidedAt, decidedBy, scope };
-  const args = hasWhole(approval) ? { args: JSON.parse(row.excerpt) } : {};
+  const args = hasWhole(approval) ? { args: parseExact(row.excerpt) } : {};
   return { ...row, ...args, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)) };
 }
 
@@ -279,7 +280,7 @@ async function questionsOf(approvals: Approvals, rows: readonly Approval[]): Pro
     if (json === undefined) {
       throw new ClaudikinsError("APPROVAL_NOT_FOUND", `The call ${row.id} no longer waits`, { hint: listHint });
     }
-    const question = questionText({ ...row, args: JSON.parse(json), changed: row.changed ?? undefined });
+    const question = questionText({ ...row, args: parseExact(json) as object, changed: row.changed ?? undefined });
     questions.push(`${row.id}: ${placeText(row)}\n${question}\n`);
   }
   return questions;
@@ -394,7 +395,7 @@ function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean
 
 /** The arguments, or their beginning, in one line. */
 function argumentsText(row: Approval): string {
-  return hasWhole(row) ? JSON.stringify(JSON.parse(row.excerpt)) : row.excerpt.replace(/\n */g, "");
+  return hasWhole(row) ? JSON.stringify(parseExact(row.excerpt)) : row.excerpt.replace(/\n */g, "");
 }
 
 function placeText({ execution, line, door, personName, askedAt }: Approval): string {
@@ -411,7 +412,7 @@ function wholeText(row: Approval, whole: string | undefined, { stdout: { columns
   const head = isOpen
     ? `${id}: asked ${ageText(now - askedAt)}, expires in ${waitText(Math.max(0, expiresAt - now))}`
     : `${id}: ${stateText(row)}`;
-  const json = whole === undefined ? row.excerpt : JSON.stringify(JSON.parse(whole), null, 2);
+  const json = whole === undefined ? row.excerpt : JSON.stringify(parseExact(whole), null, 2);
   const isAll = whole !== undefined || hasWhole(row);
   const rest = `Only the beginning of its arguments is kept: they had ${grouped(row.argsBytes)} bytes`;
   return [

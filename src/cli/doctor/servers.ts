@@ -50,7 +50,9 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
   const { name } = server;
   const begunAt = performance.now();
   try {
-    const { tools, problems } = await editedTools(server, await pool.listTools(name, { signal }));
+    const missing: string[] = [];
+    const listed = await pool.listTools(name, { signal, note: (problem) => missing.push(problem) });
+    const { tools, problems } = await editedTools(server, listed);
     const tookMs = Math.round(performance.now() - begunAt);
     const state = pool.state(name);
     const startMs = state.state === "ready" ? Math.min(state.startMs ?? tookMs, tookMs) : tookMs;
@@ -62,7 +64,8 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
       ...pool.identity(name),
     };
     const finding = answered(server, facts);
-    return problems.length === 0 ? finding : misfit(problems, finding);
+    const whole = problems.length === 0 ? finding : misfit(problems, finding);
+    return missing.length === 0 ? whole : incomplete(missing, whole);
   } catch (thrown) {
     // A server whose start was interrupted may be healthy.
     return signal.aborted ? undefined : failed(server, problemOf(thrown));
@@ -102,6 +105,17 @@ function misfit(problems: readonly string[], finding: Finding): Finding {
   const { message, details = [], repair = "claudikins config edit" } = finding;
   const text = `${message}; "tools" in the config does not fit them`;
   return { ...finding, state: "warning", message: text, details: [...details, ...problems], repair };
+}
+
+/** The finding if the list of tools is not whole. */
+function incomplete(missing: readonly string[], finding: Finding): Finding {
+  const {
+    message,
+    details = [],
+    repair = "Report this to the server's author, or try another version of it.",
+  } = finding;
+  const text = `${message}; its list of tools is incomplete`;
+  return { ...finding, state: "warning", message: text, details: [...details, ...missing], repair };
 }
 
 /** The finding for a server that could not be asked for its tools. */

@@ -1,4 +1,5 @@
 /** The values of CEL, the Common Expression Language, and what holds for all of them. Values of JSON are read when they are asked for. */
+import { exactDigits } from "../../base/exact-json.ts";
 import { maxConditionDepth } from "../limits.ts";
 import { Undecidable, type Work } from "./work.ts";
 
@@ -110,9 +111,12 @@ export function fromJson(value: unknown): Value {
       return value;
     case "number":
       return Number.isSafeInteger(value) ? BigInt(value) : value;
-    case "object":
+    case "object": {
       if (value === null) return null;
+      const digits = exactDigits(value);
+      if (digits !== undefined) return exactValue(digits);
       return Array.isArray(value) ? List.ofJson(value) : Fields.ofJson(value);
+    }
     default:
       return null;
   }
@@ -167,6 +171,12 @@ export function isNumber(value: Value): value is bigint | number {
 export function asKey(value: Value): Key | undefined {
   if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : undefined;
   return typeof value === "string" || typeof value === "boolean" || typeof value === "bigint" ? value : undefined;
+}
+
+/** The value of a number that JavaScript cannot hold. One beyond 64 bits is compared as a double. */
+function exactValue(digits: string): Value {
+  const whole = /^-?\d+$/.test(digits) ? BigInt(digits) : undefined;
+  return whole === undefined || whole > maxInteger || whole < minInteger ? Number(digits) : whole;
 }
 
 const maxInteger = 2n ** 63n - 1n;

@@ -6,7 +6,7 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/client";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
-import { parsedJson } from "../../base/json-object.ts";
+import { parsedExact } from "../../base/exact-json.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageJson } from "../../servers/decoding/large-json.ts";
 import { openingIn } from "../messages.ts";
@@ -56,7 +56,7 @@ export class ServerSockets {
     this.#sockets.add(socket);
     return {
       message: (bytes) => {
-        if (!socket.isOver) this.#read(socket, parsedJson(bytes.toString()));
+        if (!socket.isOver) this.#read(socket, parsedExact(bytes.toString()));
       },
       close: () => {
         socket.isOver = true;

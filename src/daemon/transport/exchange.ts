@@ -1,4 +1,5 @@
 /** Sends one request to a daemon over a connection, and reads its answer. Generated files use this too, so nothing here may need Bun. */
+import { parseExact } from "../../base/exact-json.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { type HttpMessage, HttpReader, httpText } from "./http.ts";
 
@@ -28,7 +29,7 @@ export async function request(stream: Stream, route: string, options: DaemonRequ
   const headers = { connection: "close", ...(version === undefined ? {} : { "claudikins-version": version }) };
   const answer = await exchange(stream, route, headers, body, signal);
   stream.destroy();
-  return JSON.parse(answer.body);
+  return parseExact(answer.body);
 }
 
 /** The answer to one request. If there is none, the connection is closed. */

@@ -1,6 +1,8 @@
 /** The input of a program that is saved: values in its code that become inputs, and the schema of all its inputs. */
+
 import type { Literal } from "acorn";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { withExactTexts } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { Lines } from "../../sandbox/ast/lines.ts";
 import { isMember, isNamed, keyName, type Node, propertyName } from "../../sandbox/ast/nodes.ts";
@@ -123,5 +125,5 @@ function notReplaceable(name: string, value: unknown): ClaudikinsError {
 /** The code with its input as a constant. It starts on the first line, so that lines keep their numbers. */
 export function codeWithInput(code: string, input: JsonObject): string {
   // A key such as `__proto__` would not be a property in a literal.
-  return `const ${inputName} = JSON.parse(${JSON.stringify(JSON.stringify(input))}); ${code}`;
+  return `const ${inputName} = JSON.parse(${JSON.stringify(withExactTexts(JSON.stringify(input)))}); ${code}`;
 }

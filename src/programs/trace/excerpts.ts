@@ -1,4 +1,5 @@
 /** The excerpts of contents that a record of an execution keeps. */
+import { parseExact } from "../../base/exact-json.ts";
 import { withoutBase64 } from "../../base/media.ts";
 import { type Redact, redactorOf } from "../../servers/secrets.ts";
 import { maxMaskedSecretChars, maxRecordedChars } from "../limits.ts";
@@ -35,7 +36,7 @@ export class Excerpts {
   json(json: string, max: number, key: string): Excerpt {
     if (json.length > max) return this.text(json, max);
     try {
-      const { [key]: known } = this.#masked({ [key]: JSON.parse(json) }) as Record<string, unknown>;
+      const { [key]: known } = this.#masked({ [key]: parseExact(json) }) as Record<string, unknown>;
       return this.text(typeof known === "string" ? known : JSON.stringify(known), max);
     } catch {
       // The text is not JSON, or nested deeper than our stack.

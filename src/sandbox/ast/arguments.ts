@@ -1,5 +1,6 @@
 /** Compares the arguments that are written in a call, as far as they are literals, with the schema of its tool. */
 import { type CallExpression, type Expression, type ObjectExpression, parseExpressionAt } from "acorn";
+import { isExactText } from "../../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import type { KnownFunction } from "../contract.ts";
@@ -227,7 +228,9 @@ export function correctedCall(call: CallExpression, callee: string, tool: KnownF
 function wrongLiteral(value: Expression, schema: unknown): string | undefined {
   const kind = literalKind(value);
   if (kind === undefined || !isObject(schema)) return undefined;
-  const constant = value.type === "Literal" ? value.value : undefined;
+  // A number that JavaScript cannot hold becomes a text, see `rewriteLongNumbers`.
+  const { raw = "", value: written = undefined } = value.type === "Literal" ? value : {};
+  const constant = typeof written === "number" && isExactText(raw) ? raw : written;
   const choices = schema["enum"];
   if (Array.isArray(choices) && value.type === "Literal" && kind !== "null" && !choices.includes(constant)) {
     const near = typeof constant === "string" ? didYouMean(constant, choices.map(String)) : undefined;
@@ -239,7 +242,11 @@ function wrongLiteral(value: Expression, schema: unknown): string | undefined {
   }
   const types = typesOf(schema);
   if (types.length === 0) return undefined;
-  const fits = types.some((type) => type === kind || (type === "integer" && kind === "number"));
+  const isNumber = kind === "number" || isExactText(constant);
+  const isText = kind === "string" || isExactText(constant);
+  const fits = types.some(
+    (type) => type === kind || (type === "string" && isText) || (isNumber && (type === "integer" || type === "number")),
+  );
   return fits ? undefined : `must be ${types.join(" or ")}, got ${kind}`;
 }
 

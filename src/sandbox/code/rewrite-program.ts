@@ -1,13 +1,13 @@
 /** Gives a program its value: its last expression or its `main`. Marks promises that nothing awaits. */
-import type { CallExpression, Expression, ExpressionStatement, Statement } from "acorn";
-import { isCall, isFunction, isNamed, methodName, type Node } from "../ast/nodes.ts";
+import type { AssignmentExpression, CallExpression, Expression, ExpressionStatement, Statement } from "acorn";
+import { isCall, isFunction, isMember, isNamed, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Edits, Range } from "./edits.ts";
 import { rewriteNoticed } from "./rewrite-silent-mistakes.ts";
 
 /**
- * The value of a program is what it returns; else its last expression; else the result of its default export, or of a
- * `main` that nothing calls. Calls whose result is dropped are marked, so that the guest waits for them.
+ * The value of a program is what it returns; else its last expression, or the result if that is a function; else the result of its default
+ * export, or of a `main` that nothing calls. Calls whose result is dropped are marked, so that the guest waits for them.
  */
 export function rewriteProgram(tree: Tree, edits: Edits, exportsDefault: boolean): void {
   const { program, code } = tree;
@@ -18,8 +18,10 @@ export function rewriteProgram(tree: Tree, edits: Edits, exportsDefault: boolean
     const close = code[end - 1] === ";" ? end - 1 : end;
     // The value of `void main()` at the end is the value of main.
     const voided = expression.type === "UnaryExpression" && expression.operator === "void" ? "void".length : 0;
+    // A function that nothing calls is the program itself, as other code modes teach it.
+    const called = isFunction(expression) ? "()" : "";
     edits.replace({ start, end: start + voided }, awaited ? "return (await (" : "return (");
-    edits.insert(close, awaited ? "))" : ")");
+    edits.insert(close, `${awaited ? "))" : ")"}${called}`);
   }
   for (const statement of tree.all("ExpressionStatement")) {
     const floating = values.has(statement) ? undefined : floatingIn(statement, code);
@@ -45,7 +47,8 @@ export function rewriteProgram(tree: Tree, edits: Edits, exportsDefault: boolean
   const hasMain =
     declared.some(isMain) ||
     program.body.some((node) => node.type === "FunctionDeclaration" && isMain({ id: node.id, init: node }));
-  const main = exportsDefault ? "__exports.default" : hasMain ? "main" : undefined;
+  const assigned = program.body.flatMap((node) => exportedBy(node) ?? []).at(-1);
+  const main = exportsDefault ? "__exports.default" : (assigned ?? (hasMain ? "main" : undefined));
   if (main) edits.insert(code.length, `\nreturn typeof ${main} === "function" ? ${main}() : ${main};`);
 }
 
@@ -81,6 +84,15 @@ function finalExpressions(
       if (statement.handler) finalExpressions(statement.handler.body, found, awaited);
       break;
   }
+}
+
+/** The export that stands for the whole program: `module.exports = …` or `exports.default = …`. */
+function exportedBy(statement: Node): string | undefined {
+  if (statement.type !== "ExpressionStatement" || !assignsExports(statement.expression)) return undefined;
+  const { left } = statement.expression as AssignmentExpression;
+  const isWhole = isMember(left) && isNamed(left.object, "module");
+  if (isWhole) return "module.exports";
+  return isMember(left) && propertyName(left) === "default" ? "module.exports.default" : undefined;
 }
 
 /** `module.exports = …` and `exports.name = …` are not the value of a program. */

@@ -1,6 +1,8 @@
 /** Marks places that may go wrong without an error, so that the guest can tell if they do. */
 import type { CallExpression, ForInStatement } from "acorn";
-import { isMember, methodName, propertyName } from "../ast/nodes.ts";
+import { isExactText } from "../../base/exact-json.ts";
+import { minLostDigits } from "../../base/limits.ts";
+import { isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Edits } from "./edits.ts";
 
@@ -44,4 +46,33 @@ function elementIn({ left }: ForInStatement, tree: Tree): string | undefined {
     return use?.type === "VariableDeclarator" && use.init === each && use.id.type === "ObjectPattern";
   });
   return isElement && target?.type === "Identifier" ? target.name : undefined;
+}
+
+/**
+ * A whole number that JavaScript cannot hold is a text, as in the results of tools: an id then is the id that was written, in arguments and
+ * in comparisons. Decimals are constants of formulas, except in the arguments of a call.
+ */
+export function rewriteLongNumbers(tree: Tree, edits: Edits): void {
+  for (const literal of tree.all("Literal")) {
+    const { raw = "" } = literal;
+    if (typeof literal.value !== "number" || raw.length < minLostDigits) continue;
+    const parent = tree.parent(literal);
+    const isNegative = parent?.type === "UnaryExpression" && parent.operator === "-";
+    const written = isNegative ? parent : literal;
+    const text = `${isNegative ? "-" : ""}${raw.replaceAll("_", "")}`;
+    const around = tree.parent(written);
+    const isComputed =
+      (around?.type === "BinaryExpression" && !/^(?:[=!]==?|[<>]=?)$/.test(around.operator)) ||
+      (around?.type === "AssignmentExpression" && around.operator !== "=");
+    const isKey = around?.type === "Property" && around.key === written && !around.computed;
+    if (!isExactText(text) || isComputed || isKey || around?.type === "UnaryExpression") continue;
+    if (/^-?\d+$/.test(text) || isArgument(written, tree)) edits.replace(written, JSON.stringify(text));
+  }
+}
+
+/** Whether a value is written in an object that a call gets: `demo.pay({ amount: 0.1234567890123456789 })`. */
+function isArgument(value: Node, tree: Tree): boolean {
+  const parent = tree.parent(value);
+  if (parent?.type === "CallExpression") return value.type === "ObjectExpression";
+  return /^(?:Property|ObjectExpression|ArrayExpression)$/.test(parent?.type ?? "") && isArgument(parent as Node, tree);
 }

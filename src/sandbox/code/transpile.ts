@@ -8,6 +8,7 @@ import { onlyFence, withoutFences } from "./fences.ts";
 import { mayHaveTypeArguments, parseProgram } from "./parse-program.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
+import { rewriteLongNumbers } from "./rewrite-silent-mistakes.ts";
 import { rewriteTypeScript } from "./rewrite-typescript.ts";
 import { rewriteUsing } from "./rewrite-using.ts";
 
@@ -44,6 +45,7 @@ async function transpileProgram(written: string, module: string | undefined): Pr
   const { source, plain, typed, notes } = await parseWritten(written);
   const edits = new Edits(plain.code);
   rewriteUsing(plain, edits);
+  rewriteLongNumbers(plain, edits);
   const exportsDefault = rewriteModules(plain, edits, module);
   if (module === undefined) rewriteProgram(plain, edits, exportsDefault);
   const code = edits.apply();

@@ -72,12 +72,32 @@ function argumentsJson(tool: string, args: unknown): string {
     throw invalid(` takes one object with named arguments, got ${found}`);
   }
   try {
-    return stringify(given) ?? "{}";
+    try {
+      return stringify(given) ?? "{}";
+    } catch (error) {
+      const json = error instanceof TypeError ? withBigints(given) : undefined;
+      if (json === undefined) throw error;
+      return json;
+    }
   } catch (error) {
     // A limit of the engine was reached.
     if (error instanceof Error && error.name === "InternalError") throw error;
     throw invalid(`: the arguments are not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** Begins texts that stand for bigints while the arguments are written. */
+const bigintMark = "\0bigint ";
+
+/** The JSON of a value, in which a bigint is a number with all of its digits. Undefined if there is none. */
+function withBigints(value: unknown): string | undefined {
+  let hasBigint = false;
+  const json = stringify(value, (_, each) => {
+    if (typeof each !== "bigint") return each;
+    hasBigint = true;
+    return `${bigintMark}${each}`;
+  });
+  return hasBigint ? json.replace(/"\\u0000bigint (-?\d+)"/g, "$1") : undefined;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import { z } from "zod";
 import { type Chunks, limited } from "../../base/bounded-body.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
-import { parsedJson } from "../../base/json-object.ts";
+import { parsedExact } from "../../base/exact-json.ts";
 import { tooHeavy } from "../../base/json-weight.ts";
 import { largeBodyBytes, maxBatch } from "../limits.ts";
 import { appsExtension } from "../proxy/apps.ts";
@@ -42,7 +42,7 @@ export async function bodyOf(request: Request, maxBytes: number): Promise<Body> 
   // Several bodies may be complete at once, and each takes some milliseconds.
   if (bytes.length > largeBodyBytes) await eventLoopTurn();
   const text = decoded(bytes);
-  const value = parsedJson(text);
+  const value = parsedExact(text);
   if (value === undefined) throw new HttpRefusal(400, "The body is not JSON", {}, ProtocolErrorCode.ParseError);
   const isBatch = Array.isArray(value);
   const items = isBatch ? value : [value];

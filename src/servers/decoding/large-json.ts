@@ -1,5 +1,6 @@
 /** A large part of an answer that stays JSON text. It is parsed only where objects are needed. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { parseExact } from "../../base/exact-json.ts";
 
 /** `JSON.stringify` writes the value itself, so a result with such a part can be passed on unchanged. */
 export class LargeJson {
@@ -19,7 +20,7 @@ export class LargeJson {
   }
 
   toJSON(): unknown {
-    return JSON.parse(this.json);
+    return parseExact(this.json);
   }
 }
 

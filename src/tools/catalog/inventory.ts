@@ -68,7 +68,10 @@ const findings = {
   "unchecked?": about("The command was interrupted before the server had answered", exactly(true)),
   "memoryBytes?": about("Resident memory of all its processes", number),
   "problem?": problem,
-  "misfits?": about("Entries of `tools` in the config that do not fit the tools of the server, and why", texts),
+  "misfits?": about(
+    "What is missing from the tools and why: pages that cannot be read, and `tools` in the config that do not fit",
+    texts,
+  ),
 };
 const findingsShape = record(findings);
 export type CheckedServer = ServerFacts & ValueOf<typeof findingsShape>;

@@ -1,6 +1,7 @@
 /** Learns the shapes of results from calls, after each call is answered and with bounded work. */
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
+import { hasExact, mayHaveExact } from "../../base/exact-json.ts";
 import { prepareForOthers, removeFile, statsOf } from "../../base/files.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
@@ -95,7 +96,7 @@ export class Observer {
   /** Notes a result. It is examined after the call is answered, so the call is not slower. */
   see(seen: SeenResult): void {
     const { server, tool, result } = seen;
-    if (!this.#isOn || tool.outputSchema || result["isError"] === true) return;
+    if (!this.#isOn || result["isError"] === true) return;
     const counts = this.#counts.getOrInsertComputed(server.name, () => new Map());
     const count = counts.getOrInsertComputed(tool.name, () => ({ calls: 0, unchanged: 0 }));
     count.calls += 1;
@@ -133,7 +134,7 @@ export class Observer {
     return [...this.#firstSeen.values()].flatMap(({ server: name, tool: toolName, at }) => {
       if (at < time) return [];
       const tool = this.#toolOf(name, toolName)?.tool;
-      return tool?.observed ? [{ server: name, tool }] : [];
+      return tool?.observed && !tool.outputSchema ? [{ server: name, tool }] : [];
     });
   }
 
@@ -162,6 +163,8 @@ export class Observer {
     this.#waiting = [];
     for (const seen of waiting) {
       const { text, value } = contentOf(seen.result);
+      // A declared type is only wrong about numbers that programs get as texts.
+      if (seen.tool.outputSchema && !(text === undefined ? hasExact(value) : mayHaveExact(text))) continue;
       const given = givenWords(seen.args, seen.tool);
       if (text === undefined) this.#learn(seen, { shape: shapeOf(value, isGivenBy(given)), part: false });
       else if (text.length <= maxObservedInlineChars || text.length > maxObservedTextChars)

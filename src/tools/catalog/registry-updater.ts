@@ -83,7 +83,7 @@ export class RegistryUpdater {
     return this.#listed.has(server);
   }
 
-  /** What the config's edits of tools do not fit in the server's last answer. */
+  /** What is missing from the server's tools since its last answer, and why. */
   misfits(server: string): readonly string[] {
     return this.#misfits.get(server) ?? [];
   }
@@ -131,7 +131,8 @@ export class RegistryUpdater {
 
   async #ask(name: string, options: ListToolsOptions, isDry: boolean): Promise<Listing> {
     const { pool, store, observer, definitions, jsNameOf } = this.#options;
-    const listed = await pool.listTools(name, options);
+    const notes: string[] = [];
+    const listed = await pool.listTools(name, { ...options, note: (problem) => notes.push(problem) });
     await eventLoopTurn();
     this.#listed.add(name);
     const config = this.#options.config.servers.get(name)!;
@@ -142,7 +143,7 @@ export class RegistryUpdater {
       listed.map((tool) => tool.name),
     );
     const { tools: edited, problems } = await editedTools(config, listed);
-    this.#note(name, problems);
+    this.#note(name, [...notes, ...problems]);
     const folder = this.#folderFor(name, about.category);
     const isHeld = (tool: string) => held?.tools.some((each) => each.name === tool) ?? false;
     const tools = held ? edited.filter((tool) => !isHeld(ownNameOf(config.edits, tool) ?? tool.name)) : edited;

@@ -1,5 +1,7 @@
 /** Observes the shape of one value, within limits: of large data only a part. */
 
+import { exactDigits, parseExact } from "../../base/exact-json.ts";
+import { isJson } from "../../servers/result.ts";
 import {
   maxGivenTextChars,
   maxGivenTexts,
@@ -29,10 +31,10 @@ export function shapeOf(value: unknown, isGiven: IsGiven = () => false): Shape {
 
 /** The shape of text, or of its value if it is JSON. Undefined if that would take too much work. */
 export function shapeOfText(text: string, isGiven?: IsGiven): Observed | undefined {
-  if (!/^\s*[[{"\-\dtfn]/.test(text)) return { shape: { type: "string" }, part: false };
   const part = text.length > maxObservedTextChars;
+  if (part ? !/^\s*[[{]/.test(text) : !isJson(text)) return { shape: { type: "string" }, part: false };
   try {
-    return { shape: shapeOf(JSON.parse(part ? beginningOf(text) : text), isGiven), part };
+    return { shape: shapeOf(parseExact(part ? beginningOf(text) : text), isGiven), part };
   } catch {
     return part ? undefined : { shape: { type: "string" }, part };
   }
@@ -78,6 +80,8 @@ class Look {
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
       return { type: typeof value as "string" | "number" | "boolean" };
     }
+    // Programs get such a number as a text.
+    if (exactDigits(value) !== undefined) return { type: "string" };
     if (typeof value !== "object" || depth === 0) return {};
     if (Array.isArray(value)) return this.#list(value, depth);
     return this.#object(value as Record<string, unknown>, depth, mapFrom);

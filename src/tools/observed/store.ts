@@ -116,7 +116,7 @@ export function addObserved({ server, tool, shape, part }: LearnedShape, all: Al
 }
 
 function isOf({ stamp }: ObservedTool, tool: RegistryTool): boolean {
-  return !tool.outputSchema && stamp === stampOf(tool);
+  return stamp === stampOf(tool);
 }
 
 /** By input schema, which does not change. Each observed result needs the stamps of all tools of its server. */
