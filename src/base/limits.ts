@@ -107,3 +107,6 @@ export const maxLinks = 40;
 
 /** Characters of a sealed value that others keep for us. Anybody can send longer ones, which are not ours. */
 export const maxSealedChars = 8_000;
+
+/** Schemas that apply to one value. A hostile schema may have any number. */
+export const maxSchemasOfValue = 16;

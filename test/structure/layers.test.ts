@@ -26,6 +26,7 @@ const base: Record<string, string[]> = {
   "errors.ts": [],
   "json-object.ts": [],
   "json-weight.ts": ["limits.ts"],
+  "json-schema.ts": ["json-object.ts", "limits.ts"],
   "json-shape.ts": ["errors.ts"],
   "near-names.ts": ["limits.ts"],
   "seal.ts": ["json-object.ts", "limits.ts", "sha256.ts"],
