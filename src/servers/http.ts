@@ -20,6 +20,7 @@ import { type Chunks, limited } from "../base/bounded-body.ts";
 import { collectSoon } from "../base/collect-soon.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
+import { withoutMark } from "./decoding/decode.ts";
 import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { smallEvents } from "./event-stream.ts";
@@ -272,7 +273,7 @@ export class HttpTransport implements Transport {
     const refuse = () => tooLarge(megabytes(maxMessageBytes));
     const bounded = withBody(response, (chunks) => limited(chunks, maxBytes, refuse));
     if (!response.ok) return bounded;
-    const bytes = Buffer.from(await bounded.arrayBuffer());
+    const bytes = withoutMark(Buffer.from(await bounded.arrayBuffer()));
     const { headers, status } = response;
     if (bytes.length <= maxInlineBytes) return new Response(bytes.length > 0 ? bytes : null, { headers, status });
     await this.#receive(bytes);
