@@ -31,6 +31,7 @@ describe("accepted configs", () => {
   test("an empty object means no servers and the default values", () => {
     expect(parse("{}")).toEqual({
       servers: new Map(),
+      mistakes: new Map(),
       extends: "user",
       check: "error",
       observe: true,
