@@ -94,6 +94,7 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
   }
   if (!config || problems.some(({ server }) => server === undefined)) fail(file, text, problems);
   const mistakes = new Map<string, EntryMistake>();
+  problems.sort((a, b) => a.offset - b.offset);
   for (const [server = "", own] of Map.groupBy(problems, ({ server }) => server)) {
     const isDisabled = findNodeAtLocation(root, ["mcpServers", server, "disabled"])?.value === true;
     mistakes.set(server || unnamed, { file, problems: placed(own, text), isDisabled });
