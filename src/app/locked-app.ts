@@ -15,6 +15,8 @@ import { maxTrustQuestionChars } from "./limits.ts";
 
 export interface LockedOptions extends PoolOptions {
   why: LockReason;
+  /** Whether the agent may read what stands in the config. It may not for a project that the user has not answered for. */
+  showsConfig: boolean;
   /** Opens the real app. Throws CONFIG_NOT_TRUSTED until the config is trusted, and CONFIG_INVALID until it is correct. */
   open: () => Promise<App>;
   /** Whether the user at the agent may be asked. They must be the user who owns the config. */
@@ -79,7 +81,7 @@ export class LockedApp extends App {
       return await this.#options.open();
     } catch (error) {
       const request = error instanceof NotTrusted ? error.request : undefined;
-      if (!request || !(await this.#isTrustedNow(request, signal))) throw toldToAgent(error);
+      if (!request || !(await this.#isTrustedNow(request, signal))) throw this.#toldToAgent(error);
       return this.#options.open();
     }
   }
@@ -106,12 +108,13 @@ export class LockedApp extends App {
     if (!this.#saidNo) await trustConfig(request, this.#options.env, "agent");
     return !this.#saidNo;
   }
-}
 
-/** The hint of an invalid config is for a person at a command line. */
-function toldToAgent(error: unknown): unknown {
-  const { code, message } = toClaudikinsError(error);
-  if (code !== "CONFIG_INVALID") return error;
-  const hint = "Tell the user. The next call after the file is corrected works: nothing has to be restarted.";
-  return new ClaudikinsError(code, message, { hint, cause: error });
+  /** The hint of an invalid config is for a person at a command line, and its values are from the file. */
+  #toldToAgent(error: unknown): unknown {
+    const { code, message } = toClaudikinsError(error);
+    if (code !== "CONFIG_INVALID") return error;
+    const shown = this.#options.showsConfig ? message : "The config has mistakes. To see them: claudikins doctor";
+    const hint = "Tell the user. The next call after the file is corrected works: nothing has to be restarted.";
+    return new ClaudikinsError(code, shown, { hint, cause: error });
+  }
 }

@@ -25,7 +25,7 @@ export function needsVariable(server: ServerConfig): ClaudikinsError {
 /** The error for a server whose entry in the config has mistakes. */
 export function hasMistake(name: string, mistake: EntryMistake): ClaudikinsError {
   const { code, why, hint } = mistakenState(mistake, 0);
-  return new ClaudikinsError(code, `Server "${name}" cannot be used: ${why}`, { hint });
+  return new ClaudikinsError(code, `Server "${name}" ${why}`, { hint });
 }
 
 export function cancelledStart(server: ServerConfig, cause: unknown): ClaudikinsError {

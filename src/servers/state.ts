@@ -65,8 +65,8 @@ export function stateText(state: ServerState): string {
 /** The state of a server whose entry in the config has mistakes. Models read it, so it does not say where the file is. */
 export function mistakenState({ file, problems }: EntryMistake, since: number): BrokenState {
   const [line] = problems[0]!.position.split(":");
-  const hint = `Correct the entry in ${basename(file)}, line ${line}: claudikins config edit`;
-  const why = `its entry in the config has a mistake: ${problems.map(({ text }) => text).join("; ")}`;
+  const hint = `Correct the entry in ${basename(file)}, line ${line} (claudikins config edit).`;
+  const why = `has a mistake in its config entry: ${problems.map(({ text }) => text).join("; ")}`;
   return { state: "broken", code: "CONFIG_INVALID", why, hint, since, failures: 1, lasting: true };
 }
 

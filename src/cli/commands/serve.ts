@@ -13,6 +13,7 @@ import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
 import { type Person, requireUsable } from "../../config/oidc.ts";
 import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
@@ -86,8 +87,9 @@ export default command({
       applyFlags(opened.config, args);
       return opened;
     };
+    const mayShow = () => isAnsweredFor({ ...place, trust: args.trust }) || discoverConfig(place).kind === "user";
     await using app = await openAs(choice !== undefined).catch((error) =>
-      lockedApp(error, { open: () => openAs(false), asks: choice === undefined }, io),
+      lockedApp(error, { open: () => openAs(false), asks: choice === undefined, mayShow }, io),
     );
     for (const line of mistakeLines(app.config)) await io.stderr.write(`${warningLabel} ${line}\n`);
     using _guard = guardSignals(app.log);
@@ -150,7 +152,7 @@ To serve over HTTP: claudikins serve --http 4600. To stop: Ctrl-C.
  */
 async function lockedApp(
   error: unknown,
-  options: Pick<LockedOptions, "open" | "asks">,
+  { mayShow, ...options }: Pick<LockedOptions, "open" | "asks"> & { mayShow: () => boolean },
   { cwd, env, stderr }: Io,
 ): Promise<App> {
   const { code, message, hint } = toClaudikinsError(error);
@@ -161,7 +163,14 @@ async function lockedApp(
     import("../../sandbox/sandbox.ts"),
   ]);
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  return new LockedApp(new Sandbox(), { ...options, why: code, env, cwd, log });
+  return new LockedApp(new Sandbox(), {
+    ...options,
+    why: code,
+    showsConfig: code === "CONFIG_INVALID" && mayShow(),
+    env,
+    cwd,
+    log,
+  });
 }
 
 /** The tokens of the config. Undefined if none is required, or if the config file must not even be looked at. */
