@@ -8,7 +8,7 @@ import { hourMs } from "../base/units.ts";
 import { usesOwn } from "../config/credentials.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
-import type { Config, ServerConfig } from "../config/load.ts";
+import { type Config, mistakeLines, type ServerConfig } from "../config/load.ts";
 import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
 import { ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
@@ -62,9 +62,12 @@ export interface OwnPoolOptions extends Partial<Pick<PoolOptions, "cwd" | "openC
   session?: string | undefined;
 }
 
+/** Codes of errors that a person can end while `serve` runs. */
+export type LockReason = "CONFIG_NOT_TRUSTED" | "CONFIG_INVALID";
+
 export class App implements AsyncDisposable {
-  /** Whether the config is not trusted yet: see `locked-app.ts`. */
-  readonly isLocked: boolean = false;
+  /** Why the config cannot be used yet, which `locked-app.ts` waits for. Undefined if it is in use. */
+  readonly lockedBy: LockReason | undefined = undefined;
   readonly config: Config;
   readonly pool: Pool;
   readonly sandbox: Sandbox;
@@ -148,6 +151,7 @@ export class App implements AsyncDisposable {
     this.catalog =
       twin?.catalog.withPool(this.pool) ??
       new ToolCatalog({ config, env, cwd: options.cwd, pool: this.pool, log, ownCommand: () => bestCommand(env) });
+    if (!lender) this.#logMistakes();
     this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
     this.#watching = telemetry?.watch(this.#state());
@@ -251,7 +255,11 @@ export class App implements AsyncDisposable {
     return (made) => (made && waitsForApprovals && config.approvals.wait ? stored : immediate);
   }
 
-  /** The app to work with: a locked one opens another. Throws CONFIG_NOT_TRUSTED. */
+  get isLocked(): boolean {
+    return this.lockedBy !== undefined;
+  }
+
+  /** The app to work with: a locked one opens another. Throws an error with the code of `lockedBy`. */
   async unlock(_signal: AbortSignal): Promise<App> {
     return this;
   }
@@ -308,6 +316,10 @@ export class App implements AsyncDisposable {
     return changed;
   }
 
+  #logMistakes(): void {
+    for (const line of mistakeLines(this.config)) this.log.warn(line);
+  }
+
   /** Everything that is given up here is made again for the next call. */
   async #rest(): Promise<void> {
     await this.sandbox.releaseWorkers();
@@ -317,6 +329,7 @@ export class App implements AsyncDisposable {
   #taken(changed: readonly string[]): void {
     this.catalog.configChanged();
     if (changed.length === 0) return;
+    if (!this.#lender) this.#logMistakes();
     this.pool.replaced(changed);
     for (const listener of this.#configListeners) listener();
   }

@@ -1,6 +1,6 @@
-/** An app without servers, which answers the agent until the config is trusted, and then opens the real one. */
+/** An app without servers, which answers the agent until the config is trusted or corrected, and then opens the real one. */
 
-import { ClaudikinsError } from "../base/errors.ts";
+import { ClaudikinsError, toClaudikinsError } from "../base/errors.ts";
 import { personMs } from "../base/limits.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { emptyConfig } from "../config/load.ts";
@@ -10,11 +10,14 @@ import type { PoolOptions } from "../servers/pool.ts";
 import { choiceForm, hasForms } from "../servers/responder.ts";
 import { questionText } from "../setup/trust/question.ts";
 import { trustConfig } from "../setup/trust/trust-config.ts";
-import { App, type OwnPoolOptions } from "./app.ts";
+import { App, type LockReason, type OwnPoolOptions } from "./app.ts";
 import { maxTrustQuestionChars } from "./limits.ts";
 
 export interface LockedOptions extends PoolOptions {
-  /** Opens the real app. Throws CONFIG_NOT_TRUSTED until the config is trusted. */
+  why: LockReason;
+  /** Whether the agent may read what stands in the config. It may not for a project that the user has not answered for. */
+  showsConfig: boolean;
+  /** Opens the real app. Throws CONFIG_NOT_TRUSTED until the config is trusted, and CONFIG_INVALID until it is correct. */
   open: () => Promise<App>;
   /** Whether the user at the agent may be asked. They must be the user who owns the config. */
   asks: boolean;
@@ -23,7 +26,7 @@ export interface LockedOptions extends PoolOptions {
 const requestedSchema = choiceForm("Trust this config?", { trust: "Yes, trust it", no: "No" });
 
 export class LockedApp extends App {
-  override readonly isLocked = true;
+  override readonly lockedBy: LockReason;
   readonly #options: LockedOptions;
   /** Limits questions to one at a time. */
   readonly #semaphore = new Semaphore(1);
@@ -35,6 +38,7 @@ export class LockedApp extends App {
   constructor(sandbox: Sandbox, options: LockedOptions, sharing?: { app: LockedApp; session: string | undefined }) {
     super(emptyConfig(options.env), sandbox, options);
     this.#options = options;
+    this.lockedBy = options.why;
     this.#sharing = sharing;
   }
 
@@ -43,7 +47,7 @@ export class LockedApp extends App {
     return new LockedApp(this.sandbox, this.#options, { app: this, session });
   }
 
-  /** Tries to open the real app, and asks the user at the agent once. Throws CONFIG_NOT_TRUSTED. */
+  /** Tries to open the real app, and asks the user at the agent once about trust. Throws CONFIG_NOT_TRUSTED and CONFIG_INVALID. */
   override async unlock(signal: AbortSignal): Promise<App> {
     if ((await this.#semaphore.acquire(signal)) === false)
       throw new ClaudikinsError("CANCELLED", "The call was cancelled");
@@ -77,7 +81,7 @@ export class LockedApp extends App {
       return await this.#options.open();
     } catch (error) {
       const request = error instanceof NotTrusted ? error.request : undefined;
-      if (!request || !(await this.#isTrustedNow(request, signal))) throw error;
+      if (!request || !(await this.#isTrustedNow(request, signal))) throw this.#toldToAgent(error);
       return this.#options.open();
     }
   }
@@ -103,5 +107,14 @@ export class LockedApp extends App {
     }
     if (!this.#saidNo) await trustConfig(request, this.#options.env, "agent");
     return !this.#saidNo;
+  }
+
+  /** The hint of an invalid config is for a person at a command line, and its values are from the file. */
+  #toldToAgent(error: unknown): unknown {
+    const { code, message } = toClaudikinsError(error);
+    if (code !== "CONFIG_INVALID") return error;
+    const shown = this.#options.showsConfig ? message : "The config has mistakes. To see them: claudikins doctor";
+    const hint = "Tell the user. The next call after the file is corrected works: nothing has to be restarted.";
+    return new ClaudikinsError(code, shown, { hint, cause: error });
   }
 }

@@ -12,8 +12,10 @@ export async function* limited(chunks: Chunks, maxBytes: number, tooLarge: () =>
   }
 }
 
-/** The whole body as text. Throws the error of `tooLarge` if it has more than `maxBytes`, and stops reading. */
+/** The whole body as text, without a byte order mark. Throws the error of `tooLarge` if it has more than `maxBytes`, and stops reading. */
 export async function boundedText(response: Response, maxBytes: number, tooLarge: () => Error): Promise<string> {
   if (!response.body) return "";
-  return Buffer.concat(await Array.fromAsync(limited(response.body, maxBytes, tooLarge))).toString();
+  return Buffer.concat(await Array.fromAsync(limited(response.body, maxBytes, tooLarge)))
+    .toString()
+    .replace(/^\uFEFF/, "");
 }

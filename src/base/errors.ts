@@ -55,6 +55,7 @@ const exitCodeOf = {
 } as const satisfies Record<string, number>;
 
 const serverDown: readonly string[] = [
+  "CONFIG_INVALID",
   "NEEDS_VARIABLE",
   "NEEDS_SECRET",
   "AUTH_REQUIRED",

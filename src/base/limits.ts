@@ -112,3 +112,6 @@ export const maxSealedChars = 8_000;
 
 /** Digits of a number that JavaScript may not hold. It holds every number of fifteen digits. */
 export const minLostDigits = 16;
+
+/** Schemas that apply to one value. A hostile schema may have any number. */
+export const maxSchemasOfValue = 16;

@@ -1,9 +1,9 @@
 /** Asks for each parameter of a tool by its schema, for `call --interactive` and `run`. */
 
 import { isObject, type JsonObject } from "../base/json-object.ts";
+import { requiredNames } from "../base/json-schema.ts";
 import { ArgumentProblem, type ArgumentWord, argumentOf, formsOf, formsText } from "../programs/call-arguments.ts";
 import { argumentProblems } from "../tools/arguments/argument-problems.ts";
-import { requiredNames } from "../tools/json-schema.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { firstSentence } from "../tools/signature.ts";
 import type { Io } from "./io.ts";

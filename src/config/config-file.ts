@@ -11,6 +11,7 @@ import type { Environment } from "./environment.ts";
 import { bytesOf, type FileText, textOf, writeThrough } from "./file-text.ts";
 import { type Config, configOf } from "./load.ts";
 import { userConfigFile } from "./locations.ts";
+import { invalidConfig } from "./problems.ts";
 
 /** A server's entry in claudikins.json, not validated yet. */
 export type PortableEntry = JsonObject;
@@ -88,9 +89,21 @@ export function withServer({ file }: ConfigFile, text: string, name: string, ent
   return setMember(text, ["mcpServers", name], entry, file);
 }
 
-/** The config that the text would make. Throws CONFIG_INVALID and NEEDS_VARIABLE. */
-export function configAsText({ kind, file }: ConfigText, text: string, env: Environment): Promise<Config> {
-  return configOf(text, { kind, file }, env);
+/**
+ * The config that the text would make. Throws NEEDS_VARIABLE, and CONFIG_INVALID also for mistakes in the entries of servers that must be right:
+ * by default none.
+ */
+export async function configAsText(
+  { kind, file }: ConfigText,
+  text: string,
+  env: Environment,
+  mustBeRight: (server: string) => boolean = () => false,
+): Promise<Config> {
+  const config = await configOf(text, { kind, file }, env);
+  const all = [...config.servers, ...config.disabled].filter(([name]) => mustBeRight(name));
+  const wrong = all.flatMap(([, { mistake }]) => (mistake?.file === file ? mistake.problems : []));
+  if (wrong.length > 0) throw invalidConfig(file, wrong);
+  return config;
 }
 
 /**

@@ -18,7 +18,7 @@ import { expand } from "./expand.ts";
 import { type Llm, llmOf } from "./llm.ts";
 import { type Folders, foldersOf, userConfigFile } from "./locations.ts";
 import { type Oidc, oidcOf, type Person } from "./oidc.ts";
-import type { ParsedConfig } from "./parse.ts";
+import type { EntryMistake, ParsedConfig } from "./parse.ts";
 import { personFolder } from "./person-folders.ts";
 import { type ParseOptions, parsedConfig } from "./plain-config.ts";
 import { type CommonPolicy, ofOwnServer, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
@@ -58,6 +58,8 @@ interface Named {
   definitions?: DefinitionRule;
   /** Given if the entry refers to values that are read when it is needed. */
   references?: EntryReferences;
+  /** Given if the entry has mistakes: the server is shown with the reason, and cannot be started. */
+  mistake?: EntryMistake;
   /** The entry before the values of `${secret:NAME}` and `${command:…}` were filled in. Given if they are. */
   written?: ServerConfig;
 }
@@ -95,7 +97,17 @@ export type ServerConfig = StdioServer | NetworkServer;
 /** The settings of the file that are used as they are written. */
 type Settings = Omit<
   ParsedConfig,
-  "servers" | "policy" | "sandbox" | "tools" | "registry" | "workspace" | "llm" | "doors" | "quotas" | "auth"
+  | "servers"
+  | "mistakes"
+  | "policy"
+  | "sandbox"
+  | "tools"
+  | "registry"
+  | "workspace"
+  | "llm"
+  | "doors"
+  | "quotas"
+  | "auth"
 >;
 
 export interface Config extends Settings {
@@ -132,6 +144,15 @@ export interface Extended {
   registry: string;
   /** The user's servers that are not used here, because the project has servers with their names. */
   replaced: string[];
+}
+
+/** The mistakes in the entries of servers, each with its place, for people. */
+export function mistakeLines({ servers, disabled }: Pick<Config, "servers" | "disabled">): string[] {
+  return [...servers.values(), ...disabled.values()].flatMap(({ name, mistake }) =>
+    (mistake?.problems ?? []).map(
+      ({ position, text }) => `the server "${name}" is left out: ${mistake?.file}:${position}  ${text}`,
+    ),
+  );
 }
 
 /** The servers that a project's config has from the user's own. */
@@ -276,6 +297,7 @@ function expandedConfig(
 ): Config {
   const {
     servers: entries,
+    mistakes,
     policy: common,
     sandbox,
     tools,
@@ -301,6 +323,13 @@ function expandedConfig(
     const server = expandedServer(name, entry, scene);
     (entry.disabled ? disabled : enabled).set(name, server);
   }
+  for (const [name, mistake] of mistakes) {
+    (mistake.isDisabled ? disabled : enabled).set(name, mistakenServer(name, mistake));
+  }
+  // The rules of such an entry would count for the project's server.
+  for (const [name, mistake] of user?.mistakes ?? []) {
+    if (enabled.has(name)) enabled.set(name, mistakenServer(name, mistake));
+  }
   const chosen = chosenFolders({ registry, workspace }, origin.file, env);
   return {
     ...settings,
@@ -321,13 +350,20 @@ function quotasOf(quotas: Quotas | undefined, name: string, key: string[]): Quot
   return quotas ? [{ name, key: JSON.stringify(key), quotas }] : [];
 }
 
-function writtenEdits({ tools, servers }: ParsedConfig, server: string): WrittenEdit[] {
-  return editsIn(tools, server, { path: ["tools"], servers: [...servers.keys()] });
+function writtenEdits({ tools, servers, mistakes }: ParsedConfig, server: string): WrittenEdit[] {
+  return editsIn(tools, server, { path: ["tools"], servers: [...servers.keys(), ...mistakes.keys()] });
 }
 
 function sealingIn(auth: SealingEntry, file: string, env: Environment): Sealing {
   const sealing = sealingOf(auth, env);
   return { ...sealing, file: sealing.file === undefined ? undefined : resolve(dirname(file), sealing.file) };
+}
+
+/** The place of a server whose entry has mistakes. */
+function mistakenServer(name: string, mistake: EntryMistake): ServerConfig {
+  // With its name as an argument, it is the same server as no other.
+  const nothing = { command: "", args: [name], env: {}, needs: [], ...defaultServerTimes };
+  return { name, ...nothing, disabled: mistake.isDisabled, mistake };
 }
 
 /** What belongs to an entry in the file. */
@@ -387,6 +423,10 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
     const scene = { file, env: where.env, policy: ofUser, box, written, definitions };
     const server = expandedServer(name, entry, scene);
     config.servers.set(name, { ...server, own: { policy: alone } });
+  }
+  for (const [name, mistake] of user?.mistakes ?? []) {
+    if (mistake.isDisabled || config.servers.has(name) || config.disabled.has(name)) continue;
+    config.servers.set(name, { ...mistakenServer(name, mistake), own: { policy: undefined } });
   }
   const chosen = user ? chosenFolders({ registry: user.registry }, file, where.env) : {};
   const { registry, bases } = foldersOf({ kind: "user", file }, chosen, where);

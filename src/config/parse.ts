@@ -5,7 +5,7 @@ import { misspelling } from "../base/near-names.ts";
 import { addressKeys, networkTypeOf } from "./address.ts";
 import { credentialsProblem } from "./credentials.ts";
 import { pathText, policyKeys } from "./policy.ts";
-import { type ConfigProblem, fail, issueText, shorten, syntaxText } from "./problems.ts";
+import { type ConfigProblem, fail, issueText, type PlacedProblem, placed, shorten, syntaxText } from "./problems.ts";
 import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
 import { configReferenceProblem, entryReferenceProblem } from "./secrets/references.ts";
 import { isToolKey } from "./tools-schema.ts";
@@ -13,9 +13,25 @@ import { isToolKey } from "./tools-schema.ts";
 export type ParsedConfig = Omit<z.infer<ReturnType<typeof configSchema>>, "mcpServers"> & {
   /** In the order of the file. */
   servers: Map<string, ServerEntry>;
+  /** The entries with mistakes, by name. They are left out of `servers`. */
+  mistakes: ReadonlyMap<string, EntryMistake>;
 };
 
-/** Parses JSON with comments and trailing commas. Throws CONFIG_INVALID with all problems, in the order of the file. */
+/** What is wrong with the entry of a server. */
+export interface EntryMistake {
+  file: string;
+  /** In the order of the file, without secrets. */
+  problems: readonly PlacedProblem[];
+  isDisabled: boolean;
+}
+
+/** Stands for an entry without a name. */
+const unnamed = "(no name)";
+
+/**
+ * Parses JSON with comments and trailing commas. Entries of servers with mistakes are left out. Throws CONFIG_INVALID for every other
+ * mistake, with all problems in the order of the file.
+ */
 export function parseConfig(fileText: string, file: string): ParsedConfig {
   const text = fileText.replace(/^\uFEFF/, "");
   const syntaxErrors: ParseError[] = [];
@@ -40,7 +56,11 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
       seen.add(name);
       const shown =
         found && !isSecret(inside) ? `, found ${shorten(text.slice(found.offset, found.offset + found.length))}` : "";
-      problems.push({ offset: where.offset, text: `${name}: ${issue.message}${shown}` });
+      problems.push({
+        offset: where.offset,
+        text: `${name}: ${issue.message}${shown}`,
+        server: serverIn([...path, ...inside]),
+      });
     }
     return data;
   };
@@ -50,10 +70,11 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
   const servers = new Map<string, ServerEntry>();
   for (const { name, node } of entries) {
     const path = ["mcpServers", name];
-    if (name === "") problems.push({ offset: node.offset, text: `${pathText(path)}: a server needs a name` });
+    const say = (problem: ConfigProblem) => problems.push({ ...problem, server: name });
+    if (name === "") say({ offset: node.offset, text: `${pathText(path)}: a server needs a name` });
     const { problem, ...way } = wayTo(node);
     const addressKey = way.addressKey ?? addressKeys.find((key) => meant.has(pathText([...path, key])));
-    if (problem) problems.push({ ...problem, text: `${pathText([...path, problem.key])}: ${problem.text}` });
+    if (problem) say({ ...problem, text: `${pathText([...path, problem.key])}: ${problem.text}` });
     const entry: ServerEntry | undefined =
       addressKey === undefined
         ? check(stdioSchema, node, path)
@@ -63,7 +84,7 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
     const unusable = (config && credentialsProblem(entry, config.auth)) ?? entryReferenceProblem(entry);
     if (unusable) {
       const { offset } = findNodeAtLocation(node, [unusable.key]) ?? node;
-      problems.push({ offset, text: `${pathText([...path, unusable.key])}: ${unusable.text}` });
+      say({ offset, text: `${pathText([...path, unusable.key])}: ${unusable.text}` });
     }
   }
   const misplaced = config && configReferenceProblem(config);
@@ -71,9 +92,21 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
     const { offset } = findNodeAtLocation(root, misplaced.key.split(".")) ?? root;
     problems.push({ offset, text: `${misplaced.key}: ${misplaced.text}` });
   }
-  if (!config || problems.length > 0) fail(file, text, problems);
+  if (!config || problems.some(({ server }) => server === undefined)) fail(file, text, problems);
+  const mistakes = new Map<string, EntryMistake>();
+  problems.sort((a, b) => a.offset - b.offset);
+  for (const [server = "", own] of Map.groupBy(problems, ({ server }) => server)) {
+    const isDisabled = findNodeAtLocation(root, ["mcpServers", server, "disabled"])?.value === true;
+    mistakes.set(server || unnamed, { file, problems: placed(own, text), isDisabled });
+    servers.delete(server);
+  }
   const { mcpServers: _, ...rest } = config;
-  return { ...rest, servers };
+  return { ...rest, servers, mistakes };
+}
+
+/** The server whose entry the path leads into. */
+function serverIn([top, name]: readonly (string | number)[]): string | undefined {
+  return top === "mcpServers" && name !== undefined ? String(name) : undefined;
 }
 
 /**
@@ -122,7 +155,7 @@ function isSecret(path: readonly (string | number)[]): boolean {
   if (key === "oauth" || key === "auth" || key === "exchange") {
     return inner === "" || /secret|^privateKey$|^sealingKey/i.test(String(inner));
   }
-  return key === "headers" || key === "headersHelper" || addressKeys.includes(String(key));
+  return ["headers", "headersHelper", "env", "args", ...addressKeys].includes(String(key));
 }
 
 /**
@@ -136,7 +169,9 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   const look = (node: Node | undefined, path: string[], known?: string[], noForeign = false) => {
     const seen = new Set<string>();
     for (const { name, offset } of membersOf(node)) {
-      const say = (text: string) => problems.push({ offset, text: `${pathText([...path, name])}: ${text}` });
+      const whole = [...path, name];
+      const say = (text: string) =>
+        problems.push({ offset, text: `${pathText(whole)}: ${text}`, server: serverIn(whole) });
       if (seen.has(name)) say("appears twice");
       seen.add(name);
       // People write comments as keys such as "_args" or "//args".

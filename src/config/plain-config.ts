@@ -61,6 +61,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
   }
   return {
     servers,
+    mistakes: new Map(),
     ...defaultSettings,
     extends: base,
     limits: { ...defaultLimits },

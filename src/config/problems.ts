@@ -7,15 +7,31 @@ export interface ConfigProblem {
   /** Index in the text. */
   offset: number;
   text: string;
+  /** The server whose entry has it. */
+  server?: string | undefined;
+}
+
+/** A problem with its line and its column, such as `3:14`. */
+export interface PlacedProblem {
+  position: string;
+  text: string;
+}
+
+/** The problems in the order of the file. */
+export function placed(problems: readonly ConfigProblem[], whole: string): PlacedProblem[] {
+  const sorted = problems.toSorted((a, b) => a.offset - b.offset);
+  return sorted.map(({ offset, text }) => ({ position: position(whole, offset), text }));
 }
 
 /** Throws CONFIG_INVALID with all problems, in the order of the file. */
-export function fail(file: string, text: string, problems: ConfigProblem[]): never {
-  const lines = problems
-    .sort((a, b) => a.offset - b.offset)
-    .map((problem) => `  ${file}:${position(text, problem.offset)}  ${problem.text}`);
+export function fail(file: string, text: string, problems: readonly ConfigProblem[]): never {
+  throw invalidConfig(file, placed(problems, text));
+}
+
+export function invalidConfig(file: string, problems: readonly PlacedProblem[]): ClaudikinsError {
+  const lines = problems.map(({ position, text }) => `  ${file}:${position}  ${text}`);
   const count = lines.length === 1 ? "a problem" : `${lines.length} problems`;
-  throw new ClaudikinsError("CONFIG_INVALID", `The config has ${count}:\n${lines.join("\n")}`, {
+  return new ClaudikinsError("CONFIG_INVALID", `The config has ${count}:\n${lines.join("\n")}`, {
     hint: "Correct the file and run the command again. Nothing was started.",
   });
 }

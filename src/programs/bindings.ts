@@ -1,6 +1,7 @@
 /** The servers as a program sees them: namespaces of functions, and one function that makes every call. */
 
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
+import { requiredArguments } from "../base/json-schema.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
 import type { BindingCall, Bindings, BindingValue, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
@@ -9,7 +10,6 @@ import { hintForModel } from "../servers/fault.ts";
 import type { Request } from "../servers/request.ts";
 import { jsonValue } from "../servers/result.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
-import { requiredArguments } from "../tools/json-schema.ts";
 import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";

@@ -2,7 +2,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { exactDigits, exactNumber, isExactText, parseExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
-import { resolveReference, schemasOf } from "../tools/json-schema.ts";
+import { resolveReference, schemasOf, typesIn } from "../base/json-schema.ts";
 import { maxSchemaParts, maxShownArgumentChars } from "./limits.ts";
 
 /** One word of the command line before its type is known. `word` is the word as errors show it. */
@@ -100,9 +100,8 @@ export function formsOf(schema: unknown, root: JsonObject): Forms {
 }
 
 function typesOf(part: JsonObject): string[] {
-  const said = [part["type"]].flat().filter((type) => typeof type === "string");
-  if (said.length > 0 && part["nullable"] === true) said.push("null");
-  if (said.length > 0) return said;
+  const said = typesIn(part);
+  if (said) return part["nullable"] === true ? [...said, "null"] : said;
   if (isObject(part["properties"])) return ["object"];
   return "items" in part || "prefixItems" in part ? ["array"] : [];
 }

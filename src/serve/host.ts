@@ -5,12 +5,12 @@
 import {
   CreateMessageResultSchema,
   CreateMessageResultWithToolsSchema,
-  ElicitResultSchema,
   ListRootsResultSchema,
 } from "@modelcontextprotocol/core";
 import type { RequestId, RequestOptions, Server, ServerContext } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
 import { maxTimerMs } from "../base/time-limit.ts";
+import { type FormAnswer, formAnswerSchema } from "../servers/elicitation-form.ts";
 import type { QuestionContext, Responder } from "../servers/responder.ts";
 import { type HostRequest, hostIdentity, type ReceivedRequest, receivedParts } from "./host-request.ts";
 
@@ -75,9 +75,9 @@ export function hostOf(server: Server, sender: () => Sender | undefined = () => 
     async elicit(params, asked) {
       ready();
       const request = { method: "elicitation/create" as const, params };
-      const answer = await server.request(request, ElicitResultSchema, optionsOf(asked));
+      const answer = await server.request(request, formAnswerSchema, optionsOf(asked));
       noteSender(answer, sender());
-      return answer;
+      return answer as FormAnswer;
     },
     mayApprove: (answer) => mayApprove(answer, sender()),
     listRoots(asked) {

@@ -24,9 +24,12 @@ const head =
 /** Leaves more room for calls: the descriptions of the tools say what they are for, and how a call is written. */
 const headOfCalls = "MCP servers for execute_code.";
 const noSearch = "Calls shown need no search; untyped arguments are strings";
-const locked =
-  "The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. " +
+const afterwards =
   "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
+const locked = {
+  CONFIG_NOT_TRUSTED: `The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. ${afterwards}`,
+  CONFIG_INVALID: `The config of the MCP servers has a mistake. Until the user has corrected it, search_tools and execute_code return what is wrong. ${afterwards}`,
+};
 
 const closed = "The user's policy allows no tool of the configured MCP servers.";
 
@@ -52,7 +55,7 @@ interface ServerLine {
  * tools are shown; then come the servers' descriptions, and then signatures of small servers.
  */
 export async function instructionsFor(app: App, maxTokens: number): Promise<string> {
-  if (app.isLocked) return locked;
+  if (app.lockedBy) return locked[app.lockedBy];
   const before = [app.config.instructions, firstSteps(app)].filter(Boolean).join("\n");
   if (before === "") return serversText(app, maxTokens);
   const rest = await serversText(app, maxTokens - estimateTokens(before));

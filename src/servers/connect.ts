@@ -23,7 +23,15 @@ import { type Era, type OpeningRequest, ServerClient, type ServerIdentity } from
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
-import { cancelledStart, isEcho, needsVariable, networkFailureIn, startFailure, unreachable } from "./start-failure.ts";
+import {
+  cancelledStart,
+  hasMistake,
+  isEcho,
+  needsVariable,
+  networkFailureIn,
+  startFailure,
+  unreachable,
+} from "./start-failure.ts";
 import type { MessageTrace } from "./trace.ts";
 import { WatchedProcess, WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
 
@@ -81,6 +89,7 @@ interface ConnectOptions extends ChannelOptions {
  * CONFIG_INVALID, AUTH_REQUIRED, SERVER_UNAVAILABLE, PROTOCOL_ERROR, and CANCELLED if `signal` is aborted.
  */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
+  if (server.mistake) throw hasMistake(server.name, server.mistake);
   if (server.needs.length > 0) throw needsVariable(server);
   try {
     return await connectOnce(server, options, signal);

@@ -8,6 +8,7 @@ import { megabytes } from "../base/units.ts";
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 const space = 0x20;
+const mark = "\uFEFF";
 
 export interface EventOptions {
   /** Larger events are not passed on. `take` gets their data, and the stream continues when its promise resolves. */
@@ -34,7 +35,7 @@ export async function* smallEvents(chunks: Chunks, options: EventOptions): Chunk
     if (endOfEvent(tail) !== -1) {
       let rest = Buffer.concat(parts);
       for (let end = endOfEvent(rest); end !== -1; end = endOfEvent(rest)) {
-        const event = rest.subarray(0, end);
+        const event = unmarked(rest.subarray(0, end));
         // A chunk may have thousands of events, and who reads them takes no turn between two of them.
         if (!hasTurnTime()) await eventLoopTurn();
         if (event.length > largeBytes) await take(dataOf(event));
@@ -70,6 +71,14 @@ function endOfEvent(bytes: Buffer): number {
   if (event === bytes) return -1;
   const isHalf = event.at(-1) === carriageReturn && bytes[event.length] === newline;
   return isHalf ? event.length + 1 : event.length;
+}
+
+/** The event without a byte order mark before its first line, and before its data. */
+function unmarked(event: Buffer): Buffer {
+  const at = event.indexOf(mark);
+  if (at === -1 || !/(?:^|[\r\n]data:|^data:) ?$/.test(event.subarray(Math.max(0, at - 7), at).toString()))
+    return event;
+  return unmarked(Buffer.concat([event.subarray(0, at), event.subarray(at + Buffer.byteLength(mark))]));
 }
 
 /** The text after `data:` in the lines of an event. */

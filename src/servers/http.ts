@@ -21,7 +21,7 @@ import { collectSoon } from "../base/collect-soon.ts";
 import { markExact, restoreExact } from "../base/exact-json.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
-import { withPlainLists } from "./decoding/decode.ts";
+import { withoutMark, withPlainLists } from "./decoding/decode.ts";
 import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { smallEvents } from "./event-stream.ts";
@@ -275,7 +275,7 @@ export class HttpTransport implements Transport {
     const refuse = () => tooLarge(megabytes(maxMessageBytes));
     const bounded = withBody(response, (chunks) => limited(chunks, maxBytes, refuse));
     if (!response.ok) return bounded;
-    const bytes = Buffer.from(await bounded.arrayBuffer());
+    const bytes = withoutMark(Buffer.from(await bounded.arrayBuffer()));
     const { headers, status } = response;
     if (bytes.length <= maxInlineBytes)
       return new Response(bytes.length > 0 ? markExact(bytes.toString()) : null, { headers, status });

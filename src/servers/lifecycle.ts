@@ -10,7 +10,7 @@ import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
 import { maxBrokenReasonChars, maxBusyMs } from "./limits.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "./server-failure.ts";
-import { type BrokenState, retryText, type ServerState } from "./state.ts";
+import { type BrokenState, mistakenState, retryText, type ServerState } from "./state.ts";
 
 /** Opens a connection. `onClose` gets the reason of its end, and whether the server still works. */
 export type ConnectionOpener = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;
@@ -57,6 +57,7 @@ export class Lifecycle {
   #lastCallAt = 0;
   /** Connections that take no new calls. */
   readonly #left: Promise<Connection>[] = [];
+  readonly #madeAt = Date.now();
   #idleTimer: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
   /** The end of the last process. The next one starts after it. */
@@ -70,7 +71,8 @@ export class Lifecycle {
   }
 
   get state(): ServerState {
-    const { needs } = this.#config;
+    const { needs, mistake } = this.#config;
+    if (mistake) return mistakenState(mistake, this.#madeAt);
     if (needs.length > 0) return { state: "needs", variables: [...needs] };
     const isOver = this.#failure instanceof SignedOut && !this.#failure.isSignInSame();
     return this.#state.state === "signed out" && isOver ? { state: "idle" } : { ...this.#state };

@@ -22,7 +22,8 @@ export function foreseenFailure(
   { env, cwd }: { env: Environment; cwd: string },
 ): Foreseen | undefined {
   // Windows finds commands differently.
-  if (server.url !== undefined || server.needs.length > 0 || process.platform === "win32") return undefined;
+  if (server.url !== undefined || server.mistake || server.needs.length > 0 || process.platform === "win32")
+    return undefined;
   const { name, command, args } = server;
   if (hasReference([command, args, server.cwd])) return undefined;
   const folder = server.cwd ?? cwd;

@@ -1,9 +1,11 @@
 /** Collects the chunks of one line. Long lines are joined block by block, so that no step takes long. */
 
+import { byteOrderMark } from "./decoding/decode.ts";
 import { release } from "./decoding/release.ts";
 import { joinedBlockBytes } from "./limits.ts";
 
 const space = 32;
+const markBytes: readonly number[] = byteOrderMark;
 
 export class PendingLine {
   /** Blocks of joined chunks. */
@@ -28,10 +30,10 @@ export class PendingLine {
     if (this.#chunkBytes >= joinedBlockBytes) this.#join();
   }
 
-  /** The first byte that is not white space. */
+  /** The first byte that is neither white space nor of a byte order mark. */
   first(): number | undefined {
     for (const part of [...this.#blocks, ...this.#chunks]) {
-      const byte = part.find((each) => each > space);
+      const byte = part.find((each) => each > space && !markBytes.includes(each));
       if (byte !== undefined) return byte;
     }
     return undefined;

@@ -1,6 +1,7 @@
 /** Handles the requests of one connected server: passes them on to the responder if it supports them, and refuses others. */
 
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import {
   type ClientCapabilities,
   type ElicitRequest,
@@ -17,12 +18,14 @@ import {
 } from "@modelcontextprotocol/core";
 import type { z } from "zod";
 import { messageOf } from "../base/errors.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
 import { personMs } from "../base/limits.ts";
 import type { Log } from "../base/log.ts";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import { visibleText } from "../base/visible-text.ts";
 import type { Caller } from "../policy/flow/session-reads.ts";
 import { samplingSchema } from "./definition-schema.ts";
+import { formAnswerSchema, formRequestSchema, plainForm } from "./elicitation-form.ts";
 import {
   maxOpenServerRequests,
   maxResponderErrorChars,
@@ -202,16 +205,32 @@ export class ServerRequests {
     const { elicitation } = this.capabilities;
     if (!elicitation) throw refused("elicitation");
     // The newer era has no ids: the server learns of the visit when its request is repeated.
-    const params = asked["mode"] === "url" ? { elicitationId: randomUUID(), ...asked } : asked;
-    const request = checkedRequest(ElicitRequestSchema, "elicitation/create", params).params;
-    const mode = request.mode ?? "form";
-    if (mode === "form" && !elicitation.form) throw refused("form elicitation", ErrorCode.InvalidParams);
-    if (mode === "url" && !elicitation.url) throw refused("URL elicitation", ErrorCode.InvalidParams);
-    const { note, ...address } = this.#addressOf(request, params["url"]);
+    const isPage = asked["mode"] === "url";
+    const params = isPage ? { elicitationId: randomUUID(), ...asked } : asked;
+    if (isPage && !elicitation.url) throw refused("URL elicitation", ErrorCode.InvalidParams);
+    const requestSchema = isPage ? ElicitRequestSchema : formRequestSchema;
+    const request = checkedRequest<{ params: Params & { message: string } }>(
+      requestSchema,
+      "elicitation/create",
+      params,
+    ).params;
+    if (!isPage && !elicitation.form) throw refused("form elicitation", ErrorCode.InvalidParams);
+    const { note, ...address } = isPage ? this.#addressOf(request["elicitationId"], params["url"]) : {};
     const message = `[${this.#server}] ${visibleText(request.message)}${note ?? ""}`;
-    const forwarded = { ...this.#named(params), mode, message, ...address } as ElicitRequest["params"];
-    const answer = await this.#ask(waiting, (asked) => this.#responder!.elicit!(forwarded, asked));
-    return withDefaults(checkedAnswer(ElicitResultSchema, "elicitation", answer), request);
+    const forwarded = { ...this.#named(params), mode: isPage ? "url" : "form", message, ...address };
+    const send = (more: object) =>
+      this.#ask(waiting, (asked) =>
+        this.#responder!.elicit!({ ...forwarded, ...more } as ElicitRequest["params"], asked),
+      );
+    if (isPage) return checkedAnswer(ElicitResultSchema, "elicitation", await send({}));
+    const form = { type: "object", properties: {}, ...(request["requestedSchema"] as JsonObject) };
+    const plain = plainForm(form);
+    const answer = await send({ requestedSchema: form }).catch((error) => {
+      const isRefused = error instanceof RequestRefusal && error.code === ErrorCode.InvalidParams;
+      if (!isRefused || isDeepStrictEqual(plain, form)) throw error;
+      return send({ requestedSchema: plain });
+    });
+    return withDefaults(checkedAnswer(formAnswerSchema, "elicitation", answer), plain);
   }
 
   async #listRoots(waiting: Waiting): Promise<Result> {
@@ -220,14 +239,12 @@ export class ServerRequests {
     return checkedAnswer(ListRootsResultSchema, "roots", answer);
   }
 
-  /** The schema has normalised `request.url`; `url` is the server's original text. */
-  #addressOf(request: ElicitRequest["params"], url: unknown): { url?: string; elicitationId?: string; note?: string } {
-    if (request.mode !== "url") return {};
+  #addressOf(elicitationId: unknown, url: unknown): { url: string; elicitationId: string; note: string | undefined } {
     const page = pageAddress(url);
     if (page.problem !== undefined) throw new RequestRefusal(ErrorCode.InvalidParams, `claudikins: ${page.problem}`);
     return {
       url: page.href,
-      elicitationId: pageIdOf(this.#server, request.elicitationId),
+      elicitationId: pageIdOf(this.#server, elicitationId),
       note: lookAlikeNote(page.host),
     };
   }
@@ -334,12 +351,12 @@ function checkedAnswer<T>(schema: z.ZodType<T>, what: string, answer: unknown): 
 }
 
 /** Values that the user left out get the form's defaults (SEP-1034). */
-function withDefaults(answer: z.infer<typeof ElicitResultSchema>, request: ElicitRequest["params"]): Result {
-  if (answer.action !== "accept" || request.mode === "url") return answer;
+function withDefaults(answer: z.infer<typeof formAnswerSchema>, { properties }: JsonObject): Result {
+  if (answer.action !== "accept") return answer;
   const { content = {} } = answer;
-  const defaults = Object.entries(request.requestedSchema.properties).flatMap(([name, property]) =>
-    "default" in property && property.default !== undefined && !Object.hasOwn(content, name)
-      ? [[name, property.default] as const]
+  const defaults = Object.entries(Object(properties)).flatMap(([name, property]) =>
+    isObject(property) && property["default"] !== undefined && !Object.hasOwn(content, name)
+      ? [[name, property["default"]] as const]
       : [],
   );
   // The user's values come first and in their order, as they would without claudikins.

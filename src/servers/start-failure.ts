@@ -5,11 +5,13 @@ import { durationText } from "../base/duration.ts";
 import { ClaudikinsError, type ErrorCode, messageOf, systemCodeOf } from "../base/errors.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { EntryMistake } from "../config/parse.ts";
 import type { Channel } from "./channel.ts";
 import { missingModule } from "./missing-module.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { ServerFailure, type ServerFailureDetails, SignedOut } from "./server-failure.ts";
 import { noSuchMethod } from "./server-requests.ts";
+import { mistakenState } from "./state.ts";
 
 export const otherVersion = "Try another version of the server or of claudikins.";
 
@@ -18,6 +20,12 @@ export function needsVariable(server: ServerConfig): ClaudikinsError {
   return new ClaudikinsError("NEEDS_VARIABLE", `Server "${server.name}" needs ${names} in the environment`, {
     hint: `Set ${names} before starting claudikins, or add a default to the config: \${${server.needs[0]}:-value}.`,
   });
+}
+
+/** The error for a server whose entry in the config has mistakes. */
+export function hasMistake(name: string, mistake: EntryMistake): ClaudikinsError {
+  const { code, why, hint } = mistakenState(mistake, 0);
+  return new ClaudikinsError(code, `Server "${name}" ${why}`, { hint });
 }
 
 export function cancelledStart(server: ServerConfig, cause: unknown): ClaudikinsError {

@@ -1,6 +1,8 @@
 /** The state of a server, as plain data without secrets, for everything that shows servers. */
+import { basename } from "node:path";
 import { waitText } from "../base/duration.ts";
 import type { ErrorCode } from "../base/errors.ts";
+import type { EntryMistake } from "../config/parse.ts";
 import type { FailureFacts } from "./server-failure.ts";
 
 /** Times are milliseconds since 1970. */
@@ -58,6 +60,14 @@ export function stateText(state: ServerState): string {
     default:
       return state.state;
   }
+}
+
+/** The state of a server whose entry in the config has mistakes. Models read it, so it does not say where the file is. */
+export function mistakenState({ file, problems }: EntryMistake, since: number): BrokenState {
+  const [line] = problems[0]!.position.split(":");
+  const hint = `Correct the entry in ${basename(file)}, line ${line} (claudikins config edit).`;
+  const why = `has a mistake in its config entry: ${problems.map(({ text }) => text).join("; ")}`;
+  return { state: "broken", code: "CONFIG_INVALID", why, hint, since, failures: 1, lasting: true };
 }
 
 /** When a broken server is tried again, as the end of a sentence. Empty if another attempt does not help. */

@@ -1,8 +1,8 @@
 /** Asks the model for the arguments of one tool: describes them within a budget, and sets the schema of the answer. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
+import { requiredArguments } from "../base/json-schema.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
 import { oneLine } from "../base/visible-text.ts";
-import { requiredArguments } from "../tools/json-schema.ts";
 import { firstSentence } from "../tools/signature.ts";
 import { typeText } from "../tools/types/one-line.ts";
 import {

@@ -2,9 +2,9 @@
 
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { isObject, type JsonObject, objectAt } from "../base/json-object.ts";
+import { requiredArguments, resolveReference } from "../base/json-schema.ts";
 import { unlessAborted } from "../servers/abort.ts";
 import { argumentProblems } from "../tools/arguments/argument-problems.ts";
-import { requiredArguments, resolveReference } from "../tools/json-schema.ts";
 import { toolId } from "../tools/model.ts";
 import { signature } from "../tools/signature.ts";
 import { argumentRequest, correctionOf, optional } from "./argument-prompt.ts";

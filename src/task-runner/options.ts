@@ -1,7 +1,7 @@
 /** Offers the levels of the registry as options: the likely ones first, and not more than a small model can read. */
 import { isObject } from "../base/json-object.ts";
+import { requiredArguments } from "../base/json-schema.ts";
 import { oneLine } from "../base/visible-text.ts";
-import { requiredArguments } from "../tools/json-schema.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
 import type { RankedTool } from "../tools/search/search.ts";
 import {

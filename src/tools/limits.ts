@@ -124,9 +124,6 @@ export const maxShapeChars = 4_000;
 
 // Reading schemas
 
-/** Schemas that apply to one value. A hostile schema may have any number. */
-export const maxSchemasOfValue = 16;
-
 /** Levels of a schema. Deeper ones are `unknown`. */
 export const maxSchemaDepth = 64;
 

@@ -1,7 +1,7 @@
 /** Makes up the result of a tool that is not called, from its declared, observed or well-known type. The same type gives the same result. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
+import { resolveReference, sameValue, schemasOf, typesIn } from "../base/json-schema.ts";
 import type { ToolResult } from "../servers/result.ts";
-import { resolveReference, sameValue, schemasOf } from "./json-schema.ts";
 import { maxMadeUpChars, maxMadeUpDepth, maxMadeUpItems, maxMadeUpParts } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
 import { schemaOfType } from "./types/type-schema.ts";
@@ -77,7 +77,7 @@ function partsOf(schema: JsonObject, root: JsonObject): JsonObject[] {
 
 /** The first type that is not null. A schema without a type has one if its keywords tell it. */
 function typeIn(parts: readonly JsonObject[]): unknown {
-  const types = parts.flatMap(({ type }) => (type === undefined ? [] : [type].flat()));
+  const types = parts.flatMap((part) => typesIn(part) ?? []);
   const told = types.find((type) => type !== "null") ?? types[0];
   if (told !== undefined) return told;
   if (parts.some((part) => isObject(part["properties"]))) return "object";

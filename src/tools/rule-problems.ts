@@ -1,5 +1,6 @@
 /** Rules of a config that cannot be right: what they say about servers, tools and arguments, as far as the registry knows these. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
+import { typesIn } from "../base/json-schema.ts";
 import { misspelling } from "../base/near-names.ts";
 import type { Comparison, Condition } from "../config/condition.ts";
 import type { Config } from "../config/load.ts";
@@ -78,8 +79,6 @@ function wrongType({ of, operator, value }: Comparison, id: string, properties: 
 
 /** The types of JSON Schema that a property says it has. Undefined if it does not say. */
 function typesOf(schema: unknown): string[] | undefined {
-  const type = isObject(schema) ? schema["type"] : undefined;
-  const types = Array.isArray(type) ? type : [type];
-  if (!types.every((each) => typeof each === "string")) return undefined;
-  return types.map((each) => (each === "integer" ? "number" : each));
+  const types = isObject(schema) ? typesIn(schema) : undefined;
+  return types?.map((each) => (each === "integer" ? "number" : each));
 }

@@ -1,6 +1,6 @@
 /** Makes a plausible value for a JSON Schema, for example calls. The same schema gives the same value. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
-import { requiredArguments, resolveReference } from "./json-schema.ts";
+import { requiredArguments, resolveReference, typesIn } from "../base/json-schema.ts";
 import { maxSampleDepth } from "./limits.ts";
 import { keyText } from "./types/printer.ts";
 
@@ -48,8 +48,8 @@ function sampleOf(schema: unknown, outer: SampleContext): unknown {
   }
   const [part] = parts;
   if (part) return deep ? {} : sampleOf(part, context);
-  const type = Array.isArray(schema["type"]) ? schema["type"].find((one) => one !== "null") : schema["type"];
-  switch (type) {
+  const types = typesIn(schema);
+  switch (types?.find((one) => one !== "null") ?? types?.[0]) {
     case "string":
       return stringSample(schema, outer);
     case "integer":

@@ -1,6 +1,6 @@
 /** Makes the signature of a tool: how to call it, with exact names and types. */
 import type { JsonObject } from "../base/json-object.ts";
-import { requiredArguments } from "./json-schema.ts";
+import { requiredArguments } from "../base/json-schema.ts";
 import { maxObservedTypeChars, maxSignatureDescriptionChars } from "./limits.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { resultSchema } from "./observed/seen-texts.ts";

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseConfig } from "../../src/config/parse.ts";
+import { withoutMistakes } from "../support/config-mistakes.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const oidc = { issuer: "https://login.example.com", audience: "a", clientId: "page" };
@@ -10,7 +11,9 @@ const exchange = { tokenUrl: "https://login.example.com/token", audience: "order
 function problemOf(entry: object, auth: object | null = { oidc }): string {
   try {
     const url = "command" in entry ? {} : { url: "https://a.example.com/mcp" };
-    parseConfig(JSON.stringify({ mcpServers: { a: { ...url, ...entry } }, ...(auth ? { auth } : {}) }), "c.json");
+    withoutMistakes(
+      parseConfig(JSON.stringify({ mcpServers: { a: { ...url, ...entry } }, ...(auth ? { auth } : {}) }), "c.json"),
+    );
     return "";
   } catch (error) {
     return (error as Error).message

@@ -4,12 +4,13 @@ import { describe, expect, test } from "bun:test";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { parseConfig } from "../../src/config/parse.ts";
+import { withoutMistakes } from "../support/config-mistakes.ts";
 
 const times = { startTimeoutMs: 30_000, callTimeoutMs: 60_000, idleTimeoutMs: 300_000 };
 const defaults = { args: [], env: {}, disabled: false, ...times, keepAlive: false, maxCallsInFlight: 100 };
 
 const parse = (config: string | object) =>
-  parseConfig(typeof config === "string" ? config : JSON.stringify(config, null, 2), "c.json");
+  withoutMistakes(parseConfig(typeof config === "string" ? config : JSON.stringify(config, null, 2), "c.json"));
 
 /** The message of the error for the text; its code and hint are always the same. */
 function problems(config: string | object): string {
@@ -31,6 +32,7 @@ describe("accepted configs", () => {
   test("an empty object means no servers and the default values", () => {
     expect(parse("{}")).toEqual({
       servers: new Map(),
+      mistakes: new Map(),
       extends: "user",
       check: "error",
       observe: true,
@@ -115,6 +117,7 @@ describe("accepted configs", () => {
         approvals: { wait: false, expireHours: 720 },
       }),
     ).toEqual({
+      mistakes: new Map(),
       servers: new Map([["all", server]]),
       extends: false,
       registry: "r",
@@ -405,9 +408,9 @@ describe("refused configs", () => {
     expect(problems(text)).toMatchInlineSnapshot(`
       "The config has 21 problems:
         c.json:4:33  mcpServers["wrong types"].command: expected a string, found 1
-        c.json:4:44  mcpServers["wrong types"].args: expected a list, found "x"
-        c.json:4:63  mcpServers["wrong types"].env.A: expected a string, found 1
-        c.json:4:71  mcpServers["wrong types"].env.B: expected a string, found null
+        c.json:4:44  mcpServers["wrong types"].args: expected a list
+        c.json:4:63  mcpServers["wrong types"].env.A: expected a string
+        c.json:4:71  mcpServers["wrong types"].env.B: expected a string
         c.json:4:86  mcpServers["wrong types"].cwd: expected a string, found []
         c.json:5:27  mcpServers.empty.command: must not be empty, found ""
         c.json:5:38  mcpServers.empty.cwd: must not be empty, found ""
@@ -417,7 +420,7 @@ describe("refused configs", () => {
         c.json:8:44  mcpServers.words.category: use lower-case letters, digits and dashes, found "Dev Tools"
         c.json:8:69  mcpServers.words.disabled: expected true or false, found "no"
         c.json:8:83  mcpServers.words.type: expected "stdio" or "local", found "stdout"
-        c.json:8:107  mcpServers.words.args[1]: expected a string, found 2
+        c.json:8:107  mcpServers.words.args[1]: expected a string
         c.json:9:9  mcpServers[""]: a server needs a name
         c.json:10:13  mcpServers.null: expected an object, found null
         c.json:11:13  mcpServers.list: expected an object, found []

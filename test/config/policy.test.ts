@@ -6,6 +6,7 @@ import { parseConfig } from "../../src/config/parse.ts";
 import { exactness, matches } from "../../src/config/pattern.ts";
 import { readPlainConfig } from "../../src/config/plain-config.ts";
 import { policyOf } from "../../src/config/policy.ts";
+import { withoutMistakes } from "../support/config-mistakes.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const parse = (config: object) => parseConfig(JSON.stringify(config, null, 2), "c.json");
@@ -16,7 +17,7 @@ function problems(config: object | string): string[] {
   // The fast reader never reads an invalid config.
   expect(readPlainConfig(text)).toBeUndefined();
   try {
-    parseConfig(text, "c.json");
+    withoutMistakes(parseConfig(text, "c.json"));
   } catch (error) {
     expect(error).toBeInstanceOf(ClaudikinsError);
     return (error as Error).message

@@ -4,12 +4,15 @@ import { describe, expect, test } from "bun:test";
 import { expand, variablesIn } from "../../src/config/expand.ts";
 import { parsedConfig } from "../../src/config/plain-config.ts";
 import { commandWords, referencesIn, withValues } from "../../src/config/secrets/references.ts";
+import { withoutMistakes } from "../support/config-mistakes.ts";
 
 const problemsOf = (config: object) =>
-  parsedConfig(JSON.stringify(config), "claudikins.json").then(
-    () => "",
-    (error: Error) => error.message.split("\n").slice(1).join("\n"),
-  );
+  parsedConfig(JSON.stringify(config), "claudikins.json")
+    .then(withoutMistakes)
+    .then(
+      () => "",
+      (error: Error) => error.message.split("\n").slice(1).join("\n"),
+    );
 const server = (entry: object) => ({ mcpServers: { far: { command: "far", ...entry } } });
 
 describe("references", () => {

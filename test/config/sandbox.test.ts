@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseConfig } from "../../src/config/parse.ts";
+import { withoutMistakes } from "../support/config-mistakes.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const closed = { read: [], write: [], network: false };
@@ -22,7 +23,7 @@ const program = (sandbox?: unknown) => ({ command: "server", ...(sandbox === und
 
 const problemsOf = (entry: object) => {
   try {
-    parseConfig(JSON.stringify({ mcpServers: { a: entry } }), "claudikins.json");
+    withoutMistakes(parseConfig(JSON.stringify({ mcpServers: { a: entry } }), "claudikins.json"));
     return "";
   } catch (error) {
     return (error as Error).message.replace(/^.*\n\s*claudikins.json:\d+:\d+\s*/, "");

@@ -41,6 +41,18 @@ const bindings: Bindings = {
           inputSchema: { type: "object", properties: { a: string }, required: ["a"], anyOf: [{}] },
         },
         { name: "schemaless", jsName: "schemaless" },
+        {
+          name: "odd_types",
+          jsName: "odd_types",
+          inputSchema: {
+            type: "dict",
+            properties: {
+              a: { type: "any" },
+              b: { type: ["string", "int"] },
+              c: { type: "array", items: { type: "x" } },
+            },
+          },
+        },
       ],
     },
     {
@@ -233,6 +245,7 @@ describe("a program is not refused", () => {
     "const n: any = 5; return shop.list_orders({ limit: n, status: n })",
     "return shop.list_orders({ status: undefined, limit: 1 })",
     "return shop.open_ended({ b: 1 })",
+    "return shop.odd_types({ a: 1, b: {}, c: [1] })",
     "return shop.either({})",
     "return shop.schemaless({ anything: 1 })",
     "return shop['export-orders']({ format: 'csv' })",

@@ -259,4 +259,14 @@ describe("an event stream", () => {
     expect(left).toBe("id: 1\ndata: small\n\n: comment\n\ndata:last\n\n");
     expect(taken).toEqual([`{"a":\n"${large}"}`]);
   });
+
+  test.each([1, 100_000])(
+    "in chunks of %d bytes loses byte order marks before its first line and before data",
+    async (size) => {
+      const marked = `\uFEFFdata: \uFEFFsmall\n\nid: 1\ndata:\uFEFF${large}\n\ndata: a\uFEFFb\ndata:c\n\n\uFEFFdata:\uFEFF${large}\n\n`;
+      const { left, taken } = await sorted(marked, size);
+      expect(left).toBe("data: small\n\ndata: a\uFEFFb\ndata:c\n\n");
+      expect(taken).toEqual([large, large]);
+    },
+  );
 });

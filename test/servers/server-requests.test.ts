@@ -8,6 +8,7 @@ import { ServerRequests } from "../../src/servers/server-requests.ts";
 interface Waiting extends QuestionContext {
   params: Record<string, unknown>;
   answer: () => void;
+  refuse: (code: number) => void;
 }
 
 /** The requests of one server, with an agent that answers when a test says so. */
@@ -19,7 +20,8 @@ function attached(server = "s") {
     elicit: (params, about) =>
       new Promise((resolve, reject) => {
         const answer = () => resolve({ action: "accept", content: {} });
-        asked.push({ ...about, params: params as Waiting["params"], answer });
+        const refuse = (code: number) => reject(Object.assign(new Error("refused"), { code }));
+        asked.push({ ...about, params: params as Waiting["params"], answer, refuse });
         about.signal.addEventListener("abort", () => reject(new Error("withdrawn")));
       }),
     elicited: (id) => void visited.push(id),
@@ -91,6 +93,48 @@ describe("the metadata of a request", () => {
     expect(params).not.toHaveProperty("task");
     answer();
     await answered;
+  });
+});
+
+describe("a form", () => {
+  const odd = { properties: { value: { $ref: "#/$defs/a" } }, $defs: { a: { enum: ["x"], default: "x" } } };
+
+  test("in an unusual shape reaches the agent as it is, and its defaults count", async () => {
+    const { asked, elicit } = attached();
+    const answered = elicit(1, { message: "?", requestedSchema: odd });
+    await Bun.sleep(0);
+    const [{ params, answer } = {} as Waiting] = asked;
+    expect(params["requestedSchema"]).toEqual({ type: "object", ...odd });
+    answer();
+    expect(await answered).toEqual({ action: "accept", content: { value: "x" } });
+  });
+
+  test("that the agent refuses is sent once more as a plain form", async () => {
+    const { asked, elicit } = attached();
+    const answered = elicit(1, { message: "?", requestedSchema: odd });
+    await Bun.sleep(0);
+    asked[0]!.refuse(-32602);
+    await Bun.sleep(0);
+    expect(asked[1]!.params["requestedSchema"]).toEqual({
+      type: "object",
+      properties: { value: { type: "string", enum: ["x"], default: "x" } },
+    });
+    asked[1]!.answer();
+    expect(await answered).toMatchObject({ action: "accept" });
+  });
+
+  test("is not sent again if the agent fails in another way, or if there is no plainer form", async () => {
+    const { asked, elicit } = attached();
+    const answers = [elicit(1, { message: "?", requestedSchema: odd }), elicit(2)];
+    await Bun.sleep(0);
+    asked[0]!.refuse(-32603);
+    asked[1]!.refuse(-32602);
+    expect((await Promise.allSettled(answers)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("without a schema is invalid", async () => {
+    await expect(attached().elicit(1, { message: "?" })).rejects.toThrow("invalid elicitation/create");
   });
 });
 

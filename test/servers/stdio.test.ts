@@ -58,6 +58,17 @@ describe("the output of a server", () => {
     ]);
   });
 
+  test("may have byte order marks, in one chunk or several, before a small message or a large one", async () => {
+    const { heard, closed } = await start(String.raw`
+      printf '\357\273\277{"jsonrpc":"2.0","method":"a"}\n\357\273'
+      sleep 0.05
+      printf '\277{"jsonrpc":"2.0","method":"b"}\n\357\273\277{"jsonrpc":"2.0","method":"c","params":{"text":"'
+      head -c 200000 /dev/zero | tr '\0' x
+      printf '"}}\n'`);
+    await closed;
+    expect(heard).toMatchObject([{ method: "a" }, { method: "b" }, { params: { text: "x".repeat(200_000) } }]);
+  });
+
   test("on stderr is kept for the last five lines", async () => {
     const { transport, closed } = await start("seq 1 3000 >&2; printf '\\n\\nlast\\n\\n' >&2; exit 3");
     expect(transport.ended).toBe("");

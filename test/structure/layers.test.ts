@@ -27,6 +27,7 @@ const base: Record<string, string[]> = {
   "exact-json.ts": ["limits.ts"],
   "json-object.ts": ["exact-json.ts"],
   "json-weight.ts": ["limits.ts"],
+  "json-schema.ts": ["json-object.ts", "limits.ts"],
   "json-shape.ts": ["errors.ts"],
   "near-names.ts": ["limits.ts"],
   "seal.ts": ["json-object.ts", "limits.ts", "sha256.ts"],

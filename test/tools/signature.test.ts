@@ -41,6 +41,15 @@ describe("a signature", () => {
   test.each<[string, object, string, string]>([
     ["required", required, "(args: { id: string; n?: number })", '({ id: "id" })'],
     ["optional", { ...required, required: [] }, "(args?: { id?: string; n?: number })", "()"],
+    [
+      "unknown types",
+      {
+        type: "dict",
+        properties: { a: { type: "any" }, b: { type: ["string", "int"] }, c: { type: "list", items: text } },
+      },
+      "(args?: { a?: unknown; b?: unknown; c?: string[] })",
+      "()",
+    ],
     ["none", { type: "object", properties: {} }, "()", "()"],
     ["none, closed", { type: "object", properties: {}, additionalProperties: false }, "()", "()"],
     ["an empty schema", {}, "()", "()"],

@@ -99,6 +99,31 @@ describe("a schema", () => {
     }
   });
 
+  test("without a constraint for unknown types still checks the other arguments", async () => {
+    const properties = {
+      a: { type: "any" },
+      b: { type: ["string", "int"] },
+      type: { type: "str", enum: ["x"] },
+      list: { type: "array", items: { type: "float" } },
+      n: { type: "number" },
+    };
+    const schema = { type: "Object", properties, required: ["a"], $defs: { type: { type: "date" } } };
+    expect(await argumentProblems(schema, { a: 1, b: 2, type: "x", list: ["1.5", 2], n: 3 })).toEqual([]);
+    expect(await argumentProblems(schema, { b: {}, type: "y", list: {}, n: "3" })).toEqual([
+      'the argument "a" is missing',
+      '"type" must be one of "x", got "y".',
+      '"list" must be array, got {}',
+      '"n" must be number, got "3"',
+    ]);
+  });
+
+  test("with an unknown type in a condition refuses nothing", async () => {
+    for (const key of ["not", "if"]) {
+      const schema = { type: "object", properties: { a: { [key]: { type: "int" } } } };
+      expect(await argumentProblems(schema, { a: 1 })).toEqual([]);
+    }
+  });
+
   test.each([
     ["an unknown type", { type: "object", properties: { a: { type: "strnig" } } }],
     ["a reference to nowhere", { type: "object", properties: { a: { $ref: "#/nowhere" } } }],

@@ -178,7 +178,7 @@ async function add(
 ): Promise<CommandAnswer> {
   const { file } = configFile;
   const text = servers.reduce((done, { name, entry }) => withServer(configFile, done, name, entry), configFile.text);
-  const config = await configAsText(configFile, text, io.env);
+  const config = await configAsText(configFile, text, io.env, (name) => servers.some((each) => each.name === name));
   await using app = await appOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env) });
   app.catalog.ignoreChanges();
   for (const server of config.servers.values()) {

@@ -9,7 +9,7 @@ import { megabyte } from "../../base/units.ts";
 import { escaped } from "../../base/visible-text.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
-import { type Config, type Extended, ownServersOf } from "../../config/load.ts";
+import { type Config, type Extended, mistakeLines, ownServersOf } from "../../config/load.ts";
 import { calledTool } from "../../config/tool-edits.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
@@ -119,6 +119,7 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   const problems = servers.flatMap(({ problem }) => (problem ? [`\n${errorText(asError(problem), io.stderr)}`] : []));
   problems.push(...heldLines(app.catalog.visibleServers).map((line) => `\n${line}\n`));
   for (const misfit of servers.flatMap(({ misfits = [] }) => misfits)) problems.push(`\nwarning: ${misfit}\n`);
+  problems.push(...mistakeLines(app.config).map((line) => `\nwarning: ${line}\n`));
   if (failure?.code === "CANCELLED") problems.push(`\n${errorText(failure, io.stderr)}`);
   return {
     json: document,

@@ -8,11 +8,12 @@ import { record, text } from "../../base/json-shape.ts";
 import { type Log, openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
-import type { Config } from "../../config/load.ts";
+import { type Config, mistakeLines } from "../../config/load.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
 import { type Person, requireUsable } from "../../config/oidc.ts";
 import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
@@ -86,9 +87,11 @@ export default command({
       applyFlags(opened.config, args);
       return opened;
     };
+    const mayShow = () => isAnsweredFor({ ...place, trust: args.trust }) || discoverConfig(place).kind === "user";
     await using app = await openAs(choice !== undefined).catch((error) =>
-      lockedApp(error, { open: () => openAs(false), asks: choice === undefined }, io),
+      lockedApp(error, { open: () => openAs(false), asks: choice === undefined, mayShow }, io),
     );
+    for (const line of mistakeLines(app.config)) await io.stderr.write(`${warningLabel} ${line}\n`);
     using _guard = guardSignals(app.log);
     using _learning = learnLater(app);
     let people: LivePeople | undefined;
@@ -143,21 +146,31 @@ Agents start this command themselves. To set up your agents: claudikins init.
 To serve over HTTP: claudikins serve --http 4600. To stop: Ctrl-C.
 `;
 
-/** Returns an app that answers until the config is trusted. Throws every other error. */
+/**
+ * Returns an app that answers until the config is trusted, and for one agent also until it is correct: over HTTP, the config says who may
+ * call. Throws every other error.
+ */
 async function lockedApp(
   error: unknown,
-  options: Pick<LockedOptions, "open" | "asks">,
+  { mayShow, ...options }: Pick<LockedOptions, "open" | "asks"> & { mayShow: () => boolean },
   { cwd, env, stderr }: Io,
 ): Promise<App> {
   const { code, message, hint } = toClaudikinsError(error);
-  if (code !== "CONFIG_NOT_TRUSTED") throw error;
+  if (code !== "CONFIG_NOT_TRUSTED" && !(code === "CONFIG_INVALID" && options.asks)) throw error;
   await stderr.write(`${warningLabel} ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
   const [{ LockedApp }, { Sandbox }] = await Promise.all([
     import("../../app/locked-app.ts"),
     import("../../sandbox/sandbox.ts"),
   ]);
   const log = await openLog(env["CLAUDIKINS_LOG"]);
-  return new LockedApp(new Sandbox(), { ...options, env, cwd, log });
+  return new LockedApp(new Sandbox(), {
+    ...options,
+    why: code,
+    showsConfig: code === "CONFIG_INVALID" && mayShow(),
+    env,
+    cwd,
+    log,
+  });
 }
 
 /** The tokens of the config. Undefined if none is required, or if the config file must not even be looked at. */

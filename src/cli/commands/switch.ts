@@ -69,7 +69,9 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
         edited = isOn ? switchedOn(one, configFile, edited, entry) : switchedOff(one, configFile, edited, entry);
         return { ...one, enabled: isOn, changed: edited !== text };
       });
-      const config = await configAsText(configFile, edited, io.env);
+      const mustWork = ({ tool }: { tool?: string | undefined }) => isOn || tool !== undefined;
+      const mustBeRight = (server: string) => wanted.some((one) => one.server === server && mustWork(one));
+      const config = await configAsText(configFile, edited, io.env, mustBeRight);
       if (isOn) for (const one of wanted) checkOn(one, config);
       else if (isUsable) for (const one of wanted) checkKnown(one, before);
       await saveConfig(configFile, edited, io.env);

@@ -5,7 +5,7 @@ import { counted } from "../../base/counted.ts";
 import { readIfThere } from "../../base/files.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { openConfigFile } from "../../config/config-file.ts";
-import { type Config, ownServersOf } from "../../config/load.ts";
+import { type Config, mistakeLines, ownServersOf } from "../../config/load.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
 import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
@@ -26,6 +26,7 @@ export function configFindings(scene: CheckContext): Finding[] {
       `${kind === "user" ? "Your own config" : "The project's config"}, with ${serversText(config)}: ${file}`,
     ),
     ...ownServers(config),
+    ...mistakenEntries(config),
     ...missingVariables(config),
     ...missingForModel(config),
     ...exposedSecrets(file, config, scene),
@@ -51,6 +52,14 @@ function ownServers(config: Config): Finding[] {
   const replaced = extended.replaced.length > 0 ? `; the project replaces ${extended.replaced.join(", ")}` : "";
   return [ok("config.extends", `Your own config adds ${own.join(", ") || "no servers"}${replaced}: ${extended.file}`)];
 }
+
+function mistakenEntries(config: Config): Finding[] {
+  return mistakeLines(config).map((line) =>
+    problem("config.entry", capitalised(line), "CONFIG_INVALID", "claudikins config edit"),
+  );
+}
+
+const capitalised = (text: string) => `${text[0]?.toUpperCase()}${text.slice(1)}`;
 
 function missingVariables({ servers }: Config): Finding[] {
   return [...servers.values()].flatMap(({ name, needs }) => {

@@ -51,8 +51,8 @@ export async function registryFindings(
 }
 
 /** Whether gen could fetch the server's tools. */
-function isAskable({ name, needs }: ServerConfig, failed: ReadonlySet<string>): boolean {
-  return needs.length === 0 && !failed.has(name);
+function isAskable({ name, needs, mistake }: ServerConfig, failed: ReadonlySet<string>): boolean {
+  return needs.length === 0 && !mistake && !failed.has(name);
 }
 
 function serverFindings(app: CheckParts, servers: RegistryServer[], failed: ReadonlySet<string>): Finding[] {

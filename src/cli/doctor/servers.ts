@@ -21,8 +21,8 @@ const { ok, warning, problem } = findingsOf("servers");
 export async function serverFindings(app: CheckParts, scene: CheckContext): Promise<Finding[]> {
   if (!scene.withServers) return [];
   const { config } = app;
-  // The check of the config reports missing variables.
-  const servers = [...config.servers.values()].filter(({ needs }) => needs.length === 0);
+  // The check of the config reports missing variables and mistakes.
+  const servers = [...config.servers.values()].filter(({ needs, mistake }) => needs.length === 0 && !mistake);
   // A separate pool: the app's pool records tools, and may use the daemon's servers.
   const { env, log, serverFolder: cwd } = scene;
   const credentialsFile = fileInUse(servers, scene);

@@ -31,6 +31,8 @@ const harmlessOfServer = [
 const harmlessOfConfig = [
   "$schema",
   "servers",
+  // They are not used.
+  "mistakes",
   // The user trusts these servers anyway. Which they are is part of the question.
   "extends",
   "limits",
@@ -84,7 +86,10 @@ export function isCovered(marks: Marks, by: Marks): boolean {
  * programs of the agent would then find the files of the project beside them.
  */
 export function isHarmless(config: ParsedConfig, ownServers: readonly string[]): boolean {
-  return ownServers.length === 0 && enabledServers(config).length === 0 && Object.keys(rulesOf(config)).length === 0;
+  return (
+    ownServers.length + config.mistakes.size + enabledServers(config).length === 0 &&
+    Object.keys(rulesOf(config)).length === 0
+  );
 }
 
 function without(value: object, keys: readonly string[]): Record<string, unknown> {

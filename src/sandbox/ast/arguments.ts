@@ -2,6 +2,7 @@
 import { type CallExpression, type Expression, type ObjectExpression, parseExpressionAt } from "acorn";
 import { isExactText } from "../../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
+import { typesIn } from "../../base/json-schema.ts";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import type { KnownFunction } from "../contract.ts";
 import { maxCorrectedArgumentsChars } from "../limits.ts";
@@ -240,7 +241,7 @@ function wrongLiteral(value: Expression, schema: unknown): string | undefined {
       .join(", ");
     return [`must be one of ${listed}, got ${JSON.stringify(constant)}.`, near].filter(Boolean).join(" ");
   }
-  const types = typesOf(schema);
+  const types = plainTypes(schema);
   if (types.length === 0) return undefined;
   const isNumber = kind === "number" || isExactText(constant);
   const isText = kind === "string" || isExactText(constant);
@@ -253,10 +254,10 @@ function wrongLiteral(value: Expression, schema: unknown): string | undefined {
 /** The literal as it should be written: `5` for `"5"`, `["a", "b"]` for `"a, b"`. */
 function fittingText(value: Expression, schema: unknown): string | undefined {
   if (!isObject(schema) || value.type !== "Literal") return undefined;
-  const types = typesOf(schema);
+  const types = plainTypes(schema);
   const given = value.value;
   if (types.includes("array") && typeof given === "string") {
-    const items = isObject(schema["items"]) ? typesOf(schema["items"]) : [];
+    const items = isObject(schema["items"]) ? plainTypes(schema["items"]) : [];
     if (items.length > 0 && !items.includes("string")) return undefined;
     return `[${given
       .split(/\s*,\s*/)
@@ -301,10 +302,10 @@ function likelyName(name: string, names: readonly string[]): string | undefined 
   return undefined;
 }
 
-function typesOf(schema: JsonObject): string[] {
-  const { type } = schema;
-  if (["anyOf", "oneOf", "allOf", "$ref", "nullable"].some((key) => key in schema)) return [];
-  return Array.isArray(type) ? type : typeof type === "string" ? [type] : [];
+/** The types of a schema that has no other part with a say in them. */
+function plainTypes(schema: JsonObject): string[] {
+  const hasParts = ["anyOf", "oneOf", "allOf", "$ref", "nullable"].some((key) => key in schema);
+  return hasParts ? [] : (typesIn(schema) ?? []);
 }
 
 /** The JSON type of a literal, a template, an array or an object; undefined for other expressions. */

@@ -2,6 +2,7 @@
 import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
 import { atMost } from "../../base/time-limit.ts";
 import { onAbort, unlessAborted } from "../../servers/abort.ts";
+import { plainForm } from "../../servers/elicitation-form.ts";
 import { type QuestionContext, type Responder, showsForms } from "../../servers/responder.ts";
 import { mayApprove, OpenRequests, type Sender } from "../host.ts";
 import { hostReturnMs } from "../limits.ts";
@@ -46,7 +47,10 @@ export class ModernHost implements Responder {
   elicit(params: Parameters<NonNullable<Responder["elicit"]>>[0], asked: QuestionContext): Answered<"elicit"> {
     // A server of the older era names the visit of a page; this era has no notification that could use the name.
     const { elicitationId: _, ...rest } = params as typeof params & { elicitationId?: string };
-    return this.#ask({ method: "elicitation/create", params: rest } as InputRequest, asked) as Answered<"elicit">;
+    // A host of this era cannot say that it refuses a form.
+    const form = "requestedSchema" in rest ? { requestedSchema: plainForm(rest.requestedSchema) } : {};
+    const request = { method: "elicitation/create", params: { ...rest, ...form } } as InputRequest;
+    return this.#ask(request, asked) as Answered<"elicit">;
   }
 
   listRoots(asked: QuestionContext): Answered<"listRoots"> {

@@ -34,11 +34,22 @@ export interface Decoded {
   large: Record<string, LargePart>;
 }
 
+/** The byte order mark, which some programs write before the first message. */
+export const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
+
+/** A view of the bytes after a byte order mark. */
+export function withoutMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
+  return byteOrderMark.every((byte, at) => bytes[at] === byte)
+    ? (bytes.subarray(byteOrderMark.length) as Bytes)
+    : bytes;
+}
+
 /**
  * Undefined if the bytes are not a message. An answer over a limit becomes an error with the same id. `release` is called
  * as soon as the bytes are not needed any more.
  */
-export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void): Decoded | undefined {
+export function decode(received: Uint8Array, release?: (bytes: Uint8Array) => void): Decoded | undefined {
+  const bytes = withoutMark(received);
   if (bytes.length <= maxUncheckedBytes) {
     const message = readMessage(textOf(bytes));
     return message && { message, large: {} };

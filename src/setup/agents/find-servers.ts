@@ -1,7 +1,7 @@
 /** Finds the servers in the agents' settings on this machine, as entries of claudikins.json. Changes no file. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
+import { type ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { refuseLinkOut } from "../../base/guarded-folders.ts";
 import { isObject, type JsonObject, objectAt, stringsIn } from "../../base/json-object.ts";
 import type { PortableEntry } from "../../config/config-file.ts";
@@ -166,14 +166,7 @@ function whereSecretsAre(raw: JsonObject): PortableEntry {
 /** The problems that claudikins would report for the entry in its config; undefined if there are none. */
 async function whyWrong(name: string, entry: PortableEntry): Promise<string | undefined> {
   const { parseConfig } = await import("../../config/parse.ts");
-  try {
-    parseConfig(JSON.stringify({ mcpServers: { [name]: entry } }), "entry");
-    return undefined;
-  } catch (thrown) {
-    if (!(thrown instanceof ClaudikinsError)) throw thrown;
-    return thrown.message
-      .replace(/^[^\n]*\n/, "")
-      .replace(/^\s*entry:\d+:\d+ {2}/gm, "")
-      .replaceAll("\n", "; ");
-  }
+  const { mistakes } = parseConfig(JSON.stringify({ mcpServers: { [name]: entry } }), "entry");
+  const [mistake] = mistakes.values();
+  return mistake?.problems.map(({ text }) => text).join("; ");
 }

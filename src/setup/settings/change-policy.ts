@@ -46,7 +46,7 @@ export async function changePolicy(
     throw new ClaudikinsError("CONFIG_NOT_TRUSTED", untrustedText(configFile));
   }
   if (!entries.has(change.server)) throw noSuchServer(change.server, configFile);
-  const before = await configAsText(configFile, text, env);
+  const before = await configAsText(configFile, text, env, (server) => server === change.server);
   const edited = editedText(change, configFile, before);
   if (edited === text) return false;
   check(change, await configAsText(configFile, edited, env));

@@ -2,8 +2,8 @@
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { requiredArguments, sameValue, typesIn } from "../../base/json-schema.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { requiredArguments, sameValue } from "../json-schema.ts";
 import { maxCheckedDepth, maxProblemChars, maxProblems, maxSurroundingSchemas } from "../limits.ts";
 import { shortened } from "../types/documentation.ts";
 
@@ -51,7 +51,7 @@ async function compile(schema: JsonObject, isSure: boolean): Promise<ValidateFun
   for (const Kind of kinds) {
     try {
       // Ids collide between servers, and an unknown dialect is an error.
-      const { $schema: _dialect, $id: _id, ...plain } = schema;
+      const { $schema: _dialect, $id: _id, ...plain } = withoutOddTypes(schema) as JsonObject;
       if (isSure && !judgeOf(Kind).validateSchema(plain)) continue;
       return new Kind(options).compile(plain);
     } catch {
@@ -140,6 +140,18 @@ const named = new Set(["properties", "patternProperties", "$defs", "definitions"
 const sameValueKeys = new Set(["allOf", "anyOf", "oneOf", "then", "else"]);
 /** Keywords with values, or with schemas that would match more if fewer properties were required. */
 const kept = new Set(["const", "enum", "default", "examples", "not", "if"]);
+
+/** The schema without the types that are no constraint, which the validator would refuse. The same object if it has none. */
+function withoutOddTypes(schema: unknown, depth = 0): unknown {
+  const inner = (each: unknown) => withoutOddTypes(each, depth + 1);
+  if (Array.isArray(schema)) return changed(schema, inner);
+  if (!isObject(schema) || depth > maxCheckedDepth) return schema;
+  const { type, ...rest } = schema;
+  return changed(type === undefined || typesIn(schema) ? schema : rest, (value, key) => {
+    if (kept.has(key)) return value;
+    return named.has(key) && isObject(value) ? changed(value, inner) : inner(value);
+  });
+}
 
 /** The schema in which properties with a default are not required. The same object if nothing changes. */
 function withoutDefaulted(schema: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 /** The schema of a tool's arguments without those that agents do not see, and with the defaults that the config gives. */
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
-import { pointerParts, schemasOf } from "../json-schema.ts";
+import { pointerParts, schemasOf } from "../../base/json-schema.ts";
 
 interface ArgumentEdits {
   /** Arguments that agents do not see. */

@@ -1,8 +1,9 @@
 /** Gives the numbers in arguments their digits: programs have a number that JavaScript cannot hold as a text. */
 import { exactDigits, exactNumber, isExactText, rounded } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { sameValue, schemasOf } from "../json-schema.ts";
-import { maxCheckedDepth, maxSchemasOfValue } from "../limits.ts";
+import { sameValue, schemasOf } from "../../base/json-schema.ts";
+import { maxSchemasOfValue } from "../../base/limits.ts";
+import { maxCheckedDepth } from "../limits.ts";
 
 export interface ExactArguments {
   /** The arguments for the server. */

@@ -1,6 +1,7 @@
 /** Applies the edits of the config to the tools that a server lists, as far as they fit. */
 import type { JsonObject } from "../../base/json-object.ts";
 import { isObject } from "../../base/json-object.ts";
+import { requiredArguments } from "../../base/json-schema.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import type { ServerConfig } from "../../config/load.ts";
 import { pathText } from "../../config/policy.ts";
@@ -9,7 +10,6 @@ import type { ListedTool } from "../../servers/result.ts";
 import { type Redact, redactorOf, redactTexts } from "../../servers/secrets.ts";
 import { argumentProblems } from "../arguments/argument-problems.ts";
 import { editedSchema } from "../arguments/edited-schema.ts";
-import { requiredArguments } from "../json-schema.ts";
 
 /** A tool as agents see it. */
 export interface EditedTool extends ListedTool {

@@ -4,6 +4,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import type { Log } from "../../base/log.ts";
 import { version } from "../../base/version.ts";
+import { oneLine } from "../../base/visible-text.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
 import { userDataFolder } from "../../config/locations.ts";
@@ -16,7 +17,7 @@ import type { ListedTool } from "../../servers/result.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { schemaSize } from "../arguments/argument-problems.ts";
 import type { AcceptedDefinitions } from "../definitions/accepted.ts";
-import { filesWriteMs, maxFilesInline, maxSchemaValuesInline } from "../limits.ts";
+import { filesWriteMs, maxFilesInline, maxHintedNames, maxSchemaValuesInline, maxShownNameChars } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { assignNames, toFolderName } from "../names.ts";
 import { noteOrigin } from "../origin.ts";
@@ -142,8 +143,12 @@ export class RegistryUpdater {
       config,
       listed.map((tool) => tool.name),
     );
-    const { tools: edited, problems } = await editedTools(config, listed);
-    this.#note(name, [...notes, ...problems]);
+    const { once, twice } = eachOnce(listed);
+    const { tools: edited, problems } = await editedTools(config, once);
+    const doubled = twice.map(
+      (tool) => `${name} lists two tools called "${oneLine(tool, maxShownNameChars)}", which count as one`,
+    );
+    this.#note(name, [...notes, ...problems, ...doubled]);
     const folder = this.#folderFor(name, about.category);
     const isHeld = (tool: string) => held?.tools.some((each) => each.name === tool) ?? false;
     const tools = held ? edited.filter((tool) => !isHeld(ownNameOf(config.edits, tool) ?? tool.name)) : edited;
@@ -202,6 +207,19 @@ export class RegistryUpdater {
     const { env, ownCommand } = this.#options;
     noteOrigin(userDataFolder(env), folder, { config, door, command: ownCommand(), version });
   }
+}
+
+/** One tool of each name. Of two with different definitions, the last counts; what they say about their effects counts only if it is the same. */
+function eachOnce(listed: readonly ListedTool[]): { once: ListedTool[]; twice: string[] } {
+  const byName = new Map<string, ListedTool>();
+  const twice = new Set<string>();
+  for (const tool of listed) {
+    const before = byName.get(tool.name);
+    const { annotations, ...rest } = tool;
+    byName.set(tool.name, !before || Bun.deepEquals(before.annotations, annotations) ? tool : rest);
+    if (before && twice.size < maxHintedNames) twice.add(tool.name);
+  }
+  return { once: [...byName.values()], twice: [...twice] };
 }
 
 /** The labels that the rules give each tool, in any of its entries in the list, and those that they gave what was accepted. */

@@ -13,10 +13,12 @@ export interface NamedDefinition {
   name: string;
   fingerprint: string;
   definition: Definition;
+  /** What several definitions of one name state together. Missing: what this one states. */
+  labels?: readonly Label[];
 }
 
 /** A definition that was accepted. */
-export interface AcceptedDefinition extends Omit<NamedDefinition, "definition"> {
+export interface AcceptedDefinition extends Omit<NamedDefinition, "definition" | "labels"> {
   /** Undefined if it was forgotten, because the server has listed too many other tools. */
   definition?: Definition | undefined;
   /** All labels that the rules gave the tool since it was accepted. */
@@ -24,8 +26,8 @@ export interface AcceptedDefinition extends Omit<NamedDefinition, "definition"> 
 }
 
 /** The definition as a person or a first list accepts it. */
-export function acceptedNow({ name, fingerprint, definition }: NamedDefinition): AcceptedDefinition {
-  return { name, fingerprint, definition, labels: statedLabels(name, definition) };
+export function acceptedNow({ name, fingerprint, definition, labels }: NamedDefinition): AcceptedDefinition {
+  return { name, fingerprint, definition, labels: labels ?? statedLabels(name, definition) };
 }
 
 /** Folders of this machine that a definition may mention. */
@@ -50,7 +52,7 @@ export function namedDefinition(tool: ListedTool, folders: MaskedFolders): Named
 }
 
 /** `sha256-` and 64 hexadecimal digits. The order of keys does not count, nor that of `required`, `enum` and `type`. */
-function fingerprintOf(definition: Definition): string {
+export function fingerprintOf(definition: Definition | readonly string[]): string {
   return `sha256-${sha256(JSON.stringify(canonical(definition)))}`;
 }
 

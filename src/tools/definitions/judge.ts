@@ -1,7 +1,7 @@
 /** Decides which tools of a list pass and which are held, by comparing them with the definitions that were accepted. */
 import { maxAcceptedNameChars, maxAcceptedTools, maxFormerTools, maxKeyChars, maxVanishedChars } from "../limits.ts";
 import { definitionChanges } from "./changes.ts";
-import { type AcceptedDefinition, acceptedNow, type NamedDefinition } from "./definition.ts";
+import { type AcceptedDefinition, acceptedNow, fingerprintOf, type NamedDefinition } from "./definition.ts";
 import type { LockedServer } from "./lock-file.ts";
 import { type LikeName, likeNames, skeletonOf } from "./look-alike.ts";
 import type { HeldDefinition, ServerRecord } from "./record.ts";
@@ -30,11 +30,13 @@ export interface Judgement {
 /** `locked` is what the lock file has for the server. A tool passes if both the lock file and the record accept it, as far as they know it. */
 export function judged(
   server: string,
-  listed: Listed,
+  whole: Listed,
   before: ServerRecord | undefined,
   locked: LockedServer | undefined,
 ): Judgement {
-  const { entry, version } = listed;
+  const { entry, version } = whole;
+  const { tools, twice } = eachOnce(whole.tools);
+  const listed: Listed = { ...whole, tools };
   const isFirst = !before && !locked;
   const record: ServerRecord = {
     server,
@@ -47,7 +49,8 @@ export function judged(
   const held = new Map<string, HeldDefinition>();
   const added: NamedDefinition[] = [];
   const seen = new Map(listed.tools.map((tool) => [tool.name, tool]));
-  const scene = sceneOf(server, listed, seen, record, locked);
+  // In a first list, no tool can pass for one that was accepted.
+  const scene = { ...sceneOf(server, listed, seen, record, locked), twice: isFirst ? new Set<string>() : twice };
   for (const tool of listed.tools) {
     const { why, former } = findings(tool, scene);
     if (why.length > 0) held.set(tool.name, { ...tool, why, ...(former === undefined ? {} : { former }) });
@@ -67,6 +70,21 @@ export function judged(
   if (record.held.size > 0) record.heldFrom = { entry, version };
   if (held.size === 0 && record.held.size === 0) Object.assign(record, { entry, version });
   return { record, held, added };
+}
+
+/** One tool of each name. The fingerprint of one with several definitions covers all of them. */
+function eachOnce(tools: readonly NamedDefinition[]): { tools: NamedDefinition[]; twice: ReadonlySet<string> } {
+  const all = Map.groupBy(tools, ({ name }) => name);
+  const twice = new Set<string>();
+  const once = [...all.values()].map((same) => {
+    const fingerprints = new Set(same.map(({ fingerprint }) => fingerprint));
+    const last = same.at(-1)!;
+    if (fingerprints.size === 1) return last;
+    twice.add(last.name);
+    const labels = [...new Set(same.flatMap((tool) => acceptedNow(tool).labels))];
+    return { ...last, fingerprint: fingerprintOf([...fingerprints].sort()), labels };
+  });
+  return { tools: once, twice };
 }
 
 /** The texts that were accepted last go first, so that no number of new tools pushes out an older one. */
@@ -100,11 +118,11 @@ interface Scene {
 
 function sceneOf(
   server: string,
-  { tools, isInView, others }: Listed,
+  { isInView, others }: Omit<Listed, "tools">,
   seen: ReadonlyMap<string, NamedDefinition>,
   record: ServerRecord,
   locked: LockedServer | undefined,
-): Scene {
+): Omit<Scene, "twice"> {
   const accepted = [...record.accepted.values()];
   const vanished = accepted.filter(({ name }) => !seen.has(name) && isInView(name));
   const names = new Set([...record.accepted.keys(), ...(locked?.tools.keys() ?? [])]);
@@ -122,12 +140,6 @@ function sceneOf(
     const skeleton = skeletonOf(name);
     if (!bySkeleton.has(skeleton)) bySkeleton.set(skeleton, name);
   }
-  const first = new Map<string, string>();
-  const twice = tools.filter(({ name, fingerprint }) => {
-    const isOther = first.has(name) && first.get(name) !== fingerprint;
-    first.set(name, fingerprint);
-    return isOther;
-  });
   return {
     server,
     seen,
@@ -138,7 +150,6 @@ function sceneOf(
     vanished,
     formerly: new FormerTools(vanished),
     bySkeleton,
-    twice: new Set(twice.map(({ name }) => name)),
     like: room.tools > 0 && room.chars > 0 ? likeNames(fresh, names) : new Map(),
     room,
   };
@@ -150,9 +161,11 @@ type Findings = Pick<HeldDefinition, "why" | "former">;
 function findings(tool: NamedDefinition, scene: Scene): Findings {
   const { name, fingerprint } = tool;
   const { record, locked, byFingerprint } = scene;
-  if (scene.twice.has(name)) return { why: ["the server lists two tools of this name, with different definitions"] };
   const known = record.accepted.get(name);
   const inFile = locked?.tools.get(name);
+  if (scene.twice.has(name) && (inFile ?? known?.fingerprint) !== fingerprint) {
+    return { why: ["the server lists two tools of this name, with different definitions"] };
+  }
   if (known === undefined && inFile === undefined) return findingsOfNew(tool, scene);
   const lost = known ? lostLabels(known, tool) : [];
   const isAccepted = known === undefined || known.fingerprint === fingerprint;

@@ -1,6 +1,6 @@
 /** The declared type of a result with what was seen: programs get a number that JavaScript cannot hold as a text. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { resolveReference } from "../json-schema.ts";
+import { resolveReference } from "../../base/json-schema.ts";
 import type { RegistryTool } from "../model.ts";
 
 /** The schema of a tool's result: the declared one, in which numbers that came as texts may be texts, or the observed one. */

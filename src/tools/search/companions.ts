@@ -1,6 +1,6 @@
 /** Finds the tools that give the ids which other tools require, such as `list_channels` for `channel_id`. */
 import { isObject } from "../../base/json-object.ts";
-import { requiredArguments } from "../json-schema.ts";
+import { requiredArguments } from "../../base/json-schema.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { actOf } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";

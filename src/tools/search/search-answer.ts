@@ -1,13 +1,13 @@
 /** Completes a search answer: full details of tools, an overview if nothing was found, and unavailable servers. */
 
 import { isObject } from "../../base/json-object.ts";
+import { requiredArguments } from "../../base/json-schema.ts";
 import { nearNames } from "../../base/near-names.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import type { Pool } from "../../servers/pool.ts";
 import { stateProblem } from "../../servers/state.ts";
 import { briefSignature } from "../brief-signature.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
-import { requiredArguments } from "../json-schema.ts";
 import { maxAlsoServers, maxAnswerCallChars, maxCompanionChars, maxNearIds } from "../limits.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { notesOf } from "../registry/emit.ts";

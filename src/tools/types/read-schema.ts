@@ -1,6 +1,14 @@
 /** Reads JSON Schemas (draft 7 and 2020-12) into type nodes. Constraints that types cannot express are left out; invalid schemas are `unknown`. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { defaultOf, requiredArguments, requiredNames, resolveReference, sameValue, schemasOf } from "../json-schema.ts";
+import {
+  defaultOf,
+  requiredArguments,
+  requiredNames,
+  resolveReference,
+  sameValue,
+  schemasOf,
+  typesIn,
+} from "../../base/json-schema.ts";
 import { maxSchemaDepth, maxSurroundingSchemas } from "../limits.ts";
 import { anyKey, type Member, neverType, type ObjectNode, type TypeNode, unknownType } from "./node.ts";
 
@@ -211,11 +219,12 @@ function propertiesOf(schema: JsonObject, key = "properties"): JsonObject {
 }
 
 /** The types in the schema or around it, without those in `not`; undefined if all are possible. */
-function typesOf({ type, not }: JsonObject, outer: string[] | undefined): string[] | undefined {
-  const named = type === undefined ? outer : (Array.isArray(type) ? type : [type]).map(String);
+function typesOf(schema: JsonObject, outer: string[] | undefined): string[] | undefined {
+  const named = typesIn(schema) ?? outer;
+  const { not } = schema;
   const isOnlyType = isObject(not) && Object.keys(not).every((key) => ["type", "description", "title"].includes(key));
-  if (!isOnlyType || not["type"] === undefined) return named;
-  const without = [not["type"]].flat();
+  const without = isOnlyType ? typesIn(not) : undefined;
+  if (!without) return named;
   return (named ?? allTypes).filter((one) => !without.includes(one));
 }
 
@@ -263,7 +272,7 @@ function isOfType(value: unknown, type: string): boolean {
     case "integer":
       return Number.isInteger(value);
     default:
-      return typeof value === type || !allTypes.includes(type);
+      return typeof value === type;
   }
 }
 

@@ -331,7 +331,24 @@ describe("a label that a tool stated", () => {
     expect(heldIn({ ...thing, annotations: closed })["thing"]).toContain("no longer says that it is public");
   });
 
-  test("in one of two entries of the same name does not count as stated by the other", () => {
+  test("of two entries in the first list is one tool, as long as both stay as they are", () => {
+    const other = { ...pay, description: "Pays." };
+    expect([heldIn(pay, other), heldIn(pay, other), heldIn(other, pay)]).toEqual([{}, {}, {}]);
+    const twice = "the server lists two tools of this name, with different definitions";
+    expect(heldIn(pay, evil)).toEqual({ pay: twice });
+    expect(heldIn(pay, other, evil)).toEqual({ pay: twice });
+    expect(Object.keys(heldIn(evil))).toEqual(["pay"]);
+    expect(heldIn(other, pay)).toEqual({});
+  });
+
+  test("in one of two entries of the same name is not lost with that entry", () => {
+    expect(heldIn({ ...pay, annotations: open }, pay)).toEqual({});
+    expect(heldIn(pay, { ...pay, annotations: open })).toEqual({});
+    expect(heldIn(pay)).toEqual({ pay: "its annotations no longer say that it is public" });
+  });
+
+  test("in a second entry of an accepted name does not count as stated by the first", () => {
+    expect(heldIn(pay)).toEqual({});
     const twice = "the server lists two tools of this name, with different definitions";
     expect(heldIn({ ...pay, annotations: open }, pay)).toEqual({ pay: twice });
     expect(heldIn(pay, { ...pay, annotations: open })).toEqual({ pay: twice });

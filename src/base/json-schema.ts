@@ -1,5 +1,5 @@
 /** Reads JSON Schemas, which may be invalid or hostile. */
-import { isObject, type JsonObject, stringsIn } from "../base/json-object.ts";
+import { isObject, type JsonObject, stringsIn } from "./json-object.ts";
 import { maxSchemasOfValue } from "./limits.ts";
 
 /** The target of a JSON pointer in the document (`#/$defs/a`) or of an anchor; undefined for other references. */
@@ -75,6 +75,18 @@ export function sameValue(schema: JsonObject, root: unknown): JsonObject[] {
     }
   }
   return [...found];
+}
+
+/** The words that JSON Schema has for types. */
+const typeWords: readonly unknown[] = ["string", "number", "integer", "boolean", "null", "object", "array"];
+
+/**
+ * The types that `type` allows, or undefined if it allows every value. Servers write words such as `any` and `int`, which other hosts let
+ * pass: a word that JSON Schema does not have constrains nothing.
+ */
+export function typesIn({ type }: JsonObject): string[] | undefined {
+  const words = [type].flat();
+  return words.length > 0 && words.every((word) => typeWords.includes(word)) ? (words as string[]) : undefined;
 }
 
 /** The schemas of a list; empty if the value is not a list. */

@@ -1,6 +1,6 @@
 /** References and combined schemas, also invalid and hostile ones. */
 import { describe, expect, test } from "bun:test";
-import { defaultOf, requiredArguments, resolveReference, sameValue } from "../../src/tools/json-schema.ts";
+import { defaultOf, requiredArguments, resolveReference, sameValue, typesIn } from "../../src/base/json-schema.ts";
 
 describe("a reference", () => {
   const root = {
@@ -58,4 +58,13 @@ describe("the schemas of one value", () => {
     expect([...requiredArguments(schema, root)]).toEqual(["name", "odd", "other"]);
     expect([...requiredArguments({ required: ["size"] }, root, [schema])]).toEqual([]);
   });
+});
+
+test("a type that JSON Schema does not have allows every value, alone and in a list", () => {
+  const types = ["string", ["string", "null"], "any", "int", ["string", "int"], "String", "", null, 5, [], undefined];
+  expect(types.map((type) => typesIn({ type }))).toEqual([
+    ["string"],
+    ["string", "null"],
+    ...Array.from({ length: 9 }, () => undefined),
+  ]);
 });
