@@ -209,6 +209,9 @@ export const defaultTokenMs = 5 * 60_000;
 /** Time in which a server that has refused the client is not asked again, unless the user signs in. */
 export const refusedSignInMs = 30_000;
 
+/** A renewed token that a server refuses within this time is not renewed again. */
+export const freshTokenMs = 30_000;
+
 /** Tokens are renewed this long before they expire, because a request takes time, and clocks differ. */
 export const renewalMarginMs = 60_000;
 

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { signOut } from "../../src/servers/auth/sign-in.ts";
 import type { Options } from "../fixtures/servers/oauth/options.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
 import { AuthHarness, type Entry } from "./auth-harness.ts";
@@ -172,6 +173,41 @@ describe("tokens", () => {
       expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0, tokenRequests: { refresh_token: 1 } });
     },
   );
+
+  test("are renewed with the scopes that the sign-in has asked for, whatever was granted", async () => {
+    await open({ refreshNeedsScopes: true, challengeScopes: ["api/read", "api/write"] });
+    await harness.signIn();
+    for (const a of [1, 2]) {
+      await server.change({ expireTokens: true });
+      expect(await harness.call("echo", { a })).toEqual({ a });
+    }
+    expect((await server.stats()).refreshScopes).toEqual(["api/read api/write", "api/read api/write"]);
+  });
+
+  test("are renewed without scopes if the authorization server granted less and refuses to be asked for more", async () => {
+    await open({ grantedScopes: ["read"], challengeScopes: ["read", "write"] });
+    complaints = ["/token: a refresh cannot ask for more than was granted (invalid_scope)"];
+    await harness.signIn();
+    for (const a of [1, 2]) {
+      await server.change({ expireTokens: true });
+      expect(await harness.call("echo", { a })).toEqual({ a });
+    }
+    expect((await server.stats()).refreshScopes).toEqual(["read write", null, null]);
+    expect(tokens()!.scopes).toEqual(["read"]);
+  });
+
+  test("that expired and whose renewed one is refused are renewed once, and not once for each request", async () => {
+    await open({ accessTokenSeconds: 600 });
+    await harness.signIn();
+    await age(3_600_000);
+    await server.change({ door: "refuse" });
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: it rejected a fresh token (401)
+      hint: claudikins auth login far"
+    `);
+    await harness.failure(harness.call());
+    expect((await server.stats()).tokenRequests).toEqual({ authorization_code: 1, refresh_token: 1 });
+  });
 
   test("are removed if the refresh token is no longer valid", async () => {
     await open();
@@ -381,6 +417,108 @@ test("a sign-in that cannot be stored is not renewed", async () => {
   expect((await server.stats()).tokenRequests).toEqual({ authorization_code: 1 });
   rmSync(locks);
   expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+});
+
+describe("an odd answer", () => {
+  test.each<[string, Partial<Options>, object]>([
+    [
+      "null for everything that may be missing",
+      { extras: { tokens: { refresh_token: null, scope: null, expires_in: null, id_token: null, error: null } } },
+      { scopes: ["read"] },
+    ],
+    [
+      "an empty text for everything that may be missing",
+      { extras: { tokens: { refresh_token: "", scope: "", expires_in: "", error: "" } } },
+      { scopes: ["read"] },
+    ],
+    [
+      "values of other types",
+      {
+        extras: {
+          tokens: {
+            refresh_token: false,
+            scope: ["read", "write"],
+            expires_in: "3600.5",
+            id_token: 5,
+            token_type: null,
+          },
+        },
+      },
+      { scopes: ["read", "write"], expiresAt: expect.any(Number) },
+    ],
+    [
+      "scopes with commas",
+      { grantedScopes: ["read", "write"], scopeSeparator: "," },
+      { scopes: ["read", "write"], refresh: expect.any(String), expiresAt: expect.any(Number) },
+    ],
+    [
+      "metadata with nulls",
+      {
+        extras: {
+          metadata: {
+            scopes_supported: null,
+            service_documentation: null,
+            op_policy_uri: "",
+            revocation_endpoint: null,
+          },
+          resource: { scopes_supported: null, jwks_uri: null },
+        },
+      },
+      { scopes: ["read"], refresh: expect.any(String), expiresAt: expect.any(Number) },
+    ],
+    [
+      "a registration with nulls",
+      {
+        extras: {
+          registration: {
+            client_secret: null,
+            client_secret_expires_at: null,
+            client_uri: "",
+            jwks_uri: null,
+            scope: null,
+            redirect_uris: null,
+          },
+        },
+      },
+      { scopes: ["read"], refresh: expect.any(String), expiresAt: expect.any(Number) },
+    ],
+  ])("of an authorization server is read: %s", async (_, options, expected) => {
+    await open({ challengeScopes: ["read"], ...options });
+    await harness.signIn();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    const { access: _access, asked: _asked, since: _since, obtainedAt: _at, ...rest } = tokens()!;
+    expect(rest as object).toEqual(expected);
+  });
+});
+
+describe("headers of the entry", () => {
+  const headers = { "X-Realm": "blue" };
+
+  test("are sent with every request of a sign-in to the server's own origin", async () => {
+    await open({ realm: "blue", resourceMetadata: "none" }, { headers });
+    await harness.signIn();
+    await server.change({ expireTokens: true });
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await server.stats()).toMatchObject({ refreshes: 1 });
+    expect(await signOut(harness.server(), harness.store, { signal: AbortSignal.timeout(20_000) })).toBe(true);
+    expect(await server.stats()).toMatchObject({ revocations: 1 });
+  });
+
+  test("are not sent to an authorization server elsewhere", async () => {
+    await open({ realm: "blue" }, { headers });
+    await harness.signIn();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect((await server.stats()).foreignHeaders).toEqual([]);
+  });
+
+  test("are sent if a program prints them", async () => {
+    const headersHelper = `echo '{"X-Realm": "blue"}'`;
+    await open({ realm: "blue", resourceMetadata: "none" }, { headersHelper, oauth: { grant: "authorization_code" } });
+    await harness.signIn();
+    await server.change({ expireTokens: true });
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await server.stats()).toMatchObject({ refreshes: 1 });
+  });
 });
 
 describe("additional rights", () => {

@@ -5,7 +5,7 @@ import { startAuthorization } from "@modelcontextprotocol/client";
 import { isSafe } from "../../base/loopback.ts";
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, endpointOf } from "../endpoint.ts";
 import { NetworkFailure, refusal } from "../network-failure.ts";
 import { pageAddress } from "../page-address.ts";
 import type { Challenge } from "./challenge.ts";
@@ -34,12 +34,13 @@ export async function authorize(asked: Authorization) {
   const probed = await probe(asked, url);
   if (needsNobody(server)) {
     const refused = store.read(server)?.tokens?.access;
-    await renew({ server, url, store, challenge: probed.challenge, refused, signal });
+    await renew({ server, url, store, challenge: probed.challenge, refused, headers: endpoint.headers, signal });
     return undefined;
   }
-  const fetch = privateFetch(url, signal);
+  const fetch = privateFetch(url, signal, endpoint.headers);
   const found = await discover(url, probed.challenge, fetch);
-  if (!found.metadata && !found.resource && probed.status !== 401) throw asksForNothing(probed.status);
+  const isAsked = probed.status === 401 || probed.challenge !== undefined;
+  if (!found.metadata && !found.resource && !isAsked) throw asksForNothing(probed.status);
   const record = store.read(server);
   checkIssuer(server, record, found);
   const scopes = scopesFor(server, probed.challenge, found, record);
@@ -76,7 +77,9 @@ function asksForNothing(status: number): NetworkFailure {
 /** The scopes of the config, or else in the order of the specification; plus scopes that the server has asked for since. */
 function scopesFor(server: NetworkServer, challenge: Challenge | undefined, found: Discovered, record?: SignInRecord) {
   const usual = chosenScopes(server) ?? challenge?.scopes ?? found.scopes ?? [];
-  const more = record?.wantedScopes ? [...record.wantedScopes, ...(record.tokens?.scopes ?? [])] : [];
+  const more = record?.wantedScopes
+    ? [...record.wantedScopes, ...(record.tokens?.asked ?? record.tokens?.scopes ?? [])]
+    : [];
   const scopes = union(usual, more);
   // Some authorization servers give no refresh token without this scope.
   const isOffered = found.metadata?.scopes_supported?.includes("offline_access") === true;
@@ -171,7 +174,8 @@ async function exchanged(
 /** Revokes tokens that are not needed any more. */
 export async function takeBack(server: NetworkServer, record: SignInRecord, signal: AbortSignal): Promise<void> {
   const client = knownClient(server, record);
-  const context = client && oauthContextOf(record, client, privateFetch(httpForm(new URL(server.url)), signal));
+  const { url, headers } = endpointOf(server);
+  const context = client && oauthContextOf(record, client, privateFetch(httpForm(url), signal, headers));
   if (context && record.tokens) await revoke(context, record.tokens);
 }
 

@@ -3,7 +3,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import { endpointOf } from "../endpoint.ts";
+import { type Endpoint, endpointOf } from "../endpoint.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type CredentialStore, isExpired, needsNobody } from "./credentials.ts";
 
@@ -36,6 +36,15 @@ async function withOwnValues(server: NetworkServer, env: Environment | undefined
   return (await import("../entry-values.ts")).withEntryValues(server, { env });
 }
 
+/** The headers of a program belong to all requests, also to those of the sign-in. */
+async function endpointWithPrinted(server: NetworkServer, env: Environment = {}): Promise<Endpoint> {
+  const endpoint = endpointOf(server);
+  if (server.headersHelper === undefined) return endpoint;
+  const { HeadersHelper } = await import("../headers-helper.ts");
+  const printed = await new HeadersHelper(server, { env }).headers();
+  return { ...endpoint, headers: { ...endpoint.headers, ...printed } };
+}
+
 /**
  * For a server without other credentials in its config. Undefined if no person is needed: then the tokens are already stored. Throws
  * NEEDS_SECRET, AUTH_REQUIRED, SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
@@ -50,7 +59,8 @@ export async function beginSignIn(
     await credentials.requireKey();
     const { authorize } = await import("./authorize.ts");
     const read = await withOwnValues(server, env);
-    const begun = await authorize({ server: read, endpoint: endpointOf(read), store: credentials, ...options });
+    const endpoint = await endpointWithPrinted(read, env);
+    const begun = await authorize({ server: read, endpoint, store: credentials, ...options });
     if (!begun) return undefined;
     const { authorizationUrl, finish } = begun;
     return { authorizationUrl, finish: (redirect) => named(server, options.signal, () => finish(redirect)) };
