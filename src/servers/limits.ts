@@ -10,6 +10,9 @@ import { dayMs, hourMs, megabyte } from "../base/units.ts";
 /** One message of a server: a line on stdout, a JSON body, or one event of a stream. */
 export const maxMessageBytes = 256 * megabyte;
 
+/** Characters of an error that a server says in a form of its own. A longer one is cut. */
+export const maxSaidErrorChars = 2_000;
+
 /** Lines of one event. A parser needs far more memory for a short line than the line has bytes. */
 export const maxEventLines = 1_000_000;
 

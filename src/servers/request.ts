@@ -135,7 +135,7 @@ function requestError(
     const { code, message, hint, isGone } = failure;
     // Status 403 concerns this request, not the sign-in.
     if (failure.stands && failure.status !== 403) return unreachable(server, failure);
-    const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
+    const isUnsent = !sent || failureIn(cause)?.isUnsent === true;
     const why = isGone ? ` is gone: ${message}` : `: ${message}`;
     const text = `${what}: server "${server.name}"${why}`;
     if (!isGone || code !== "SERVER_UNAVAILABLE") return new ClaudikinsError(code, text, { hint });

@@ -540,6 +540,25 @@ describe("additional rights", () => {
     expect((await server.stats()).authorizations.map(({ scope }) => scope)).toEqual(["read", "read files:write admin"]);
   });
 
+  test.each([true, false])(
+    "may be needed to connect, to list and to call, each with a sign-in; the error is named: %p",
+    async (named) => {
+      const methodScopes = { initialize: "start", "tools/list": "list", "tools/call": "call" };
+      await open({ methodScopes, stepUpNamesError: named });
+      await harness.signIn();
+      for (const scope of ["start", "list", "call"]) {
+        const tried = scope === "list" ? harness.pool.listTools("far") : harness.call();
+        const text = await harness.failure(tried);
+        expect(text).toContain(`its sign-in needs more scopes: ${scope} (403)`);
+        expect(text).toEndWith("hint: claudikins auth login far");
+        await harness.signIn();
+      }
+      expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+      const asked = (await server.stats()).authorizations.map(({ scope }) => scope);
+      expect(asked).toEqual(["", "start", "start list", "start list call"]);
+    },
+  );
+
   test("are requested once without a person for client credentials", async () => {
     const clients = [{ id: "me", secret: "secret-of-mine" }];
     const oauth = { clientId: "me", clientSecret: "secret-of-mine", grant: "client_credentials" as const };
