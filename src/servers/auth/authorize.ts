@@ -109,6 +109,7 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
     throw notOAuth("its authorization server does not support authorization codes with PKCE (S256)");
   });
   const page = started.authorizationUrl;
+  for (const [name, value] of Object.entries(parametersFor(issuer))) page.searchParams.set(name, value);
   if (!isSafe(page)) {
     throw notOAuth("the sign-in page of its authorization server does not use https://");
   }
@@ -116,6 +117,12 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
   if (problem !== undefined) throw notOAuth(`its sign-in page cannot be opened safely: ${problem}`);
   await checkReach(page, server);
   return started;
+}
+
+/** Google has no scope for refresh tokens, and gives one only for these parameters (developers.google.com/identity/protocols/oauth2). */
+export function parametersFor(issuer: string): Record<string, string> {
+  const isGoogle = URL.parse(issuer)?.hostname === "accounts.google.com";
+  return isGoogle ? { access_type: "offline", prompt: "consent" } : {};
 }
 
 /** The code in the redirect URL, and the issuer if it is named. The issuer is checked before the rest. */

@@ -136,14 +136,35 @@ async function plainTokens(response: Response): Promise<Response> {
   });
 }
 
+/** Sends a request for tokens. An authorization server that does not say how clients authenticate may want the secret in the form, as that of GitHub. */
+async function sent(context: OAuthContext, url: string | URL, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await context.fetch(url, init);
+  } catch (error) {
+    const { authentication, information } = context.client;
+    const { client_id: id, client_secret: secret } = information;
+    const headers = new Headers(init.headers);
+    const isSaid =
+      ("token_endpoint_auth_method" in information && information.token_endpoint_auth_method !== undefined) ||
+      context.metadata?.token_endpoint_auth_methods_supported !== undefined;
+    const isGuess = !authentication && !isSaid && secret !== undefined && headers.has("authorization");
+    if (!isGuess || !isStranger(error)) throw error;
+    headers.delete("authorization");
+    const form = Object.fromEntries(new URLSearchParams(String(init.body)));
+    const body = new URLSearchParams({ ...form, client_id: id, client_secret: secret });
+    return await context.fetch(url, { ...init, headers, body });
+  }
+}
+
 /** Options for the SDK. The resource is passed unchanged, because some servers compare it as a string. */
-function asSdk({ metadata, client, resource, fetch }: OAuthContext) {
+function asSdk(context: OAuthContext) {
+  const { metadata, client, resource } = context;
   return {
     ...(metadata ? { metadata } : {}),
     clientInformation: client.information,
     addClientAuthentication: authenticationOf(client),
     ...(resource === undefined ? {} : { resource }),
-    fetchFn: async (url: string | URL, init?: RequestInit) => plainTokens(await fetch(url, init)),
+    fetchFn: async (url: string | URL, init?: RequestInit) => plainTokens(await sent(context, url, init)),
   };
 }
 
@@ -174,7 +195,10 @@ export function isEnded(error: unknown): boolean {
   return error instanceof AuthorizationRefused && ["invalid_grant", "bad_refresh_token"].includes(error.error ?? "");
 }
 
+/** The last one is that of GitHub. */
+const strangerErrors: readonly unknown[] = ["invalid_client", "unauthorized_client", "incorrect_client_credentials"];
+
 /** Whether the authorization server does not know the client any more. */
 export function isStranger(error: unknown): boolean {
-  return error instanceof AuthorizationRefused && ["invalid_client", "unauthorized_client"].includes(error.error ?? "");
+  return error instanceof AuthorizationRefused && strangerErrors.includes(error.error);
 }
