@@ -18,6 +18,9 @@ import type { SignInRecord, StoredClient } from "./credentials.ts";
 import { type Discovered, isSameIssuer } from "./discovery.ts";
 import { AuthorizationRefused, isOurs, logoutCommand, notOAuth, shortLine } from "./words.ts";
 
+/** RFC 8628, section 3.4. */
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
 export interface OAuthClient {
   stored: StoredClient;
   /** What the SDK needs, with the secret of the config. */
@@ -57,7 +60,8 @@ export function checkIssuer(server: NetworkServer, record: SignInRecord | undefi
 }
 
 interface Introduction {
-  redirectUrl: URL;
+  /** Undefined for a client that signs people in by device codes. */
+  redirectUrl: URL | undefined;
   scopes: string[];
   fetch: FetchLike;
 }
@@ -93,7 +97,7 @@ function takesDocuments({ metadata }: Discovered): boolean {
 function isStillGood(record: SignInRecord | undefined, { issuer }: Discovered, { redirectUrl }: Introduction): boolean {
   const { client_secret_expires_at: end = 0 } = record?.client ?? {};
   const isHere = record?.issuer !== undefined && isSameIssuer(record.issuer, issuer);
-  return isHere && record.redirectUrl === redirectUrl.href && (end === 0 || end * 1_000 > Date.now());
+  return isHere && record.redirectUrl === redirectUrl?.href && (end === 0 || end * 1_000 > Date.now());
 }
 
 async function registered(found: Discovered, { redirectUrl, scopes, fetch }: Introduction) {
@@ -109,10 +113,10 @@ async function registered(found: Discovered, { redirectUrl, scopes, fetch }: Int
   const clientMetadata = {
     client_name: "claudikins",
     // Some servers accept a redirect to this machine only for native applications.
-    ...{ application_type: isLoopback(redirectUrl.hostname) ? "native" : "web" },
-    redirect_uris: [redirectUrl.href],
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
+    ...{ application_type: !redirectUrl || isLoopback(redirectUrl.hostname) ? "native" : "web" },
+    redirect_uris: redirectUrl ? [redirectUrl.href] : [],
+    grant_types: [redirectUrl ? "authorization_code" : deviceGrant, "refresh_token"],
+    response_types: redirectUrl ? ["code"] : [],
     token_endpoint_auth_method: authenticationMethod(metadata?.token_endpoint_auth_methods_supported),
   };
   try {

@@ -6,6 +6,8 @@ import type { NetworkServer } from "../../config/load.ts";
 import { type Endpoint, endpointOf } from "../endpoint.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type CredentialStore, isExpired, needsNobody } from "./credentials.ts";
+import type { DeviceSignIn } from "./device.ts";
+import { loginCommand } from "./words.ts";
 
 export interface SignIn {
   /** The URL to open in a browser. */
@@ -65,6 +67,34 @@ export async function beginSignIn(
     const { authorizationUrl, finish } = begun;
     return { authorizationUrl, finish: (redirect) => named(server, options.signal, () => finish(redirect)) };
   });
+}
+
+/**
+ * Like `beginSignIn`, by a code that the person enters on any machine. "not offered" if the authorization server does not know device codes.
+ * Throws what `beginSignIn` throws.
+ */
+export async function beginDeviceSignIn(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  { env, signal }: SurroundedBy,
+): Promise<DeviceSignIn | "not offered" | undefined> {
+  return named(server, signal, async () => {
+    await credentials.ready();
+    await credentials.requireKey();
+    const { authorizeDevice } = await import("./device.ts");
+    const read = await withOwnValues(server, env);
+    const endpoint = await endpointWithPrinted(read, env);
+    const begun = await authorizeDevice({ server: read, endpoint, store: credentials, signal });
+    if (typeof begun !== "object") return begun;
+    return { ...begun, finish: () => named(server, signal, begun.finish) };
+  });
+}
+
+/** The error for a person who has asked for a device code where there is none. */
+export function noDeviceCodes(server: string): ClaudikinsError {
+  const message = `Cannot sign in to server "${server}": its authorization server offers no device codes`;
+  const hint = `Sign in on any machine with a browser, and paste the address that it shows at the end: ${loginCommand(server)} --no-browser`;
+  return new ClaudikinsError("CONFIG_INVALID", message, { hint });
 }
 
 /**

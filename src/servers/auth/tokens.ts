@@ -11,7 +11,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { basicAuthorization } from "../../base/basic-authorization.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
-import type { OAuthClient } from "./client.ts";
+import { deviceGrant, type OAuthClient } from "./client.ts";
 import { type SignInRecord, type StoredMetadata, storedMetadataKeys, type Tokens } from "./credentials.ts";
 import { AuthorizationRefused, isOurs, notOAuth, withoutTls } from "./words.ts";
 
@@ -64,6 +64,26 @@ export async function refreshed(context: OAuthContext, before: Tokens): Promise<
     if (!isTooMuch) throw error;
     return { refresh, ...(await ask([])), since };
   }
+}
+
+/** The tokens of a person who has entered the code of the device (RFC 8628, section 3.4). Throws AuthorizationRefused until then. */
+export async function tokensForDevice(context: OAuthContext, deviceCode: string, scopes: string[]): Promise<Tokens> {
+  const tokens = await tokensForGrant(context, { grant_type: deviceGrant, device_code: deviceCode }, [], scopes);
+  return { ...tokens, asked: scopes };
+}
+
+/** Asks for a code of a device (RFC 8628, section 3.1). Throws as the other functions do. */
+export async function deviceAuthorization(context: OAuthContext, endpoint: string, scopes: string[]) {
+  const { client, resource, metadata } = context;
+  const body = new URLSearchParams({
+    client_id: client.information.client_id,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    ...(resource === undefined ? {} : { resource }),
+  });
+  const headers = new Headers({ "content-type": "application/x-www-form-urlencoded", accept: "application/json" });
+  await authenticationOf(client)(headers, body, endpoint, metadata);
+  const answer = parsedJson(await (await sent(context, endpoint, { method: "POST", headers, body })).text());
+  return isObject(answer) ? answer : {};
 }
 
 export function tokensForClient(context: OAuthContext, scopes: string[]): Promise<Tokens> {
