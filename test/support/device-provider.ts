@@ -10,6 +10,8 @@ export interface DeviceProvider extends AsyncDisposable {
   url: string;
   /** The grants of the requests for tokens, in order, without the questions whether a person has entered the code. */
   grants: string[];
+  /** The codes for people, in order. */
+  codes: string[];
   /** The number of clients that have registered. */
   registrations: number;
   /** Seconds between two such questions, and the life of a code. */
@@ -40,6 +42,7 @@ export async function deviceProvider(): Promise<DeviceProvider> {
   const fixture: DeviceProvider = {
     url: resource,
     grants: [],
+    codes: [],
     registrations: 0,
     interval: 0.2,
     codeSeconds: 600,
@@ -64,7 +67,10 @@ export async function deviceProvider(): Promise<DeviceProvider> {
     }
     await next();
     const body = context.body as Record<string, unknown>;
-    if (context.path === "/device/auth" && context.status === 200) body["interval"] = fixture.interval;
+    if (context.path === "/device/auth" && context.status === 200) {
+      body["interval"] = fixture.interval;
+      fixture.codes.push(String(body["user_code"]));
+    }
     if (context.path === "/reg" && context.status === 201) fixture.registrations += 1;
     if (context.path.includes("/.well-known/") && !fixture.isOffered) delete body["device_authorization_endpoint"];
     if (context.path !== "/token") return;
