@@ -105,7 +105,7 @@ describe("a call in the middle of a program", () => {
     return { action: "accept", content: {} };
   };
 
-  test("asks with the code, once for all calls, and goes on when the person has entered it", async () => {
+  test("asks with the code, once for all calls, and is made when the person has entered it", async () => {
     await open({ url: {} }, agree);
     const calls = [1, 2, 3].map((a) => harness.call("echo", { a }));
     expect(await Promise.all(calls)).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }]);
@@ -129,7 +129,7 @@ describe("a call in the middle of a program", () => {
     expect(asked).toMatchObject([{ mode: "form", requestedSchema: { type: "object", properties: {} } }]);
   });
 
-  test("goes on when the person has entered the code, and takes the question back if it is still open", async () => {
+  test("is made when the person has entered the code, and takes the question back if it is still open", async () => {
     const withdrawn = Promise.withResolvers<void>();
     await open({ form: {} }, async (params, { signal }) => {
       signal.addEventListener("abort", () => withdrawn.resolve());
@@ -157,7 +157,7 @@ describe("a call in the middle of a program", () => {
     expect(asked).toEqual([]);
   });
 
-  test("asks nobody where there are no device codes", async () => {
+  test("asks nobody if the authorization server has no device codes", async () => {
     provider.isOffered = false;
     await open({ form: {} }, agree);
     expect(await harness.failure(harness.call())).toEndWith("hint: claudikins auth login far");

@@ -196,7 +196,7 @@ describe("tokens", () => {
     expect(tokens()!.scopes).toEqual(["read"]);
   });
 
-  test("that expired and whose renewed one is refused are renewed once, and not once for each request", async () => {
+  test("are renewed once if they have expired and the server refuses the new one", async () => {
     await open({ accessTokenSeconds: 600 });
     await harness.signIn();
     await age(3_600_000);
@@ -482,7 +482,7 @@ describe("an odd answer", () => {
       },
       { scopes: ["read"], refresh: expect.any(String), expiresAt: expect.any(Number) },
     ],
-  ])("of an authorization server is read: %s", async (_, options, expected) => {
+  ])("is read as if the odd values were missing: %s", async (_, options, expected) => {
     await open({ challengeScopes: ["read"], ...options });
     await harness.signIn();
     expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });

@@ -409,7 +409,7 @@ describe("a failure after the start", () => {
     ["error-without-id", "TOOL_FAILED: far.echo: the disk is full"],
     ["plain-error", "TOOL_FAILED: far.echo: the disk is full"],
     ["error-of-the-session-tool", "TOOL_FAILED: far.echo: the browser session is closed"],
-  ])("whose error comes in a form of its own fails with that error: %s", async (how, text) => {
+  ])("with an error in a form of its own fails with that error: %s", async (how, text) => {
     const server = await start("odd");
     open({ far: { url: httpAt(server), transport: "http" } });
     await call("echo");
