@@ -18,8 +18,16 @@ const isRelay = /[\\/]helpers[\\/]browser[\w-]*\.sh$/;
 /** Whether a browser is likely to open where the user sees it. $BROWSER says so itself. */
 export function hasBrowser(env: Environment, platform: NodeJS.Platform = process.platform): boolean {
   if (env["BROWSER"]) return env["BROWSER"] !== "none" && !isRelay.test(env["BROWSER"]);
-  if (env["SSH_CONNECTION"] || env["SSH_CLIENT"] || env["SSH_TTY"]) return false;
+  if (isOverSsh(env)) return false;
   return platform === "darwin" || platform === "win32" || Boolean(env["DISPLAY"] || env["WAYLAND_DISPLAY"]);
+}
+
+const isOverSsh = (env: Environment) => Boolean(env["SSH_CONNECTION"] || env["SSH_CLIENT"] || env["SSH_TTY"]);
+
+/** Whether the user has come over SSH and sees no browser of this machine. */
+export function isRemoteShell(env: Environment): boolean {
+  const isShown = hasBrowser(env) || Boolean(env["DISPLAY"] || env["WAYLAND_DISPLAY"]);
+  return isOverSsh(env) && !isShown;
 }
 
 /** The commands to try, in their order: words, and no shell between. */

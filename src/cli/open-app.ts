@@ -76,6 +76,7 @@ export async function openApp(
   const telemetry = observed && (await telemetryFor(config, io, observed));
   const settings = {
     ...more,
+    asksToSignIn: !isForMany,
     telemetry,
     cwd: serverFolder(config.origin, io.cwd, io.env),
     recorder: recording && (await recorderOf(config, recording, io)),

@@ -1,5 +1,5 @@
 /** Opens the sign-in page in a browser, or shows its address and reads the pasted redirect. */
-import type { Guide } from "../setup/sign-in/sign-in.ts";
+import type { DeviceGuide, Guide } from "../setup/sign-in/sign-in.ts";
 import { hasBrowser, openBrowser } from "./browser.ts";
 import type { Io } from "./io.ts";
 
@@ -43,6 +43,16 @@ export class TerminalGuide implements Guide {
       this.#say("No browser could be opened. Open the address above in a browser.");
       this.#askForPaste(attempt);
     });
+  }
+
+  showCode({ userCode, page, completePage }: Parameters<DeviceGuide["showCode"]>[0]): void {
+    const { server, json } = this.#options;
+    const complete = completePage?.href;
+    if (json) this.#sayJson({ signIn: { server, url: page.href, code: userCode, completeUrl: complete } });
+    const or = complete === undefined ? "" : `\nOr open this address, which contains the code:\n\n  ${complete}\n`;
+    this.#say(
+      `To sign in to ${server}, open this address in a browser on any machine:\n\n  ${page.href}\n\nand enter the code:\n\n  ${userCode}\n${or}`,
+    );
   }
 
   stray(): void {

@@ -82,7 +82,7 @@ function unmarked(event: Buffer): Buffer {
 }
 
 /** The text after `data:` in the lines of an event. */
-function dataOf(event: Buffer): Buffer {
+export function dataOf(event: Buffer): Buffer {
   const data: Uint8Array[] = [];
   const next = (end: number, start: number) => {
     const at = event.indexOf(end, start);

@@ -45,12 +45,13 @@ export async function answerOfProtocol(
 
 /** The JSON-RPC answer in the body of a failed response. Undefined if there is none, or the body is too long. */
 export async function answerIn(response: Response, id: RequestId): Promise<string | undefined> {
-  try {
-    const text = await boundedText(response, maxErrorBytes, () => new Error("too long for an error"));
-    return (parsedJson(text) as { id?: unknown } | null | undefined)?.id === id ? text : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = await errorText(response);
+  return (parsedJson(text) as { id?: unknown } | null | undefined)?.id === id ? text : undefined;
+}
+
+/** The body of a failed response. Empty if it is too long. */
+export function errorText(response: Response): Promise<string> {
+  return boundedText(response, maxErrorBytes, () => new Error("too long for an error")).catch(() => "");
 }
 
 export function failureOf(error: unknown, { url, hasToken }: Endpoint): NetworkFailure {

@@ -19,13 +19,14 @@ import {
 import { type Chunks, limited } from "../base/bounded-body.ts";
 import { collectSoon } from "../base/collect-soon.ts";
 import { markExact, restoreExact } from "../base/exact-json.ts";
+import { isObject, parsedJson } from "../base/json-object.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
 import { withoutMark, withPlainLists } from "./decoding/decode.ts";
 import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { smallEvents } from "./event-stream.ts";
-import { answerIn, answerOfProtocol, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
+import { dataOf, smallEvents } from "./event-stream.ts";
+import { answerOfProtocol, errorText, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
 import {
   collectedBodyBytes,
   httpDrainMs,
@@ -49,13 +50,20 @@ import {
   tooLarge,
   unreadable,
 } from "./network-failure.ts";
+import {
+  answerOf,
+  errorIn,
+  mayMeanNoSession,
+  messagesIn,
+  type OddEvent,
+  oddEvent,
+  type SaidError,
+} from "./said-error.ts";
 import type { Era } from "./server-client.ts";
+import { SessionCheck } from "./session-check.ts";
 
 /** The code of answers that this transport makes itself. JSON-RPC leaves it to implementations. */
 const connectionLost = -32_000;
-
-/** The SDK uses numbers as ids. */
-const pingId = "claudikins-ping";
 
 /** The exchange to which a `fetch` call of the SDK belongs. */
 const exchanges = new AsyncLocalStorage<Exchange | undefined>();
@@ -73,12 +81,12 @@ export class HttpTransport implements Transport {
   /** The error of the last `fetch`: EventSource turns it into text. */
   #lastFailure: NetworkFailure | undefined;
   #closing: Promise<void> | undefined;
-  /** Whether the server still knows the session. The first request with doubts asks for all. */
-  #knowsSession: Promise<boolean> | undefined;
+  readonly #sessionCheck: SessionCheck;
 
   constructor(endpoint: Endpoint, kind: "auto" | "http" | "sse") {
     this.#endpoint = endpoint;
     this.#kind = kind;
+    this.#sessionCheck = new SessionCheck(endpoint, () => this.#streamable);
   }
 
   async start(): Promise<void> {
@@ -227,7 +235,6 @@ export class HttpTransport implements Transport {
 
   #listen<T extends Transport>(inner: T): T {
     inner.onmessage = (message) => {
-      if (!("method" in message) && message.id === pingId) return;
       if (!("method" in message) && message.id !== undefined) this.#open.delete(message.id);
       restoreExact(message);
       this.onmessage?.(withPlainLists(message));
@@ -258,7 +265,7 @@ export class HttpTransport implements Transport {
       const response = await this.#ask(url, init, exchange);
       return isEventStream(response)
         ? this.#boundedStream(response, init.method, exchange)
-        : await this.#smallBody(response);
+        : await this.#smallBody(response, exchange);
     } catch (error) {
       if (init.method === "GET" && exchange && ++exchange.failedResumptions === maxResumptions)
         this.#brokeOff(exchange);
@@ -269,7 +276,7 @@ export class HttpTransport implements Transport {
   };
 
   /** Handles large messages here, and tells the SDK that the request was accepted without an answer. */
-  async #smallBody(response: Response): Promise<Response> {
+  async #smallBody(response: Response, exchange: Exchange | undefined): Promise<Response> {
     // The body of a redirect or refusal is not needed, but the SDK may read it for its error.
     const maxBytes = response.ok ? maxMessageBytes : maxErrorBytes;
     const refuse = () => tooLarge(megabytes(maxMessageBytes));
@@ -277,18 +284,55 @@ export class HttpTransport implements Transport {
     if (!response.ok) return bounded;
     const bytes = withoutMark(Buffer.from(await bounded.arrayBuffer()));
     const { headers, status } = response;
-    if (bytes.length <= maxInlineBytes)
-      return new Response(bytes.length > 0 ? markExact(bytes.toString()) : null, { headers, status });
+    if (bytes.length <= maxInlineBytes) {
+      const error = exchange && errorIn(parsedJson(bytes.toString()));
+      const answer = error ? await this.#answerFor(error, exchange) : bytes;
+      return new Response(answer.length > 0 ? markExact(answer.toString()) : null, { headers, status });
+    }
     await this.#receive(bytes);
     return new Response(null, { headers, status: 202 });
   }
 
-  /** Throws if the bytes are not a message. */
+  /** Throws if the bytes are no messages. */
   readonly #receive = async (bytes: Buffer): Promise<void> => {
-    const message = await receive(bytes);
-    if (!message) throw unreadable();
-    this.#inner?.onmessage?.(message);
+    for (const each of bytes[0] === openList
+      ? messagesIn(bytes.toString()).map((text) => Buffer.from(text))
+      : [bytes]) {
+      const message = await receive(each);
+      if (!message) throw unreadable();
+      this.#inner?.onmessage?.(message);
+    }
   };
+
+  /** The answer to a request whose response says an error. Throws if the error means that the session has ended. */
+  async #answerFor(error: SaidError, { id }: Exchange): Promise<string> {
+    if (mayMeanNoSession(error) && (await this.#sessionCheck.isLost(200))) throw sessionEnded(200, { isUnsent: true });
+    return answerOf(error, id);
+  }
+
+  /** The events in the form that the SDK reads. */
+  async *#usualEvents(events: Chunks, exchange: Exchange | undefined): Chunks {
+    for await (const bytes of events) {
+      const event = Buffer.from(bytes);
+      const odd = oddEvent(event, dataOf);
+      if (!odd || (!exchange && "error" in odd)) yield bytes;
+      else
+        for (const text of await this.#messagesOf(odd, exchange))
+          yield Buffer.from(`${idLine(event)}data: ${text.replaceAll(/[\r\n]+/g, " ")}\n\n`);
+    }
+  }
+
+  async #messagesOf(odd: OddEvent, exchange: Exchange | undefined): Promise<string[]> {
+    if ("messages" in odd) return odd.messages;
+    try {
+      return exchange ? [await this.#answerFor(odd.error, exchange)] : [];
+    } catch (error) {
+      const failure = this.#failureOf(error);
+      this.#fail(exchange!, connectionLost, failure.message, failure);
+      this.#lose(failure);
+      return [];
+    }
+  }
 
   #boundedStream(response: Response, method: string | undefined, exchange: Exchange | undefined): Response {
     const options = {
@@ -301,7 +345,7 @@ export class HttpTransport implements Transport {
     const ended = () => {
       if (method === "POST" && exchange) setTimeout(() => this.#brokeOff(exchange), httpDrainMs);
     };
-    return withBody(response, (chunks) => untilEnd(smallEvents(chunks, options), ended));
+    return withBody(response, (chunks) => untilEnd(this.#usualEvents(smallEvents(chunks, options), exchange), ended));
   }
 
   /** Fails the stream's request, or the connection if there is no request. The SDK would resume both. */
@@ -326,7 +370,7 @@ export class HttpTransport implements Transport {
       if (!failure) return response;
       const answer = exchange && (await answerOfProtocol(response, exchange));
       if (answer !== undefined) return new Response(answer, { headers: { "content-type": "application/json" } });
-      if (failure.status === 400 && exchange && this.#session !== undefined) {
+      if (exchange && this.#session !== undefined && maySayNoSession.has(response.status)) {
         return await this.#refused(response, exchange, failure);
       }
       await response.body?.cancel();
@@ -338,30 +382,30 @@ export class HttpTransport implements Transport {
     }
   }
 
-  /** Status 400 may concern the session or only this request. A ping finds out. */
-  async #refused(response: Response, exchange: Exchange, failure: NetworkFailure): Promise<Response> {
-    const answer = await answerIn(response, exchange.id);
-    this.#knowsSession ??= this.#ping().finally(() => {
-      this.#knowsSession = undefined;
-    });
+  /** Such a status may concern the session or only this request. A ping finds out. */
+  async #refused(response: Response, { id }: Exchange, failure: NetworkFailure): Promise<Response> {
+    const { status } = response;
+    const text = await errorText(response);
+    const value = parsedJson(text);
+    const error = errorIn(value);
     // An answer with this id shows that the server has read the request.
-    if (!(await this.#knowsSession)) throw sessionEnded(400, { isUnsent: answer === undefined });
-    if (answer === undefined) throw failure;
-    return new Response(answer, { headers: { "content-type": "application/json" } });
-  }
-
-  async #ping(): Promise<boolean> {
-    try {
-      await this.#sendAs(undefined, { jsonrpc: "2.0", id: pingId, method: "ping" });
-      return true;
-    } catch (error) {
-      const { status } = this.#failureOf(error);
-      return status !== 400 && status !== 404;
+    const isAnswer = isObject(value) && value["id"] === id;
+    const mayBeLost = status < 500 || /\bsession/i.test(text);
+    if (mayBeLost && (await this.#sessionCheck.isLost(status))) {
+      throw sessionEnded(status, {
+        isUnsent: status < 500 && (!isAnswer || (error !== undefined && mayMeanNoSession(error))),
+      });
     }
+    if (!isAnswer || status !== 400) throw failure;
+    return new Response(text, { headers: { "content-type": "application/json" } });
   }
 
   get #session(): string | undefined {
-    return this.#inner instanceof StreamableHTTPClientTransport ? this.#inner.sessionId : undefined;
+    return this.#streamable?.sessionId;
+  }
+
+  get #streamable(): StreamableHTTPClientTransport | undefined {
+    return this.#inner instanceof StreamableHTTPClientTransport ? this.#inner : undefined;
   }
 
   /** Undefined for success and redirects. The SDK decides whether to follow a redirect. */
@@ -394,6 +438,17 @@ export class HttpTransport implements Transport {
     this.#end(exchange.id);
     this.onmessage?.({ jsonrpc: "2.0", id: exchange.id, error: { code, message, data } });
   }
+}
+
+/** Statuses that servers have for unknown sessions beside 404, which always means that. */
+const maySayNoSession: ReadonlySet<number> = new Set([400, 406, 409, 410, 412, 422, 440, 500]);
+
+const openList = 0x5b;
+
+/** The line with the id of an event, by which its stream can be resumed. */
+function idLine(event: Buffer): string {
+  const [line] = /^id:.*$/m.exec(event.toString()) ?? [];
+  return line === undefined ? "" : `${line.trim()}\n`;
 }
 
 /** Calls `ended` when the stream has ended or failed, but not when its reader cancels it. */

@@ -10,6 +10,9 @@ import { dayMs, hourMs, megabyte } from "../base/units.ts";
 /** One message of a server: a line on stdout, a JSON body, or one event of a stream. */
 export const maxMessageBytes = 256 * megabyte;
 
+/** Characters of an error that a server says in a form of its own. A longer one is cut. */
+export const maxSaidErrorChars = 2_000;
+
 /** Lines of one event. A parser needs far more memory for a short line than the line has bytes. */
 export const maxEventLines = 1_000_000;
 
@@ -206,8 +209,29 @@ export const signInLookMs = 200;
 /** Life of an exchanged token whose provider names none. */
 export const defaultTokenMs = 5 * 60_000;
 
+/** Time that a person has to enter a device code, if its authorization server does not say. */
+export const defaultDeviceCodeMs = 10 * 60_000;
+
+/** Time that a person has at most, whatever the authorization server says. */
+export const maxDeviceCodeMs = 60 * 60_000;
+
+/** Wait between two questions whether the person has entered a code, if the authorization server does not say, and what each `slow_down` adds (RFC 8628, section 3.5). */
+export const deviceIntervalMs = 5_000;
+
+/** The shortest wait between two such questions, so that an authorization server is not asked all the time. */
+export const minDeviceIntervalMs = 200;
+
+/** The longest wait between two such questions, so that the person does not wait for long. */
+export const maxDeviceIntervalMs = 60_000;
+
+/** Characters of a device code that are shown. Real ones have about eight. */
+export const maxUserCodeChars = 64;
+
 /** Time in which a server that has refused the client is not asked again, unless the user signs in. */
 export const refusedSignInMs = 30_000;
+
+/** A renewed token that a server refuses within this time is not renewed again. */
+export const freshTokenMs = 30_000;
 
 /** Tokens are renewed this long before they expire, because a request takes time, and clocks differ. */
 export const renewalMarginMs = 60_000;

@@ -29,6 +29,13 @@ interface MissingModule {
 export function missingModule(lines: readonly string[], { name, args }: StdioServer): MissingModule | undefined {
   const file = foundBy(modules, lines)?.replace(/^file:\/\//, "");
   if (file !== undefined) {
+    const owner = args.includes(file) ? undefined : packageThatNeeds(file, lines);
+    if (owner !== undefined) {
+      return {
+        why: `its package ${owner} cannot find the module ${file}`,
+        hint: `Install ${owner} again or in another version, or report this to its authors.`,
+      };
+    }
     if (args.includes(file) || isPath(file)) return missingFile(file, name);
     return {
       why: `it cannot find the module ${file}`,
@@ -50,6 +57,27 @@ export function missingFile(path: string, name: string): MissingModule {
     hint: `Install "${name}" there, or correct the path in "args" of "${name}" in the config.`,
     path,
   };
+}
+
+/** Where runtimes say which file needs the module. The first group is its path. */
+const importers = [
+  /\bimported from (?:file:\/\/)?["']?([^"']+?)["']?$/,
+  /\bfrom ['"]([^'"]+)['"]$/,
+  /^\s*- (\S.*)$/,
+  /^\s*File "([^"]+)", line \d+/,
+];
+
+/** The installed package whose file needs the module, or has it. Undefined if the file belongs to no package. */
+function packageThatNeeds(file: string, lines: readonly string[]): string | undefined {
+  const paths = lines.flatMap((line) => importers.map((form) => form.exec(line)?.[1] ?? ""));
+  return [file, ...paths].map(packageOf).find((name) => name !== undefined);
+}
+
+function packageOf(path: string): string | undefined {
+  const found = /.*[\\/](?:node_modules|site-packages|dist-packages)[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(
+    path,
+  )?.[1];
+  return found?.replace("\\", "/");
 }
 
 function foundBy(forms: readonly RegExp[], lines: readonly string[]): string | undefined {

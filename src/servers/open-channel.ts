@@ -133,5 +133,5 @@ async function accessTo(
   const store = await signInStore(credentialsFile, { env: ownEnv, sealing: sealing?.(), warn });
   // What cannot be written can still be read.
   await store.takeOver().catch(() => {});
-  return new Access(server, endpoint, store, helper?.fetch);
+  return new Access(server, endpoint, store, helper);
 }

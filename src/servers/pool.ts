@@ -10,7 +10,7 @@ import type { CallOptions, ListToolsOptions } from "./call-options.ts";
 import type { Connection, ServerCapability } from "./connect.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { PersonSignIns } from "./person-sign-in.ts";
+import { CodeSignIns, PageSignIns, PersonSignIns } from "./person-sign-in.ts";
 import type { Request } from "./request.ts";
 import type { ListedTool, ToolResult } from "./result.ts";
 import { redactTexts } from "./secrets.ts";
@@ -24,12 +24,14 @@ import type { UpdateListener } from "./subscriptions.ts";
 import { type CallParams, ToolCalls } from "./tool-calls.ts";
 import type { ToolsListing } from "./verified-definitions.ts";
 
-export interface PoolOptions extends ConnectionOptions, ServerPermitOptions {}
+export interface PoolOptions extends ConnectionOptions, ServerPermitOptions {
+  /** Whether the agent is the user's own, and may be asked to sign the user in to a server. */
+  asksToSignIn?: boolean | undefined;
+}
 
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   #host: Host;
-  /** Given if the connections are for a person. */
   readonly #signIns: PersonSignIns | undefined;
   readonly #connections: ServerConnections;
   readonly #news: ServerNews;
@@ -42,7 +44,8 @@ export class Pool implements AsyncDisposable {
     const { own, person, log, stored } = options;
     this.servers = servers;
     this.#host = { responder: person };
-    this.#signIns = own && new PersonSignIns({ servers, own, responder: () => this.#host.responder });
+    const way = own ? new PageSignIns(own) : codeSignIns(options);
+    this.#signIns = way && new PersonSignIns({ servers, way, responder: () => this.#host.responder });
     const toolsChanged = (server: string) => this.#permit.definitions.changed(server);
     this.#news = new ServerNews({ servers, connections: () => this.#connections, log, toolsChanged });
     const host = () => this.#host;
@@ -223,8 +226,8 @@ export class Pool implements AsyncDisposable {
   }
 
   /**
-   * Runs the work. If it fails because a person must sign in to the server with the person's own account, the person is asked, and the work
-   * runs once more. Throws what the work throws.
+   * Runs the work. If it fails because a person must sign in to the server, the person is asked where that is possible, and the work runs
+   * once more. Throws what the work throws.
    */
   signedIn<T>(server: string, work: () => Promise<T>, options: CallOptions): Promise<T> {
     return this.#signIns?.concerns(server) ? this.#signIns.during(server, work, options) : work();
@@ -339,4 +342,19 @@ export class Pool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+function codeSignIns({
+  asksToSignIn,
+  credentialsFile,
+  env,
+  ownEnv = env,
+  sealing,
+}: PoolOptions): CodeSignIns | undefined {
+  if (!asksToSignIn || credentialsFile === undefined) return undefined;
+  const store = async () => {
+    const { signInStore } = await import("./auth/sign-in-store.ts");
+    return signInStore(credentialsFile, { env: ownEnv, sealing: sealing?.() });
+  };
+  return new CodeSignIns({ store, env: ownEnv });
 }

@@ -1,12 +1,6 @@
 /** Sends one request to a connected server, and turns failures into errors. */
 
-import {
-  ProtocolErrorCode as McpCode,
-  type ProgressToken,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-} from "@modelcontextprotocol/client";
+import { ProtocolErrorCode as McpCode, ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { durationText } from "../base/duration.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { type Clock, maxTimerMs, TimeLimit } from "../base/time-limit.ts";
@@ -42,7 +36,7 @@ export interface RequestOptions {
   origin?: AbortSignal | undefined;
   /** The agent that makes the request. */
   caller?: Caller | undefined;
-  /** Progress is requested from the server only if this is set. */
+  /** Called with the server's progress, which restarts the time limit in any case. */
   onProgress?: ProgressListener | undefined;
   /** Called, perhaps several times, when the server answers the request with a task. */
   onBecameTask?: (() => void) | undefined;
@@ -60,6 +54,9 @@ interface ConnectedServer {
   progress: ServerProgress;
   closing: AbortSignal;
 }
+
+/** Their servers are always asked for progress, because it restarts the time limit. */
+const lasting: ReadonlySet<string> = new Set(["tools/call", "resources/read", "prompts/get"]);
 
 /** See `Connection.request`. */
 export async function sendRequest(
@@ -87,18 +84,16 @@ export async function sendRequest(
     states += 1;
     onProgress?.({ progress: states, message });
   };
-  const listening =
-    onProgress &&
-    peer.progress.listen((progress) => {
-      limit.restart();
-      onProgress(progress);
-    });
+  const listening = peer.progress.listen((progress) => {
+    limit.restart();
+    if (progress) onProgress?.(progress);
+  });
   // The connection closes a little later than the process ends. Nothing is written meanwhile.
   const hasEnded = peer.server.url === undefined && peer.channel.ended() !== "";
   const sent = !hasEnded && peer.client.transport !== undefined;
   try {
     if (!sent) throw new Error("not connected");
-    const asked = listening ? withToken(request, listening.progressToken) : request;
+    const asked = onProgress || lasting.has(request.method) ? withToken(request, listening.progressToken) : request;
     return await peer.client.ask(asked, { timeout: maxTimerMs, cancellation, origin, onTask });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
@@ -112,11 +107,11 @@ export async function sendRequest(
     stopListening();
     ended();
     limit.end();
-    listening?.end();
+    listening.end();
   }
 }
 
-function withToken({ method, params }: Request, progressToken: ProgressToken): Request {
+function withToken({ method, params }: Request, progressToken: number): Request {
   return { method, params: { ...params, _meta: { ...Object(params["_meta"]), progressToken } } };
 }
 
@@ -140,7 +135,7 @@ function requestError(
     const { code, message, hint, isGone } = failure;
     // Status 403 concerns this request, not the sign-in.
     if (failure.stands && failure.status !== 403) return unreachable(server, failure);
-    const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
+    const isUnsent = !sent || failureIn(cause)?.isUnsent === true;
     const why = isGone ? ` is gone: ${message}` : `: ${message}`;
     const text = `${what}: server "${server.name}"${why}`;
     if (!isGone || code !== "SERVER_UNAVAILABLE") return new ClaudikinsError(code, text, { hint });

@@ -2,6 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type DeviceProvider, deviceProvider } from "../support/device-provider.ts";
 import { eventually } from "../support/eventually.ts";
 import { networkFixture } from "../support/network.ts";
 import { oauthFixture } from "../support/oauth.ts";
@@ -260,4 +261,53 @@ test("login can be interrupted while it waits for the person", async () => {
   const { exitCode, stdout, stderr } = await signingIn;
   expect([exitCode, stdout]).toEqual([130, ""]);
   expect(steady(stderr)).toMatchSnapshot();
+});
+
+describe("login by a code", () => {
+  const remote = { SSH_CONNECTION: "10.0.0.1 1 10.0.0.2 22", BROWSER: "none" };
+
+  /** Signs in while a person enters the code on another machine. */
+  async function withCode(provider: DeviceProvider, argv: string[], options: CliOptions = {}): Promise<string> {
+    const before = provider.codes.length;
+    const signingIn = auth(["login", "far", ...argv], options);
+    await provider.enter(await eventually(() => provider.codes[before]));
+    const text = page(["auth", "login", "far", ...argv], await signingIn, folder.path);
+    return steady(text)
+      .replaceAll(/\b[A-Z]{4}-[A-Z]{4}\b/g, "CODE-CODE")
+      .replace(/"expiresAt":\d+/, '"expiresAt":TIME');
+  }
+
+  test("shows the page and the code, and is what a user over SSH gets", async () => {
+    await using provider = await deviceProvider();
+    configure({ far: { url: provider.url } });
+    const pages = [
+      await withCode(provider, ["--device"]),
+      await withCode(provider, ["--device", "--force", "--json"]),
+      await withCode(provider, ["--force"], { env: remote }),
+    ];
+    expect(pages.join("\n")).toMatchSnapshot();
+  });
+
+  test("is not what a user with a browser gets, over SSH or not", async () => {
+    await using provider = await deviceProvider();
+    configure({ far: { url: provider.url } });
+    const seen = { ...remote, DISPLAY: ":10" };
+    for (const [argv, env] of [
+      [[], seen],
+      [[], {}],
+      [["--no-browser"], remote],
+    ] as const) {
+      await auth(["login", "far", "--timeout", "1s", ...argv], { env });
+    }
+    expect(provider.codes).toEqual([]);
+  });
+
+  test("where it is not offered, a redirect is pasted, or the error says so", async () => {
+    await using server = await oauthFixture({ person: "away" });
+    configure({ far: { url: server.url } });
+    const argv = ["login", "far", "--timeout", "1s"];
+    expect(await shown(argv, { env: remote })).toContain("copy the full address");
+    expect(await shown([...argv, "--device"])).toMatchSnapshot();
+    expect(await shown([...argv, "--device", "--no-browser"])).toMatchSnapshot();
+  });
 });

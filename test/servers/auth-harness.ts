@@ -7,7 +7,7 @@ import type { NetworkServer } from "../../src/config/load.ts";
 import { entryReferencesOf } from "../../src/config/secrets/references.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { beginSignIn } from "../../src/servers/auth/sign-in.ts";
-import { Pool } from "../../src/servers/pool.ts";
+import { Pool, type PoolOptions } from "../../src/servers/pool.ts";
 import { toolValue } from "../../src/servers/result.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -38,7 +38,7 @@ export class AuthHarness implements AsyncDisposable {
   readonly said: string[] = [];
   readonly pool: Pool;
 
-  constructor(entries: Record<string, Entry>) {
+  constructor(entries: Record<string, Entry>, more: Partial<PoolOptions> = {}) {
     const write = (line: string) => void this.said.push(line);
     const servers = Object.entries(entries).map(([name, entry]) => [name, serverOf(name, entry)] as const);
     this.pool = new Pool(new Map(servers), {
@@ -46,6 +46,7 @@ export class AuthHarness implements AsyncDisposable {
       cwd: "/",
       log: { debug: write, info: write, warn: write },
       credentialsFile: this.file,
+      ...more,
     });
   }
 

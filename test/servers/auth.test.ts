@@ -3,6 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { signOut } from "../../src/servers/auth/sign-in.ts";
 import type { Options } from "../fixtures/servers/oauth/options.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
 import { AuthHarness, type Entry } from "./auth-harness.ts";
@@ -172,6 +173,41 @@ describe("tokens", () => {
       expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0, tokenRequests: { refresh_token: 1 } });
     },
   );
+
+  test("are renewed with the scopes that the sign-in has asked for, whatever was granted", async () => {
+    await open({ refreshNeedsScopes: true, challengeScopes: ["api/read", "api/write"] });
+    await harness.signIn();
+    for (const a of [1, 2]) {
+      await server.change({ expireTokens: true });
+      expect(await harness.call("echo", { a })).toEqual({ a });
+    }
+    expect((await server.stats()).refreshScopes).toEqual(["api/read api/write", "api/read api/write"]);
+  });
+
+  test("are renewed without scopes if the authorization server granted less and refuses to be asked for more", async () => {
+    await open({ grantedScopes: ["read"], challengeScopes: ["read", "write"] });
+    complaints = ["/token: a refresh cannot ask for more than was granted (invalid_scope)"];
+    await harness.signIn();
+    for (const a of [1, 2]) {
+      await server.change({ expireTokens: true });
+      expect(await harness.call("echo", { a })).toEqual({ a });
+    }
+    expect((await server.stats()).refreshScopes).toEqual(["read write", null, null]);
+    expect(tokens()!.scopes).toEqual(["read"]);
+  });
+
+  test("are renewed once if they have expired and the server refuses the new one", async () => {
+    await open({ accessTokenSeconds: 600 });
+    await harness.signIn();
+    await age(3_600_000);
+    await server.change({ door: "refuse" });
+    expect(await harness.failure(harness.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: it rejected a fresh token (401)
+      hint: claudikins auth login far"
+    `);
+    await harness.failure(harness.call());
+    expect((await server.stats()).tokenRequests).toEqual({ authorization_code: 1, refresh_token: 1 });
+  });
 
   test("are removed if the refresh token is no longer valid", async () => {
     await open();
@@ -383,6 +419,108 @@ test("a sign-in that cannot be stored is not renewed", async () => {
   expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
 });
 
+describe("an odd answer", () => {
+  test.each<[string, Partial<Options>, object]>([
+    [
+      "null for everything that may be missing",
+      { extras: { tokens: { refresh_token: null, scope: null, expires_in: null, id_token: null, error: null } } },
+      { scopes: ["read"] },
+    ],
+    [
+      "an empty text for everything that may be missing",
+      { extras: { tokens: { refresh_token: "", scope: "", expires_in: "", error: "" } } },
+      { scopes: ["read"] },
+    ],
+    [
+      "values of other types",
+      {
+        extras: {
+          tokens: {
+            refresh_token: false,
+            scope: ["read", "write"],
+            expires_in: "3600.5",
+            id_token: 5,
+            token_type: null,
+          },
+        },
+      },
+      { scopes: ["read", "write"], expiresAt: expect.any(Number) },
+    ],
+    [
+      "scopes with commas",
+      { grantedScopes: ["read", "write"], scopeSeparator: "," },
+      { scopes: ["read", "write"], refresh: expect.any(String), expiresAt: expect.any(Number) },
+    ],
+    [
+      "metadata with nulls",
+      {
+        extras: {
+          metadata: {
+            scopes_supported: null,
+            service_documentation: null,
+            op_policy_uri: "",
+            revocation_endpoint: null,
+          },
+          resource: { scopes_supported: null, jwks_uri: null },
+        },
+      },
+      { scopes: ["read"], refresh: expect.any(String), expiresAt: expect.any(Number) },
+    ],
+    [
+      "a registration with nulls",
+      {
+        extras: {
+          registration: {
+            client_secret: null,
+            client_secret_expires_at: null,
+            client_uri: "",
+            jwks_uri: null,
+            scope: null,
+            redirect_uris: null,
+          },
+        },
+      },
+      { scopes: ["read"], refresh: expect.any(String), expiresAt: expect.any(Number) },
+    ],
+  ])("is read as if the odd values were missing: %s", async (_, options, expected) => {
+    await open({ challengeScopes: ["read"], ...options });
+    await harness.signIn();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    const { access: _access, asked: _asked, since: _since, obtainedAt: _at, ...rest } = tokens()!;
+    expect(rest as object).toEqual(expected);
+  });
+});
+
+describe("headers of the entry", () => {
+  const headers = { "X-Realm": "blue" };
+
+  test("are sent with every request of a sign-in to the server's own origin", async () => {
+    await open({ realm: "blue", resourceMetadata: "none" }, { headers });
+    await harness.signIn();
+    await server.change({ expireTokens: true });
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await server.stats()).toMatchObject({ refreshes: 1 });
+    expect(await signOut(harness.server(), harness.store, { signal: AbortSignal.timeout(20_000) })).toBe(true);
+    expect(await server.stats()).toMatchObject({ revocations: 1 });
+  });
+
+  test("are not sent to an authorization server elsewhere", async () => {
+    await open({ realm: "blue" }, { headers });
+    await harness.signIn();
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect((await server.stats()).foreignHeaders).toEqual([]);
+  });
+
+  test("are sent if a program prints them", async () => {
+    const headersHelper = `echo '{"X-Realm": "blue"}'`;
+    await open({ realm: "blue", resourceMetadata: "none" }, { headersHelper, oauth: { grant: "authorization_code" } });
+    await harness.signIn();
+    await server.change({ expireTokens: true });
+    expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await server.stats()).toMatchObject({ refreshes: 1 });
+  });
+});
+
 describe("additional rights", () => {
   test("scopes that a server requires are named, stored, and requested together with the existing ones", async () => {
     await open({ challengeScopes: ["read"], toolScopes: { write: "files:write", admin: "admin" } });
@@ -401,6 +539,25 @@ describe("additional rights", () => {
     expect(await harness.call("admin", { c: 1 })).toEqual({ c: 1 });
     expect((await server.stats()).authorizations.map(({ scope }) => scope)).toEqual(["read", "read files:write admin"]);
   });
+
+  test.each([true, false])(
+    "may be needed to connect, to list and to call, each with a sign-in; the error is named: %p",
+    async (named) => {
+      const methodScopes = { initialize: "start", "tools/list": "list", "tools/call": "call" };
+      await open({ methodScopes, stepUpNamesError: named });
+      await harness.signIn();
+      for (const scope of ["start", "list", "call"]) {
+        const tried = scope === "list" ? harness.pool.listTools("far") : harness.call();
+        const text = await harness.failure(tried);
+        expect(text).toContain(`its sign-in needs more scopes: ${scope} (403)`);
+        expect(text).toEndWith("hint: claudikins auth login far");
+        await harness.signIn();
+      }
+      expect(await harness.call("echo", { a: 1 })).toEqual({ a: 1 });
+      const asked = (await server.stats()).authorizations.map(({ scope }) => scope);
+      expect(asked).toEqual(["", "start", "start list", "start list call"]);
+    },
+  );
 
   test("are requested once without a person for client credentials", async () => {
     const clients = [{ id: "me", secret: "secret-of-mine" }];

@@ -30,6 +30,58 @@ describe("the last lines of a server", () => {
     expect(missingModule(["starting", line, "  code: 'X'"], server)?.why).toBe(why);
   });
 
+  test.each<[string[], string]>([
+    [
+      [
+        "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /h/_npx/1/node_modules/@acme/mcp/dist/a.js",
+      ],
+      "its package @acme/mcp cannot find the module zod",
+    ],
+    [
+      [
+        "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/h/node_modules/acme/b.js' imported from /h/node_modules/acme/a.js",
+      ],
+      "its package acme cannot find the module /h/node_modules/acme/b.js",
+    ],
+    [
+      [
+        "Error: Cannot find module './lib/b'",
+        "Require stack:",
+        "- /h/node_modules/acme/index.js",
+        "    at Module._load",
+      ],
+      "its package acme cannot find the module ./lib/b",
+    ],
+    [
+      ["error: Cannot find module 'zod' from '/h/node_modules/acme/index.js'"],
+      "its package acme cannot find the module zod",
+    ],
+    [
+      [
+        "Traceback (most recent call last):",
+        '  File "/h/bin/mcp-acme", line 5, in <module>',
+        '  File "/h/lib/python3.12/site-packages/mcp_acme/server.py", line 3, in <module>',
+        "    import requests",
+        "ModuleNotFoundError: No module named 'requests'",
+      ],
+      "its package mcp_acme cannot find the module requests",
+    ],
+    [
+      ["Error: Cannot find module 'C:\\h\\node_modules\\acme\\b.js'"],
+      "its package acme cannot find the module C:\\h\\node_modules\\acme\\b.js",
+    ],
+  ])("blame a package for what its files do not find: %j", (lines, why) => {
+    const found = missingModule(lines, server);
+    expect(found?.why).toBe(why);
+    expect(found?.hint).not.toContain("args");
+  });
+
+  test("blame the config for a file of a package that it names", () => {
+    const file = "/h/node_modules/acme/x.js";
+    const found = missingModule([`Error: Cannot find module '${file}'`], { ...server, args: [file] });
+    expect(found?.why).toBe(`there is no file ${file}`);
+  });
+
   test.each(["fatal: no database", "Error: cannot find module settings", "404 Not Found", "module ready", ""])(
     "%j name nothing that is missing",
     (line) => {

@@ -382,6 +382,48 @@ describe("a failure after the start", () => {
     expect(server.lines.filter((line) => line === "refused tools/call")).toHaveLength(1);
   });
 
+  test.each([
+    ["forgets-in-json", true],
+    ["forgets-without-id", true],
+    ["forgets-in-an-event", true],
+    ["forgets-in-a-plain-event", true],
+    ["forgets-in-an-error-event", true],
+    ["forgets-with-410", true],
+    ["forgets-with-422", true],
+    // Such a server may have run the call.
+    ["forgets-with-500", false],
+  ])("in a session that the server does not know any more is recovered from: %s", async (mode, isRepeated) => {
+    const server = await start(mode);
+    open({ far: { url: httpAt(server), transport: "http" } });
+    await call("forget");
+    if (!isRepeated) expect(await failure(call("echo", { a: 1 }))).toContain("its session has ended (500)");
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    await server.saw("called echo");
+    expect(server.lines.filter((line) => line === "called echo")).toHaveLength(1);
+  });
+
+  test.each([
+    ["error-event", "TOOL_FAILED: far.echo: the disk is full"],
+    ["error-event-text", "TOOL_FAILED: far.echo: the disk is full"],
+    ["error-event-of-jsonrpc", "TOOL_FAILED: far.echo: the disk is full"],
+    ["error-without-id", "TOOL_FAILED: far.echo: the disk is full"],
+    ["plain-error", "TOOL_FAILED: far.echo: the disk is full"],
+    ["error-of-the-session-tool", "TOOL_FAILED: far.echo: the browser session is closed"],
+  ])("with an error in a form of its own fails with that error: %s", async (how, text) => {
+    const server = await start("odd");
+    open({ far: { url: httpAt(server), transport: "http" } });
+    await call("echo");
+    expect(await failure(call("echo", { how }))).toBe(text);
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(server.lines.filter((line) => line === "odd answer")).toHaveLength(1);
+  });
+
+  test.each(["list", "large-list"])("is answered by a list of messages in one event: %s", async (how) => {
+    const server = await start("odd");
+    open({ far: { url: httpAt(server), transport: "http" } });
+    expect(await call("echo", { how })).toEqual({ a: "], {" });
+  });
+
   test("in a stream with event ids is resumed where it broke", async () => {
     const server = await start("resumable");
     open({ far: { url: httpAt(server) } });

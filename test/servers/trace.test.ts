@@ -59,7 +59,7 @@ test("a trace has every message in order, with its size and the time of an answe
     jsonrpc: "2.0",
     id: 1,
     method: "tools/call",
-    params: { name: "env", arguments: { name: "NOTHING" } },
+    params: { name: "env", arguments: { name: "NOTHING" }, _meta: { progressToken: 1 } },
   });
   expect(call?.bytes).toBe(JSON.stringify(call?.message).length);
   expect(result?.message).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "done" }] } });

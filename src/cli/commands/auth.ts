@@ -11,6 +11,7 @@ import { credentialsFile } from "../../config/locations.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { signInStore } from "../../servers/auth/sign-in-store.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
+import type { DeviceGuide } from "../../setup/sign-in/sign-in.ts";
 import {
   type LoginReport,
   loginShape,
@@ -22,6 +23,7 @@ import {
   logout as signOut,
   standings,
 } from "../../setup/sign-in/sign-ins.ts";
+import { isRemoteShell } from "../browser.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
@@ -43,6 +45,7 @@ export const login = command({
       complete: "server",
     }),
     "no-browser": flag("Do not open a browser: show the address and wait for you to paste the redirect"),
+    device: flag("Sign in by a short code that you enter on any machine. Over SSH, this is done where it is offered"),
     timeout: option("Time limit for the sign-in, such as 90s or 15m (default 5m)", timeUpTo(maxSignInMs)),
     force: flag("Sign in again, even if you are signed in or no sign-in is needed"),
     ...configArgs,
@@ -50,6 +53,7 @@ export const login = command({
   examples: [
     "claudikins auth login github",
     "claudikins auth login github --no-browser",
+    "claudikins auth login github --device",
     "claudikins auth login github --force --timeout 15m",
   ],
   json: about("null if no server needs a sign-in", either(loginShape, nothing)),
@@ -63,13 +67,19 @@ export const login = command({
     const { json } = args;
     const { config } = app;
     const browser = !args["no-browser"];
+    if (!browser && args.device) throw new ClaudikinsError("USAGE", "Give --device or --no-browser, not both");
     if (browser && !args.json)
       await io.stderr.write(otherAccountText(server, app.config, await openCredentials(io, { json, config })));
     const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
+    const deviceGuide: DeviceGuide = {
+      isRequired: args.device === true,
+      showCode: (shown) => guide.showCode(shown),
+    };
     const report = await signIn(server, app.catalog, await openCredentials(io, { json, config }), {
       guide,
+      device: args.device || (browser && isRemoteShell(io.env)) ? deviceGuide : undefined,
       timeoutMs: args.timeout ?? defaultSignInMs,
       signal: io.interrupted,
       env: io.env,

@@ -307,7 +307,7 @@ export class SharedServer {
       return;
     }
     if (method === "notifications/progress") {
-      const { port, token } = this.#pending.get(params["progressToken"] as number) ?? {};
+      const { port, token } = this.#pending.get(Number(params["progressToken"])) ?? {};
       if (port && token !== undefined) port.send({ ...message, params: { ...params, progressToken: token } });
       return;
     }

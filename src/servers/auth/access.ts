@@ -1,8 +1,8 @@
 /** Authorizes requests to a server: adds the stored token, renews it when necessary, and says what is wrong if that fails. */
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import type { Authorizer } from "../endpoint.ts";
-import { refusedSignInMs } from "../limits.ts";
+import type { Authorizer, Endpoint } from "../endpoint.ts";
+import { freshTokenMs, refusedSignInMs } from "../limits.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
@@ -18,17 +18,24 @@ export class Access implements Authorizer {
   readonly #store: CredentialStore;
   /** Whether the config sends credentials of its own. */
   readonly #hasOther: boolean;
+  /** Adds the headers of a program. */
+  readonly #helper: Authorizer | undefined;
   /** Sends requests to the server. */
   readonly #send: Authorizer["fetch"];
+  readonly #endpoint: Pick<Endpoint, "headers">;
+  /** The access token that the server has accepted last. */
+  #accepted: string | undefined;
   #renewing: Promise<Tokens | undefined> | undefined;
 
   constructor(
     server: NetworkServer,
-    endpoint: { url: URL; hasToken: boolean },
+    endpoint: Pick<Endpoint, "url" | "hasToken" | "headers">,
     store: CredentialStore,
-    send: Authorizer["fetch"] = fetch,
+    helper?: Authorizer,
   ) {
-    this.#send = send;
+    this.#helper = helper;
+    this.#send = helper?.fetch ?? fetch;
+    this.#endpoint = endpoint;
     this.#server = server;
     this.#url = httpForm(endpoint.url);
     this.#store = store;
@@ -53,13 +60,19 @@ export class Access implements Authorizer {
     const response = await this.#send(to, signed(init, tokens));
     const challenge = challengeOf(response.headers);
     const next = await this.#next(response, challenge, tokens);
-    if (!next) return response;
+    if (!next) {
+      this.#accepted = tokens?.access;
+      return response;
+    }
     await response.body?.cancel();
     const again = await this.#send(to, signed(init, next));
     const secondChallenge = challengeOf(again.headers);
-    if (again.status !== 401 && !isStepUp(again.status, secondChallenge)) return again;
+    if (again.status !== 401 && !isStepUp(again.status, secondChallenge)) {
+      this.#accepted = next.access;
+      return again;
+    }
     await again.body?.cancel();
-    if (again.status === 401) throw this.#needs("it rejected a fresh token (401)", 401);
+    if (again.status === 401) throw this.#rejectsFresh();
     await this.#remember(secondChallenge?.scopes);
     throw this.#needsScopes(secondChallenge?.scopes);
   };
@@ -81,9 +94,19 @@ export class Access implements Authorizer {
   async #afterRefusal(challenge: Challenge | undefined, tokens: Tokens | undefined): Promise<Tokens | undefined> {
     const isOthers = !tokens && !challenge && this.#hasOther && this.#server.oauth === undefined;
     if (isOthers) return undefined;
+    if (tokens && this.#isFresh(tokens)) throw this.#rejectsFresh();
     const renewed = await this.#renew(tokens?.access, challenge);
     if (renewed) return renewed;
     throw this.#needs(tokens ? "its sign-in expired" : "it needs a sign-in (401)", 401);
+  }
+
+  /** Whether the tokens have just been renewed, and were never accepted. Other ones would be refused as well. */
+  #isFresh({ access, since, obtainedAt }: Tokens): boolean {
+    return obtainedAt > since && access !== this.#accepted && Date.now() - obtainedAt < freshTokenMs;
+  }
+
+  #rejectsFresh(): NetworkFailure {
+    return this.#needs("it rejected a fresh token (401)", 401);
   }
 
   async #stepUp(challenge: Challenge | undefined, tokens: Tokens | undefined): Promise<Tokens | undefined> {
@@ -137,7 +160,8 @@ export class Access implements Authorizer {
 
   async #renew(refused: string | undefined, challenge: Challenge | undefined): Promise<Tokens | undefined> {
     const { renew } = await import("./renewal.ts");
-    const renewal = { server: this.#server, url: this.#url, store: this.#store, refused, challenge };
+    const headers = async () => ({ ...this.#endpoint.headers, ...(await this.#helper?.headers()) });
+    const renewal = { server: this.#server, url: this.#url, store: this.#store, refused, challenge, headers };
     this.#renewing ??= renew(renewal).finally(() => {
       this.#renewing = undefined;
     });
@@ -173,6 +197,8 @@ function signed(init: RequestInit, tokens: Tokens | undefined): RequestInit {
   return { ...init, headers };
 }
 
+/** Some servers name the scopes without the error. */
 function isStepUp(status: number, challenge: Challenge | undefined): boolean {
-  return status === 403 && challenge?.error === "insufficient_scope";
+  if (status !== 403 || !challenge) return false;
+  return challenge.error === "insufficient_scope" || (challenge.scopes ?? []).length > 0;
 }

@@ -5,12 +5,12 @@ import { startAuthorization } from "@modelcontextprotocol/client";
 import { isSafe } from "../../base/loopback.ts";
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, endpointOf } from "../endpoint.ts";
 import { NetworkFailure, refusal } from "../network-failure.ts";
 import { pageAddress } from "../page-address.ts";
 import type { Challenge } from "./challenge.ts";
 import { checkIssuer, clientFor, knownClient, type OAuthClient } from "./client.ts";
-import { type CredentialStore, needsNobody, type SignInRecord } from "./credentials.ts";
+import { type CredentialStore, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
 import { probe } from "./probe.ts";
@@ -19,32 +19,44 @@ import { chosenScopes, renew, union } from "./renewal.ts";
 import { type Code, isStranger, type OAuthContext, oauthContextOf, recordOf, revoke, tokensForCode } from "./tokens.ts";
 import { AuthorizationRefused, notOAuth, shortLine, signInHint } from "./words.ts";
 
-export interface Authorization {
+export interface SignInRequest {
   server: NetworkServer;
   endpoint: Endpoint;
   store: CredentialStore;
-  redirectUrl: URL;
   signal: AbortSignal;
 }
 
-/** Undefined if the client needs no person. Throws NetworkFailure. */
-export async function authorize(asked: Authorization) {
-  const { server, endpoint, store, redirectUrl, signal } = asked;
+export interface Authorization extends SignInRequest {
+  redirectUrl: URL;
+}
+
+/** What every sign-in begins with. Undefined if the client needs no person. Throws NetworkFailure. */
+export async function prepared(asked: SignInRequest) {
+  const { server, endpoint, store, signal } = asked;
   const url = httpForm(endpoint.url);
   const probed = await probe(asked, url);
   if (needsNobody(server)) {
     const refused = store.read(server)?.tokens?.access;
-    await renew({ server, url, store, challenge: probed.challenge, refused, signal });
+    await renew({ server, url, store, challenge: probed.challenge, refused, headers: endpoint.headers, signal });
     return undefined;
   }
-  const fetch = privateFetch(url, signal);
+  const fetch = privateFetch(url, signal, endpoint.headers);
   const found = await discover(url, probed.challenge, fetch);
-  if (!found.metadata && !found.resource && probed.status !== 401) throw asksForNothing(probed.status);
+  const isAsked = probed.status === 401 || probed.challenge !== undefined;
+  if (!found.metadata && !found.resource && !isAsked) throw asksForNothing(probed.status);
   const record = store.read(server);
   checkIssuer(server, record, found);
-  const scopes = scopesFor(server, probed.challenge, found, record);
+  return { url, found, record, scopes: scopesFor(server, probed.challenge, found, record), fetch };
+}
+
+/** Undefined if the client needs no person. Throws NetworkFailure. */
+export async function authorize(asked: Authorization) {
+  const { server, store, redirectUrl } = asked;
+  const preparation = await prepared(asked);
+  if (!preparation) return undefined;
+  const { url, found, record, scopes, fetch } = preparation;
   const client = await clientFor(server, record, found, { redirectUrl, scopes, fetch });
-  await remember(asked, found, client);
+  await remember(asked, found, client, redirectUrl);
   const state = randomBytes(32).toString("base64url");
   const { authorizationUrl, codeVerifier } = await begun(url, found, {
     clientInformation: client.information,
@@ -76,7 +88,9 @@ function asksForNothing(status: number): NetworkFailure {
 /** The scopes of the config, or else in the order of the specification; plus scopes that the server has asked for since. */
 function scopesFor(server: NetworkServer, challenge: Challenge | undefined, found: Discovered, record?: SignInRecord) {
   const usual = chosenScopes(server) ?? challenge?.scopes ?? found.scopes ?? [];
-  const more = record?.wantedScopes ? [...record.wantedScopes, ...(record.tokens?.scopes ?? [])] : [];
+  const more = record?.wantedScopes
+    ? [...record.wantedScopes, ...(record.tokens?.asked ?? record.tokens?.scopes ?? [])]
+    : [];
   const scopes = union(usual, more);
   // Some authorization servers give no refresh token without this scope.
   const isOffered = found.metadata?.scopes_supported?.includes("offline_access") === true;
@@ -84,14 +98,19 @@ function scopesFor(server: NetworkServer, challenge: Challenge | undefined, foun
 }
 
 /** A new client is stored at once, so that it registers only once, even if the user does not come back. */
-async function remember({ server, store, redirectUrl }: Authorization, found: Discovered, client: OAuthClient) {
+export async function remember(
+  { server, store }: SignInRequest,
+  found: Discovered,
+  client: OAuthClient,
+  redirectUrl: URL | undefined,
+) {
   if (client.stored.origin !== "registered" || store.read(server)?.tokens) return;
   await store.update(server, (now) => ({
     ...now,
     server: server.name,
     issuer: found.issuer,
     client: client.stored,
-    redirectUrl: redirectUrl.href,
+    redirectUrl: redirectUrl?.href,
   }));
 }
 
@@ -106,13 +125,25 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
     throw notOAuth("its authorization server does not support authorization codes with PKCE (S256)");
   });
   const page = started.authorizationUrl;
+  await checkPage(page, server);
+  for (const [name, value] of Object.entries(parametersFor(issuer))) page.searchParams.set(name, value);
+  return started;
+}
+
+/** Throws NetworkFailure for a page that a person should not be sent to. */
+export async function checkPage(page: URL, server: URL): Promise<void> {
   if (!isSafe(page)) {
     throw notOAuth("the sign-in page of its authorization server does not use https://");
   }
   const { problem } = pageAddress(page.href);
   if (problem !== undefined) throw notOAuth(`its sign-in page cannot be opened safely: ${problem}`);
   await checkReach(page, server);
-  return started;
+}
+
+/** Google has no scope for refresh tokens, and gives one only for these parameters (developers.google.com/identity/protocols/oauth2). */
+export function parametersFor(issuer: string): Record<string, string> {
+  const isGoogle = URL.parse(issuer)?.hostname === "accounts.google.com";
+  return isGoogle ? { access_type: "offline", prompt: "consent" } : {};
 }
 
 /** The code in the redirect URL, and the issuer if it is named. The issuer is checked before the rest. */
@@ -147,35 +178,45 @@ function isFromIssuer(named: string | null, { metadata, issuer }: Discovered): b
   return metadata ? named === metadata.issuer : isSameIssuer(named, issuer);
 }
 
-async function exchanged(
-  { server, store, redirectUrl }: Authorization,
-  context: OAuthContext,
-  scopes: string[],
-  code: Code,
-): Promise<void> {
+async function exchanged(asked: Authorization, context: OAuthContext, scopes: string[], code: Code): Promise<void> {
   try {
-    const tokens = await tokensForCode(context, code, scopes);
-    await store.update(server, (now) => ({
-      ...recordOf(server.name, context, tokens),
-      redirectUrl: redirectUrl.href,
-      wantedScopes: now?.wantedScopes,
-    }));
+    await signedIn(asked, context, await tokensForCode(context, code, scopes), asked.redirectUrl);
   } catch (error) {
-    if (!(error instanceof AuthorizationRefused)) throw error;
-    // The next sign-in registers a new client.
-    if (isStranger(error)) await store.update(server, (now) => now && { ...now, client: undefined });
-    throw failed(`its authorization server issued no token: ${error.message}`, { server, store });
+    throw await refusedTokens(error, asked);
   }
+}
+
+/** Stores the tokens of a sign-in. */
+export async function signedIn(
+  { server, store }: SignInRequest,
+  context: OAuthContext,
+  tokens: Tokens,
+  redirectUrl: URL | undefined,
+): Promise<void> {
+  await store.update(server, (now) => ({
+    ...recordOf(server.name, context, tokens),
+    redirectUrl: redirectUrl?.href,
+    wantedScopes: now?.wantedScopes,
+  }));
+}
+
+/** The error of a sign-in whose authorization server gives no tokens. The next sign-in registers a new client if this one is unknown. */
+export async function refusedTokens(error: unknown, asked: SignInRequest): Promise<unknown> {
+  if (!(error instanceof AuthorizationRefused)) return error;
+  const { server, store } = asked;
+  if (isStranger(error)) await store.update(server, (now) => now && { ...now, client: undefined });
+  return failed(`its authorization server issued no token: ${error.message}`, asked);
 }
 
 /** Revokes tokens that are not needed any more. */
 export async function takeBack(server: NetworkServer, record: SignInRecord, signal: AbortSignal): Promise<void> {
   const client = knownClient(server, record);
-  const context = client && oauthContextOf(record, client, privateFetch(httpForm(new URL(server.url)), signal));
+  const { url, headers } = endpointOf(server);
+  const context = client && oauthContextOf(record, client, privateFetch(httpForm(url), signal, headers));
   if (context && record.tokens) await revoke(context, record.tokens);
 }
 
-function failed(message: string, { server, store }: Pick<Authorization, "server" | "store">): NetworkFailure {
+export function failed(message: string, { server, store }: Pick<SignInRequest, "server" | "store">): NetworkFailure {
   const hint = `Start again: ${signInHint(server.name, store.owner)}`;
   return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint });
 }

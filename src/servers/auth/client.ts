@@ -9,6 +9,7 @@ import {
   registerClient,
 } from "@modelcontextprotocol/client";
 import { systemCodeOf } from "../../base/errors.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import type { OAuthEntry } from "../../config/oauth.ts";
@@ -16,6 +17,9 @@ import { NetworkFailure } from "../network-failure.ts";
 import type { SignInRecord, StoredClient } from "./credentials.ts";
 import { type Discovered, isSameIssuer } from "./discovery.ts";
 import { AuthorizationRefused, isOurs, logoutCommand, notOAuth, shortLine } from "./words.ts";
+
+/** RFC 8628, section 3.4. */
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 export interface OAuthClient {
   stored: StoredClient;
@@ -56,7 +60,8 @@ export function checkIssuer(server: NetworkServer, record: SignInRecord | undefi
 }
 
 interface Introduction {
-  redirectUrl: URL;
+  /** Undefined for a client that signs people in by device codes. */
+  redirectUrl: URL | undefined;
   scopes: string[];
   fetch: FetchLike;
 }
@@ -92,7 +97,7 @@ function takesDocuments({ metadata }: Discovered): boolean {
 function isStillGood(record: SignInRecord | undefined, { issuer }: Discovered, { redirectUrl }: Introduction): boolean {
   const { client_secret_expires_at: end = 0 } = record?.client ?? {};
   const isHere = record?.issuer !== undefined && isSameIssuer(record.issuer, issuer);
-  return isHere && record.redirectUrl === redirectUrl.href && (end === 0 || end * 1_000 > Date.now());
+  return isHere && record.redirectUrl === redirectUrl?.href && (end === 0 || end * 1_000 > Date.now());
 }
 
 async function registered(found: Discovered, { redirectUrl, scopes, fetch }: Introduction) {
@@ -105,20 +110,21 @@ async function registered(found: Discovered, { redirectUrl, scopes, fetch }: Int
       hint: takesDocuments(found) ? `${byDocument} Or: ${byHand}` : byHand,
     });
   }
+  const clientMetadata = {
+    client_name: "claudikins",
+    // Some servers accept a redirect to this machine only for native applications.
+    ...{ application_type: !redirectUrl || isLoopback(redirectUrl.hostname) ? "native" : "web" },
+    redirect_uris: redirectUrl ? [redirectUrl.href] : [],
+    grant_types: [redirectUrl ? "authorization_code" : deviceGrant, "refresh_token"],
+    response_types: redirectUrl ? ["code"] : [],
+    token_endpoint_auth_method: authenticationMethod(metadata?.token_endpoint_auth_methods_supported),
+  };
   try {
     return await registerClient(issuer, {
       ...(metadata ? { metadata } : {}),
-      clientMetadata: {
-        client_name: "claudikins",
-        // Some servers accept a redirect to this machine only for native applications.
-        ...{ application_type: isLoopback(redirectUrl.hostname) ? "native" : "web" },
-        redirect_uris: [redirectUrl.href],
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-        token_endpoint_auth_method: authenticationMethod(metadata?.token_endpoint_auth_methods_supported),
-      },
+      clientMetadata,
       ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
-      fetchFn: fetch,
+      fetchFn: async (url, init) => plainRegistration(await fetch(url, init), clientMetadata),
     });
   } catch (error) {
     if (isOurs(error)) throw error;
@@ -135,6 +141,20 @@ async function registered(found: Discovered, { redirectUrl, scopes, fetch }: Int
       hint: 'Register a client there by hand, then add its ID to the config: "oauth": { "clientId": "…" }.',
     });
   }
+}
+
+/** The parts of an answer that are used. Authorization servers leave out what they were sent, or write it in other ways than the SDK requires. */
+async function plainRegistration(response: Response, sent: object): Promise<Response> {
+  const answer = parsedJson(await response.clone().text());
+  if (!response.ok || !isObject(answer)) return response;
+  const { client_id, client_secret, client_secret_expires_at: expiresAt, token_endpoint_auth_method: method } = answer;
+  return Response.json({
+    ...sent,
+    client_id,
+    ...(typeof client_secret === "string" ? { client_secret } : {}),
+    ...(expiresAt === undefined ? {} : { client_secret_expires_at: Number(expiresAt) || 0 }),
+    ...(typeof method === "string" ? { token_endpoint_auth_method: method } : {}),
+  });
 }
 
 /** A client without a secret if possible, because a secret on this machine is not secret. */

@@ -23,6 +23,8 @@ export interface Tokens {
   access: string;
   refresh?: string | undefined;
   scopes: string[];
+  /** The scopes that the sign-in asked for. A refresh asks for the same: some authorization servers answer without them with a token for something else. */
+  asked?: string[] | undefined;
   /** When the user signed in. */
   since: number;
   /** When these tokens were issued. */

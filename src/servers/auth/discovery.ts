@@ -9,7 +9,11 @@ import {
 import type { Challenge } from "./challenge.ts";
 import { isOurs, notOAuth } from "./words.ts";
 
-export type Metadata = OAuthMetadata & { authorization_response_iss_parameter_supported?: boolean };
+export type Metadata = OAuthMetadata & {
+  authorization_response_iss_parameter_supported?: boolean;
+  /** RFC 8628, section 4. */
+  device_authorization_endpoint?: string;
+};
 
 export interface Discovered {
   /** The URL of the authorization server. Clients and tokens belong to one issuer. */
@@ -73,10 +77,12 @@ async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Me
       throw notOAuth(`its authorization server at ${origin} names a different issuer`);
     }
     // The SDK's schema of OpenID Connect omits these.
-    const { revocation_endpoint, authorization_response_iss_parameter_supported: namesIssuer } = JSON.parse(text);
+    const said = JSON.parse(text);
+    const { authorization_response_iss_parameter_supported: namesIssuer } = said;
+    const endpoints = ["revocation_endpoint", "device_authorization_endpoint"];
     return {
       ...metadata,
-      ...(typeof revocation_endpoint === "string" ? { revocation_endpoint } : {}),
+      ...Object.fromEntries(endpoints.filter((key) => typeof said[key] === "string").map((key) => [key, said[key]])),
       authorization_response_iss_parameter_supported: namesIssuer === true,
     };
   } catch (error) {

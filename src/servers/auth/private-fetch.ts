@@ -3,7 +3,7 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { boundedText } from "../../base/bounded-body.ts";
 import { durationText } from "../../base/duration.ts";
-import { parsedJson } from "../../base/json-object.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { megabytes } from "../../base/units.ts";
 import { unlessAborted } from "../abort.ts";
@@ -12,22 +12,46 @@ import { NetworkFailure, noAnswer } from "../network-failure.ts";
 import { checkReach } from "./reach.ts";
 import { AuthorizationRefused, cancelled, notOAuth, shortLine, unavailable, withoutTls } from "./words.ts";
 
+/** The headers of the server's entry. They are sent only to the server's own origin. */
+export type OwnHeaders = Record<string, string> | (() => Promise<Record<string, string>>);
+
 /** `server` is the URL of the MCP server. The SDK follows redirects only within an origin. */
-export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
+export function privateFetch(server: URL, signal: AbortSignal, own: OwnHeaders = {}): FetchLike {
   return async (to, init = {}) => {
     const url = new URL(to);
     const method = init.method ?? "GET";
     checkAddress(url, method, server);
-    const { status, headers, text } = await answer(url, init, server, signal);
+    const isOfServer = url.origin === server.origin;
+    const sent = isOfServer ? withOwn(init, typeof own === "function" ? await own() : own) : init;
+    const { status, headers, text } = await answer(url, sent, server, signal);
     if (status >= 500 || (status === 429 && method !== "GET")) {
-      const isOfServer = url.pathname.startsWith("/.well-known/oauth-protected-resource");
-      const what = isOfServer ? "its sign-in metadata request" : "its authorization server";
+      const isMetadata = url.pathname.startsWith("/.well-known/oauth-protected-resource");
+      const what = isMetadata ? "its sign-in metadata request" : "its authorization server";
       throw unavailable(`${what} failed (${status})`);
     }
     const isRedirect = status >= 300 && status < 400;
     if (method !== "GET" && !isRedirect) checkAccepted(status, text, init);
-    return new Response([204, 205, 304].includes(status) ? null : text, { status, headers });
+    return new Response([204, 205, 304].includes(status) ? null : withoutBlanks(text), { status, headers });
   };
+}
+
+/** The headers of the request itself come first. An authorization of the entry is not meant for the authorization server. */
+function withOwn(init: RequestInit, own: Record<string, string>): RequestInit {
+  const headers = new Headers(own);
+  headers.delete("authorization");
+  new Headers(init.headers).forEach((value, name) => {
+    headers.set(name, value);
+  });
+  return { ...init, headers };
+}
+
+/** Authorization servers write null or an empty text for what they do not have. The SDK would refuse the whole answer. */
+function withoutBlanks(text: string): string {
+  const value = parsedJson(text);
+  if (!isObject(value)) return text;
+  const entries = Object.entries(value);
+  const kept = entries.filter(([, each]) => each !== null && each !== "");
+  return kept.length === entries.length ? text : JSON.stringify(Object.fromEntries(kept));
 }
 
 /** `fetch` would send userinfo as a password. Without TLS, only this machine and the server's own metadata are allowed. */
@@ -67,7 +91,7 @@ async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSig
 /** Throws AuthorizationRefused for an error of RFC 6749. Some servers send it with a status of success. */
 function checkAccepted(status: number, text: string, init: RequestInit): void {
   const { error, error_description: description } = Object(parsedJson(text)) as Record<string, unknown>;
-  const code = typeof error === "string" ? error : undefined;
+  const code = typeof error === "string" && error !== "" ? error : undefined;
   if (status < 400 && code === undefined) return;
   const words = [code, description].filter((each) => typeof each === "string" && each !== "").join(": ");
   throw new AuthorizationRefused(code, words === "" ? `it returned ${status}` : shortLine(words, secretsOf(init)));

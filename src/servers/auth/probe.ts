@@ -36,10 +36,12 @@ export async function probe(asked: ProbeOptions, url: URL): Promise<Pick<ProbeAn
   const { transport } = asked.server;
   if (transport !== "auto" && transport !== "http") return send(asked, url);
   const first = await send(asked, url, message("initialize", { ...handshake, clientInfo, capabilities: {} }));
-  if (first.status === 401) return first;
+  if (isChallenge(first)) return first;
   const second = await send(asked, url, first.session === undefined ? modernList : listIn(first.session));
-  return second.status === 401 ? second : first;
+  return isChallenge(second) ? second : first;
 }
+
+const isChallenge = ({ status, challenge }: ProbeAnswer) => status === 401 || challenge !== undefined;
 
 const clientInfo = { name: "claudikins", version };
 const handshake = { protocolVersion: LATEST_PROTOCOL_VERSION };

@@ -8,7 +8,7 @@ import type { Challenge } from "./challenge.ts";
 import { checkIssuer, knownClient, type OAuthClient, oauthOf } from "./client.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { discover } from "./discovery.ts";
-import { privateFetch } from "./private-fetch.ts";
+import { type OwnHeaders, privateFetch } from "./private-fetch.ts";
 import { isEnded, isStranger, oauthContextOf, recordOf, refreshed, tokensForClient } from "./tokens.ts";
 import { AuthorizationRefused, signInHint } from "./words.ts";
 
@@ -21,18 +21,20 @@ interface Renewal {
   challenge?: Challenge | undefined;
   /** The access token that was refused. Another one in the file has been renewed meanwhile. */
   refused?: string | undefined;
+  /** The headers of the entry, for the server's own origin. */
+  headers?: OwnHeaders | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** Undefined if a person must sign in first. Throws NetworkFailure. A sign-in that has ended is removed. */
 export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
-  const { server, url, store, refused, signal = new AbortController().signal } = renewal;
+  const { server, url, store, refused, headers, signal = new AbortController().signal } = renewal;
   try {
     return await store.alone(server, async () => {
       const record = store.read(server);
       const { tokens } = record ?? {};
       if (tokens && tokens.access !== refused && !isExpired(tokens)) return tokens;
-      const fetch = privateFetch(url, signal);
+      const fetch = privateFetch(url, signal, headers);
       if (server.exchange) return await fromExchange(renewal, server.exchange, record, fetch);
       if (needsNobody(server)) return await fromClient(renewal, record, fetch);
       return record && tokens?.refresh !== undefined ? await fromRefresh(renewal, record, tokens, fetch) : undefined;

@@ -3,9 +3,11 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import { endpointOf } from "../endpoint.ts";
+import { type Endpoint, endpointOf } from "../endpoint.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type CredentialStore, isExpired, needsNobody } from "./credentials.ts";
+import type { DeviceSignIn } from "./device.ts";
+import { loginCommand } from "./words.ts";
 
 export interface SignIn {
   /** The URL to open in a browser. */
@@ -36,6 +38,15 @@ async function withOwnValues(server: NetworkServer, env: Environment | undefined
   return (await import("../entry-values.ts")).withEntryValues(server, { env });
 }
 
+/** The headers of a program belong to all requests, also to those of the sign-in. */
+async function endpointWithPrinted(server: NetworkServer, env: Environment = {}): Promise<Endpoint> {
+  const endpoint = endpointOf(server);
+  if (server.headersHelper === undefined) return endpoint;
+  const { HeadersHelper } = await import("../headers-helper.ts");
+  const printed = await new HeadersHelper(server, { env }).headers();
+  return { ...endpoint, headers: { ...endpoint.headers, ...printed } };
+}
+
 /**
  * For a server without other credentials in its config. Undefined if no person is needed: then the tokens are already stored. Throws
  * NEEDS_SECRET, AUTH_REQUIRED, SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
@@ -50,11 +61,40 @@ export async function beginSignIn(
     await credentials.requireKey();
     const { authorize } = await import("./authorize.ts");
     const read = await withOwnValues(server, env);
-    const begun = await authorize({ server: read, endpoint: endpointOf(read), store: credentials, ...options });
+    const endpoint = await endpointWithPrinted(read, env);
+    const begun = await authorize({ server: read, endpoint, store: credentials, ...options });
     if (!begun) return undefined;
     const { authorizationUrl, finish } = begun;
     return { authorizationUrl, finish: (redirect) => named(server, options.signal, () => finish(redirect)) };
   });
+}
+
+/**
+ * Like `beginSignIn`, by a code that the person enters on any machine. "not offered" if the authorization server does not know device codes.
+ * Throws what `beginSignIn` throws.
+ */
+export async function beginDeviceSignIn(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  { env, signal }: SurroundedBy,
+): Promise<DeviceSignIn | "not offered" | undefined> {
+  return named(server, signal, async () => {
+    await credentials.ready();
+    await credentials.requireKey();
+    const { authorizeDevice } = await import("./device.ts");
+    const read = await withOwnValues(server, env);
+    const endpoint = await endpointWithPrinted(read, env);
+    const begun = await authorizeDevice({ server: read, endpoint, store: credentials, signal });
+    if (typeof begun !== "object") return begun;
+    return { ...begun, finish: () => named(server, signal, begun.finish) };
+  });
+}
+
+/** The error for a person who has asked for a device code where there is none. */
+export function noDeviceCodes(server: string): ClaudikinsError {
+  const message = `Cannot sign in to server "${server}": its authorization server offers no device codes`;
+  const hint = `Sign in on any machine with a browser, and paste the address that it shows at the end: ${loginCommand(server)} --no-browser`;
+  return new ClaudikinsError("CONFIG_INVALID", message, { hint });
 }
 
 /**

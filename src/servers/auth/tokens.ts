@@ -7,11 +7,11 @@ import {
   InsecureTokenEndpointError,
   type OAuthClientProvider,
   type OAuthTokens,
-  refreshAuthorization,
   selectClientAuthMethod,
 } from "@modelcontextprotocol/client";
 import { basicAuthorization } from "../../base/basic-authorization.ts";
-import type { OAuthClient } from "./client.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
+import { deviceGrant, type OAuthClient } from "./client.ts";
 import { type SignInRecord, type StoredMetadata, storedMetadataKeys, type Tokens } from "./credentials.ts";
 import { AuthorizationRefused, isOurs, notOAuth, withoutTls } from "./words.ts";
 
@@ -47,16 +47,43 @@ export interface Code {
 }
 
 /** Throws AuthorizationRefused, and NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR, like the other functions here. */
-export function tokensForCode(context: OAuthContext, code: Code, scopes: string[]): Promise<Tokens> {
-  return asked(scopes, () => exchangeAuthorization(context.issuer, { ...asSdk(context), ...code }));
+export async function tokensForCode(context: OAuthContext, code: Code, scopes: string[]): Promise<Tokens> {
+  const tokens = await answered(scopes, () => exchangeAuthorization(context.issuer, { ...asSdk(context), ...code }));
+  return { ...tokens, asked: scopes };
 }
 
+/** Asks for the scopes of the sign-in. An authorization server that granted less may refuse that, and is asked without scopes from then on. */
 export async function refreshed(context: OAuthContext, before: Tokens): Promise<Tokens> {
-  const refreshToken = before.refresh ?? "";
-  const tokens = await asked(before.scopes, () =>
-    refreshAuthorization(context.issuer, { ...asSdk(context), refreshToken }),
-  );
-  return { ...tokens, since: before.since };
+  const { refresh = "", scopes: granted, since, asked = [] } = before;
+  const ask = (scopes: string[]) =>
+    tokensForGrant(context, { grant_type: "refresh_token", refresh_token: refresh }, scopes, granted);
+  try {
+    return { refresh, ...(await ask(asked)), since, asked };
+  } catch (error) {
+    const isTooMuch = error instanceof AuthorizationRefused && error.error === "invalid_scope" && asked.length > 0;
+    if (!isTooMuch) throw error;
+    return { refresh, ...(await ask([])), since };
+  }
+}
+
+/** The tokens of a person who has entered the code of the device (RFC 8628, section 3.4). Throws AuthorizationRefused until then. */
+export async function tokensForDevice(context: OAuthContext, deviceCode: string, scopes: string[]): Promise<Tokens> {
+  const tokens = await tokensForGrant(context, { grant_type: deviceGrant, device_code: deviceCode }, [], scopes);
+  return { ...tokens, asked: scopes };
+}
+
+/** Asks for a code of a device (RFC 8628, section 3.1). Throws as the other functions do. */
+export async function deviceAuthorization(context: OAuthContext, endpoint: string, scopes: string[]) {
+  const { client, resource, metadata } = context;
+  const body = new URLSearchParams({
+    client_id: client.information.client_id,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    ...(resource === undefined ? {} : { resource }),
+  });
+  const headers = new Headers({ "content-type": "application/x-www-form-urlencoded", accept: "application/json" });
+  await authenticationOf(client)(headers, body, endpoint, metadata);
+  const answer = parsedJson(await (await sent(context, endpoint, { method: "POST", headers, body })).text());
+  return isObject(answer) ? answer : {};
 }
 
 export function tokensForClient(context: OAuthContext, scopes: string[]): Promise<Tokens> {
@@ -68,7 +95,13 @@ export function tokensForAssertion(context: OAuthContext, assertion: string, sco
   return tokensForGrant(context, { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }, scopes);
 }
 
-function tokensForGrant(context: OAuthContext, grant: Record<string, string>, scopes: string[]): Promise<Tokens> {
+/** `granted` are the scopes of an answer that names none. */
+function tokensForGrant(
+  context: OAuthContext,
+  grant: Record<string, string>,
+  scopes: string[],
+  granted = scopes,
+): Promise<Tokens> {
   const { clientInformation, addClientAuthentication, ...options } = asSdk(context);
   const scope = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
   // The part of a provider that the SDK uses here.
@@ -78,7 +111,7 @@ function tokensForGrant(context: OAuthContext, grant: Record<string, string>, sc
     prepareTokenRequest: () => new URLSearchParams({ ...grant, ...scope }),
     addClientAuthentication,
   } as unknown as OAuthClientProvider;
-  return asked(scopes, () => fetchToken(provider, context.issuer, options));
+  return answered(granted, () => fetchToken(provider, context.issuer, options));
 }
 
 /** Authorization servers need not support this. */
@@ -108,19 +141,55 @@ function authenticationOf({ authentication, information }: OAuthClient): AddClie
   );
 }
 
+/** The parts of an answer that are used, in the form that the SDK requires: authorization servers write some of them in other ways. */
+async function plainTokens(response: Response): Promise<Response> {
+  const answer = parsedJson(await response.clone().text());
+  if (!response.ok || !isObject(answer)) return response;
+  const { access_token, refresh_token, token_type, scope, expires_in } = answer;
+  const seconds = Number.parseFloat(String(expires_in));
+  return Response.json({
+    access_token,
+    ...(typeof refresh_token === "string" ? { refresh_token } : {}),
+    token_type: typeof token_type === "string" ? token_type : "Bearer",
+    ...(typeof scope === "string" || Array.isArray(scope) ? { scope: [scope].flat().join(" ") } : {}),
+    ...(Number.isFinite(seconds) ? { expires_in: seconds } : {}),
+  });
+}
+
+/** Sends a request for tokens. An authorization server that does not say how clients authenticate may want the secret in the form, as that of GitHub. */
+async function sent(context: OAuthContext, url: string | URL, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await context.fetch(url, init);
+  } catch (error) {
+    const { authentication, information } = context.client;
+    const { client_id: id, client_secret: secret } = information;
+    const headers = new Headers(init.headers);
+    const isSaid =
+      ("token_endpoint_auth_method" in information && information.token_endpoint_auth_method !== undefined) ||
+      context.metadata?.token_endpoint_auth_methods_supported !== undefined;
+    const isGuess = !authentication && !isSaid && secret !== undefined && headers.has("authorization");
+    if (!isGuess || !isStranger(error)) throw error;
+    headers.delete("authorization");
+    const form = Object.fromEntries(new URLSearchParams(String(init.body)));
+    const body = new URLSearchParams({ ...form, client_id: id, client_secret: secret });
+    return await context.fetch(url, { ...init, headers, body });
+  }
+}
+
 /** Options for the SDK. The resource is passed unchanged, because some servers compare it as a string. */
-function asSdk({ metadata, client, resource, fetch }: OAuthContext) {
+function asSdk(context: OAuthContext) {
+  const { metadata, client, resource } = context;
   return {
     ...(metadata ? { metadata } : {}),
     clientInformation: client.information,
     addClientAuthentication: authenticationOf(client),
     ...(resource === undefined ? {} : { resource }),
-    fetchFn: fetch,
+    fetchFn: async (url: string | URL, init?: RequestInit) => plainTokens(await sent(context, url, init)),
   };
 }
 
 /** `scopes` apply if the response names none: RFC 6749, section 5.1. */
-async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise<Tokens> {
+async function answered(scopes: string[], ask: () => Promise<OAuthTokens>): Promise<Tokens> {
   const obtainedAt = Date.now();
   const tokens = await ask().catch((error: unknown) => {
     if (isOurs(error) || error instanceof AuthorizationRefused) throw error;
@@ -132,11 +201,12 @@ async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise
   return {
     access,
     ...(refresh ? { refresh } : {}),
-    scopes: scope?.split(/\s+/).filter(Boolean) ?? scopes,
+    // GitHub separates them with commas.
+    scopes: scope?.split(/[\s,]+/).filter(Boolean) ?? scopes,
     since: obtainedAt,
     obtainedAt,
     // A lifetime that has already ended counts as unknown.
-    ...(seconds > 0 && Number.isFinite(seconds) ? { expiresAt: obtainedAt + seconds * 1_000 } : {}),
+    ...(seconds > 0 ? { expiresAt: obtainedAt + seconds * 1_000 } : {}),
   };
 }
 
@@ -145,7 +215,10 @@ export function isEnded(error: unknown): boolean {
   return error instanceof AuthorizationRefused && ["invalid_grant", "bad_refresh_token"].includes(error.error ?? "");
 }
 
+/** The last one is that of GitHub. */
+const strangerErrors: readonly unknown[] = ["invalid_client", "unauthorized_client", "incorrect_client_credentials"];
+
 /** Whether the authorization server does not know the client any more. */
 export function isStranger(error: unknown): boolean {
-  return error instanceof AuthorizationRefused && ["invalid_client", "unauthorized_client"].includes(error.error ?? "");
+  return error instanceof AuthorizationRefused && strangerErrors.includes(error.error);
 }

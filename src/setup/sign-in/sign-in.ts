@@ -6,7 +6,8 @@ import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { unlessAborted } from "../../servers/abort.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
-import { beginSignIn, lastRedirect } from "../../servers/auth/sign-in.ts";
+import type { DeviceSignIn } from "../../servers/auth/device.ts";
+import { beginDeviceSignIn, beginSignIn, lastRedirect, noDeviceCodes } from "../../servers/auth/sign-in.ts";
 import { readPasted } from "./pasted-redirect.ts";
 import { RedirectListener, redirectPage } from "./redirect-listener.ts";
 
@@ -21,10 +22,18 @@ export interface Guide {
   stray(): void;
 }
 
+/** Shows the person the page of a sign-in by device code, and the code to enter there. */
+export interface DeviceGuide {
+  isRequired: boolean;
+  showCode(shown: Pick<DeviceSignIn, "userCode" | "page" | "completePage">): void;
+}
+
 export interface SignInOptions {
   guide: Guide;
   /** Time limit for the user. */
   timeoutMs: number;
+  /** Given for a sign-in by device code. If that is not offered and not required, the sign-in is done with a redirect. */
+  device?: DeviceGuide | undefined;
   /** Return false instead of failing if the server offers no sign-in. */
   ifOffered?: boolean;
   signal: AbortSignal;
@@ -39,8 +48,14 @@ export interface SignInOptions {
 export async function signIn(
   server: NetworkServer,
   credentials: CredentialStore,
-  { guide, timeoutMs, ifOffered = false, signal, env }: SignInOptions,
+  options: SignInOptions,
 ): Promise<boolean> {
+  const { guide, timeoutMs, ifOffered = false, device, signal, env } = options;
+  if (device) {
+    const isDone = await signInByCode(server, credentials, device, options);
+    if (isDone !== "not offered") return isDone;
+    if (device.isRequired) throw noDeviceCodes(server.name);
+  }
   const what = `The sign-in to "${server.name}"`;
   await using listener = new RedirectListener(portsFor(server, credentials));
   const beginning = beginSignIn(server, credentials, { redirectUrl: listener.url, signal, env });
@@ -76,6 +91,30 @@ export async function signIn(
   } finally {
     clearTimeout(timer);
     ended.abort();
+  }
+}
+
+async function signInByCode(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  device: DeviceGuide,
+  { timeoutMs, ifOffered = false, signal, env }: SignInOptions,
+): Promise<boolean | "not offered"> {
+  const what = `The sign-in to "${server.name}"`;
+  const late = AbortSignal.timeout(timeoutMs);
+  const ended = AbortSignal.any([signal, late]);
+  const beginning = beginDeviceSignIn(server, credentials, { signal: ended, env });
+  const begun = await unlessAborted(beginning, signal, what).catch((error) => {
+    if (!ifOffered || signal.aborted || !(error instanceof ClaudikinsError)) throw error;
+    return false as const;
+  });
+  if (typeof begun !== "object") return begun ?? true;
+  device.showCode(begun);
+  try {
+    await unlessAborted(begun.finish(), signal, what);
+    return true;
+  } catch (error) {
+    throw late.aborted && !signal.aborted ? tooLate(server.name, timeoutMs) : error;
   }
 }
 
