@@ -399,7 +399,7 @@ function recordStep(facts: ServerFacts): Step {
   };
 }
 
-/** Whoever has made a server has written its lists. */
+/** The lists of a server are texts of the one who made it. */
 function listReads(server: string): readonly Read[] {
   return lists.getOrInsertComputed(server, () => [{ label: "untrusted", source: `the lists of ${server}` }]);
 }

@@ -26,7 +26,10 @@ export class KnownTexts {
 
   /** `size` is about the length of the text, which is not made before it is needed. */
   add(origin: Origin, size: number, text: () => string): void {
-    if (size > maxReadChars || this.#chars + size > maxKeptReadChars) return this.addUnknown(origin.labels);
+    if (size > maxReadChars || this.#chars + size > maxKeptReadChars) {
+      this.addUnknown(origin.labels);
+      return;
+    }
     this.#chars += size;
     this.#texts.push(new KnownText(origin, size, text));
   }
@@ -92,7 +95,7 @@ export class KnownText {
 
   /** Whether the value stands alone in the text: between quotes, or in a table. */
   hasAlone(value: string): boolean {
-    const escaped = value.replace(/[^\p{L}\p{N}]/gu, "\\$&");
+    const escaped = RegExp.escape(value);
     return new RegExp(`["\\\\,;|:\\n\\t>] ?${escaped} ?(?:["\\\\,;|<\\n\\t]|$)`).test(this.#whole);
   }
 
@@ -131,7 +134,10 @@ export class KnownText {
 
   #addLeaf(leaf: string, visit: (value: unknown) => void): void {
     const inside = /^\s*[[{]/.test(leaf) ? parsedOr(leaf, undefined) : undefined;
-    if (inside !== undefined) return visit(inside);
+    if (inside !== undefined) {
+      visit(inside);
+      return;
+    }
     if (leaf.length <= maxFieldChars && !/\n|[.!?] |\s\S+\s\S+\s\S+\s\S+/.test(leaf.trim())) {
       this.#fields.add(lettersOf(leaf));
       for (const address of addressesIn(leaf)) this.#fields.add(lettersOf(address));

@@ -97,7 +97,7 @@ function firstOf<Item, Result>(items: readonly Item[], find: (item: Item) => Res
   return undefined;
 }
 
-/** The source of a text that a stranger has written freely, of which the value repeats the beginning or the end. */
+/** The source of a free text of a stranger that the value repeats at its beginning or its end. */
 function proseIn({ letters }: Value, reads: SessionReads): string | undefined {
   if (letters.length < pieceLetters) return undefined;
   const ends = [letters.slice(0, pieceLetters), letters.slice(-pieceLetters)];

@@ -180,7 +180,7 @@ export class ProgramReads extends SessionReads {
 
   /** Whether the program's text has the word, as the name of a property. */
   isNamed(word: string): boolean {
-    return new RegExp(`(?<![\\w$])${word.replace(/[^\p{L}\p{N}]/gu, "\\$&")}(?![\\w$])`, "u").test(this.#source);
+    return new RegExp(`(?<![\\w$])${RegExp.escape(word)}(?![\\w$])`, "u").test(this.#source);
   }
 
   /** Whether the short text stands between quotes in the program's text. */

@@ -1,4 +1,5 @@
 /** Decodes one message of a server, within limits. Large parts of a result stay JSON text. */
+
 import { edenGC } from "bun:jsc";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
@@ -17,6 +18,7 @@ import {
 } from "../limits.ts";
 import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
+import { withoutMark } from "./byte-order-mark.ts";
 import { LargeJson } from "./large-json.ts";
 
 /** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */
@@ -32,16 +34,6 @@ interface LargePart {
 export interface Decoded {
   message: JSONRPCMessage;
   large: Record<string, LargePart>;
-}
-
-/** The byte order mark, which some programs write before the first message. */
-export const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
-
-/** A view of the bytes after a byte order mark. */
-export function withoutMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
-  return byteOrderMark.every((byte, at) => bytes[at] === byte)
-    ? (bytes.subarray(byteOrderMark.length) as Bytes)
-    : bytes;
 }
 
 /**

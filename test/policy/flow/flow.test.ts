@@ -181,7 +181,7 @@ describe("labels of several places", () => {
       ["public"],
     ],
     ["nobody understands", { name: "do_it", properties: { text: {} } }, []],
-  ])("of resources have the labels of a tool that %s, as far as it reaches any address", async (_, tool, expected) => {
+  ])("come to resources from a tool that %s, as far as it reaches any address", async (_, tool, expected) => {
     const { name, properties, annotations } = tool as { name: string; properties: object; annotations?: never };
     const tools = new ToolLabels({
       servers: new Map([["rec", {}]]),
