@@ -55,9 +55,9 @@ test("the engine, the fresh memory and the way in which memory is written are th
     fresh: digestOf(fresh),
     writers: digestOf(...writers.map(codeOf)),
   }).toEqual({
-    format: 2,
+    format: 3,
     engine: "5935a2dd4675a783",
-    fresh: "a5502f90e597fc66",
+    fresh: "021f51c086dbb1bf",
     writers: "38edcf2c9833f929",
   });
 });
@@ -111,7 +111,7 @@ test("the host's part of a program has the shape of the format", async () => {
   const failed = { failures: "number", failure: "undefined" };
   const line = { level: "string", text: "string" };
   expect(found).toEqual({
-    format: 2,
+    format: 3,
     image: {
       manifest: {
         version: "number",
@@ -132,6 +132,7 @@ test("the host's part of a program has the shape of the format", async () => {
       failures: { Map: [] },
       registry: "undefined",
       charsIn: "number",
+      exact: "undefined",
     },
     restMs: "number",
     wakeAt: "number",

@@ -70,7 +70,9 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   }
   if (asksFor === undefined && !(isPublic && (isStrict || reads.hasRead("untrusted")))) return undefined;
   const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
-  const isChosen = people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads));
+  // A page or a resource goes nowhere else than to the address that is asked for.
+  const isChosen =
+    !sends || (people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads)));
   const data = privateIn(
     values.filter((value) => !people.includes(value)),
     call,
@@ -125,7 +127,7 @@ export function strangersTextIn(args: object, reads: SessionReads): string | und
 
 /** The agent's model answers a server with what it has seen. The server knows its own data. */
 export function leavingInAnswer(server: string, reads: SessionReads): Leaving | undefined {
-  const others = reads.all.filter(({ label, source }) => label === "private" && !source.startsWith(`${server}.`));
+  const others = reads.all.filter(({ label, source }) => label === "private" && serverOf(source) !== server);
   if (others.length === 0) return undefined;
   const sources = sourcesText(others.map(({ source }) => source));
   return { why: `the model would answer ${server}, and may tell it private data (${sources})`, key: sources, reads };
@@ -134,7 +136,7 @@ export function leavingInAnswer(server: string, reads: SessionReads): Leaving | 
 /** Data of another server in a call of a server whose owner is a stranger. A word or a number alone says little. */
 function givenToStranger(call: LeavingCall, values: readonly Value[]): Leaving | undefined {
   const { server, reads } = call;
-  const ofOthers = ({ origin }: KnownText) => !origin.source.startsWith(`${server}.`);
+  const ofOthers = ({ origin }: KnownText) => serverOf(origin.source) !== server;
   const texts = textsOf(reads, "private").filter(ofOthers);
   const pieces = values.flatMap((value) => piecesOf(value)).slice(0, maxComparedPieces);
   for (const { letters, words } of pieces) {
@@ -231,7 +233,10 @@ function privateIn(
 /** Whether the program has written the values itself, but for a few numbers such as counts. */
 function isOwnText(values: readonly Value[], reads: ProgramReads): boolean {
   const words = values.flatMap(({ text, letters }) => (reads.isWritten(letters) ? [] : wordsIn(text)));
-  const others = words.filter((word) => !reads.isWritten(lettersOf(word)));
+  const others = words.filter((word) => {
+    const letters = lettersOf(word);
+    return letters.length < minWordLetters ? letters !== "" && !reads.isNamed(word) : !reads.isWritten(letters);
+  });
   return others.length <= maxSentNumbers && others.every((word) => /^\p{N}[\p{N}.%]{0,8}$/u.test(word));
 }
 
