@@ -8,7 +8,7 @@ import { hourMs } from "../base/units.ts";
 import { usesOwn } from "../config/credentials.ts";
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
-import { type Config, mistakeLines, type ServerConfig } from "../config/load.ts";
+import { type Config, mistakeLines, type ServerConfig, unfilledText } from "../config/load.ts";
 import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
 import { ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
@@ -151,7 +151,7 @@ export class App implements AsyncDisposable {
     this.catalog =
       twin?.catalog.withPool(this.pool) ??
       new ToolCatalog({ config, env, cwd: options.cwd, pool: this.pool, log, ownCommand: () => bestCommand(env) });
-    if (!lender) this.#logMistakes();
+    if (!lender) this.#logNotes();
     this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
     this.#watching = telemetry?.watch(this.#state());
@@ -316,8 +316,9 @@ export class App implements AsyncDisposable {
     return changed;
   }
 
-  #logMistakes(): void {
-    for (const line of mistakeLines(this.config)) this.log.warn(line);
+  #logNotes(): void {
+    const unfilled = [...this.config.servers.values()].flatMap((server) => unfilledText(server) ?? []);
+    for (const line of [...mistakeLines(this.config), ...unfilled]) this.log.warn(line);
   }
 
   /** Everything that is given up here is made again for the next call. */
@@ -329,7 +330,7 @@ export class App implements AsyncDisposable {
   #taken(changed: readonly string[]): void {
     this.catalog.configChanged();
     if (changed.length === 0) return;
-    if (!this.#lender) this.#logMistakes();
+    if (!this.#lender) this.#logNotes();
     this.pool.replaced(changed);
     for (const listener of this.#configListeners) listener();
   }

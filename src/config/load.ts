@@ -40,6 +40,8 @@ interface Named {
   name: string;
   /** The variables that the entry refers to and that are not set. The server cannot be started until they are. */
   needs: string[];
+  /** Variables in its arguments that are not set. They are passed on as they are written. */
+  unfilled?: string[];
   /** The values that were filled in, by the names of their variables. They may be secrets. */
   variables?: Record<string, string>;
   /** Which of its tools may be called. Undefined if the config has no rule for the server: all tools are allowed. */
@@ -89,7 +91,7 @@ export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | "sandbox" |
  * A server on the network. Its `url` and `headers` may contain secrets. After the variables are filled in, `url` may be invalid. `cwd`, the
  * folder of its `headersHelper`, is absolute.
  */
-export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
+export interface NetworkServer extends Named, Omit<NetworkEntry, "env" | Ruled> {}
 
 /** A stdio server has a `command`, a network server has a `url`. */
 export type ServerConfig = StdioServer | NetworkServer;
@@ -153,6 +155,13 @@ export function mistakeLines({ servers, disabled }: Pick<Config, "servers" | "di
       ({ position, text }) => `the server "${name}" is left out: ${mistake?.file}:${position}  ${text}`,
     ),
   );
+}
+
+/** `The arguments of "x" have ${NAME}, …`. Undefined if they have no variable that is not set. */
+export function unfilledText({ name, unfilled = [] }: Named): string | undefined {
+  if (unfilled.length === 0) return undefined;
+  const names = unfilled.map((each) => `\${${each}}`).join(", ");
+  return `The arguments of "${name}" have ${names}, which is not set and is passed on as it is written`;
 }
 
 /** The servers that a project's config has from the user's own. */
@@ -388,18 +397,40 @@ function expandedServer(
   const helper = entry.url === undefined ? undefined : entry.headersHelper;
   const confined = entry.url === undefined ? { ...entry, sandbox: box } : entry;
   const written = helper === undefined ? confined : { ...confined, headersHelper: undefined };
-  const { value, missing, used: variables } = expand(written, env);
+  const { value, missing, used: variables, unfilled } = expandedEntry(written, env);
   const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
   const references = entryReferencesOf(entry, dirname(file));
   const definitions = { mode, config: file };
-  const named = withEdits({ name, needs, variables, policy, definitions, ...references }, writtenEdits, env);
+  const notes = unfilled.length > 0 ? { unfilled } : {};
+  const named = withEdits({ name, needs, variables, policy, definitions, ...notes, ...references }, writtenEdits, env);
   if (value.url === undefined) {
     const folder = value.cwd === undefined ? undefined : resolve(dirname(file), value.cwd);
     return { ...value, ...named, cwd: folder };
   }
   // The transport may depend on a variable.
   const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-  return { ...value, ...named, ...keyFile(value, file), ...helperOf(helper, value, file), transport };
+  const { env: ______, ...reached } = value;
+  return { ...reached, ...named, ...keyFile(value, file), ...helperOf(helper, value, file), transport };
+}
+
+/**
+ * Fills in the variables of an entry. In its arguments, address and headers, its own `env` comes first. A variable in the arguments that is not
+ * set may be one of the program: it is passed on as it is written.
+ */
+function expandedEntry<Entry extends Omit<ServerEntry, Ruled>>(entry: Entry, env: Environment) {
+  const { args, url, headers, ...rest } = entry as Partial<Pick<StdioEntry, "args"> & NetworkEntry>;
+  const others = expand(rest, env);
+  const own = others.value.env ?? {};
+  const around = { ...env, ...own };
+  const words = expand(args ? { args } : {}, around);
+  const reach = expand({ ...(url === undefined ? {} : { url }), ...(headers ? { headers } : {}) }, around);
+  const filled = Object.entries({ ...words.used, ...reach.used }).filter(([name]) => !Object.hasOwn(own, name));
+  return {
+    value: { ...others.value, ...words.value, ...reach.value } as Entry,
+    missing: [...new Set([...others.missing, ...reach.missing])].sort(),
+    used: { ...others.used, ...Object.fromEntries(filled) },
+    unfilled: words.missing.filter((name) => !others.missing.includes(name)),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@
  */
 
 import { z } from "zod";
+import { isObject } from "../base/json-object.ts";
 import {
   addressKeys,
   addressProblem,
@@ -125,6 +126,15 @@ const headers = z.record(
   z.string().regex(headerValue, "must be one line"),
 );
 
+/** The texts of an object that is not ours. */
+const textsOf = z.preprocess(
+  (value) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each === "string"))
+      : undefined,
+  z.record(z.string(), z.string()).optional(),
+);
+
 /** The schema of a server on the network, whose address is in `addressKey`. The second parameter is the unchecked entry. */
 export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntry): z.ZodType<NetworkEntry> =>
   z
@@ -135,6 +145,7 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
       headers: headers.default({}),
       headersHelper: z.string().min(1).optional(),
       cwd: z.string().min(1).optional(),
+      env: textsOf,
       sandbox: noSandbox,
       [addressKey]: textWithout((url) => addressProblem(url, transportOf(type, url))),
     })
@@ -321,6 +332,8 @@ export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
   /** The folder in which the helper runs. A relative path is resolved against the config file. */
   cwd?: string | undefined;
   transport: NetworkTransport;
+  /** Values for variables in the address and the headers, which some hosts keep here. */
+  env?: Record<string, string> | undefined;
   /** `false`: claudikins does not sign in to the server. */
   oauth?: false | OAuthEntry | undefined;
 };

@@ -199,6 +199,7 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, p
       .filter((tool) => !shown.has(tool.name) && isNamed(tool))
       .map((tool) => ({ name: tool.name, jsName: tool.jsName })),
     mayHide: parts.catalog.mayHide(name) || held.length > 0,
+    mayGrow: parts.pool.announcesTools(name),
     functions: known.tools.map((tool) => ({
       name: tool.name,
       jsName: tool.jsName,

@@ -201,9 +201,23 @@ async function listedTool(
   const known = catalog.freshness(server) === "listed" ? catalog.findWithDenied(server) : undefined;
   const listed = known ?? (await catalog.tools(server, { signal }));
   const tool = findTool(listed, name);
-  if (!tool) throw unknownTool(server, name, catalog);
-  pool.refuseDenied(server, tool.name);
-  return { tool, listed };
+  const found = tool ? { tool, listed } : known && (await toolNow(server, name, catalog, signal));
+  if (!found) throw unknownTool(server, name, catalog);
+  pool.refuseDenied(server, found.tool.name);
+  return found;
+}
+
+/** The tool in a list that the server gives now: a call may have added it. Undefined if it is not there. */
+export async function toolNow(
+  server: string,
+  name: string,
+  catalog: ToolCatalog,
+  signal: AbortSignal,
+): Promise<{ tool: RegistryTool; listed: RegistryServer } | undefined> {
+  await catalog.verify(server, signal);
+  const listed = catalog.findWithDenied(server);
+  const tool = listed && findTool(listed, name);
+  return tool && { tool, listed };
 }
 
 async function checkedArguments(

@@ -13,13 +13,27 @@ export async function learnMentioned(source: string, parts: CatalogParts, signal
 type CatalogParts = Pick<Parts, "catalog">;
 
 /**
- * Lists the servers that the code names and this process has not listed yet, because what is stored of them may be old. Returns
- * false if there was none.
+ * Lists the servers that the code names and that may have other tools by now: those that this process has not listed yet, and those that
+ * announce changes. Returns false if there was none.
  */
-export async function askAgain(source: string, parts: CatalogParts, signal?: AbortSignal): Promise<boolean> {
-  const old = mentionedServers(source, parts).filter((name) => parts.catalog.freshness(name) !== "listed");
-  await learnAll(old, () => "listed", parts, signal);
-  return old.length > 0;
+export async function askAgain(
+  source: string,
+  parts: CatalogParts & Pick<Parts, "pool">,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { catalog, pool } = parts;
+  const isListed = (name: string) => catalog.freshness(name) === "listed";
+  const mentioned = mentionedServers(source, parts);
+  const old = mentioned.filter((name) => !isListed(name));
+  // What such a server has listed may have changed without a word.
+  const growing = mentioned.filter((name) => isListed(name) && pool.announcesTools(name));
+  const late = AbortSignal.timeout(firstAnswerMs);
+  const over = signal ? AbortSignal.any([signal, late]) : late;
+  await Promise.all([
+    learnAll(old, () => "listed", parts, signal),
+    ...growing.map((name) => catalog.verify(name, over).catch(() => {})),
+  ]);
+  return old.length + growing.length > 0;
 }
 
 /** The servers that the code names, without closed ones. */

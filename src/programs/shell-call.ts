@@ -9,7 +9,7 @@ import type { TraceContext } from "../base/trace-context.ts";
 import type { ToolResult } from "../servers/result.ts";
 import { findTool, type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
-import { callTool, singleCall } from "./call.ts";
+import { callTool, singleCall, toolNow } from "./call.ts";
 import { type ArgumentWord, argumentsOf, notAnArgument } from "./call-arguments.ts";
 import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
@@ -98,10 +98,13 @@ export async function describe(
     throw explained(error, target, parts);
   }
   const server = await parts.catalog.tools(target.server, { freshAs: "stored", signal });
-  const tool = findTool(server, target.tool);
-  if (!tool) throw unknownTool(target, parts);
-  parts.pool.refuseDenied(target.server, tool.name);
-  return { server, tool };
+  const known = findTool(server, target.tool);
+  const found = known
+    ? { tool: known, listed: server }
+    : await toolNow(target.server, target.tool, parts.catalog, signal);
+  if (!found) throw unknownTool(target, parts);
+  parts.pool.refuseDenied(target.server, found.tool.name);
+  return { server: found.listed, tool: found.tool };
 }
 
 interface CallTarget {

@@ -147,6 +147,8 @@ export interface Namespace {
   hidden?: Pick<KnownFunction, "name" | "jsName">[];
   /** Whether there may be more such functions: then a call of an unknown name reaches the host. */
   mayHide?: boolean;
+  /** Whether a call may add functions: then only the host knows whether an unknown name exists by now. */
+  mayGrow?: boolean;
 }
 
 export interface KnownFunction {

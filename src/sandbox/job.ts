@@ -124,11 +124,16 @@ export class Job {
   async #read(): Promise<{ transpiled: Transpiled; notes: LogEntry[] }> {
     const { source, check } = this.#run;
     const { transpile } = await import("./code/transpile.ts");
-    const { checkCalls } = await import("./code/check.ts");
+    const { checkCalls, namesToCome } = await import("./code/check.ts");
     this.#enter(phase.reading);
     const transpiled = await transpile(source);
     this.#enter(phase.waiting);
     const notes = transpiled.notes.map((note): LogEntry => ({ level: "info", text: `note, ${note}` }));
+    const toCome = namesToCome(transpiled.plain, this.#run.namespaces);
+    this.#run.namespaces = this.#run.namespaces.map((each) => {
+      const names = toCome.get(each.name) ?? [];
+      return names.length > 0 ? { ...each, hidden: [...(each.hidden ?? []), ...names.map(asFunction)] } : each;
+    });
     if (check === "off") return { transpiled, notes };
     const findings = await this.#known.resolved(() => {
       this.#enter(phase.reading);
@@ -214,6 +219,8 @@ export class Job {
     return promise;
   }
 }
+
+const asFunction = (name: string) => ({ name, jsName: undefined });
 
 function successShape(json: string | undefined): SuccessShape {
   if (json === undefined) return {};

@@ -45,6 +45,8 @@ export interface Connection {
   readonly identity: ServerIdentity | undefined;
   /** Whether the server announced the capability. Without it, requests for it are errors. */
   offers(what: ServerCapability): boolean;
+  /** Whether the server announces changes of its tools, which a call may then add. */
+  readonly announcesTools: boolean;
   /** Whether the server announces changes of resources. */
   canSubscribe(): boolean;
   /**
@@ -269,6 +271,7 @@ class Opening {
       offers: (what) =>
         (what === "skills" ? skillsCapabilityOf({ extensions: capabilities.extensions ?? {} }) : capabilities[what]) !==
         undefined,
+      announcesTools: capabilities.tools?.listChanged === true,
       canSubscribe: () => capabilities.resources?.subscribe === true,
       request: (request, requestOptions) =>
         send(request, requestOptions).catch((error: unknown) => {

@@ -244,6 +244,11 @@ export class Pool implements AsyncDisposable {
     return identity && redactTexts(identity, this.#connections.redactor(server));
   }
 
+  /** Whether the server said, when it was last connected, that it announces changes of its tools. */
+  announcesTools(server: string): boolean {
+    return this.#connections.last(server)?.announcesTools === true;
+  }
+
   /** A copy of the value in which the secrets of the server's entry are replaced. */
   redacted<T>(server: string, value: T): T {
     return redactTexts(value, this.#connections.redactor(server));

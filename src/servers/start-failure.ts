@@ -4,7 +4,7 @@ import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/cli
 import { durationText } from "../base/duration.ts";
 import { ClaudikinsError, type ErrorCode, messageOf, systemCodeOf } from "../base/errors.ts";
 import type { Environment } from "../config/environment.ts";
-import type { ServerConfig } from "../config/load.ts";
+import { type ServerConfig, unfilledText } from "../config/load.ts";
 import type { EntryMistake } from "../config/parse.ts";
 import type { Channel } from "./channel.ts";
 import { missingModule } from "./missing-module.ts";
@@ -81,9 +81,12 @@ export function startFailure(
   const lines = channel.lastWords();
   const module = ended ? missingModule(lines, server) : undefined;
   const variable = module ? undefined : missingVariableHint(lines, server, (name) => env[name] !== undefined);
+  const unfilled = unfilledText(server);
   const details = {
     cause,
-    hint: `${module?.hint ?? variable ?? hint}${server.sandbox ? hiddenFiles : ""}`,
+    hint: [module?.hint ?? variable ?? hint, server.sandbox && hiddenFiles, unfilled && `${unfilled}.`]
+      .filter(Boolean)
+      .join(" "),
     lasting: module !== undefined || variable !== undefined || lastingCodes.includes(code),
     missing: module?.path,
     said: module ? undefined : tellingLine(lines),
@@ -91,7 +94,7 @@ export function startFailure(
   return failed(server, code, `did not start: ${module?.why ?? words}`, details, module ? "" : lastWords(channel));
 }
 
-const hiddenFiles = ' If its sandbox hides a file that it needs, name the file in "read" of "sandbox".';
+const hiddenFiles = 'If its sandbox hides a file that it needs, name the file in "read" of "sandbox".';
 
 /** Codes of the system for too many processes or files, and too little memory. */
 const shortages = ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"];

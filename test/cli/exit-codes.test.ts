@@ -83,7 +83,7 @@ describe("exec", () => {
       "return await odd.failing({}).catch((e) => e.code)",
       { odd: fixture("odd") },
     ],
-    [2, "a config that is none", "return 1", { broken: { command: 5 } }],
+    [2, "a config that is none", "return 1", [] as never],
   ])("exits with %i for %s", async (exitCode, _, code, servers) => {
     configure(servers);
     const ended = await cli(["exec", "-e", code], { cwd: path });

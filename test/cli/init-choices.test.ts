@@ -252,11 +252,17 @@ describe("a value that VS Code asked for", () => {
     expect(stderr).not.toContain("s3cr3t-0815");
   });
 
-  test("becomes a variable without a terminal, with an explanation and the next step", async () => {
+  test("leaves the server with its agent without a terminal, with an explanation and the next step", async () => {
+    const file = join(folder.path, ".config/Code/User/mcp.json");
+    const before = readFileSync(file, "utf8");
     const { stderr } = await run(["init", "--no-start", "--apply"]);
-    expect(stderr).toContain("note: maps: MAPS_KEY is not set: the agent asked you for");
-    expect(stderr).toContain("does not see your shell's variables");
-    expect(stderr).toContain("now with --env MAPS_KEY=value or later with claudikins config edit");
+    expect(stderr).toContain(`note: maps stays in ${file}: it needs MAPS_API_KEY, MAPS_KEY, not set here`);
+    expect(stderr).toContain("or add --env MAPS_API_KEY=value");
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+
+  test("is a variable if the environment has it", async () => {
+    await run(["init", "--no-start", "--apply"], { env: { MAPS_KEY: "abc", MAPS_API_KEY: "abc" } });
     expect(config().maps.args).toEqual(["--key=${MAPS_KEY}"]);
   });
 

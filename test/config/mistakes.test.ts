@@ -109,7 +109,6 @@ test("`list` and `doctor` say where the mistake is, and `add` does not accept on
   expect([listed.exitCode, listed.stderr]).toEqual([0, expect.stringContaining(`${file}:4:`)]);
   const checked = await run("doctor", "--json");
   expect(checked.stdout).toContain(`The server \\"wrong\\" is left out: ${file}:4:`);
-  const added = await run("add", "worse", "--no-check", '{"command": "x", "disabled": "no"}');
-  expect(added.exitCode).toBe(2);
-  expect(added.stderr).toContain("mcpServers.worse.disabled: expected true or false");
+  const added = await run("add", "worse", "--no-check", "--json", '{"worse": {"command": "x", "confirm": "x"}}');
+  expect([added.exitCode, added.stderr]).toEqual([2, expect.stringContaining("confirm")]);
 });

@@ -261,7 +261,7 @@ describe("servers on the network", () => {
     const { servers } = parse({
       mcpServers: { a: { type: "http", url: "${BASE}/mcp", ...entry, timeout: 5, auth: "oauth", env: {} } },
     });
-    expect(servers.get("a")).toEqual({ url: "${BASE}/mcp", transport: "http", ...entry });
+    expect(servers.get("a")).toEqual({ url: "${BASE}/mcp", transport: "http", env: {}, ...entry });
   });
 
   test.each([

@@ -5,7 +5,7 @@ import { counted } from "../../base/counted.ts";
 import { readIfThere } from "../../base/files.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { openConfigFile } from "../../config/config-file.ts";
-import { type Config, mistakeLines, ownServersOf } from "../../config/load.ts";
+import { type Config, mistakeLines, ownServersOf, unfilledText } from "../../config/load.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
 import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
@@ -28,6 +28,7 @@ export function configFindings(scene: CheckContext): Finding[] {
     ...ownServers(config),
     ...mistakenEntries(config),
     ...missingVariables(config),
+    ...unfilledArguments(config),
     ...missingForModel(config),
     ...exposedSecrets(file, config, scene),
   ];
@@ -67,6 +68,16 @@ function missingVariables({ servers }: Config): Finding[] {
     const text = `Server "${name}" needs ${needs.join(", ")} in the environment`;
     const repair = needs.map((variable) => `export ${variable}=…`).join("; ");
     return [problem(`variables.${name}`, text, "NEEDS_VARIABLE", repair)];
+  });
+}
+
+/** The program of a server may fill in a variable itself, as mcp-remote does. */
+function unfilledArguments({ servers }: Config): Finding[] {
+  return [...servers.values()].flatMap((server) => {
+    const text = unfilledText(server);
+    return text === undefined
+      ? []
+      : [warning(`variables.${server.name}`, text, `Set it in "env" of "${server.name}", or: claudikins config edit`)];
   });
 }
 

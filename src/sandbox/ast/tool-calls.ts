@@ -1,7 +1,7 @@
 /** Which tool a call in a program means. */
 import type { CallExpression } from "acorn";
 import type { KnownFunction, Namespace } from "../contract.ts";
-import { isMember, type Node, propertyName } from "./nodes.ts";
+import { isMember, keyName, type Node, propertyName } from "./nodes.ts";
 import type { Tree } from "./tree.ts";
 
 /** A program and the servers that it can call. */
@@ -28,6 +28,41 @@ export function calledFunction({ callee }: CallExpression, scope: Scope): Called
   const namespace = serverOf(called.object, scope);
   return namespace && { namespace, server: scope.tree.text(called.object), name };
 }
+
+/** The functions that a program names as members of their servers, in patterns and in imports. */
+export function usedFunctions(scope: Scope): { use: Node; called: CalledFunction }[] {
+  const { tree } = scope;
+  const of = (use: Node, server: Node, name: string | undefined) => {
+    const namespace = name === undefined ? undefined : serverOf(server, scope);
+    return namespace && name !== undefined ? [{ use, called: { namespace, server: tree.text(server), name } }] : [];
+  };
+  const members = tree.all("MemberExpression").filter((node) => !node.optional && !isAsked(node, tree));
+  const patterns = tree
+    .all("VariableDeclarator")
+    .flatMap(({ id, init }) =>
+      id.type === "ObjectPattern" && init
+        ? id.properties.flatMap((each) => (each.type === "Property" ? of(each, init, keyName(each)) : []))
+        : [],
+    );
+  const imports = tree.all("CallExpression").flatMap((use) => {
+    const called = use.callee.type === "Identifier" ? importedFunction(use.callee, scope) : undefined;
+    return called ? [{ use, called }] : [];
+  });
+  return [...members.flatMap((node) => of(node, node.object, propertyName(node))), ...patterns, ...imports];
+}
+
+/** Whether a member is only asked for: the test of a condition, or an operand of `typeof`. */
+function isAsked(node: Node, tree: Tree): boolean {
+  const around = tree.ancestors(node);
+  if (around.some((each) => each.type === "CallExpression" && isIn(node, each.callee))) return false;
+  return around.some((each) => {
+    if (each.type === "UnaryExpression") return each.operator === "typeof";
+    const isTest = each.type === "IfStatement" || each.type === "ConditionalExpression";
+    return isTest ? isIn(node, each.test) : each.type === "LogicalExpression" && isIn(node, each.left);
+  });
+}
+
+const isIn = (inner: Node, outer: Node) => outer.start <= inner.start && inner.end <= outer.end;
 
 /** The existing tool that a call means, by its original name or its name in JavaScript. */
 export function calledTool(

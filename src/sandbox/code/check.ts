@@ -4,11 +4,18 @@
  */
 import type { CallExpression } from "acorn";
 import { checkArguments, correctedCall } from "../ast/arguments.ts";
-import { isMember, propertyName } from "../ast/nodes.ts";
-import { type CalledFunction, calledFunction, calledTool, isCalled, type Scope } from "../ast/tool-calls.ts";
+import type { Node } from "../ast/nodes.ts";
+import {
+  type CalledFunction,
+  calledFunction,
+  calledTool,
+  isCalled,
+  type Scope,
+  usedFunctions,
+} from "../ast/tool-calls.ts";
 import { insteadOfTool, renamed } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
-import type { Bindings } from "../contract.ts";
+import type { Bindings, Namespace } from "../contract.ts";
 import { serverMembers } from "../guest/kinds.ts";
 import type { CodeMistake } from "./check-error.ts";
 import { checkPromises } from "./check-promises.ts";
@@ -42,7 +49,8 @@ function findingsIn(tree: Tree, { namespaces, suggest }: ToolLookup): CodeMistak
     if (!called || call.optional || serverMembers.includes(called.name)) return [];
     // A call of a hidden tool is explained when it is made.
     const isHidden = called.namespace.hidden?.some((each) => isCalled(each, called.name)) ?? false;
-    return isHidden || isGuarded(call, tree) ? [] : [unknownFunction(call, called, tree, suggest)];
+    const isSure = !mayExist(called) && !isHidden && !isGuarded(call, tree, called.name);
+    return isSure ? [unknownFunction(call, called, tree, suggest)] : [];
   });
   // Without a server, there are no promises of tools to look for.
   const namesServer = namespaces.some(({ name, jsName }) => tree.code.includes(jsName ?? name));
@@ -52,13 +60,29 @@ function findingsIn(tree: Tree, { namespaces, suggest }: ToolLookup): CodeMistak
 /**
  * Whether the code first asks if the tool exists: `demo.a ? demo.a() : …`, `if ("a" in demo)`, `demo.a && demo.a()`.
  */
-function isGuarded(call: CallExpression, tree: Tree): boolean {
-  const name = isMember(call.callee) ? propertyName(call.callee) : undefined;
-  return tree.ancestors(call).some((node) => {
+function isGuarded(use: Node, tree: Tree, name: string): boolean {
+  return tree.ancestors(use).some((node) => {
     const asks = node.type === "IfStatement" || node.type === "ConditionalExpression";
     const test = asks ? node.test : node.type === "LogicalExpression" ? node.left : undefined;
-    return test !== undefined && name !== undefined && test.end <= call.start && tree.text(test).includes(name);
+    return test !== undefined && test.end <= use.start && tree.text(test).includes(name);
   });
+}
+
+/** Another spelling of a known name is a mistake in any case. */
+function mayExist({ namespace, name }: CalledFunction): boolean {
+  return namespace.mayGrow === true && renamed(name, namespace.functions) === undefined;
+}
+
+/** The names of functions that a program uses and that a call may add, by their servers. A name that it asks for first is not among them. */
+export function namesToCome(tree: Tree, namespaces: readonly Namespace[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { use, called } of usedFunctions({ tree, namespaces })) {
+    const { namespace, name } = called;
+    const isKnown = serverMembers.includes(name) || namespace.functions.some((each) => isCalled(each, name));
+    if (isKnown || !mayExist(called) || isGuarded(use, tree, name)) continue;
+    found.set(namespace.name, [...(found.get(namespace.name) ?? []), name]);
+  }
+  return found;
 }
 
 function unknownFunction(

@@ -16,11 +16,11 @@ import type { Config } from "../../config/load.ts";
 import { configFileName, projectFolder, userConfigFile } from "../../config/locations.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
 import { lastingCommand } from "../upgrade/lasting.ts";
-import { settleByWishes, type Wishes } from "./choices.ts";
+import { leaveServer, settleByWishes, type Wishes } from "./choices.ts";
 import { settleAsBefore } from "./decisions.ts";
 import { type FoundFile, type FoundFiles, type FoundServer, findServers } from "./find-servers.ts";
 import { withKnownVariables } from "./inherited.ts";
-import { type Inventory, merge } from "./merge.ts";
+import { type Inventory, type MergedServer, merge } from "./merge.ts";
 import { isTogether, type Rewired, rewire, type StartCommand } from "./rewire.ts";
 import { claudikinsName } from "./supported/claudikins-entry.ts";
 import type { Agent, AgentSurroundings } from "./supported/model.ts";
@@ -157,9 +157,27 @@ export async function planSwitch(
   }
   const isNew = configText !== configFile.text;
   const config = await configAsText(configFile, configText === "" ? "{}" : configText, options.env);
+  const unable = servers.flatMap((server) => {
+    const names = server.isThere ? [] : unsetVariables(server, config, options.env);
+    return names.length > 0 ? [{ server, names }] : [];
+  });
+  // The others of a project may have set them.
+  if (unable.length > 0 && configFile.kind === "user") {
+    for (const { server, names } of unable) leaveServer(inventory, server, unsetText(names));
+    return planSwitch(inventory, options);
+  }
   const concerned = files.filter((found) => concerns(found, inventory, options.named));
   return { inventory, configText, config, isNew, ...rewire(concerned, commandFor(configFile, options.env)) };
 }
+
+/** The variables without which the server cannot work here: those that are not set, and values that its agent supplied. */
+function unsetVariables({ name, supplied }: MergedServer, { servers }: Config, env: Environment): string[] {
+  const unset = supplied.flatMap(({ variable }) => (env[variable] ? [] : [variable]));
+  return [...new Set([...(servers.get(name)?.needs ?? []), ...unset])].sort();
+}
+
+const unsetText = (names: readonly string[]) =>
+  `it needs ${names.join(", ")}, not set here. Set this and run claudikins init again, or add --env ${names[0]}=value`;
 
 /**
  * An agent without servers is not changed unless the user names it, and no agent is if the config has no server for it. VS Code then

@@ -146,7 +146,7 @@ describe("the config", () => {
   });
 
   test("is reported with all problems, and the other checks still run", async () => {
-    home.folder.write("claudikins.json", '{ "mcpServers": { "a": { "command": 1 }, "b": { "args": [] } } }');
+    home.folder.write("claudikins.json", '{ "mcpServers": { "a": { "command": 1 } }, "limits": { "calls": "b" } }');
     const { ok, of, exitCode, findings } = await doctor();
     expect([ok, exitCode]).toEqual([false, 2]);
     expect(of("config.file")).toEqual({
@@ -154,7 +154,7 @@ describe("the config", () => {
       message: "The config has 2 problems:",
       details: [
         "FOLDER/claudikins.json:1:37  mcpServers.a.command: expected a string, found 1",
-        "FOLDER/claudikins.json:1:47  mcpServers.b.command: missing, expected a string",
+        'FOLDER/claudikins.json:1:65  limits.calls: expected a number, found "b"',
       ],
       repair: "Correct the file and run the command again. Nothing was started.",
       code: "CONFIG_INVALID",

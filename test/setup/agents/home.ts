@@ -234,6 +234,13 @@ export interface Home {
   files: string[];
 }
 
+/** What the entries refer to: a server whose variables are not set stays with its agent. */
+const variables = Object.fromEntries(
+  ["SENTRY_TOKEN", "FIGMA_ID", "PERPLEXITY_API_KEY", "PERPLEXITY_KEY", "LINEAR_LINEAR", "STRIPE_ACCOUNT", "STRIPE_KEY"]
+    .concat("MAPS_KEY", "DB_URL", "EXTERNAL_KEY", "A_VALUE", "JIRA_KEY_TXT", "JIRA_TOKEN", "JIRA_ID", "DATABASE_URL")
+    .map((name) => [name, `value-of-${name}`]),
+);
+
 /** For Linux, with the default XDG folders. */
 export function homeWithHosts(folder: TemporaryFolder): Home {
   const path = join(folder.path, "home");
@@ -262,5 +269,5 @@ export function homeWithHosts(folder: TemporaryFolder): Home {
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(join("..", "dotfiles", "cursor.json"), link);
   const files = Object.keys(texts).filter((name) => name !== "cursor.env");
-  return { path, project, env: { HOME: path }, files };
+  return { path, project, env: { HOME: path, ...variables }, files };
 }

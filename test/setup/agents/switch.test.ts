@@ -459,12 +459,12 @@ test("an existing config keeps its comments and other servers, and is not writte
 });
 
 test("an invalid config is reported, and no agent's file is changed", async () => {
-  folder.write("home/.config/claudikins/claudikins.json", '{ "mcpServers": { "a": { "comand": "x" } } }');
+  folder.write("home/.config/claudikins/claudikins.json", '{ "mcpServer": {} }');
   const before = everything();
   expect(await init()).toMatchObject({
     exitCode: 2,
     stdout: "",
-    stderr: expect.stringContaining('did you mean "command"?'),
+    stderr: expect.stringContaining('did you mean "mcpServers"?'),
   });
   expect(everything()).toEqual(before);
 });
@@ -477,7 +477,7 @@ describe("init that is killed while it writes", () => {
       const child = Bun.spawn(
         [process.execPath, join(root, "test", "setup", "agents", "killed.ts"), home.project, moment],
         {
-          env: { PATH: process.env["PATH"] ?? "", HOME: home.path },
+          env: { ...home.env, PATH: process.env["PATH"] ?? "", HOME: home.path },
           stdout: "pipe",
           stderr: "inherit",
         },

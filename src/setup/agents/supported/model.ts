@@ -126,5 +126,5 @@ export function suppliedText(
   { variable, question }: Supplied,
   remedy = "write the value into the config with claudikins config edit",
 ): string {
-  return `${variable} is not set: ${question}. An agent started from the desktop does not see your shell's variables: ${remedy}`;
+  return `${variable} must be set: ${question}. An agent started from the desktop does not see your shell's variables: ${remedy}`;
 }
