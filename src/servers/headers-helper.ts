@@ -28,7 +28,7 @@ interface HelperAnswer {
 /** The headers of one server, for all its connections. */
 export class HeadersHelper {
   readonly #server: NetworkServer;
-  readonly #options: OutputOptions;
+  readonly #options: () => OutputOptions;
   readonly #commanded: Record<string, string>;
   #answer: HelperAnswer | undefined;
   #running: Promise<HelperAnswer> | undefined;
@@ -36,7 +36,8 @@ export class HeadersHelper {
   readonly #refusedUntil = new Map<number, number>();
   #failure: { error: unknown; until: number } | undefined;
 
-  constructor(server: NetworkServer, options: OutputOptions) {
+  /** `options` is asked before each run: what is known of a person may change. */
+  constructor(server: NetworkServer, options: () => OutputOptions) {
     this.#server = server;
     this.#options = options;
     this.#commanded = commandedHeaders(server);
@@ -114,8 +115,9 @@ export class HeadersHelper {
   /** Throws NetworkFailure. */
   async #printed(isRefused: boolean): Promise<Record<string, string>> {
     const { headersHelper } = this.#server;
-    if (Object.keys(this.#commanded).length > 0 && isRefused) forgetPrinted(this.#server, this.#options);
-    const { headers } = await withEntryValues({ ...this.#server, headers: this.#commanded }, this.#options).catch(
+    const options = this.#options();
+    if (Object.keys(this.#commanded).length > 0 && isRefused) forgetPrinted(this.#server, options);
+    const { headers } = await withEntryValues({ ...this.#server, headers: this.#commanded }, options).catch(
       (error: unknown) => {
         throw error instanceof ServerFailure
           ? new NetworkFailure(error.why, { code: error.code, hint: error.hint ?? "" })
@@ -123,7 +125,7 @@ export class HeadersHelper {
       },
     );
     if (headersHelper === undefined) return headers;
-    const printed = await printedHeaders({ ...this.#server, headersHelper }, this.#options);
+    const printed = await printedHeaders({ ...this.#server, headersHelper }, options);
     learnSecrets(this.#server, Object.values(printed));
     return { ...headers, ...printed };
   }
