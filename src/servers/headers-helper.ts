@@ -4,6 +4,7 @@
  */
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { headerName, httpForm } from "../config/address.ts";
+import type { Environment } from "../config/environment.ts";
 import type { NetworkServer } from "../config/load.ts";
 import { referencesOf } from "../config/secrets/references.ts";
 import type { Authorizer } from "./endpoint.ts";
@@ -23,6 +24,8 @@ const ofTransport = new Set([
 interface HelperAnswer {
   headers: Record<string, string>;
   at: number;
+  /** The person for whom they were printed, and the groups at that time. */
+  printedFor: string;
 }
 
 /** The headers of one server, for all its connections. */
@@ -62,14 +65,19 @@ export class HeadersHelper {
     await this.headers();
   }
 
+  /** The headers that were printed last, unless the person has other groups since. */
+  get #fresh(): HelperAnswer | undefined {
+    return this.#answer?.printedFor === printedFor(this.#options().env) ? this.#answer : undefined;
+  }
+
   /** Throws NetworkFailure if the program fails. */
   async headers(): Promise<Record<string, string>> {
-    return (this.#answer ?? (await this.#run())).headers;
+    return (this.#fresh ?? (await this.#run())).headers;
   }
 
   /** Like `fetch`, with the headers. A request that is refused for them is sent once more with new ones. */
   readonly fetch = async (to: string | URL, init: RequestInit): Promise<Response> => {
-    const used = this.#answer ?? (await this.#run());
+    const used = this.#fresh ?? (await this.#run());
     const response = await fetch(to, withHeaders(init, used.headers));
     // Ending a session is not worth a run.
     if (!isRefusal(response) || init.method === "DELETE") return response;
@@ -100,10 +108,11 @@ export class HeadersHelper {
   }
 
   #run({ isRefused = false } = {}): Promise<HelperAnswer> {
+    const whose = printedFor(this.#options().env);
     this.#running ??= this.#printed(isRefused)
       .then((headers) => {
         this.#failure = undefined;
-        this.#answer = { headers, at: performance.now() };
+        this.#answer = { headers, at: performance.now(), printedFor: whose };
         return this.#answer;
       })
       .finally(() => {
@@ -130,6 +139,9 @@ export class HeadersHelper {
     return { ...headers, ...printed };
   }
 }
+
+const printedFor = ({ CLAUDIKINS_PERSON: person, CLAUDIKINS_GROUPS: groups }: Environment) =>
+  JSON.stringify([person, groups]);
 
 /** Whether programs print headers of the server. */
 export function hasPrintedHeaders(server: NetworkServer): boolean {

@@ -67,3 +67,12 @@ test.each([
   expect(await tokensOf("bob")).toEqual(["bob [~qa-team~]"]);
   expect(await tokensOf("ann")).toEqual(["ann [~qa-team~,~a,b~]"]);
 });
+
+test("a person who has other groups gets other headers, for the groups that all valid tokens have", async () => {
+  await start({ headersHelper: `printf '{"Authorization":"Bearer %s"}' "$(${print})"` });
+  expect(await tokensOf("ann")).toEqual(["ann [~qa-team~,~a,b~]"]);
+  const { groups } = provider.accounts["ann"]!;
+  provider.accounts["ann"]!.groups = ["qa-team", "leads"];
+  expect(await tokensOf("ann")).toEqual(["ann [~qa-team~]"]);
+  provider.accounts["ann"]!.groups = groups!;
+});
