@@ -125,7 +125,7 @@ export class LivePeople implements AsyncDisposable {
     return subject === "id-token" ? this.#idTokens.of(id) : this.#people.get(id)?.accessToken;
   }
 
-  /** Who the person is, for the programs of entries. Undefined while the person is not here. */
+  /** The identity of a person for the programs of entries. Undefined while the person is not here. */
   identityOf(id: string): { subject: string; groups: string[] } | undefined {
     const live = this.#people.get(id);
     return live && { subject: live.subject, groups: live.groupsAt(Date.now()) };
