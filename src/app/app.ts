@@ -274,12 +274,12 @@ export class App implements AsyncDisposable {
    * An app for the part of our config that is behind a door, or that a person has. It borrows everything but the connections, the catalog
    * and the executions.
    */
-  behindDoor(config: Config, { reload, own }: Pick<AppOptions, "reload" | "own"> = {}): App {
+  behindDoor(config: Config, { reload, own, identity }: Pick<AppOptions, "reload" | "own" | "identity"> = {}): App {
     const { sessionChannels, openChannel } = this.#options;
     const { door, person } = config;
     const view = [door === undefined ? [] : `door ${door}`, person ? `person ${person.id}` : []].flat().join(" ");
     const ownChannel = sessionChannels?.(view) ?? openChannel;
-    return new App(config, this.sandbox, { ...this.#options, openChannel: ownChannel, reload, own }, this);
+    return new App(config, this.sandbox, { ...this.#options, openChannel: ownChannel, reload, own, identity }, this);
   }
 
   /**

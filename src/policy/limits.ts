@@ -100,6 +100,9 @@ export const maxPersonNameChars = 100;
 /** How often expired and revoked people are looked for. What they began must end within a second. */
 export const peopleLookMs = 250;
 
+/** Tokens of one person whose groups are known at once. A person has few clients, and each has one valid token. */
+export const maxLiveTokens = 50;
+
 /** Time for which the groups in the newest token of a person are kept. Older tokens have expired long before. */
 export const newestGroupsKeptMs = 90 * dayMs;
 

@@ -8,6 +8,7 @@ import type { CredentialStore } from "./auth/credentials.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import type { LogFiles } from "./logs/log-file.ts";
 import type { NetworkFailure } from "./network-failure.ts";
+import type { PersonIdentity } from "./person-identity.ts";
 
 export interface Channel {
   transport: Transport;
@@ -42,6 +43,8 @@ export interface ChannelOptions {
   sealing?: (() => Sealing | undefined) | undefined;
   /** The credentials of the person that the servers are connected for, for those that use each person's own. */
   own?: CredentialStore | undefined;
+  /** What is known of this person now, for the programs of entries. */
+  identity?: (() => PersonIdentity | undefined) | undefined;
   /** The headers of the server's `headersHelper`, for all its connections. */
   helper?: HeadersHelper | undefined;
   /** Receives the server's stderr, and when it starts and ends. */

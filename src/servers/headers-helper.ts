@@ -4,6 +4,7 @@
  */
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { headerName, httpForm } from "../config/address.ts";
+import type { Environment } from "../config/environment.ts";
 import type { NetworkServer } from "../config/load.ts";
 import { referencesOf } from "../config/secrets/references.ts";
 import type { Authorizer } from "./endpoint.ts";
@@ -23,12 +24,14 @@ const ofTransport = new Set([
 interface HelperAnswer {
   headers: Record<string, string>;
   at: number;
+  /** The person for whom they were printed, and the groups at that time. */
+  printedFor: string;
 }
 
 /** The headers of one server, for all its connections. */
 export class HeadersHelper {
   readonly #server: NetworkServer;
-  readonly #options: OutputOptions;
+  readonly #options: () => OutputOptions;
   readonly #commanded: Record<string, string>;
   #answer: HelperAnswer | undefined;
   #running: Promise<HelperAnswer> | undefined;
@@ -36,7 +39,8 @@ export class HeadersHelper {
   readonly #refusedUntil = new Map<number, number>();
   #failure: { error: unknown; until: number } | undefined;
 
-  constructor(server: NetworkServer, options: OutputOptions) {
+  /** `options` is asked before each run: what is known of a person may change. */
+  constructor(server: NetworkServer, options: () => OutputOptions) {
     this.#server = server;
     this.#options = options;
     this.#commanded = commandedHeaders(server);
@@ -61,14 +65,19 @@ export class HeadersHelper {
     await this.headers();
   }
 
+  /** The headers that were printed last, unless the person has other groups since. */
+  get #fresh(): HelperAnswer | undefined {
+    return this.#answer?.printedFor === printedFor(this.#options().env) ? this.#answer : undefined;
+  }
+
   /** Throws NetworkFailure if the program fails. */
   async headers(): Promise<Record<string, string>> {
-    return (this.#answer ?? (await this.#run())).headers;
+    return (this.#fresh ?? (await this.#run())).headers;
   }
 
   /** Like `fetch`, with the headers. A request that is refused for them is sent once more with new ones. */
   readonly fetch = async (to: string | URL, init: RequestInit): Promise<Response> => {
-    const used = this.#answer ?? (await this.#run());
+    const used = this.#fresh ?? (await this.#run());
     const response = await fetch(to, withHeaders(init, used.headers));
     // Ending a session is not worth a run.
     if (!isRefusal(response) || init.method === "DELETE") return response;
@@ -99,10 +108,11 @@ export class HeadersHelper {
   }
 
   #run({ isRefused = false } = {}): Promise<HelperAnswer> {
+    const whose = printedFor(this.#options().env);
     this.#running ??= this.#printed(isRefused)
       .then((headers) => {
         this.#failure = undefined;
-        this.#answer = { headers, at: performance.now() };
+        this.#answer = { headers, at: performance.now(), printedFor: whose };
         return this.#answer;
       })
       .finally(() => {
@@ -114,8 +124,9 @@ export class HeadersHelper {
   /** Throws NetworkFailure. */
   async #printed(isRefused: boolean): Promise<Record<string, string>> {
     const { headersHelper } = this.#server;
-    if (Object.keys(this.#commanded).length > 0 && isRefused) forgetPrinted(this.#server, this.#options);
-    const { headers } = await withEntryValues({ ...this.#server, headers: this.#commanded }, this.#options).catch(
+    const options = this.#options();
+    if (Object.keys(this.#commanded).length > 0 && isRefused) forgetPrinted(this.#server, options);
+    const { headers } = await withEntryValues({ ...this.#server, headers: this.#commanded }, options).catch(
       (error: unknown) => {
         throw error instanceof ServerFailure
           ? new NetworkFailure(error.why, { code: error.code, hint: error.hint ?? "" })
@@ -123,11 +134,14 @@ export class HeadersHelper {
       },
     );
     if (headersHelper === undefined) return headers;
-    const printed = await printedHeaders({ ...this.#server, headersHelper }, this.#options);
+    const printed = await printedHeaders({ ...this.#server, headersHelper }, options);
     learnSecrets(this.#server, Object.values(printed));
     return { ...headers, ...printed };
   }
 }
+
+const printedFor = ({ CLAUDIKINS_PERSON: person, CLAUDIKINS_GROUPS: groups }: Environment) =>
+  JSON.stringify([person, groups]);
 
 /** Whether programs print headers of the server. */
 export function hasPrintedHeaders(server: NetworkServer): boolean {

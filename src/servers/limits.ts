@@ -248,8 +248,8 @@ export const minSecretChars = 6;
 /** Secrets of a server that are remembered. Old ones are kept as well, because a late message may contain one. */
 export const maxLearnedSecrets = 200;
 
-/** Values of one reference that are remembered, for the same reason. */
-export const maxKnownValues = 20;
+/** Values of one reference that are remembered, for the same reason. A command may print one for each person of a team. */
+export const maxKnownValues = 200;
 
 /** Characters that are compared at once when secrets are looked for. A secret has at least as many. */
 export const secretAnchorChars = minSecretChars;

@@ -8,6 +8,7 @@ import { childEnvironment } from "./child-environment.ts";
 import type { Authorizer, Endpoint } from "./endpoint.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import { withOwnKeys } from "./own-keys.ts";
+import { entryEnvironment } from "./person-identity.ts";
 import { ServerLog } from "./server-log.ts";
 import { type Preparation, type StdioOptions, StdioTransport } from "./stdio.ts";
 
@@ -30,9 +31,10 @@ export async function openDirectChannel(configured: ServerConfig, options: Chann
   }
 }
 
-async function readEntry(server: ServerConfig, { env, ownEnv = env, log }: ChannelOptions): Promise<ServerConfig> {
+async function readEntry(server: ServerConfig, options: ChannelOptions): Promise<ServerConfig> {
   const { withEntryValues } = await import("./entry-values.ts");
-  return withEntryValues(server, { env: ownEnv, warn: (message) => log.warn(message) });
+  const warn = (message: string) => options.log.warn(message);
+  return withEntryValues(server, { env: entryEnvironment(server, options), warn });
 }
 
 async function ownEntry(server: ServerConfig, { own }: ChannelOptions): Promise<ServerConfig> {

@@ -78,9 +78,10 @@ function cachedValue(reference: Reference, options: ReadOptions): Promise<string
   return reading;
 }
 
-/** A secret that is set again has another key, so that it is read again. */
+/** A secret that is set again has another key, so that it is read again. A command may print something else for each person. */
 function keyOf({ secret, command }: Reference, { env, folder }: ReadOptions): string {
-  if (secret === undefined) return JSON.stringify(["command", command, folder]);
+  const { CLAUDIKINS_PERSON: person, CLAUDIKINS_GROUPS: groups } = env;
+  if (secret === undefined) return JSON.stringify(["command", command, folder, person, groups]);
   return JSON.stringify(["secret", secret, secretsFile(env), asked(() => storedSecret(secret, env)?.setAt)]);
 }
 

@@ -19,6 +19,7 @@ import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle
 import { foreseenFailure } from "./missing-program.ts";
 import type { Notice } from "./notices.ts";
 import { withOwnKeys } from "./own-keys.ts";
+import { entryEnvironment } from "./person-identity.ts";
 import type { Request } from "./request.ts";
 import type { Responder } from "./responder.ts";
 import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
@@ -252,18 +253,18 @@ export class ServerConnections {
   async #readValues(server: ServerConfig): Promise<void> {
     if (!server.references || server.needs.length > 0) return;
     const { withEntryValues } = await import("./entry-values.ts");
-    await withEntryValues(server, this.#entryOptions());
+    await withEntryValues(server, this.#entryOptions(server));
   }
 
   async #forgetPrinted(server: ServerConfig): Promise<void> {
     if (!server.references) return;
     const { forgetPrinted } = await import("./entry-values.ts");
-    forgetPrinted(server, this.#entryOptions());
+    forgetPrinted(server, this.#entryOptions(server));
   }
 
-  #entryOptions(): EntryOptions {
-    const { env, ownEnv = env, log } = this.#options;
-    return { env: ownEnv, signal: this.#closing.signal, warn: (message) => log.warn(message) };
+  #entryOptions(server: ServerConfig): EntryOptions {
+    const env = entryEnvironment(server, this.#options);
+    return { env, signal: this.#closing.signal, warn: (message) => this.#options.log.warn(message) };
   }
 
   /** One for all connections to the server, so that its program does not run for each of them. */
@@ -272,7 +273,7 @@ export class ServerConnections {
     if (server.headersHelper === undefined && !server.references) return undefined;
     const { HeadersHelper, hasPrintedHeaders } = await import("./headers-helper.ts");
     if (!hasPrintedHeaders(server)) return undefined;
-    const helper = this.#helpers.get(server.name) ?? new HeadersHelper(server, this.#entryOptions());
+    const helper = this.#helpers.get(server.name) ?? new HeadersHelper(server, () => this.#entryOptions(server));
     this.#helpers.set(server.name, helper);
     return helper;
   }

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { browserCommands, hasBrowser, openBrowser } from "../../src/cli/browser.ts";
+import { browserCommands, hasBrowser, isRemoteShell, openBrowser } from "../../src/cli/browser.ts";
 import { ownFolder } from "../support/own-folder.ts";
 
 setDefaultTimeout(60_000);
@@ -17,6 +17,16 @@ function program(name: string, script: string): string {
   chmodSync(file, 0o755);
   return file;
 }
+
+test("isRemoteShell is true over SSH if no browser or display of this machine is seen", () => {
+  const remote = { SSH_CONNECTION: "10.0.0.1 1 10.0.0.2 22" };
+  expect(isRemoteShell(remote)).toBe(true);
+  expect(isRemoteShell({ ...remote, BROWSER: "none" })).toBe(true);
+  expect(isRemoteShell({})).toBe(false);
+  for (const seen of [{ DISPLAY: ":0" }, { WAYLAND_DISPLAY: "w" }, { BROWSER: "firefox" }]) {
+    expect(isRemoteShell({ ...remote, ...seen })).toBe(false);
+  }
+});
 
 test("hasBrowser is false over SSH and without a display, unless BROWSER is set", () => {
   const desktop = { DISPLAY: ":0" };

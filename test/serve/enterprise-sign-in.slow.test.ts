@@ -211,7 +211,7 @@ test("the link of a server signs a person in again whose sign-in to the page is 
   const claims = { id: "0123456789abcdef", name: "ann" } as PersonClaims;
   const connect = new PersonConnect({
     app: { env: {} },
-    people: { mayUse: () => true } as unknown as LivePeople,
+    people: { mayUse: () => true, identityOf: () => undefined } as unknown as LivePeople,
     serversOf: async () => ({ servers, own: new CredentialStore(join(folder.path, "credentials.json")) }),
   });
   const open = (begunAt: number, method = "GET") => {

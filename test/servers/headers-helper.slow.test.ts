@@ -160,10 +160,9 @@ describe("the program of headersHelper", () => {
     server = await networkFixture("http");
     const config = serverConfig("far", { url: `http://127.0.0.1:${server.port}/mcp`, cwd: folder.path });
     const { HelpedAccess } = await import("../../src/servers/headers-helper.ts");
-    const helper = new HeadersHelper(
-      { ...(config as NetworkServer), headersHelper: printsToken() },
-      { env: process.env },
-    )!;
+    const helper = new HeadersHelper({ ...(config as NetworkServer), headersHelper: printsToken() }, () => ({
+      env: process.env,
+    }));
     const access = new HelpedAccess(helper, new URL((config as NetworkServer).url), undefined);
     await (await access.fetch(`http://127.0.0.1:${other.port}/mcp`, { method: "POST" })).body?.cancel();
     await eventually(() => other.lines.length > 0);

@@ -29,7 +29,8 @@ const uses: Record<string, Record<string, string>> = {
   "page/people/page.ts": { "refuseRevoked 1": "asked with each request and each event of a session" },
   "policy/people/claims.ts": { "scopesOf 2": "the scopes of the token at hand, before it counts for anything" },
   "policy/people/live-people.ts": {
-    "groups 3": "what a verified token says, for the newest groups in the store",
+    "groups 6":
+      "what verified tokens say, for the newest groups in the store, and for programs of entries those that all valid tokens have",
     "keepNewest 1": "only for a verified token of a person who is not revoked",
     "mayUse 2": "rights that the line asks for",
     "newestGroups 1": "whether a token is newer than what the store has",

@@ -102,7 +102,9 @@ export default command({
       if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
       applyFlags(config, args);
       const own = visitor && (await ownCredentialsOf(config, visitor, people, io));
-      return (await app.unlock(io.interrupted)).behindDoor(config, { reload: { choice: place, load, mark }, own });
+      const identity = visitor && (() => people?.identityOf(visitor.person.id));
+      const reload = { choice: place, load, mark };
+      return (await app.unlock(io.interrupted)).behindDoor(config, { reload, own, identity });
     };
     if (choice) {
       await using living = await livePeople(app, choice, io);

@@ -12,6 +12,7 @@ import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
+import { identityVariables } from "../../servers/person-identity.ts";
 import { leadingPagePolicy, redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
 import { RefusedRequest } from "../guard.ts";
 import { freshSignInMs, maxConnecting, maxPageBodyBytes, pageSignInMs } from "../limits.ts";
@@ -124,7 +125,9 @@ export class PersonConnect {
 
   async #begin(server: NetworkServer, own: CredentialStore, person: PersonClaims, base: string): Promise<Response> {
     const ending = new AbortController();
-    const options = { redirectUrl: new URL(connectedPath, base), signal: ending.signal, env: this.#options.app.env };
+    const { app, people } = this.#options;
+    const env = { ...app.env, ...identityVariables(people.identityOf(person.id)) };
+    const options = { redirectUrl: new URL(connectedPath, base), signal: ending.signal, env };
     const signIn = await beginSignIn(server, own, options);
     if (!signIn) return done(server.name, person);
     const { authorizationUrl } = signIn;

@@ -9,7 +9,7 @@ import type { SubjectToken } from "../../config/credentials.ts";
 import { type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
 import { type NewestGroups, newestGroups } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
-import { newestGroupsKeptMs, peopleLookMs, personSeenGapMs } from "../limits.ts";
+import { maxLiveTokens, newestGroupsKeptMs, peopleLookMs, personSeenGapMs } from "../limits.ts";
 import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
 import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
@@ -33,17 +33,32 @@ class Live {
   /** When that was, and when the last of the tokens expires, in milliseconds since 1970. */
   issuedAt = 0;
   expiresAt = 0;
+  /** The tokens that say something about groups. */
+  #tokens: PersonClaims[] = [];
   readonly ending = new AbortController();
   readonly revoking = new AbortController();
 
-  constructor(id: string) {
+  readonly subject: string;
+
+  constructor({ id, subject }: PersonClaims) {
     this.id = id;
+    this.subject = subject;
   }
 
-  renew({ issuedAt = 0, expiresAt }: PersonClaims, accessToken: string | undefined): void {
+  renew(claims: PersonClaims, accessToken: string | undefined): void {
+    const { issuedAt = 0, expiresAt } = claims;
+    const isOther = (each: PersonClaims) => each.issuedAt !== claims.issuedAt || each.expiresAt !== expiresAt;
+    if (!claims.isSilent) this.#tokens = [...this.#tokens.filter(isOther), claims].slice(-maxLiveTokens);
     if (issuedAt >= this.issuedAt) this.accessToken = accessToken ?? this.accessToken;
     this.issuedAt = Math.max(this.issuedAt, issuedAt);
     this.expiresAt = Math.max(this.expiresAt, expiresAt);
+  }
+
+  /** The groups that all tokens have that are valid at this time: what is done for the person is done for all of them. */
+  groupsAt(now: number): string[] {
+    this.#tokens = this.#tokens.filter(({ expiresAt }) => expiresAt > now);
+    const [first, ...others] = this.#tokens;
+    return first?.groups.filter((group) => others.every(({ groups }) => groups.includes(group))) ?? [];
   }
 }
 
@@ -110,6 +125,12 @@ export class LivePeople implements AsyncDisposable {
     return subject === "id-token" ? this.#idTokens.of(id) : this.#people.get(id)?.accessToken;
   }
 
+  /** The identity of a person for the programs of entries. Undefined while the person is not here. */
+  identityOf(id: string): { subject: string; groups: string[] } | undefined {
+    const live = this.#people.get(id);
+    return live && { subject: live.subject, groups: live.groupsAt(Date.now()) };
+  }
+
   /** Keeps the ID token of a sign-in to the page until that ends or the person is revoked. */
   keepIdToken(signIn: SignIn): void {
     this.#idTokens.keep(signIn);
@@ -124,7 +145,7 @@ export class LivePeople implements AsyncDisposable {
   /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
   async enter(claims: PersonClaims, accessToken?: string): Promise<LivePerson> {
     await this.know(claims);
-    const person = this.#people.get(claims.id) ?? new Live(claims.id);
+    const person = this.#people.get(claims.id) ?? new Live(claims);
     person.renew(claims, accessToken);
     this.#people.set(claims.id, person);
     this.#watch();

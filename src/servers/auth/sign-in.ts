@@ -43,7 +43,7 @@ async function endpointWithPrinted(server: NetworkServer, env: Environment = {})
   const endpoint = endpointOf(server);
   if (server.headersHelper === undefined) return endpoint;
   const { HeadersHelper } = await import("../headers-helper.ts");
-  const printed = await new HeadersHelper(server, { env }).headers();
+  const printed = await new HeadersHelper(server, () => ({ env })).headers();
   return { ...endpoint, headers: { ...endpoint.headers, ...printed } };
 }
 
