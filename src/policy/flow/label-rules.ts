@@ -19,7 +19,7 @@ export interface LabelReason {
   label: Label;
   /** The end of a sentence about the tool. */
   why: string;
-  /** Of a public tool: whether it takes data to any address, or may do so. */
+  /** Whether a public tool takes data to any address, or may do so. */
   reaches?: boolean;
 }
 
