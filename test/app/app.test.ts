@@ -57,7 +57,11 @@ describe("names", () => {
     const one = folder.offering("one", tool("go"));
     // Each of these servers would hide a global, has another server's name, or is not an identifier.
     const servers = ["fs", "console", "new", "my-shop", "my_shop", "memory", "a b", "Array"];
-    folder.configure({ odd, ...Object.fromEntries(servers.map((name) => [name, one])) });
+    const labels: string[] = [];
+    folder.configure({
+      odd: { ...odd, labels },
+      ...Object.fromEntries(servers.map((name) => [name, { ...one, labels }])),
+    });
     await using app = await folder.open();
     await generate(app);
     const { index } = app.catalog;

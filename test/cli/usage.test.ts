@@ -32,6 +32,7 @@ describe("help", () => {
         remove       Remove servers and their generated files
         disable      Turn off servers or single tools without removing them
         enable       Turn servers or single tools back on
+        label        Say what the data of a tool is: untrusted, private or public
         config       Find or edit the config file in use (path, edit)
         trust        Review this project's config and trust it
         review       Show tools whose definitions changed, and accept the changes

@@ -79,7 +79,7 @@ beforeAll(async () => {
     name,
     { inputSchema, description: `takes what: ${name}` },
   ]);
-  folder.configure({ odd: folder.offering("odd", Object.fromEntries(tools)) });
+  folder.configure({ odd: { ...folder.offering("odd", Object.fromEntries(tools)), labels: [] } });
   app = await folder.open();
   await app.catalog.list("odd");
 });

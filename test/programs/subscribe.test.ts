@@ -12,7 +12,7 @@ let app: App;
 beforeAll(async () => {
   folder = project();
   folder.configure({
-    shop: fixture("protocol", "stdio", folder.path),
+    shop: { ...fixture("protocol", "stdio", folder.path), labels: [] },
     odd: fixture("odd", folder.path),
     everything: everything(),
   });

@@ -46,16 +46,16 @@ const listed = [
 const shown = [
   ...shared,
   {
-    name: "file_bug",
-    description: "Files a bug for the shop.",
+    name: "add_entry",
+    description: "Adds an entry for the shop.",
     annotations,
     inputSchema: object({ title: text, priority: { enum: ["low", "high"], default: "low" } }, ["title"]),
   },
 ];
 const edits = {
   "jira.create_sesame": {
-    name: "file_bug",
-    description: "Files a bug for the shop.",
+    name: "add_entry",
+    description: "Adds an entry for the shop.",
     arguments: { sesame_project: { value: sesame }, priority: { default: "low" }, sesame_by: { hide: true } },
   },
 };
@@ -108,24 +108,28 @@ const code = (source: string) => ({ name: "execute_code", arguments: { code: sou
 const search = (args: object) => ({ name: "search_tools", arguments: { query: "", ...args } });
 
 const calls: Record<string, { name: string; arguments: Record<string, unknown> }> = {
-  "a search for the new name": search({ query: "file bug" }),
-  "a search with everything": search({ query: "bug", detail: "full" }),
+  "a search for the new name": search({ query: "add entry" }),
+  "a search with everything": search({ query: "entry", detail: "full" }),
   "a search for the own name": search({ query: "create sesame" }),
   "a search for a hidden argument": search({ query: "sesame_project" }),
   "the list of tools": code("return tools.list('jira')"),
-  "a search from code": code("return tools.search('bug')"),
-  "a description": code("return tools.describe('jira.file_bug')"),
+  "a search from code": code("return tools.search('entry')"),
+  "a description": code("return tools.describe('jira.add_entry')"),
   "a description of the own name": code("return tools.describe('jira.create_sesame')"),
   "the names of functions": code("return [Object.keys(jira), typeof jira.create_sesame]"),
   "a call of the own name": code("return jira.create_sesame({ title: 'x' })"),
   "a call of the own name by a computed name": code("const name = 'create_' + 'sesame'; return jira[name]({})"),
   "callTool with the own name": code("const name = 'create_sesame'; return callTool('jira', name, {})"),
-  "a call with a fixed argument": code("return jira.file_bug({ title: 'x', sesame_project: 'y' })"),
-  "a call with a hidden argument": code("const args: any = { title: 'x', sesame_by: 'y' }; return jira.file_bug(args)"),
-  "a call without a required argument": code("return jira.file_bug({})"),
-  "a call with a wrong argument": code("const args: any = { title: 'x', priority: 'odd' }; return jira.file_bug(args)"),
-  "a misspelt argument": code("return jira.file_bug({ titel: 'x' })"),
-  "an import of the generated file": code("return Object.keys(await import('./registry/other/jira/file_bug.ts'))"),
+  "a call with a fixed argument": code("return jira.add_entry({ title: 'x', sesame_project: 'y' })"),
+  "a call with a hidden argument": code(
+    "const args: any = { title: 'x', sesame_by: 'y' }; return jira.add_entry(args)",
+  ),
+  "a call without a required argument": code("return jira.add_entry({})"),
+  "a call with a wrong argument": code(
+    "const args: any = { title: 'x', priority: 'odd' }; return jira.add_entry(args)",
+  ),
+  "a misspelt argument": code("return jira.add_entry({ titel: 'x' })"),
+  "an import of the generated file": code("return Object.keys(await import('./registry/other/jira/add_entry.ts'))"),
   "an import of the own name": code("return import('./registry/other/jira/create_sesame.ts')"),
   "the registry": code("return (await fs.readdir('./registry', { recursive: true })).sort()"),
   "the registry's index": code("return JSON.parse(await fs.readFile('./registry/index.json', 'utf8')).servers"),
@@ -174,17 +178,17 @@ describe("the command line shows the same:", () => {
     ["list", "--check"],
     ["list", "tools", "--detailed"],
     ["list", "tools", "jira", "--json"],
-    ["search", "bug", "--json"],
+    ["search", "entry", "--json"],
     ["search", "create sesame"],
     ["call", "jira.create_sesame", "title=x"],
     ["call", "jira.create_sesam"],
-    ["call", "jira.file_bug", "title=x", "sesame_project=y"],
-    ["call", "jira.file_bug", "priority=odd"],
+    ["call", "jira.add_entry", "title=x", "sesame_project=y"],
+    ["call", "jira.add_entry", "priority=odd"],
     ["call", "jira"],
     ["exec", "-e", "return jira.create_sesame({})"],
-    ["exec", "-e", "return jira.file_bug({ title: 1, sesame_by: 2 })"],
+    ["exec", "-e", "return jira.add_entry({ title: 1, sesame_by: 2 })"],
     ["complete", "fish", "--", "call", "--door", "qa", "jira."],
-    ["complete", "fish", "--", "call", "--door", "qa", "jira.file_bug", ""],
+    ["complete", "fish", "--", "call", "--door", "qa", "jira.add_entry", ""],
     ["complete", "fish", "--", "disable", "jira."],
   ];
   test.each(commands.map((words) => [words.join(" "), words] as const))("%s", async (_, words) => {
@@ -215,7 +219,7 @@ describe.each(["2025", "2026"] as const)("in direct mode, for agents of %s,", (e
       await using host = await openModernHost({ path }, { flags: ["--door", "direct"], isOlder: era === "2025" });
       const call = (name: string, args: Record<string, unknown>) =>
         answered(host.callTool({ name, arguments: args })) as Promise<Record<string, unknown>>;
-      results[path] = (await call("file_bug", { title: "x" }))["structuredContent"];
+      results[path] = (await call("add_entry", { title: "x" }))["structuredContent"];
       return [await host.listTools(), await call("create_sesame", { title: "x" }), await call("get_task", { id: "1" })];
     });
     const sent = { name: "create_sesame", arguments: { title: "x", priority: "low", sesame_project: sesame } };
@@ -230,7 +234,7 @@ test("in direct mode, an argument that agents do not see is refused", async () =
     async (client) => {
       for (const name of ["sesame_project", "sesame_by"]) {
         const failure = JSON.stringify(
-          await answered(client.callTool({ name: "file_bug", arguments: { title: "x", [name]: "y" } })),
+          await answered(client.callTool({ name: "add_entry", arguments: { title: "x", [name]: "y" } })),
         );
         expect(failure).toContain(`there is no argument \\"${name}\\"`);
         expect(failure.replaceAll(name, "")).not.toContain("sesame");
@@ -255,7 +259,7 @@ describe("a change of the config", () => {
     expect(await found()).not.toContain("sesame_project");
     configure(folder, { "jira.create_sesame": { name: "report_bug" } });
     expect(await found()).toContain("report_bug");
-    expect(await found()).not.toContain("file_bug");
+    expect(await found()).not.toContain("add_entry");
   });
 
   test("applies to the next call of a running agent", async () => {
@@ -266,7 +270,7 @@ describe("a change of the config", () => {
     expect(await run("return Object.keys(jira)")).toContain("create_sesame");
     configure(folder, edits);
     await eventually(async () => !(await run("return Object.keys(jira)")).includes("create_sesame"));
-    expect(await run("return jira.file_bug({ title: 'x' })")).toContain(sesame);
+    expect(await run("return jira.add_entry({ title: 'x' })")).toContain(sesame);
     expect(await run("return callTool('jira', 'create_' + 'sesame', {})")).toContain("has no tool");
   });
 });

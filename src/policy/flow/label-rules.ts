@@ -44,7 +44,7 @@ export const labelWords = {
   /** Places that others see. */
   seen:
     "issue comment review message mail email post tweet reply thread discussion gist repository repo pull invitation event link feedback " +
-    "announcement notification ticket page site website wiki webhook dispute form field element dialog story payment transfer",
+    "announcement notification ticket page site website wiki webhook dispute form field element dialog story payment transfer bug claim complaint",
   /** Things that strangers write. */
   foreign:
     "web page site website mail email inbox message thread comment issue ticket review post tweet feed news result article reply discussion " +
@@ -268,8 +268,10 @@ function deedOf(text: Text, { isName = false } = {}): { deed: Deed; word: string
   const { words, lists: all } = text;
   let first: { deed: Deed; word: string } | undefined;
   for (const [at, mask] of all.entries()) {
-    if ((mask & verbs) === 0) continue;
     const word = words[at]!;
+    // As in `file_issue`.
+    if (isName && at === 0 && word === "file" && ((all[1] ?? 0) & bitOf.seen) !== 0) return { deed: "writes", word };
+    if ((mask & verbs) === 0) continue;
     // In names, `scraping` and `posts` are nouns.
     if (isName && word.endsWith("ing")) continue;
     const deed = deeds.find((each) => (mask & bitOf[each]) !== 0)!;

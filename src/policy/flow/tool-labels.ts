@@ -7,7 +7,7 @@ import { type LabelledDefinition, type LabelReason, labelsByRules, statedLabels 
 export type LabelPatterns = Readonly<Record<string, readonly Label[]>>;
 
 /** A tool as its server was last listed, with its labels and those that it has lost unseen. */
-export type StatingTool = LabelledDefinition & { labels?: readonly Label[] | undefined };
+export type StatingTool = LabelledDefinition & { edit?: string | undefined; labels?: readonly Label[] | undefined };
 
 type LabelledServer = { policy?: ServerPolicy | undefined; definitions?: { mode: string } | undefined };
 
@@ -85,14 +85,16 @@ export class ToolLabels<Server extends LabelledServer> {
     if (!entry) return [];
     const { own, added } = this.#given(entry, tool);
     const given = [...(own ? [own] : []), ...added];
-    const rules = labelsByRules(tool, this.#options.listed(server, tool) ?? {});
+    const listed = this.#options.listed(server, tool);
+    // A reason would show the words of an edited tool that the config hides.
+    const rules = listed?.edit === undefined ? labelsByRules(tool, listed ?? {}) : [];
     return allLabels
       .filter((label) => this.of(server, tool).has(label))
       .map((label) => {
         const why =
           given.find(({ labels }) => labels.includes(label))?.why ??
           rules.find((each) => each.label === label)?.why ??
-          "an earlier definition of it said so, or one that the config edits";
+          "what its server said about it";
         return { label, why };
       });
   }

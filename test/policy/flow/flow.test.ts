@@ -181,17 +181,20 @@ describe("labels of several places", () => {
       ["public"],
     ],
     ["nobody understands", { name: "do_it", properties: { text: {} } }, []],
-  ])("come to resources from a tool that %s, as far as it reaches any address", async (_, tool, expected) => {
-    const { name, properties, annotations } = tool as { name: string; properties: object; annotations?: never };
-    const tools = new ToolLabels({
-      servers: new Map([["rec", {}]]),
-      fromCatalog: undefined,
-      toolsOf: () => [name],
-      listed: () => ({ inputSchema: { type: "object", properties } as never, annotations }),
-    });
-    await tools.load("rec");
-    expect([...tools.ofAll("rec")].sort()).toEqual(expected as never);
-  });
+  ])(
+    "resources have the labels of a tool that %s, and public only if it reaches any address",
+    async (_, tool, expected) => {
+      const { name, properties, annotations } = tool as { name: string; properties: object; annotations?: never };
+      const tools = new ToolLabels({
+        servers: new Map([["rec", {}]]),
+        fromCatalog: undefined,
+        toolsOf: () => [name],
+        listed: () => ({ inputSchema: { type: "object", properties } as never, annotations }),
+      });
+      await tools.load("rec");
+      expect([...tools.ofAll("rec")].sort()).toEqual(expected as never);
+    },
+  );
 });
 
 test("flows cannot be turned off by a project if the user's config asks", () => {

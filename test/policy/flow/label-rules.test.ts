@@ -30,6 +30,8 @@ test.each<[string, LabelledDefinition, string]>([
   ["relay", tool(["text"], "Sends the text to the team.", { readOnlyHint: true, ...closed }), "public"],
   ["create_issue", tool(["title", "body"]), "public"],
   ["add_comment", tool(["body"]), "public"],
+  ["file_issue", tool(["title"]), "public"],
+  ["file_search", tool(["query"]), "untrusted private"],
   ["read_and_send", tool(["id"]), "public"],
   ["make_payment", tool(["iban", "purpose"]), "public"],
   ["register_webhook", tool(["url"]), "public"],
