@@ -4,6 +4,7 @@ import { heapStats } from "bun:jsc";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { NotWritten } from "../../src/servers/outgoing-lines.ts";
 import { StdioTransport } from "../../src/servers/stdio.ts";
+import { eventually } from "../support/eventually.ts";
 import { processesLeft } from "../support/process.ts";
 
 // Processes start slowly on a small machine.
@@ -66,6 +67,8 @@ describe("the output of a server", () => {
       head -c 200000 /dev/zero | tr '\0' x
       printf '"}}\n'`);
     await closed;
+    // The large one is decoded in another thread.
+    await eventually(() => heard.length === 3);
     expect(heard).toMatchObject([{ method: "a" }, { method: "b" }, { params: { text: "x".repeat(200_000) } }]);
   });
 
