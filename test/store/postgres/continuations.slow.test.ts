@@ -180,7 +180,8 @@ describe.skipIf(postgresNote !== "")(`executions that no process runs${postgresN
     const hurry = "UPDATE claudikins_jobs.job SET start_after = now() WHERE state = 'retry'";
     await eventually(async () => taken.given.length > 0 || !(await server.run(url, hurry)), { everyMs: 100 });
     expect(taken.given).toEqual([["e", { attempts: 7, problem: "failure 7" }]]);
-    expect(attempts).toBe(7);
+    // A slow machine may take a job for lost whose attempt is still on its way.
+    expect(attempts).toBeGreaterThanOrEqual(7);
     // The stored failure has no stack.
     const [job] = await server.run(url, "SELECT output FROM claudikins_jobs.job WHERE state = 'failed'");
     expect(job).toEqual({ output: { name: "Error", message: "failure 7", stack: "" } });

@@ -37,6 +37,9 @@ async function call(tool = "bank.pay", env: Record<string, string> = {}): Promis
   return /"code":\s*"([A-Z_]+)"/.exec(stdout + stderr)?.[1] ?? stderr;
 }
 
+/** Beside two other tests on two cores. A server that floods delayed pings by seconds, and the fuzzer measures 100 ms. */
+const maxPingMs = 250;
+
 async function longestPing({ client }: TestHost, forMs: number): Promise<number> {
   let longest = 0;
   for (const end = performance.now() + forMs; performance.now() < end; await Bun.sleep(5)) {
@@ -56,9 +59,9 @@ test("a server that announces changes without a pause delays no ping, and its ch
   const before = noted().filter((line) => line === "list").length;
   // Other processes may use the machine for a moment, so that a period is repeated.
   const longest: number[] = [];
-  for (let period = 0; period < 4 && longest.every((ms) => ms >= 100); period++)
+  for (let period = 0; period < 4 && longest.every((ms) => ms >= maxPingMs); period++)
     longest.push(await longestPing(host, 12_000));
-  expect(Math.min(...longest)).toBeLessThan(100);
+  expect(Math.min(...longest)).toBeLessThan(maxPingMs);
   const outcome = await host.call("execute_code", { code: "return await bank.pay({})" });
   expect(JSON.stringify(outcome)).toContain("its definition changed after it was accepted");
   expect(noted().filter((line) => line === "pay")).toEqual(["pay"]);
