@@ -25,8 +25,8 @@ export interface DefinitionCheck {
 export interface ToolsListing {
   onConnection: (connection: Connection) => void;
   /**
-   * Call this when the definitions are compared, with the tools that are held, and the own names of all that were compared. Calls over the connection need no other listing until the
-   * server announces a change.
+   * Call this when the definitions are compared, with the tools that are held, and the own names of all that were compared. Calls over the
+   * connection need no other listing until the server announces a change.
    */
   verified: (held: HeldTools | undefined, names: ReadonlySet<string>) => void;
 }
@@ -39,16 +39,19 @@ interface VerifiedOptions {
   changesOf: (server: string) => number;
 }
 
+/** A comparison of definitions. */
 interface Compared {
   connection: Connection;
+  /** The number of changes that the server had announced. */
   changes: number;
   held: HeldTools | undefined;
+  /** The own names of the tools that were compared. */
   names: ReadonlySet<string>;
 }
 
 export class VerifiedDefinitions {
   readonly #options: VerifiedOptions;
-  /** The connection whose definitions were compared last, the number of changes that the server had announced, and what is held. */
+  /** The last comparison for each server. */
   readonly #last = new Map<string, Compared>();
 
   constructor(options: VerifiedOptions) {

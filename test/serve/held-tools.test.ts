@@ -69,7 +69,7 @@ test.each([
 
 test.each([
   ["a list that is too long to be read as a whole", 1_100],
-  ["the end of a long list", 900],
+  ["many new tools", 900],
 ])("a changed tool is not called behind %s", async (_, added) => {
   configure([pay, list]);
   await using host = await openHost(folder);
@@ -81,9 +81,10 @@ test.each([
     description: "d".repeat(1_000),
   }));
   offer([list, ...flood, evil]);
-  const code =
-    "await bank.announce({}); return (await Promise.allSettled([bank.pay({}), callTool('bank', 'pay', {})])).map((each) => each.value ?? String(each.reason)).join()";
-  expect(await run(`${code}`)).not.toContain("called pay");
+  const code = `await bank.announce({});
+    const ended = await Promise.allSettled([bank.pay({}), callTool("bank", "pay", {})]);
+    return ended.map((each) => each.value ?? String(each.reason)).join();`;
+  expect(await run(code)).not.toContain("called pay");
   expect(await run("return bank.pay({})")).not.toContain("called pay");
 });
 

@@ -26,3 +26,9 @@ export class LongestTurn implements Disposable {
     clearInterval(this.#timer);
   }
 }
+
+/**
+ * The longest that a ping may take in a test, in milliseconds: other tests run at the same time. The fuzzer, which repeats a late ping,
+ * measures 100 ms. Heavy bodies once delayed pings by 700 to 2,000 ms.
+ */
+export const maxBusyPingMs = 250;

@@ -38,12 +38,16 @@ export interface Listing {
   whole: RegistryServer;
   /** What was stored until now, if anything. */
   before: RegistryServer | undefined;
-  /** The own names of all tools that were listed. */
-  names: ReadonlySet<string>;
   /** Names of tools that would become the same identifier. */
   collisions: string[][];
   /** What has changed in the registry's folder. */
   files: Written;
+}
+
+/** A listing for which the server itself has answered. */
+interface Answered extends Listing {
+  /** The own names of all tools that it listed. */
+  names: ReadonlySet<string>;
 }
 
 interface UpdaterOptions {
@@ -102,18 +106,19 @@ export class RegistryUpdater {
   async update(name: string, { startsNothing = false, isQuiet = false } = {}): Promise<Listing> {
     const { store, config, pool } = this.#options;
     const seen = pool.listingOf(name);
-    const listing = await this.#ask(name, { startsNothing, onConnection: seen.onConnection }, false);
+    const asked = { startsNothing, onConnection: seen.onConnection };
+    const { names, ...listing } = await this.#ask(name, asked, false);
     const { server, whole, before } = listing;
     store.rememberDenied(whole);
     const registry = registryOf(config, name);
     refuseNewer(registry);
     if ((isQuiet || startsNothing) && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
-      seen.verified(whole.held, listing.names);
+      seen.verified(whole.held, names);
       return { ...listing, server: before };
     }
     store.remember(server);
-    seen.verified(whole.held, listing.names);
+    seen.verified(whole.held, names);
     this.#chosenFolders.delete(name);
     this.#writing.add(name);
     const stored = storedTools(whole, config.servers.get(name)!);
@@ -130,7 +135,7 @@ export class RegistryUpdater {
     return this.#ask(name, options, true);
   }
 
-  async #ask(name: string, options: ListToolsOptions, isDry: boolean): Promise<Listing> {
+  async #ask(name: string, options: ListToolsOptions, isDry: boolean): Promise<Answered> {
     const { pool, store, observer, definitions, jsNameOf } = this.#options;
     const notes: string[] = [];
     const listed = await pool.listTools(name, { ...options, note: (problem) => notes.push(problem) });

@@ -306,8 +306,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   /** The tools of a server that are known already, as a listing that changes nothing. */
   #stored(name: string): Listing | undefined {
     const [server, whole] = [this.find(name), this.findWithDenied(name)];
-    const names = new Set<string>();
-    return server && whole && { server, whole, before: server, names, collisions: [], files: noFiles };
+    return server && whole && { server, whole, before: server, collisions: [], files: noFiles };
   }
 
   async #writeRest(): Promise<void> {

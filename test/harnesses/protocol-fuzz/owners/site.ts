@@ -2,12 +2,14 @@
  * Two replicas of `serve --http` at one Postgres, with tokens and people at two doors. Everything that an owner gets, and everything that
  * reaches the servers, is searched for data of others.
  */
+
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import { personId } from "../../../../src/policy/people/claims.ts";
 import { lastAnswersMs } from "../../../../src/serve/limits.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { type HttpServe, httpServe, rawSession } from "../../../support/http-serve.ts";
 import { type OidcFixture, oidcFixture } from "../../../support/oidc.ts";
@@ -219,7 +221,9 @@ export class OwnersSite implements AsyncDisposable {
     const { token } = await this.#tokenOf(false, 0);
     for (const [index, { url, pid }] of this.replicas.entries()) {
       const authorization = `Bearer ${token}`;
-      const { id } = await rawSession(new URL("/qa", url).href, "2025-11-25", {}, "pings", { authorization });
+      const open = () => rawSession(new URL("/qa", url).href, "2025-11-25", {}, "pings", { authorization });
+      // A replica learns of a new token a moment later.
+      const { id } = await eventually(() => open().catch(ifNotKnownYet));
       this.agents.set(`replica ${index}`, new Replica(this, index, pid, { authorization, ...sessionHeaders(id) }));
     }
   }
@@ -356,4 +360,8 @@ class Replica implements Agent, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
   }
+}
+
+function ifNotKnownYet(error: Error): undefined {
+  if (!error.message.startsWith("401")) throw error;
 }
