@@ -17,10 +17,10 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { type Chunks, limited } from "../base/bounded-body.ts";
+import { withoutMark } from "../base/byte-order-mark.ts";
 import { collectSoon } from "../base/collect-soon.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
-import { withoutMark } from "./decoding/decode.ts";
 import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { smallEvents } from "./event-stream.ts";

@@ -109,7 +109,7 @@ describe("a form", () => {
     expect(await answered).toEqual({ action: "accept", content: { value: "x" } });
   });
 
-  test("that the agent refuses is sent once more as a plain form", async () => {
+  test("is sent once more as a plain form if the agent refuses it", async () => {
     const { asked, elicit } = attached();
     const answered = elicit(1, { message: "?", requestedSchema: odd });
     await Bun.sleep(0);

@@ -2,6 +2,7 @@
 import { edenGC } from "bun:jsc";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
+import { withoutMark } from "../../base/byte-order-mark.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import { requestIdIn, type Span, weigh } from "../../base/json-weight.ts";
 import {
@@ -31,16 +32,6 @@ interface LargePart {
 export interface Decoded {
   message: JSONRPCMessage;
   large: Record<string, LargePart>;
-}
-
-/** The byte order mark, which some programs write before the first message. */
-export const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
-
-/** A view of the bytes after a byte order mark. */
-export function withoutMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
-  return byteOrderMark.every((byte, at) => bytes[at] === byte)
-    ? (bytes.subarray(byteOrderMark.length) as Bytes)
-    : bytes;
 }
 
 /**
