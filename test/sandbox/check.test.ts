@@ -61,7 +61,13 @@ const bindings: Bindings = {
       functions: [{ name: "go", jsName: "go", inputSchema: { type: "object", properties: { x: string } } }],
     },
     { name: "unknown", jsName: "unknown", functions: "any" },
-    { name: "growing", jsName: "growing", mayGrow: true, functions: [{ name: "load_more", jsName: "load_more" }] },
+    {
+      name: "growing",
+      jsName: "growing",
+      mayHide: true,
+      mayGrow: true,
+      functions: [{ name: "load_more", jsName: "load_more" }],
+    },
   ],
   call: async ({ name }: BindingCall) => ({ json: JSON.stringify(name) }),
 };
