@@ -47,6 +47,7 @@ export async function registryFunction(
         notSearched: Object.fromEntries(problems),
       };
     case "describe":
+      await readAgain(args["id"], seen, signal);
       return describeTool(args["id"], seen);
     case "list":
       return args["server"] === undefined ? listServers(seen, problems) : listTools(args["server"], seen, problems);
@@ -70,6 +71,13 @@ function searchTools(query: unknown, limit: unknown, withPrograms: WithPrograms,
   });
 }
 
+/** A tool that is not known may have been added since. */
+async function readAgain(id: unknown, parts: SeenParts, signal: AbortSignal): Promise<void> {
+  if (typeof id !== "string" || toolWithId(id, parts)) return;
+  const server = fittingServers(id, parts).find(({ name }) => !parts.catalog.isClosed(name));
+  if (server && parts.pool.announcesTools(server.name)) await parts.catalog.verify(server.name, signal).catch(() => {});
+}
+
 function describeTool(id: unknown, parts: SeenParts): object {
   if (typeof id !== "string")
     throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.describe takes an id: "server.tool"');
@@ -88,19 +96,22 @@ function describeTool(id: unknown, parts: SeenParts): object {
  * The own name of a tool has precedence over its name in code.
  */
 function toolWithId(id: string, parts: SeenParts): { server: RegistryServer; tool: RegistryTool } | undefined {
-  const fitting = parts.catalog.names
-    .flatMap(({ name, jsName }) =>
-      [name, ...(jsName === undefined ? [] : [jsName])].map((written) => ({ name, written })),
-    )
-    .filter(({ written }) => id.startsWith(`${written}.`))
-    .sort((a, b) => b.written.length - a.written.length);
-  for (const { name, written } of fitting) {
+  for (const { name, written } of fittingServers(id, parts)) {
     const server = knownServers(parts).find((each) => each.name === name);
     if (!server) return undefined;
     const tool = findTool(server, id.slice(written.length + 1));
     if (tool) return { server, tool };
   }
   return undefined;
+}
+
+function fittingServers(id: string, { catalog }: Pick<Parts, "catalog">): { name: string; written: string }[] {
+  return catalog.names
+    .flatMap(({ name, jsName }) =>
+      [name, ...(jsName === undefined ? [] : [jsName])].map((written) => ({ name, written })),
+    )
+    .filter(({ written }) => id.startsWith(`${written}.`))
+    .sort((a, b) => b.written.length - a.written.length);
 }
 
 function describedSkill(skill: Skill): object {

@@ -145,9 +145,9 @@ export interface Namespace {
    * why.
    */
   hidden?: Pick<KnownFunction, "name" | "jsName">[];
-  /** Whether there may be more such functions: then a call of an unknown name reaches the host. */
+  /** Whether there may be more functions: then a call of an unknown name reaches the host. */
   mayHide?: boolean;
-  /** Whether a call may add functions: then only the host knows whether an unknown name exists by now. */
+  /** Whether a call may add functions: then an unknown name may be right. It goes together with `mayHide`. */
   mayGrow?: boolean;
 }
 

@@ -17,12 +17,12 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { type Chunks, limited } from "../base/bounded-body.ts";
+import { withoutMark } from "../base/byte-order-mark.ts";
 import { collectSoon } from "../base/collect-soon.ts";
 import { markExact, restoreExact } from "../base/exact-json.ts";
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
-import { withoutMark } from "./decoding/byte-order-mark.ts";
 import { withPlainLists } from "./decoding/decode.ts";
 import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";

@@ -1,6 +1,6 @@
 /** Collects the chunks of one line. Long lines are joined block by block, so that no step takes long. */
 
-import { byteOrderMark } from "./decoding/byte-order-mark.ts";
+import { byteOrderMark } from "../base/byte-order-mark.ts";
 import { release } from "./decoding/release.ts";
 import { joinedBlockBytes } from "./limits.ts";
 

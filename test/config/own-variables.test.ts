@@ -37,7 +37,7 @@ test("a variable in arguments that nobody sets is passed on as it is written, wi
   expect(unfilledText(await server({ command: "sh" }))).toBeUndefined();
 });
 
-test("the values of an entry's own variables are no variables of the environment", async () => {
+test("an entry's own variables do not count as variables of the environment", async () => {
   const { variables } = await server({ ...remote, env: { AUTH: "${TOKEN}" } }, { TOKEN: "t", AUTH: "other" });
   expect(variables).toEqual({ TOKEN: "t" });
 });

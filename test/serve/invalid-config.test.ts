@@ -14,7 +14,7 @@ const host = (env: HostOptions["env"] = {}) => openHost(folder, { env: { HOME: `
 const code = "return (await odd.structured()).answer";
 const said = ({ content }: Record<string, unknown>) => JSON.stringify(content);
 
-describe("a file that is not JSON", () => {
+describe("a file with other content than JSON", () => {
   test("leaves the agent its tools, which answer with the reason, and the next call works once it is corrected", async () => {
     const file = folder.write("claudikins.json", '{"mcpServers": {');
     await using agent = await host();

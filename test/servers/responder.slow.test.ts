@@ -226,10 +226,9 @@ test("a host with elicitation only by URL gets no forms", async () => {
 test("invalid, large and non-web requests do not reach the host", async () => {
   const { host, asked } = answering();
   open(host);
-  const nested = { type: "object", properties: { deep: { type: "object", properties: {} } } };
   const answers = [
     await ask("sampling/createMessage", { maxTokens: 1 }),
-    await ask("elicitation/create", { ...form, requestedSchema: nested }),
+    await ask("elicitation/create", { ...form, requestedSchema: "text" }),
     await ask("elicitation/create", { ...form, message: "x".repeat(200_000) }),
     await ask("elicitation/create", { ...page, url: "javascript:alert(1)" }),
   ];
@@ -244,7 +243,7 @@ test("invalid, large and non-web requests do not reach the host", async () => {
       {
         "error": {
           "code": -32602,
-          "message": "MCP error -32602: claudikins: invalid elicitation/create: params: Invalid input",
+          "message": "MCP error -32602: claudikins: invalid elicitation/create: params.requestedSchema: Invalid input: expected object, received string",
         },
       },
       {

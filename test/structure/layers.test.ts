@@ -23,6 +23,7 @@ below["main"] = ["cli"];
 const base: Record<string, string[]> = {
   "limits.ts": ["units.ts"],
   "units.ts": [],
+  "byte-order-mark.ts": [],
   "errors.ts": [],
   "exact-json.ts": ["limits.ts"],
   "json-object.ts": ["exact-json.ts"],

@@ -51,10 +51,14 @@ export function usedFunctions(scope: Scope): { use: Node; called: CalledFunction
   return [...members.flatMap((node) => of(node, node.object, propertyName(node))), ...patterns, ...imports];
 }
 
-/** Whether a member is only asked for: the test of a condition, or an operand of `typeof`. */
+/** Whether a member is only asked for: the test of a condition, an operand of `typeof`, or a call with `?.`. */
 function isAsked(node: Node, tree: Tree): boolean {
-  const around = tree.ancestors(node);
-  if (around.some((each) => each.type === "CallExpression" && isIn(node, each.callee))) return false;
+  const around = [...tree.ancestors(node)];
+  for (const each of around) {
+    if (each.type !== "CallExpression") continue;
+    const { callee, optional } = each;
+    if (callee === node || (isMember(callee) && callee.object === node)) return optional;
+  }
   return around.some((each) => {
     if (each.type === "UnaryExpression") return each.operator === "typeof";
     const isTest = each.type === "IfStatement" || each.type === "ConditionalExpression";

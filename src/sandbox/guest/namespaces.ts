@@ -30,7 +30,7 @@ const hiding = new WeakSet<object>();
  * undefined, like any missing property, and is recorded. Hidden tools can be used by name.
  */
 function objectOf(namespace: Namespace): Record<string, Tool> {
-  const { functions, hidden = [], mayHide = false, mayGrow = false } = namespace;
+  const { functions, hidden = [], mayHide = false } = namespace;
   const object: Record<string, Tool> = serverObject(namespace.name);
   for (const { name, jsName } of functions === "any" ? [] : functions) {
     const tool = toolOf(namespace.name, name);
@@ -59,7 +59,7 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
       return undefined;
     },
   });
-  if (mayHide || mayGrow) hiding.add(server);
+  if (mayHide) hiding.add(server);
   return server;
 }
 

@@ -3,6 +3,7 @@
 import { edenGC } from "bun:jsc";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/core";
+import { withoutMark } from "../../base/byte-order-mark.ts";
 import { hasExact, parsedExact, parseExact, rounded } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { requestIdIn, type Span, weigh } from "../../base/json-weight.ts";
@@ -18,7 +19,6 @@ import {
 } from "../limits.ts";
 import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
-import { withoutMark } from "./byte-order-mark.ts";
 import { LargeJson } from "./large-json.ts";
 
 /** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */

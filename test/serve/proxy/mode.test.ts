@@ -81,13 +81,13 @@ describe("the mode", () => {
       "
     `);
     const { exitCode, stderr } = await run();
-    expect(exitCode).toBe(2);
+    // The agent is told what is wrong until its stdin ends.
+    expect(exitCode).toBe(0);
     expect(stderr.replaceAll(folder.path, "FOLDER")).toMatchInlineSnapshot(`
-      "error: The config has 3 problems:
+      "warning: The config has 3 problems:
         FOLDER/claudikins.json:2:11  mode: expected "code" or "direct" or "auto", found "fast"
         FOLDER/claudikins.json:3:13  prefix: expected "never" or "on-collision" or "always", found true
         FOLDER/claudikins.json:4:19  directTokens: must be at least 0, found -1
-
       hint: Correct the file and run the command again. Nothing was started.
       "
     `);

@@ -331,7 +331,7 @@ describe("a label that a tool stated", () => {
     expect(heldIn({ ...thing, annotations: closed })["thing"]).toContain("no longer says that it is public");
   });
 
-  test("with two entries in the first list is one tool, as long as both stay as they are", () => {
+  test("is held by two entries of a first list as by one tool, as long as both stay as they are", () => {
     const other = { ...pay, description: "Pays." };
     expect([heldIn(pay, other), heldIn(pay, other), heldIn(other, pay)]).toEqual([{}, {}, {}]);
     const twice = "the server lists two tools of this name, with different definitions";

@@ -46,7 +46,7 @@ test("every server is asked, and a failure does not affect the others", async ()
   folder.configure({
     shop: { ...folder.offering("shop", { list: {}, "get-one": {} }), category: "business" },
     broken: fixture("crash-on-start"),
-    needy: { command: "x", args: [`\${NOT_SET}`] },
+    needy: { command: "x", env: { KEY: `\${NOT_SET}` } },
     far: { type: "http", url: "http://127.0.0.1:1" },
     empty: fixture("lists", "none"),
     off: { command: "x", disabled: true },
