@@ -33,6 +33,7 @@ const lines = (text: string) =>
       line
         .replace(/^\+ *\d+ ms/, "+ N ms")
         .replace(/tools\/call #\d/, "tools/call #N")
+        .replace(/"progressToken": \d/, '"progressToken": N')
         .replace(/after [\d.]+ m?s/, "after N ms")
         .replace(/\(\d+ bytes\)/, "(N bytes)"),
     );
@@ -49,10 +50,10 @@ test("--wire writes each message on one line of stderr, without secrets, and lea
     ),
     '+ N ms  shop ← result of initialize #0 after N ms (N bytes) {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}}, "serverInfo": {"name": "chatty", "version": "1.2.3"}}',
     "+ N ms  shop → notifications/initialized (N bytes)",
-    '+ N ms  shop → tools/call #N (N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}}',
+    '+ N ms  shop → tools/call #N (N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}, "_meta": {"progressToken": N}}',
     '+ N ms  shop ← result of tools/call #N after N ms (N bytes) {"content": [{"type": "text", "text": "done"}]}',
     expect.stringMatching(
-      /^\+ N ms {2}shop → tools\/call #N \(N bytes\) \{"name": "env", "arguments": \{"name": "API_TOKEN"\}\}$/,
+      /^\+ N ms {2}shop → tools\/call #N \(N bytes\) \{"name": "env", "arguments": \{"name": "API_TOKEN"\}, "_meta": \{"progressToken": N\}\}$/,
     ),
     expect.stringMatching(
       /^\+ N ms {2}shop ← result of tools\/call #N after N ms \(N bytes\) \{"content": \[\{"type": "text", "text": "\*\*\*"\}\]\}$/,
@@ -70,7 +71,7 @@ test("call has both flags, even for calls that the daemon could answer", async (
       const { exitCode, stdout, stderr } = await claudikins(...call);
       expect([exitCode, stdout]).toEqual([0, "done\n"]);
       const [asked, answered] = lines(stderr).filter((line) => line.includes("tools/call"));
-      expect(asked).toContain('(N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}}');
+      expect(asked).toContain('(N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}, "_meta": {"progressToken": N}}');
       expect(answered).toContain("← result of tools/call");
       expect(readFileSync(join(folder.path, "wire.ndjson"), "utf8")).toContain('"method":"tools/call"');
     }
@@ -114,7 +115,11 @@ test("--wire-file contains complete messages and is readable by the user only", 
       jsonrpc: "2.0",
       id: call.id,
       method: "tools/call",
-      params: { name: "env", arguments: { name: "API_TOKEN" } },
+      params: {
+        name: "env",
+        arguments: { name: "API_TOKEN" },
+        _meta: { progressToken: expect.any(Number) },
+      },
     },
   });
   expect(entries.find(({ id, kind }) => kind === "result" && id === call.id)).toMatchObject({

@@ -16,10 +16,11 @@ export class ModernHost implements Responder {
   readonly #requests = new OpenRequests<OpenRequest>();
 
   readonly #closing: AbortSignal;
+  /** Resolves when claudikins ends. */
   readonly #closed: Promise<void>;
   readonly #sender: () => Sender | undefined;
 
-  /** Questions no longer wait once `closing` is aborted. `sender` returns whose request came last. */
+  /** Once `closing` is aborted, questions get no answer any more. `sender` returns whose request came last. */
   constructor(
     capabilities: ClientCapabilities,
     closing: AbortSignal,
@@ -59,7 +60,8 @@ export class ModernHost implements Responder {
 
   /**
    * If the request ends before the host has answered, another open request asks the host. A program goes on between two requests for its
-   * outcome: its question waits for the second one.
+   * outcome: its question waits for the second one. If the request ends because claudikins does, the question stays open until its call
+   * is ended: a refusal would become the result of the call, and the program would continue with it elsewhere.
    */
   async #ask(question: InputRequest, { server, signal, name, origins = [] }: QuestionContext): Promise<unknown> {
     const returnsBy = performance.now() + (origins.length > 0 ? hostReturnMs : 0);
@@ -71,7 +73,8 @@ export class ModernHost implements Responder {
       // If it may be for several, each gets as many questions as it may have raised.
       const [request] = (meant.length > 0 ? meant : able).sort((a, b) => a.questions - b.questions);
       if (!request) {
-        const restMs = open.length > 0 || this.#closing.aborted ? 0 : returnsBy - performance.now();
+        if (this.#closing.aborted) await unlessAborted(new Promise<never>(() => {}), signal, "the question");
+        const restMs = open.length > 0 ? 0 : returnsBy - performance.now();
         if (restMs <= 0) throw new Error(`the host has no open request that could ask ${question.method}`);
         await unlessAborted(atMost(restMs, Promise.race([next, this.#closed])), signal, "the question");
         continue;

@@ -207,7 +207,9 @@ describe("templates, prompts and completion", () => {
     });
     const got = await request("prompts/get", { name: "two__review", arguments: { path: "/a" } });
     expect(got).toEqual({ description: "of two", messages, _meta: { c: 1 } });
-    expect(await requestsTo("two", "prompts/get")).toEqual([{ name: "review", arguments: { path: "/a" } }]);
+    expect(await requestsTo("two", "prompts/get")).toEqual([
+      { name: "review", arguments: { path: "/a" }, _meta: { progressToken: expect.any(Number) } },
+    ]);
     expect(await request("resources/templates/list")).toEqual({
       resourceTemplates: ["claudikins://one/doc://{id}", "one://{id}", "claudikins://two/doc://{id}", "two://{id}"].map(
         (uriTemplate) => ({ uriTemplate, name: "t" }),

@@ -63,6 +63,8 @@ const intruder = (folder: string, sandbox: Box | undefined): ServerEntry => ({
   command: "bun",
   args: [join(folder, "program", "intruder.ts")],
   sandbox,
+  // Without a sandbox, the other servers read the secret. Nobody is asked whether it may go on.
+  policy: { allow: [], deny: [], confirm: [], own: undefined, flow: "off" },
 });
 
 beforeAll(async () => {

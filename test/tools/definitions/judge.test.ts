@@ -342,9 +342,13 @@ describe("a label that a tool stated", () => {
   });
 
   test("in one of two entries of the same name is not lost with that entry", () => {
-    expect(heldIn({ ...pay, annotations: open }, pay)).toEqual({});
-    expect(heldIn(pay, { ...pay, annotations: open })).toEqual({});
-    expect(heldIn(pay)).toEqual({ pay: "its annotations no longer say that it is public" });
+    const [stated, closing] = [
+      { ...thing, annotations: open },
+      { ...thing, annotations: closed },
+    ];
+    expect(heldIn(stated, closing)).toEqual({});
+    expect(heldIn(closing, stated)).toEqual({});
+    expect(heldIn(closing)["thing"]).toContain("its definition no longer says that it is public");
   });
 
   test("in a second entry of an accepted name does not count as stated by the first", () => {

@@ -96,6 +96,8 @@ test("every server is asked, and a failure does not affect the others", async ()
     "other/empty/index.ts",
   ]);
   const index = JSON.parse(readFileSync(join(folder.registry, "index.json"), "utf8"));
+  // Their names say that they read, and not whose data it is.
+  const labels = ["untrusted"];
   expect(index).toEqual({
     version: 1,
     servers: [
@@ -120,8 +122,8 @@ test("every server is asked, and a failure does not affect the others", async ()
         protocol: "2025-11-25",
         version: "1",
         tools: [
-          { name: "get-one", jsName: "get_one", description: "", inputSchema: { type: "object" } },
-          { name: "list", jsName: "list", description: "", inputSchema: { type: "object" } },
+          { name: "get-one", jsName: "get_one", description: "", inputSchema: { type: "object" }, labels },
+          { name: "list", jsName: "list", description: "", inputSchema: { type: "object" }, labels },
         ],
       },
     ],
