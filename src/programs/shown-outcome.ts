@@ -1,6 +1,6 @@
 /** What the outcome of a program shows to whoever ran it: the model of a session, or the program that called it. */
 
-import { lettersOf } from "../policy/flow/known-texts.ts";
+import { lettersOf } from "../policy/flow/letters.ts";
 import type { ProgramReads, ReadText, SessionReads } from "../policy/flow/session-reads.ts";
 import { maxComparedChars, maxPlainNumbers, maxReadChars, minWordLetters } from "../policy/limits.ts";
 import type { Outcome } from "../sandbox/contract.ts";

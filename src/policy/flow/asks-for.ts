@@ -1,7 +1,7 @@
 /** What the definition of a tool asks for that is not its own: the result of another server's tool, or the conversation. */
 import type { JsonObject } from "../../base/json-object.ts";
 
-import { lettersOf } from "./known-texts.ts";
+import { lettersOf } from "./letters.ts";
 
 export interface AskingTool {
   name: string;

@@ -1,9 +1,10 @@
 /**
- * The texts of data with labels, as far as they are kept, to look for in what a call sends. Letters and digits are compared, so that neither
- * punctuation nor the escapes of JSON matter.
+ * The texts of data with labels, as far as they are kept, to look for in what a call sends.
  */
 import type { Label } from "../../config/policy.ts";
-import { maxFieldChars, maxKeptReadChars, maxReadChars, maxTextLeaves } from "../limits.ts";
+import { maxKeptReadChars, maxReadChars, maxTextLeaves } from "../limits.ts";
+import { isFreeText, lettersOf } from "./letters.ts";
+import { type DataRecord, recordsOf } from "./records.ts";
 
 export type DataLabel = Exclude<Label, "public">;
 
@@ -69,6 +70,7 @@ export class KnownText {
   #text: string | undefined;
   #letters: string | undefined;
   #isRead = false;
+  #records: readonly DataRecord[] | undefined;
   /** Whole values, as letters. */
   readonly #fields = new Set<string>();
   /** Texts in which somebody may have written anything. */
@@ -105,10 +107,21 @@ export class KnownText {
     return this.#letters.includes(letters);
   }
 
+  /** Whether the number is in the text, as it is written or as its digits. Digits of a longer number are another one. */
+  hasNumber(number: string): boolean {
+    const forms = [number, lettersOf(number)].map((form) => RegExp.escape(form));
+    return new RegExp(`(?<![\\d.])(?:${forms.join("|")})(?![\\d]|\\.\\d)`).test(this.#whole);
+  }
+
   /** Whether the letters are a whole value of the data, such as the sender of a mail. */
   hasField(letters: string): boolean {
     this.#read();
     return this.#fields.has(letters);
+  }
+
+  get records(): readonly DataRecord[] {
+    this.#records ??= recordsOf(parsedOr(this.#whole, undefined), this.origin.source.split(".", 1)[0] ?? "");
+    return this.#records;
   }
 
   /** The words around the letters in a text that was written freely. Undefined if they are in none. */
@@ -138,7 +151,7 @@ export class KnownText {
       visit(inside);
       return;
     }
-    if (leaf.length <= maxFieldChars && !/\n|[.!?] |\s\S+\s\S+\s\S+\s\S+/.test(leaf.trim())) {
+    if (!isFreeText(leaf)) {
       this.#fields.add(lettersOf(leaf));
       for (const address of addressesIn(leaf)) this.#fields.add(lettersOf(address));
       return;
@@ -164,14 +177,6 @@ function parsedOr<Other>(text: string, other: Other): unknown | Other {
   } catch {
     return other;
   }
-}
-
-/** The letters and digits of a text. */
-export function lettersOf(text: string): string {
-  return text
-    .replace(/\\+(?:u[\da-f]{4}|.)/gi, "")
-    .replace(/[^\p{L}\p{N}]+/gu, "")
-    .toLowerCase();
 }
 
 /** Addresses that are spelled, such as `eve at example dot com`, as they are meant. */

@@ -17,7 +17,9 @@ import {
   minWordLetters,
   pieceLetters,
 } from "../limits.ts";
-import { type DataLabel, type Found, type KnownText, lettersOf } from "./known-texts.ts";
+import type { DataLabel, Found, KnownText } from "./known-texts.ts";
+import { lettersOf, wordsIn } from "./letters.ts";
+import { type DataRecord, linkedRecords, namesRecord } from "./records.ts";
 import { ProgramReads, type SessionReads } from "./session-reads.ts";
 
 /** Why a person is asked before something leaves. */
@@ -70,13 +72,16 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   }
   if (asksFor === undefined && !(isPublic && (isStrict || reads.hasRead("untrusted")))) return undefined;
   const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
+  const own = sends && asksFor === undefined ? recordsFor(values, places, call) : [];
   // A page or a resource goes nowhere else than to the address that is asked for.
   const isChosen =
-    !sends || (people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads)));
+    !sends ||
+    own.length > 0 ||
+    (people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads)));
   const data = privateIn(
     values.filter((value) => !people.includes(value)),
     call,
-    isChosen,
+    { isChosen, isOwn: (letters) => own.some((record) => record.has(letters)) },
   );
   if (!data) return undefined;
   if (asksFor !== undefined) return asked(call, `${asksFor}, and ${data.text}`, places, data.source);
@@ -84,6 +89,21 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   const told = reads.all.filter(({ label }) => label === "untrusted").map(({ source }) => source);
   const by = told.length === 0 ? "" : `, and strangers may have asked for it (${sourcesText(told)})`;
   return asked(call, `others can see what it is given, ${data.text}${by}`, places, data.source);
+}
+
+/**
+ * The records that a call gives back to whom they are about: to the address of a customer, or as the answer to a ticket. A record with a free
+ * text, such as a mail, does not say by its address where data may go, because its author has written both.
+ */
+function recordsFor(values: readonly Value[], places: readonly Value[], { server, reads }: LeavingCall): DataRecord[] {
+  const all = textsOf(reads, "private").flatMap((text) => text.records);
+  const named = (place: Value): DataRecord[] =>
+    isPerson(place.key)
+      ? all.filter(({ fields, hasProse }) => !hasProse && fields.has(place.letters))
+      : all.filter((record) => record.server === server && record.ids.has(place.letters));
+  const targets = places.length > 0 ? places : values.filter(({ key }) => namesRecord(key));
+  const found = targets.map((place) => (place.letters === "" ? [] : named(place)));
+  return found.every((records) => records.length > 0) ? linkedRecords(found.flat(), all) : [];
 }
 
 /** A letter that only looks like another, such as the Cyrillic е in `send_mail`. */
@@ -208,36 +228,49 @@ function isOfSameServer(place: Value, data: PrivateData, { server, reads }: Leav
 
 const serverOf = (source: string) => source.split(".", 1)[0] ?? "";
 
-/** The private data that the values may hold. `isChosen`: the program has not computed where they go. */
+/** Where a call sends its values. */
+interface Target {
+  /** Whether the program has not computed it. */
+  isChosen: boolean;
+  /** Whether the letters are data about whom they go to. */
+  isOwn: (letters: string) => boolean;
+}
+
+/** The private data that the values may hold. */
 function privateIn(
   values: readonly Value[],
   { args, reads, server }: LeavingCall,
-  isChosen: boolean,
+  { isChosen, isOwn }: Target,
 ): PrivateData | undefined {
   const isMissing = reads.allTexts.some((texts) => texts.lacks("private"));
   if (exceededLimit(args) !== undefined)
     return unknown(reads, "it may hold private data, because its arguments are too large to be compared");
-  const found = foundIn(values, reads, server);
+  const found = foundIn(values, reads, server, isOwn);
   if (found === "too many")
     return unknown(reads, "it may hold private data, because its arguments are too many to be compared");
   if (found)
     return { source: found.source, text: `its arguments repeat private data (${found.source}: "${found.words}")` };
   if (isMissing) return unknown(reads, "it may hold private data whose text is not known");
   // Even a constant can say something: the program may have chosen it, or that it is sent, by the data.
-  if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads)))
+  if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads, isOwn)))
     return unknown(reads, "the program has read private data, on which the call may depend");
   const code = values.find(({ text }) => isEncoded(text, reads));
   return code && unknown(reads, `its "${code.key}" may be encoded private data`);
 }
 
+/** Numbers, and the words of dates. */
+const numberOrDate =
+  /^(?:\p{Sc}?\p{N}[\p{N}.%]{0,8}\p{Sc}?|(?:(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\.?)$/iu;
+
 /** Whether the program has written the values itself, but for a few numbers such as counts. */
-function isOwnText(values: readonly Value[], reads: ProgramReads): boolean {
+function isOwnText(values: readonly Value[], reads: ProgramReads, isOwn: Target["isOwn"]): boolean {
   const words = values.flatMap(({ text, letters }) => (reads.isWritten(letters) ? [] : wordsIn(text)));
   const others = words.filter((word) => {
     const letters = lettersOf(word);
+    if (letters !== "" && isOwn(letters)) return false;
     return letters.length < minWordLetters ? letters !== "" && !reads.isNamed(word) : !reads.isWritten(letters);
   });
-  return others.length <= maxSentNumbers && others.every((word) => /^\p{N}[\p{N}.%]{0,8}$/u.test(word));
+  return others.length <= maxSentNumbers && others.every((word) => numberOrDate.test(word));
 }
 
 function unknown(reads: SessionReads, why: string): PrivateData {
@@ -246,7 +279,12 @@ function unknown(reads: SessionReads, why: string): PrivateData {
 }
 
 /** A part of private data that the values repeat word for word. */
-function foundIn(values: readonly Value[], reads: SessionReads, server: string): Found | "too many" | undefined {
+function foundIn(
+  values: readonly Value[],
+  reads: SessionReads,
+  server: string,
+  isOwn: Target["isOwn"],
+): Found | "too many" | undefined {
   const isProgram = reads instanceof ProgramReads;
   const own = isProgram ? reads.texts.of("private") : [];
   const unseen = reads.allUnseen.flatMap((texts) => texts.of("private"));
@@ -255,11 +293,12 @@ function foundIn(values: readonly Value[], reads: SessionReads, server: string):
   const chars = [...own, ...seen].length;
   if (pieces.length > Math.min(maxComparedPieces, maxComparedChars / (chars + 1))) return "too many";
   for (const { letters, words, isWord } of pieces) {
+    if (isOwn(letters)) continue;
     const isWritten = isProgram && reads.isWritten(letters);
     const isIn = (text: KnownText) => {
       // The server knows the ids of its own data.
       if (letters.length < minCodeLength && serverOf(text.origin.source) === server) return false;
-      return isWord ? text.hasField(letters) : text.has(letters);
+      return isWord ? text.hasField(letters) : holds(text, letters, words);
     };
     const found = (isWritten ? undefined : own.find(isIn)) ?? seen.find(isIn);
     if (found) return { ...found.origin, words };
@@ -269,12 +308,16 @@ function foundIn(values: readonly Value[], reads: SessionReads, server: string):
   for (const { text } of values) {
     for (const word of wordsIn(text)) {
       const letters = lettersOf(word);
-      if (letters.length < minWordLetters || reads.isWritten(letters)) continue;
-      const found = own.find((each) => each.has(letters));
+      if (letters.length < minWordLetters || reads.isWritten(letters) || isOwn(letters)) continue;
+      const found = own.find((each) => holds(each, letters, word));
       if (found) return { ...found.origin, words: word };
     }
   }
   return undefined;
+}
+
+function holds(text: KnownText, letters: string, words: string): boolean {
+  return /^\d+$/.test(letters) ? text.hasNumber(words) : text.has(letters);
 }
 
 /** Whether a text is a code that nobody has shown, or decodes to private data. */
@@ -371,10 +414,6 @@ function piecesOf({ text, letters }: Value): Piece[] {
       isWord: false,
     });
   return pieces;
-}
-
-function wordsIn(text: string): string[] {
-  return text.match(/[^\s"'`()[\]{}<>,;:!?|=&/\\]+/g) ?? [];
 }
 
 /** The name of an argument in words of one case. */

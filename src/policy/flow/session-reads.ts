@@ -4,7 +4,8 @@
  * written into its text.
  */
 import type { Label } from "../../config/policy.ts";
-import { type DataLabel, KnownTexts, lettersOf } from "./known-texts.ts";
+import { type DataLabel, KnownTexts } from "./known-texts.ts";
+import { lettersOf } from "./letters.ts";
 
 /** Data that was read. */
 export interface Read {
@@ -178,9 +179,9 @@ export class ProgramReads extends SessionReads {
     return this.#letters.includes(letters);
   }
 
-  /** Whether the program's text has the word, as the name of a property. */
+  /** Whether the program's text has the word, in a text or as the name of a property. */
   isNamed(word: string): boolean {
-    return new RegExp(`(?<![\\w$])${RegExp.escape(word)}(?![\\w$])`, "u").test(this.#source);
+    return new RegExp(`(?:(?<![\\w$])|\\\\[nrt])${RegExp.escape(word)}(?![\\w$])`, "u").test(this.#source);
   }
 
   /** Whether the short text stands between quotes in the program's text. */

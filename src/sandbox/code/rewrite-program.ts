@@ -49,7 +49,10 @@ export function rewriteProgram(tree: Tree, edits: Edits, exportsDefault: boolean
     program.body.some((node) => node.type === "FunctionDeclaration" && isMain({ id: node.id, init: node }));
   const assigned = program.body.flatMap((node) => exportedBy(node) ?? []).at(-1);
   const main = exportsDefault ? "__exports.default" : (assigned ?? (hasMain ? "main" : undefined));
-  if (main) edits.insert(code.length, `\nreturn typeof ${main} === "function" ? ${main}() : ${main};`);
+  if (!main) return;
+  // `module.exports = { main }` is what a script gives to others, and no result.
+  const value = `Object.values(Object(${main})).some((each) => typeof each === "function") ? undefined : ${main}`;
+  edits.insert(code.length, `\nreturn typeof ${main} === "function" ? ${main}() : ${value};`);
 }
 
 /** Whether a declared name is not mentioned again. */
