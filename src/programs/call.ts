@@ -269,7 +269,7 @@ export function isPrivateResult(
   { config, pool }: Parts,
 ): boolean {
   const entry = config.servers.get(server);
-  if (entry?.isSavedPrograms) return (caller?.reads ?? pool.reads).labels.has("private");
+  if (entry?.isSavedPrograms) return (caller?.reads ?? pool.reads).hasRead("private");
   return pool.isSaidPrivate(server, ownNameOf(entry?.edits, tool) ?? tool.name);
 }
 

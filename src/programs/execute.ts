@@ -18,6 +18,7 @@ import type { DryRun } from "./dry-run/dry-run.ts";
 import { askAgain } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
 import type { TraceRecorder, TraceRecording } from "./recording.ts";
+import { programsServer } from "./saved/model.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
 import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
 import { callerOf, fileListener, type ProgramCaller } from "./session-reads.ts";
@@ -104,7 +105,10 @@ async function asCaller(
   const caller = await callerOf(request, parts);
   // The text of a saved program may repeat what its session had read.
   const { reads, reader } = caller;
-  await reads.add(request.program?.labels ?? []);
+  const { source, program } = request;
+  const kinds = new Set(program?.labels?.map(({ label }) => label));
+  const repeated = [...kinds].map((label) => ({ label, source: `${programsServer}.${program?.name}` }));
+  await reads.add(repeated, { size: source.length, text: () => source });
   await checkpointer?.storesAfter(() => reads.keepForExecution());
   try {
     const outcome = await withSharedFiles(request, parts, () => work({ ...request, caller }));

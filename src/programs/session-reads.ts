@@ -1,6 +1,6 @@
 /** What the session that runs a program has read, see policy/flow. */
 import { join } from "node:path";
-import { type Caller, noAgent, type ProgramReads, type SessionReads } from "../policy/flow/session-reads.ts";
+import { type Caller, noAgent, type ProgramReads, type Read, type SessionReads } from "../policy/flow/session-reads.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import type { FileUse } from "../sandbox/host/files.ts";
 import { outputsName } from "../sandbox/host/outputs.ts";
@@ -29,17 +29,21 @@ export interface ProgramCaller extends Caller {
 
 /** The caller of a program's calls. `within` is what the program that calls it has read. */
 export async function callerOf(
-  { id, source, starter, host, within }: AskedProgram,
+  { id, source, program, starter, host, within }: AskedProgram,
   parts: Parts,
 ): Promise<ProgramCaller> {
   const { name = "", version = "" } = host ?? noAgent;
   const reader = within ?? (await readsOf(starter, parts));
-  return { reads: reader.program(id, source), reader, agent: { name, version }, owner: ownerOf(starter) };
+  // The model of this session has not written a program with labels, and has not chosen its words.
+  const written = program?.labels?.length ? "" : source;
+  return { reads: reader.program(id, written), reader, agent: { name, version }, owner: ownerOf(starter) };
 }
 
 interface AskedProgram {
   id: string;
   source: string;
+  /** The saved program that it is. */
+  program?: { labels?: readonly Read[] | undefined } | undefined;
   starter?: Starter | undefined;
   host?: HostIdentity | undefined;
   within?: SessionReads | undefined;

@@ -7,6 +7,8 @@ import { maxSaidErrorChars } from "./limits.ts";
 export interface SaidError {
   code: number | undefined;
   message: string;
+  /** Facts for programs, such as the revisions that the server knows. */
+  data?: unknown;
   /** The request that it answers, if it says so. */
   id: unknown;
 }
@@ -19,11 +21,12 @@ export function errorIn(value: unknown): SaidError | undefined {
 }
 
 function said(error: unknown, id?: unknown): SaidError {
-  const { code, message, detail, error: inner } = Object(error) as Record<string, unknown>;
+  const { code, message, detail, data, error: inner } = Object(error) as Record<string, unknown>;
   const words = [error, message, detail, inner].find((each) => typeof each === "string" && each.trim() !== "");
   return {
     code: Number.isSafeInteger(code) ? Number(code) : undefined,
     message: oneLine(typeof words === "string" ? words : JSON.stringify(error), maxSaidErrorChars),
+    data,
     id,
   };
 }
@@ -37,8 +40,8 @@ export function mayMeanNoSession({ code, message }: SaidError): boolean {
 }
 
 /** The answer of JSON-RPC that says the same. */
-export function answerOf({ code = -32_603, message }: SaidError, id: unknown): string {
-  return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
+export function answerOf({ code = -32_603, message, data }: SaidError, id: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 }
 
 const isList = (json: string) => /^\s*\[/.test(json);

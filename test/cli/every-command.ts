@@ -216,6 +216,11 @@ export const table: Record<string, Cases> = {
     usage: { argv: [] },
     failure: { argv: ["ood"], files: working },
   },
+  label: {
+    success: { argv: ["odd.structured", "private"], files: working },
+    usage: { argv: ["odd.structured", "secret"] },
+    failure: { argv: ["ood.structured", "none"], files: working },
+  },
   enable: {
     success: { argv: ["odd"], files: config({ odd: { ...odd, disabled: true } }) },
     usage: { argv: ["odd", "--user", "--config", "x"] },

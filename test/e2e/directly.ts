@@ -78,7 +78,8 @@ export async function compareWithDirect({
   steps,
   same = (json) => json,
 }: Comparison): Promise<string[]> {
-  folder.write("claudikins.json", { mcpServers: servers });
+  // Directly, an agent is not asked whether a server may get what another one has said.
+  folder.write("claudikins.json", { mcpServers: servers, policy: { flow: "off" } });
   const [command, ...args] = [...claudikinsCommand, "serve"];
   await using ours = await agent({ command, args }, folder.path, root);
   await using agents = new AsyncDisposableStack();

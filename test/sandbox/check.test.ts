@@ -119,6 +119,11 @@ test("a check that waits ten seconds for the schema of a tool does not count as 
 describe("a program is refused", () => {
   const wrong: [string, string, string, object?][] = [
     [
+      "an unknown tool of a server that may add some, if no call can add it",
+      "return growing.extra({})",
+      'growing has no tool "extra". Its tools: load_more',
+    ],
+    [
       "a promise that is compared",
       "const asked = shop.list_orders({});\nreturn asked > 1",
       "asked is a promise and not a number or string: write await before shop.list_orders(…) on line 1",
@@ -255,8 +260,8 @@ describe("a program is not refused", () => {
     "await growing.load_more(); return growing.extra({})",
     "await growing.load_more(); return growing.extra.raw({})",
     "const { extra } = growing; await growing.load_more(); return extra({})",
-    "import { extra } from './servers/growing'; return extra({})",
-    "return (await servers.growing['extra']({})) || 1",
+    "import { extra, load_more } from './servers/growing'; await load_more(); return extra({})",
+    "await callTool('growing', 'load_more', {}); return (await servers.growing['extra']({})) || 1",
     "return callTool('growing', 'extra', {})",
     "return shop.odd_types({ a: 1, b: {}, c: [1] })",
     "return shop.either({})",

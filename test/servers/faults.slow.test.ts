@@ -88,7 +88,7 @@ describe("the error of a running program", () => {
     },
   );
 
-  test.each(["endless", "repeating", "error", "refuses", "shapeless", "dies", "silent"])(
+  test.each(["endless", "error", "refuses", "shapeless", "dies", "silent"])(
     "says why the tools of the lists server cannot be listed: %s",
     async (what) => {
       const options = what === "silent" ? { timeoutMs: 300 } : {};

@@ -36,8 +36,9 @@ export class KnownTexts {
   }
 
   /** Adds other texts, as long as there is room. The oldest ones go. */
-  addAll({ all }: KnownTexts): void {
-    for (const text of all) {
+  addAll(others: KnownTexts): void {
+    this.addUnknown(others.#unknown);
+    for (const text of others.all) {
       this.#chars += text.size;
       this.#texts.push(text);
     }

@@ -56,7 +56,7 @@ export const labelWords = {
     "document page block issue ticket customer contact lead deal opportunity engagement dispute attachment object calendar event output photo transcript log commit code crm",
   /** Things that are the user's own. */
   own:
-    "account user profile invoice payment balance subscription price product coupon order table schema collection index shard secret env environment key token credential " +
+    "account user profile invoice payment balance subscription price coupon order table schema collection index shard secret env environment key token credential " +
     "config configuration project organization team workspace queue worker deployment notebook cluster pod namespace resource group zone domain route " +
     "cron branch bucket channel storage usage dsn property association workflow block database tenant member employee patient location salary " +
     "bank card process transaction session migration function analytics advisor connection datasource source machine app application ledger replay policy binding",

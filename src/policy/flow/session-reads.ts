@@ -79,7 +79,7 @@ export class SessionReads {
 
   /** Whether data with this label was read, even if no outcome has shown it. */
   hasRead(label: DataLabel): boolean {
-    return this.labels.has(label) || this.allUnseen.some((texts) => texts.of(label).length > 0);
+    return this.labels.has(label) || this.allUnseen.some((texts) => texts.lacks(label) || texts.of(label).length > 0);
   }
 
   /** Resolves when everything is looked up, such as the labels of a file that a program has read. Undefined if it is. */

@@ -47,7 +47,7 @@ class Live {
 
   renew(claims: PersonClaims, accessToken: string | undefined): void {
     const { issuedAt = 0, expiresAt } = claims;
-    const isOther = (each: PersonClaims) => each.issuedAt !== claims.issuedAt || each.expiresAt !== expiresAt;
+    const isOther = (each: PersonClaims) => !Bun.deepEquals(each, claims);
     if (!claims.isSilent) this.#tokens = [...this.#tokens.filter(isOther), claims].slice(-maxLiveTokens);
     if (issuedAt >= this.issuedAt) this.accessToken = accessToken ?? this.accessToken;
     this.issuedAt = Math.max(this.issuedAt, issuedAt);

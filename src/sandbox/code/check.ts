@@ -49,7 +49,7 @@ function findingsIn(tree: Tree, { namespaces, suggest }: ToolLookup): CodeMistak
     if (!called || call.optional || serverMembers.includes(called.name)) return [];
     // A call of a hidden tool is explained when it is made.
     const isHidden = called.namespace.hidden?.some((each) => isCalled(each, called.name)) ?? false;
-    const isSure = !mayExist(called) && !isHidden && !isGuarded(call, tree, called.name);
+    const isSure = !mayExist(called, scope) && !isHidden && !isGuarded(call, tree, called.name);
     return isSure ? [unknownFunction(call, called, tree, suggest)] : [];
   });
   // Without a server, there are no promises of tools to look for.
@@ -68,18 +68,25 @@ function isGuarded(use: Node, tree: Tree, name: string): boolean {
   });
 }
 
-/** Another spelling of a known name is a mistake in any case. */
-function mayExist({ namespace, name }: CalledFunction): boolean {
-  return namespace.mayGrow === true && renamed(name, namespace.functions) === undefined;
+/** Whether a call of the program may add the function. Another spelling of a known name is a mistake in any case. */
+function mayExist({ namespace, name }: CalledFunction, scope: Scope): boolean {
+  if (namespace.mayGrow !== true || renamed(name, namespace.functions) !== undefined) return false;
+  const adds = (used: CalledFunction) => used.namespace === namespace && isKnown(used);
+  return scope.tree.code.includes("callTool") || [...usedFunctions(scope)].some(({ called }) => adds(called));
+}
+
+function isKnown({ namespace, name }: CalledFunction): boolean {
+  return namespace.functions.some((each) => isCalled(each, name));
 }
 
 /** The names of functions that a program uses and that a call may add, by their servers. A name that it asks for first is not among them. */
 export function namesToCome(tree: Tree, namespaces: readonly Namespace[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const { use, called } of usedFunctions({ tree, namespaces })) {
+  const scope: Scope = { tree, namespaces };
+  for (const { use, called } of usedFunctions(scope)) {
     const { namespace, name } = called;
-    const isKnown = serverMembers.includes(name) || namespace.functions.some((each) => isCalled(each, name));
-    if (isKnown || !mayExist(called) || isGuarded(use, tree, name)) continue;
+    if (serverMembers.includes(name) || isKnown(called) || !mayExist(called, scope) || isGuarded(use, tree, name))
+      continue;
     found.set(namespace.name, [...(found.get(namespace.name) ?? []), name]);
   }
   return found;

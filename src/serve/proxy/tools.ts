@@ -96,7 +96,17 @@ export class ProxiedTools {
   }
 
   #definition({ name: server }: RegistryServer, tool: RegistryTool): JsonObject | undefined {
-    const { jsName: _, observed: __, known: ___, usual: ____, edit: _____, more, description, ...rest } = tool;
+    const {
+      jsName: _,
+      observed: __,
+      known: ___,
+      usual: ____,
+      edit: _____,
+      labels: ______,
+      more,
+      description,
+      ...rest
+    } = tool;
     const name = this.#names.nameOf({ server, name: tool.name });
     return usableTool({ ...more, ...rest, ...(description === "" ? {} : { description }), name });
   }

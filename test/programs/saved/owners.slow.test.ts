@@ -228,22 +228,23 @@ test("the audit log has each save, replacement and sharing before it counts", as
 
 describe("data that a session has read", () => {
   const readBoth = "await rec.get_key({}); await rec.get_issue({}); ";
+  const showBoth = "return [await rec.get_key({}), await rec.get_issue({})]";
+  const postIt = 'return rec.post({ text: "the-secret-of-ann" })';
 
   test("goes with a program whose text repeats it into the session that runs it", async () => {
     const { token: own } = await token();
     const [writer, runner] = [await agent(own, "writer"), await agent(own, "runner")];
-    await writer.run(`${readBoth}return 1`);
+    await writer.run(showBoth);
     await writer.save("send", 'return "the-secret-of-ann";');
     expect(await runner.run('return rec.post({ text: "before" })')).not.toContain("an agent cannot replace it");
     await runner.run("return programs.send()");
-    const after = await runner.run('return rec.post({ text: "after" })');
-    expect(after).toMatch(/waits until a person approves|POLICY_DENIED/);
+    expect(await runner.run(postIt)).toMatch(/waits until a person approves|POLICY_DENIED/);
   });
 
   test("neither a description nor an example of an input tells it to a session that only searches", async () => {
     const { token: own } = await token();
     const [writer, reader] = [await agent(own, "writer"), await agent(own, "reader")];
-    await writer.run(`${readBoth}return 1`);
+    await writer.run(showBoth);
     await writer.save(
       "note",
       'return "x" + "the-secret-of-ann";',
@@ -273,19 +274,18 @@ describe("data that a session has read", () => {
       (await fresh.run('return programs.runs({ name: "fetch-both" })')).includes("the-secret-of-ann"),
     );
     expect(await reader.run('return rec.post({ text: "not asked yet" })')).not.toMatch(/waits until|POLICY_DENIED/);
-    expect(await fresh.run('return rec.post({ text: "the-secret-of-ann" })')).toMatch(
-      /waits until a person approves|POLICY_DENIED/,
-    );
+    expect(await fresh.run(postIt)).toMatch(/waits until a person approves|POLICY_DENIED/);
   });
 
   test("goes with a function of the workspace into the session that imports it", async () => {
     const { token: own } = await token();
     const [writer, reader] = [await agent(own, "writer"), await agent(own, "reader")];
+    await writer.run(showBoth);
     await writer.run(
-      `${readBoth}await fs.mkdir("./workspace/skills", { recursive: true }); await fs.writeFile("./workspace/skills/key.ts", 'export const key = () => "the-secret-of-ann";'); return 1`,
+      `await fs.mkdir("./workspace/skills", { recursive: true }); await fs.writeFile("./workspace/skills/key.ts", 'export const key = () => "the-secret-of-ann";'); return 1`,
     );
     expect(await reader.run('import { key } from "./skills/key"; return key()')).toContain("the-secret-of-ann");
-    expect(await reader.run('return rec.post({ text: "x" })')).toMatch(/waits until a person approves|POLICY_DENIED/);
+    expect(await reader.run(postIt)).toMatch(/waits until a person approves|POLICY_DENIED/);
   });
 
   test("does not become the type of a result: keys of private data are in no file and no other session", async () => {

@@ -21,7 +21,8 @@ afterEach(async () => {
 });
 
 async function direct(mcpServers: object): Promise<TestHost> {
-  folder.write("claudikins.json", { mcpServers });
+  // The servers have data with the same addresses, and nobody is asked whether one may get that of another.
+  folder.write("claudikins.json", { mcpServers, policy: { flow: "off" } });
   host = await openHost(folder, { flags: ["--mode", "direct"] });
   return host;
 }
