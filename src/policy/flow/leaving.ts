@@ -81,7 +81,7 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   const data = privateIn(
     values.filter((value) => !people.includes(value)),
     call,
-    { isChosen, isOwn: (letters) => own.some((record) => record.has(letters)) },
+    { isChosen, hasOwn: own.length > 0, isOwn: (letters) => own.some((record) => record.has(letters)) },
   );
   if (!data) return undefined;
   if (asksFor !== undefined) return asked(call, `${asksFor}, and ${data.text}`, places, data.source);
@@ -232,7 +232,9 @@ const serverOf = (source: string) => source.split(".", 1)[0] ?? "";
 interface Target {
   /** Whether the program has not computed it. */
   isChosen: boolean;
-  /** Whether the letters are data about whom they go to. */
+  /** Whether it is known about whom it is, by records. */
+  hasOwn: boolean;
+  /** Whether the letters are data about them. */
   isOwn: (letters: string) => boolean;
 }
 
@@ -240,12 +242,15 @@ interface Target {
 function privateIn(
   values: readonly Value[],
   { args, reads, server }: LeavingCall,
-  { isChosen, isOwn }: Target,
+  { isChosen, hasOwn, isOwn }: Target,
 ): PrivateData | undefined {
   const isMissing = reads.allTexts.some((texts) => texts.lacks("private"));
   if (exceededLimit(args) !== undefined)
     return unknown(reads, "it may hold private data, because its arguments are too large to be compared");
-  const found = foundIn(values, reads, server, isOwn);
+  // The model may have seen the same sentence before, as in a dry run.
+  const isAbout = (value: Value) => reads instanceof ProgramReads && otherWordsIn(value, reads, isOwn).length === 0;
+  const compared = hasOwn ? values.filter((value) => !isAbout(value)) : values;
+  const found = foundIn(compared, reads, server, isOwn);
   if (found === "too many")
     return unknown(reads, "it may hold private data, because its arguments are too many to be compared");
   if (found)
@@ -266,13 +271,18 @@ const numberOrDate =
 
 /** Whether the program has written the values itself, but for a few numbers such as counts. */
 function isOwnText(values: readonly Value[], reads: ProgramReads, isOwn: Target["isOwn"]): boolean {
-  const words = values.flatMap(({ text, letters }) => (reads.isWritten(letters) ? [] : wordsIn(text)));
-  const others = words.filter((word) => {
-    const letters = lettersOf(word);
-    if (letters !== "" && isOwn(letters)) return false;
-    return letters.length < minWordLetters ? letters !== "" && !reads.isNamed(word) : !reads.isWritten(letters);
-  });
+  const others = values.flatMap((value) => otherWordsIn(value, reads, isOwn));
   return others.length <= maxSentNumbers && others.every((word) => numberOrDate.test(word));
+}
+
+/** The words that are neither the program's own nor about whom they go to. */
+function otherWordsIn({ text, letters }: Value, reads: ProgramReads, isOwn: Target["isOwn"]): string[] {
+  const words = reads.isWritten(letters) ? [] : wordsIn(text);
+  return words.filter((word) => {
+    const each = lettersOf(word);
+    if (each === "" || isOwn(each)) return false;
+    return each.length < minWordLetters ? !reads.isNamed(word) : !reads.isWritten(each);
+  });
 }
 
 function unknown(reads: SessionReads, why: string): PrivateData {
