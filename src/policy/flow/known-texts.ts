@@ -70,6 +70,8 @@ export class KnownText {
   readonly #make: () => string;
   #text: string | undefined;
   #letters: string | undefined;
+  /** The words with letters and digits. */
+  #codes: string | undefined;
   #isRead = false;
   #records: readonly DataRecord[] | undefined;
   /** Whole values, as letters. */
@@ -112,6 +114,15 @@ export class KnownText {
   hasNumber(number: string): boolean {
     const forms = [number, lettersOf(number)].map((form) => RegExp.escape(form));
     return new RegExp(`(?<![\\d.])(?:${forms.join("|")})(?![\\d]|\\.\\d)`).test(this.#whole);
+  }
+
+  /** Whether the letters are a part of a code, such as `4471-QUARTZ`. */
+  hasInCode(letters: string): boolean {
+    this.#codes ??= (this.#whole.match(/[\p{L}\p{N}]+(?:[-_][\p{L}\p{N}]+)*/gu) ?? [])
+      .filter((word) => /\p{N}/u.test(word) && /\p{L}/u.test(word))
+      .map(lettersOf)
+      .join(" ");
+    return this.#codes.includes(letters);
   }
 
   /** Whether the letters are a whole value of the data, such as the sender of a mail. */

@@ -60,6 +60,9 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   const pays = changes && places.some(({ key }) => isPayee(key));
   const stranger = sends || pays ? firstOf(places, (place) => namedByStranger(place, call)) : undefined;
   if (stranger !== undefined) return asked(call, stranger, places);
+  const files = sends ? values.filter(({ key }) => isFile(key)) : [];
+  const file = firstOf(files, (each) => namedByStranger(fileName(each), call));
+  if (file !== undefined) return asked(call, file, files);
   const isStrict = mode === "strict";
   const forwarded = isStrict && sends ? firstOf(values, (value) => proseIn(value, reads)) : undefined;
   if (forwarded !== undefined)
@@ -304,6 +307,11 @@ function foundIn(
   const pieces = values.flatMap((value) => piecesOf(value));
   const chars = [...own, ...seen].length;
   if (pieces.length > Math.min(maxComparedPieces, maxComparedChars / (chars + 1))) return "too many";
+  for (const { key, text, letters } of values) {
+    if (!isMessage(key) || letters.length >= minPieceLetters || letters.length < 2) continue;
+    const found = [...own, ...seen].find((each) => each.hasInCode(letters));
+    if (found) return { ...found.origin, words: text };
+  }
   for (const { letters, words, isWord } of pieces) {
     if (isOwn(letters)) continue;
     const isWritten = isProgram && reads.isWritten(letters);
@@ -443,6 +451,11 @@ const payee =
 const site =
   /^(?:ur[il]s?|href|link|webhook(?:_url)?|endpoint|host|domain|callback(?:_url)?|server|site|remote|repo_url)$/;
 
+/** Whether an argument of this name is what others read. */
+function isMessage(key: string): boolean {
+  return /^(?:text|body|message|content|comment|title|subject|description)$/.test(plainName(key));
+}
+
 function isPerson(key: string): boolean {
   return person.test(plainName(key));
 }
@@ -450,6 +463,17 @@ function isPerson(key: string): boolean {
 /** Whether money goes there. */
 function isPayee(key: string): boolean {
   return payee.test(plainName(key));
+}
+
+/** Whether an argument of this name is the path of a file, whose content a tool may send. */
+function isFile(key: string): boolean {
+  return /^(?:(?:file_?|local_|source_|attachment_)?(?:path|file|name)s?|attachments?)$/.test(plainName(key));
+}
+
+/** The last part of a path. A text names a file by it. */
+function fileName(value: Value): Value {
+  const text = value.text.split(/[/\\]/).at(-1) ?? "";
+  return { ...value, text, letters: lettersOf(text) };
 }
 
 /** Whether an argument of this name says where the rest goes. */

@@ -68,7 +68,7 @@ async function attackOnce(
 /** Questions name the tool in their first line, and later what was read. A call that waits is named further down. */
 function isAbout(question: string, server: string): boolean {
   const [first = ""] = question.split("\n");
-  const names = (text: string, name: string) => new RegExp(`(?:^|[^\\w.-])${name}\\.\\w`).test(text);
+  const names = (text: string, name: string) => new RegExp(`(?:^|[^\\w.-])${name}\\.["\\w]`).test(text);
   return names(names(first, "[\\w-]+") ? first : question, server);
 }
 
