@@ -120,9 +120,9 @@ test("init leaves only claudikins in every agent's file, and restore brings back
       inline: { command: "inline-mcp", args: ["--x"], cwd: "tools" },
       dotted: { command: "dotted-mcp", env: { A: "b" } },
       nested: { command: "nested-mcp", disabled: true, startTimeoutMs: 30_000, callTimeoutMs: 40_000 },
-      shared: { command: "shared-mcp", cwd: "." },
-      "kiro-local": { command: "node", args: ["kiro.js"], cwd: "." },
-      "roo-project": { command: "node", args: ["roo.js"], cwd: "." },
+      shared: { command: "shared-mcp" },
+      "kiro-local": { command: "node", args: ["kiro.js"] },
+      "roo-project": { command: "node", args: ["roo.js"] },
     },
   });
   expect(JSON.stringify(config)).toContain(secrets.password);
@@ -147,7 +147,7 @@ test("init leaves only claudikins in every agent's file, and restore brings back
   expect(everything()).toEqual(wired);
 
   const restored = await run("restore");
-  expect([restored.exitCode, restored.stderr, restored.stdout.match(/^Restored /gm)?.length]).toEqual([0, restart, 14]);
+  expect([restored.exitCode, restored.stderr, restored.stdout.match(/^Restored /gm)?.length]).toEqual([0, restart, 26]);
   expect(everything()).toEqual(before);
   expect(await run("restore")).toEqual({
     exitCode: 0,
