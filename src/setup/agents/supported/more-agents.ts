@@ -101,8 +101,8 @@ const copilot = agentOf({
 });
 
 /**
- * The migration guide at antigravity.google/docs/gcli-migration, and the pull requests WolframResearch/AgentTools#191 and
- * speakeasy-api/gram#5732 (2026-11-28). Versions before 2.0 read the file in `antigravity`.
+ * The pull requests WolframResearch/AgentTools#191 and speakeasy-api/gram#5732, which cite the documentation of Antigravity (2026-11-28).
+ * Versions before 2.0 read the file in `antigravity`.
  */
 const antigravity = agentOf({
   name: "antigravity",
@@ -146,7 +146,10 @@ const crush = agentOf({
   own: { type: "stdio" },
 });
 
-/** ampcode.com/manual and its settings reference (2026-11-28). The key contains a dot. */
+/**
+ * developersdigest.tech/reference/amp/config-files and syllago.dev/using-syllago/providers/amp/mcp, which summarise Amp's own pages, and
+ * ampcode.com/news/lazy-load-mcp-with-skills (2026-11-28). The key contains a dot.
+ */
 const amp = agentOf({
   name: "amp",
   title: "Amp",
@@ -193,8 +196,8 @@ const roo = agentOf({
 });
 
 /**
- * docs.cline.bot/getting-started/config and src/services/mcp/schemas.ts of github.com/cline/cline (2026-11-28). The CLI and newer
- * extensions share one file; older extensions have their own.
+ * docs.cline.bot/getting-started/config, src/services/mcp/schemas.ts of github.com/cline/cline, and for `CLINE_MCP_SETTINGS_PATH`
+ * developersdigest.tech/mcp-servers/clients/cline (2026-11-28). The CLI and newer extensions share one file; older extensions have their own.
  */
 const cline = agentOf({
   name: "cline",
