@@ -9,6 +9,7 @@ import { configFileName, definitionsLockName } from "./locations.ts";
 const ofProject = [
   ...[configFileName, definitionsLockName, join(projectDataFolder, "registry")],
   ...[".mcp.json", ".claude", ".codex", ".cursor", ".gemini", ".vscode", ".opencode", "opencode.json", ".zed", ".idea"],
+  ...[".github/mcp.json", ".agents", ".kiro", ".crush.json", "crush.json", ".amp", ".qwen", ".roo", ".cline"],
   ...[".envrc", ".husky", ".githooks"],
 ];
 

@@ -192,6 +192,7 @@ describe("add with a pasted entry", () => {
       '{ "context_servers": { "a": { "command": { "path": "x", "args": ["y"] } } } }',
       { a: { command: "x", args: ["y"] } },
     ],
+    ["Amp", '{ "amp.mcpServers": { "a": { "command": "x" } } }', { a: { command: "x" } }],
     [
       "Gemini CLI",
       '{ "a": { "httpUrl": "https://x", "headers": { "K": "$KEY" } } }',

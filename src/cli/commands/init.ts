@@ -30,14 +30,14 @@ import { errorText } from "../report.ts";
 
 export default command({
   description:
-    "Import the MCP servers of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Gemini CLI, opencode and Zed into claudikins.json, and put claudikins in their place.",
+    "Import the MCP servers of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Gemini CLI, opencode, Zed, GitHub Copilot CLI, Antigravity, Kiro, Crush, Amp, Qwen Code, Roo Code and Cline into claudikins.json, and put claudikins in their place.",
   args: {
     apply: flag(
       "Change your agents' settings without asking for it; which server gets a name and missing values are still asked about. claudikins restore undoes it",
     ),
     "dry-run": flag("Show what was found and the changes as a diff; write nothing"),
     host: option(
-      "Only this agent: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed (repeatable)",
+      "Only this agent: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed, copilot, antigravity, kiro, crush, amp, qwen, roo, cline (repeatable)",
       { valueHint: "name", choices: agentNames, ...repeatable },
     ),
     project: flag(

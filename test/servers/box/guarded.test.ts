@@ -102,6 +102,7 @@ describe.skipIf(withoutSandbox !== undefined)("a server that may write to a proj
   test.each([
     ...["claudikins.json", "claudikins.lock", ".claudikins/registry/index.ts", ".mcp.json", ".claude/settings.json"],
     ...[".cursor/mcp.json", ".codex/config.toml", ".vscode/tasks.json", ".gemini/settings.json", ".envrc"],
+    ...[".github/mcp.json", ".agents/mcp_config.json", ".qwen/settings.json", "crush.json"],
     ...[".husky/pre-commit", ".githooks/pre-commit", "opencode.json"],
   ])("%s", async (name) => {
     const path = folder.write(`project/${name}`, "as it was");

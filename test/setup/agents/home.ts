@@ -225,6 +225,85 @@ const zed = `// Zed settings
 }
 `;
 
+const copilot = `{
+  "mcpServers": {
+    "playwright": { "type": "local", "command": "npx", "args": ["@playwright/mcp@latest"], "env": {}, "tools": ["*"], "timeout": 9000 },
+    "context7": { "type": "http", "url": "https://mcp.context7.com/mcp", "headers": { "CONTEXT7_API_KEY": "ctx-0f-nobody" }, "tools": ["query-docs"] }
+  }
+}
+`;
+
+const copilotProject = `{ "mcpServers": { "shared": { "type": "local", "command": "shared-mcp" } } }\n`;
+
+const antigravity = `{
+  "mcpServers": {
+    "maps-of-google": { "serverUrl": "https://maps.example.org/mcp", "headers": { "X-Key": "k" }, "disabledTools": ["route"] },
+    "signed-in": { "serverUrl": "https://cloud.example.org/mcp", "authProviderType": "google_credentials" },
+    "off-agy": { "command": "off-agy", "disabled": true }
+  }
+}`;
+
+const kiro = `{
+  "mcpServers": {
+    "aws-docs": { "command": "uvx", "args": ["aws-docs@latest"], "env": { "LEVEL": "\${LEVEL}" }, "disabled": false, "autoApprove": ["read"], "disabledTools": ["drop"] },
+    "kiro-web": { "url": "https://kiro.example.com/mcp", "headers": { "Authorization": "Bearer \${LEVEL}" }, "disabled": true, "autoApprove": [] }
+  }
+}
+`;
+
+const kiroProject = `{ "mcpServers": { "kiro-local": { "command": "node", "args": ["kiro.js"] } } }`;
+
+const crush = `{
+  "$schema": "https://charm.land/crush.json",
+  "mcp": {
+    "crush-files": { "type": "stdio", "command": "node", "args": ["files.js"], "timeout": 120, "disabled_tools": ["rm"], "env": { "A": "$LEVEL" } },
+    "crush-web": { "type": "http", "url": "https://crush.example.com/mcp", "headers": { "Authorization": "Bearer $LEVEL" }, "disabled": true },
+    "crush-shell": { "type": "sse", "url": "https://crush.example.com/sse", "headers": { "API-Key": "$(echo $API_KEY)" } }
+  },
+  "options": { "debug": true }
+}
+`;
+
+const amp = `{
+  // found in the manual
+  "amp.notifications.enabled": false,
+  "amp.mcpServers": {
+    "amp-local": { "command": "npx", "args": ["-y", "amp-local"], "includeTools": ["navigate_*"] },
+    "amp-web": { "url": "https://amp.example.com/mcp", "headers": { "Authorization": "token \${LEVEL}" } },
+  },
+}
+`;
+
+const qwen = `{
+  "mcpServers": {
+    "qwen-python": { "command": "python", "args": ["-m", "q"], "env": { "DB": "$LEVEL" }, "timeout": 15000, "discoveryTimeoutMs": 60000, "trust": true },
+    "qwen-web": { "httpUrl": "https://qwen.example.com/mcp", "excludeTools": ["x"] },
+    "qwen-hidden": { "command": "hidden" }
+  },
+  "mcp": { "allowed": ["qwen-*"], "excluded": ["*-hidden"] }
+}
+`;
+
+const roo = `{
+  "mcpServers": {
+    "roo-local": { "command": "node", "args": ["\${env:LEVEL}"], "alwaysAllow": ["a"], "disabledTools": ["b"], "timeout": 30, "watchPaths": ["dist"] },
+    "roo-web": { "type": "streamable-http", "url": "https://roo.example.com/mcp", "disabled": true, "alwaysAllow": [] }
+  }
+}
+`;
+
+const rooProject = `{"mcpServers":{"roo-project":{"command":"node","args":["roo.js"]}}}`;
+
+const cline = `{
+  "mcpServers": {
+    "cline-local": { "command": "node", "args": ["c.js"], "disabled": false, "autoApprove": ["c"], "timeout": 60 },
+    "cline-web": { "url": "https://cline.example.com/mcp", "type": "streamableHttp", "headers": { "X": "y" } }
+  }
+}
+`;
+
+const clineOlder = `{ "mcpServers": { "cline-older": { "transportType": "sse", "url": "https://cline.example.com/sse" } } }`;
+
 export interface Home {
   path: string;
   /** The folder of a project with its own settings files. */
@@ -237,7 +316,17 @@ export interface Home {
 /** What the entries refer to: a server whose variables are not set stays with its agent. */
 const variables = Object.fromEntries(
   ["SENTRY_TOKEN", "FIGMA_ID", "PERPLEXITY_API_KEY", "PERPLEXITY_KEY", "LINEAR_LINEAR", "STRIPE_ACCOUNT", "STRIPE_KEY"]
-    .concat("MAPS_KEY", "DB_URL", "EXTERNAL_KEY", "A_VALUE", "JIRA_KEY_TXT", "JIRA_TOKEN", "JIRA_ID", "DATABASE_URL")
+    .concat(
+      "MAPS_KEY",
+      "DB_URL",
+      "EXTERNAL_KEY",
+      "A_VALUE",
+      "JIRA_KEY_TXT",
+      "JIRA_TOKEN",
+      "JIRA_ID",
+      "DATABASE_URL",
+      "LEVEL",
+    )
     .map((name) => [name, `value-of-${name}`]),
 );
 
@@ -259,6 +348,18 @@ export function homeWithHosts(folder: TemporaryFolder): Home {
     ".config/opencode/opencode.jsonc": opencode,
     "code/shop/opencode.json": opencodeProject,
     ".config/zed/settings.json": zed,
+    ".copilot/mcp-config.json": copilot,
+    "code/shop/.github/mcp.json": copilotProject,
+    ".gemini/config/mcp_config.json": antigravity,
+    ".kiro/settings/mcp.json": kiro,
+    "code/shop/.kiro/settings/mcp.json": kiroProject,
+    ".config/crush/crush.json": crush,
+    ".config/amp/settings.json": amp,
+    ".qwen/settings.json": qwen,
+    ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json": roo,
+    "code/shop/.roo/mcp.json": rooProject,
+    ".cline/data/settings/cline_mcp_settings.json": cline,
+    ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json": clineOlder,
     "dotfiles/cursor.json": cursor,
     "cursor.env": `# of cursor\nexport NOTION_VERSION="2022-06-28"\n\nEMPTY=\n`,
   };

@@ -74,6 +74,18 @@ test("the import finds every server of every agent, with everything it needs", a
       file: "HOME/.config/zed/settings.json",
       why: "it comes with a Zed extension",
     },
+    {
+      name: "signed-in",
+      host: "antigravity",
+      file: "HOME/.gemini/config/mcp_config.json",
+      why: "it signs in with google_credentials",
+    },
+    {
+      name: "crush-shell",
+      host: "crush",
+      file: "HOME/.config/crush/crush.json",
+      why: "it contains a shell command that Crush runs for a value",
+    },
   ]);
 });
 
@@ -92,6 +104,9 @@ test("files of a project are named, and read only if requested", async () => {
     { host: "cursor", file: "HOME/code/shop/.cursor/mcp.json", servers: 1 },
     { host: "codex", file: "HOME/code/shop/.codex/config.toml", servers: 2 },
     { host: "opencode", file: "HOME/code/shop/opencode.json", servers: 1 },
+    { host: "copilot", file: "HOME/code/shop/.github/mcp.json", servers: 1 },
+    { host: "kiro", file: "HOME/code/shop/.kiro/settings/mcp.json", servers: 1 },
+    { host: "roo", file: "HOME/code/shop/.roo/mcp.json", servers: 1 },
   ]);
   // The same from a subfolder; files above the project do not count.
   expect((await find(true, { cwd: join(home.project, "deep", "er") })).files.length).toBe(
@@ -119,7 +134,7 @@ test("a file that cannot be read is a problem with its line, and the others are 
     ["codex", "CONFIG_INVALID", expect.stringMatching(/^HOME\/\.codex\/config\.toml:2: not valid TOML: /)],
     ["gemini", "CONFIG_INVALID", "HOME/.gemini/settings.json:3: not valid JSON: comma expected"],
   ]);
-  expect(new Set(files.map(({ agent }) => agent.name)).size).toBe(7);
+  expect(new Set(files.map(({ agent }) => agent.name)).size).toBe(15);
 });
 
 test.each([
@@ -193,6 +208,7 @@ describe("the settings files", () => {
 
   test("have the expected places on Linux, macOS and Windows", () => {
     const env = { HOME: "/home/me" };
+    const rooFile = "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json";
     expect(paths("linux", env)).toEqual([
       ["claude-code", "/home/me/.claude.json"],
       ["claude-desktop", "/home/me/.config/Claude/claude_desktop_config.json"],
@@ -203,6 +219,14 @@ describe("the settings files", () => {
       ["gemini", "/home/me/.gemini/settings.json"],
       ["opencode", "/home/me/.config/opencode/opencode.json"],
       ["zed", "/home/me/.config/zed/settings.json"],
+      ["copilot", "/home/me/.copilot/mcp-config.json"],
+      ["antigravity", "/home/me/.gemini/config/mcp_config.json"],
+      ["kiro", "/home/me/.kiro/settings/mcp.json"],
+      ["crush", "/home/me/.config/crush/crush.json"],
+      ["amp", "/home/me/.config/amp/settings.json"],
+      ["qwen", "/home/me/.qwen/settings.json"],
+      ["roo", `/home/me/.config/${rooFile}`],
+      ["cline", "/home/me/.cline/data/settings/cline_mcp_settings.json"],
     ]);
     const mac = Object.fromEntries(paths("darwin", env));
     expect(mac["claude-desktop"]).toBe("/home/me/Library/Application Support/Claude/claude_desktop_config.json");
@@ -211,6 +235,8 @@ describe("the settings files", () => {
     const windows = Object.fromEntries(paths("win32", { USERPROFILE: "/C/me", APPDATA: "/C/me/AppData/Roaming" }));
     expect(windows["claude-desktop"]).toBe("/C/me/AppData/Roaming/Claude/claude_desktop_config.json");
     expect(windows["zed"]).toBe("/C/me/AppData/Roaming/Zed/settings.json");
+    expect(windows["crush"]).toBe("/C/me/AppData/Local/crush/crush.json");
+    expect(windows["roo"]).toBe(`/C/me/AppData/Roaming/${rooFile}`);
     expect(windows["cursor"]).toBe("/C/me/.cursor/mcp.json");
   });
 
@@ -221,11 +247,14 @@ describe("the settings files", () => {
       CLAUDE_CONFIG_DIR: "/claude",
       CODEX_HOME: "/codex",
       OPENCODE_CONFIG: "/oc.json",
+      COPILOT_HOME: "/copilot",
+      CRUSH_GLOBAL_CONFIG: "/crush",
     };
     const found = Object.fromEntries(paths("linux", env));
     expect(found["claude-code"]).toBe("/claude/.claude.json");
     expect(found["codex"]).toBe("/codex/config.toml");
     expect(found["zed"]).toBe("/xdg/zed/settings.json");
+    expect([found["copilot"], found["crush"]]).toEqual(["/copilot/mcp-config.json", "/crush/crush.json"]);
     expect(
       chosenAgents(["opencode"])[0]
         ?.files({ platform: "linux", cwd: "/", env })

@@ -96,10 +96,22 @@ test("init leaves only claudikins in every agent's file, and restore brings back
       "opencode",
       "opencode",
       "zed",
+      "copilot",
+      "copilot",
+      "antigravity",
+      "kiro",
+      "kiro",
+      "crush",
+      "amp",
+      "qwen",
+      "roo",
+      "roo",
+      "cline",
+      "cline",
     ],
   });
   const config = JSON.parse(readFileSync(configPath(), "utf8"));
-  expect(Object.keys(config.mcpServers)).toHaveLength(29);
+  expect(Object.keys(config.mcpServers)).toHaveLength(47);
   // The project's servers stay in its own config, without the user's data.
   expect(JSON.parse(read("code", "shop", "claudikins.json"))).toEqual({
     mcpServers: {
@@ -108,6 +120,9 @@ test("init leaves only claudikins in every agent's file, and restore brings back
       inline: { command: "inline-mcp", args: ["--x"], cwd: "tools" },
       dotted: { command: "dotted-mcp", env: { A: "b" } },
       nested: { command: "nested-mcp", disabled: true, startTimeoutMs: 30_000, callTimeoutMs: 40_000 },
+      shared: { command: "shared-mcp" },
+      "kiro-local": { command: "node", args: ["kiro.js"] },
+      "roo-project": { command: "node", args: ["roo.js"] },
     },
   });
   expect(JSON.stringify(config)).toContain(secrets.password);
@@ -126,13 +141,13 @@ test("init leaves only claudikins in every agent's file, and restore brings back
     exitCode: 0,
     stdout: "",
     stderr: expect.stringMatching(
-      /stays in [^\n]*: it comes with a Zed extension\nNo agent's settings need to change\.\n$/,
+      /stays in [^\n]*: it contains a shell command that Crush runs for a value\nNo agent's settings need to change\.\n$/,
     ),
   });
   expect(everything()).toEqual(wired);
 
   const restored = await run("restore");
-  expect([restored.exitCode, restored.stderr, restored.stdout.match(/^Restored /gm)?.length]).toEqual([0, restart, 14]);
+  expect([restored.exitCode, restored.stderr, restored.stdout.match(/^Restored /gm)?.length]).toEqual([0, restart, 26]);
   expect(everything()).toEqual(before);
   expect(await run("restore")).toEqual({
     exitCode: 0,
@@ -148,7 +163,7 @@ test("copies of files can be read only by their owner", async () => {
   const folderOfCopies = at(".local", "share", "claudikins", "hosts", "before");
   expect(statSync(folderOfCopies).mode & 0o777).toBe(0o700);
   const copies = readdirSync(folderOfCopies);
-  expect(copies).toHaveLength(10);
+  expect(copies).toHaveLength(19);
   for (const copy of copies) expect(statSync(join(folderOfCopies, copy)).mode & 0o777).toBe(0o600);
 });
 
@@ -227,6 +242,17 @@ describe("a file in any formatting", () => {
       },
     },
     zed: { path: [".config", "zed", "settings.json"], key: ["context_servers"] },
+    copilot: { path: [".copilot", "mcp-config.json"], key: ["mcpServers"] },
+    antigravity: { path: [".gemini", "config", "mcp_config.json"], key: ["mcpServers"] },
+    kiro: { path: [".kiro", "settings", "mcp.json"], key: ["mcpServers"] },
+    crush: { path: [".config", "crush", "crush.json"], key: ["mcp"] },
+    amp: { path: [".config", "amp", "settings.json"], key: ["amp.mcpServers"] },
+    qwen: { path: [".qwen", "settings.json"], key: ["mcpServers"] },
+    roo: {
+      path: [".config", "Code", "User", "globalStorage", "rooveterinaryinc.roo-cline", "settings", "mcp_settings.json"],
+      key: ["mcpServers"],
+    },
+    cline: { path: [".cline", "data", "settings", "cline_mcp_settings.json"], key: ["mcpServers"] },
   };
 
   function jsonIn(way: number, { key, entries: own = entries }: { key: string[]; entries?: object }): string {
@@ -483,7 +509,7 @@ describe("init that is killed while it writes", () => {
         },
       );
       await child.exited;
-      expect([child.signalCode, await child.stdout.text()]).toEqual(["SIGKILL", "planned 10\n"]);
+      expect([child.signalCode, await child.stdout.text()]).toEqual(["SIGKILL", "planned 19\n"]);
       const during = everything();
       const changed = Object.keys(before).filter((path) => during[path] !== before[path]);
       expect(changed.length).toBe(

@@ -10,6 +10,7 @@ import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { readEntry } from "./entry.ts";
 import type { Agent, AgentSurroundings, SettingsFile } from "./model.ts";
+import { moreAgents } from "./more-agents.ts";
 import { opencode } from "./opencode.ts";
 import { desktopExtension, geminiExtension } from "./plugins.ts";
 import { applicationData, configFolder, documentOf, projectFiles, userFile } from "./settings-files.ts";
@@ -148,6 +149,7 @@ export const agents: readonly Agent[] = [
   gemini,
   opencode,
   zed,
+  ...moreAgents,
 ];
 
 export const agentNames = agents.map(({ name }) => name);

@@ -13,7 +13,15 @@ export type AgentName =
   | "codex"
   | "gemini"
   | "opencode"
-  | "zed";
+  | "zed"
+  | "copilot"
+  | "antigravity"
+  | "kiro"
+  | "crush"
+  | "amp"
+  | "qwen"
+  | "roo"
+  | "cline";
 
 /** What the locations of an agent's files depend on. */
 export interface AgentSurroundings {

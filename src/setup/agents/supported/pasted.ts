@@ -64,6 +64,7 @@ const places: [readonly string[], Agent | undefined][] = [
   [["mcpServers"], undefined],
   [["mcp_servers"], codex],
   [["context_servers"], zed],
+  [["amp.mcpServers"], undefined],
   [["mcp", "servers"], undefined],
   [["mcp"], opencode],
   [["servers"], vscode],
