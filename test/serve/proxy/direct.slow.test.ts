@@ -95,7 +95,9 @@ describe("tools", () => {
     });
     const died = await call("end-process", {});
     expect(died["isError"]).toBe(true);
-    expect(text(died)).toStartWith('SERVER_UNAVAILABLE: odd.end-process: server "odd" is gone: its process was ended by SIGKILL');
+    expect(text(died)).toStartWith(
+      'SERVER_UNAVAILABLE: odd.end-process: server "odd" is gone: its process was ended by SIGKILL',
+    );
     // The next call starts it again.
     expect(await call("get-thing")).toEqual({ content: [{ type: "text", text: "dash" }] });
   });
