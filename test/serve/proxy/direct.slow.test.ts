@@ -311,7 +311,7 @@ describe("while a call runs", () => {
     expect(text(await request("tools/call", slow))).toBe('"reported"');
     const silent = await request("tools/call", { name: "wait", arguments: { ms: 20_000 } });
     expect(text(silent)).toBe(
-      'one.wait did not answer within 2 s\nHint: Raise "callTimeoutMs" of "one" in the config, or ask for less in one call.',
+      'CALL_TIMEOUT: one.wait did not answer within 2 s\nHint: Raise "callTimeoutMs" of "one" in the config, or ask for less in one call.',
     );
   });
 
