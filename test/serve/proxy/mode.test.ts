@@ -80,7 +80,7 @@ describe("the mode", () => {
     ],
     ["opencode", { info: { name: "opencode", version: "1.18.33" }, capabilities: { roots: {} } }],
   ])(
-    "of %s is the chosen one, without a second code mode in direct mode, and auto does not guess it from the name",
+    "is the chosen one for %s, without a second code mode in direct mode, and auto does not guess it from the name",
     async (_, host) => {
       const config = { mcpServers: { one: server() }, doors: { tools: { servers: ["one"], mode: "direct" } } };
       folder.write("claudikins.json", config);
