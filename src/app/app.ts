@@ -10,8 +10,9 @@ import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/
 import type { Environment } from "../config/environment.ts";
 import { type Config, mistakeLines, type ServerConfig, unfilledText } from "../config/load.ts";
 import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
-import { ImmediateQueue } from "../policy/approval-queue.ts";
+import { type ApprovalQueue, ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
+import { LaterQueue } from "../policy/approvals/later-queue.ts";
 import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import { LabelSessions } from "../policy/flow/label-sessions.ts";
 import { WrittenServers } from "../policy/flow/written-servers.ts";
@@ -22,6 +23,7 @@ import { tokensKeptOut } from "../programs/ledger/statistics.ts";
 import type { TraceRecorder } from "../programs/recording.ts";
 import type { OtherBuilds } from "../programs/stored-executions.ts";
 import type { Telemetry, WatchedState } from "../programs/telemetry.ts";
+import { newId } from "../programs/trace/id.ts";
 import type { SharedWorkspace } from "../programs/workspace/shared-workspace.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
@@ -101,6 +103,8 @@ export class App implements AsyncDisposable {
   readonly reload: ConfigReload | undefined;
   #executions: Promise<Executions> | undefined;
   #workspace: Promise<SharedWorkspace | undefined> | undefined;
+  #stored: StoredQueue | undefined;
+  #later: LaterQueue | undefined;
   /** Our own executions, once they were needed. */
   #known: Executions | undefined;
 
@@ -252,7 +256,15 @@ export class App implements AsyncDisposable {
       redact: (server, args) => this.pool.redacted(server, args),
     });
     const immediate = new ImmediateQueue(stored.record);
+    this.#stored = stored;
     return (made) => (made && waitsForApprovals && config.approvals.wait ? stored : immediate);
+  }
+
+  /** The queue of an agent's single calls. Undefined if they may not wait. */
+  get laterQueue(): ApprovalQueue | undefined {
+    if (!this.#options.waitsForApprovals || !this.config.approvals.wait) return undefined;
+    this.#later ??= new LaterQueue(this.#stored!, newId(Date.now()));
+    return this.#later;
   }
 
   get isLocked(): boolean {
@@ -342,6 +354,7 @@ export class App implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const isOwner = this.#lender === undefined;
+    await this.#later?.[Symbol.asyncDispose]();
     const executions = await this.#executions;
     this.#watching?.[Symbol.dispose]();
     await (this.#twin ? executions?.endOf(this) : executions?.[Symbol.asyncDispose]());

@@ -51,6 +51,7 @@ const exitCodeOf = {
   TOOL_FAILED: 5,
   CODE_FAILED: 6,
   EXECUTION_WAITS: 7,
+  APPROVAL_PENDING: 7,
   CANCELLED: 130,
 } as const satisfies Record<string, number>;
 
@@ -72,6 +73,7 @@ const unanswered: readonly string[] = [
   "CANCELLED",
   "CALL_TIMEOUT",
   "POLICY_DENIED",
+  "APPROVAL_PENDING",
   "DEFINITION_CHANGED",
   "TOOL_NOT_FOUND",
   "QUOTA_REACHED",

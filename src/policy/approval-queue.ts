@@ -43,6 +43,8 @@ export type Verdict = Answer | { state: "expired"; afterMs?: number } | { state:
 
 /** A question in the queue. */
 export interface QueueEntry {
+  /** The id by which the user decides it from elsewhere. Undefined if that is not possible. */
+  readonly id?: string | undefined;
   readonly isOpen: boolean;
   /** What has changed since an earlier question about the same call. */
   changed: readonly string[] | undefined;
@@ -55,13 +57,15 @@ export interface QueueEntry {
   decide(answer: AnswerOrExpiry): Promise<void>;
   /** Removes the question, or the approval, from the queue. */
   withdraw(): Promise<void>;
-  /** Leaves the question in the queue, for the process that runs the execution next. */
+  /** Leaves the question in the queue, for the process that runs the execution next, or for the next call. */
   leave(): void;
 }
 
 export interface ApprovalQueue {
   /** Whether a question waits for an answer from elsewhere if the user cannot be asked in this process, or does not answer. */
   readonly waits: boolean;
+  /** Whether the call fails at once if it would have to wait, and its question stays open for the same call later. */
+  readonly outlivesCalls?: boolean;
   /** Limits the questions that are open at the same time. `signal` is shared by all calls of one execution. */
   places(signal: AbortSignal | undefined): Semaphore;
   /** Whether the user has approved the call already. */

@@ -120,7 +120,7 @@ export class Asking {
       const names = shownAs === undefined ? undefined : `agents know the tool as ${shownAs}`;
       const whole = [why, names, this.#options.accountOf?.(server)].filter((each) => each !== undefined).join("; ");
       const question = { server, tool, shownAs, args: shownArgs, why: whole, changed };
-      const asked = { question, definition, queue: this.#queueFor(context.made), context, hint };
+      const asked = { question, definition, queue: context.queue ?? this.#queueFor(context.made), context, hint };
 
       using _place = await this.#questions.place(asked);
       // Meanwhile, the user may have allowed the tool for the session.

@@ -21,7 +21,7 @@ import { turnFor } from "./argument-size.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import type { Caller } from "./flow/session-reads.ts";
 import { type Question, questionText } from "./question-text.ts";
-import { cancelled, isNo, keyOf, Refusals, refused, unreachable } from "./refusals.ts";
+import { cancelled, isNo, keyOf, pending, Refusals, refused, unreachable } from "./refusals.ts";
 
 /** Asks the user. */
 export interface Asker {
@@ -44,6 +44,8 @@ export interface PermissionContext {
   origin?: AbortSignal | undefined;
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
+  /** Where the question about the call waits. Default: the queue that the app chooses. */
+  queue?: ApprovalQueue | undefined;
   /** The agent that makes the call. Default: that of the connection. */
   caller?: Caller | undefined;
 }
@@ -145,15 +147,20 @@ export class Questions {
     const ended = new AbortController();
     const failed = Promise.withResolvers<never>();
     const cancel = () => failed.reject(cancelled(asked.question));
+    const { waits, outlivesCalls = false } = asked.queue;
+    let isLeft = false;
     this.#askHere(open, ended.signal).then((why) => {
-      if (why && !asked.queue.waits) failed.reject(why);
+      if (!why) return;
+      isLeft = outlivesCalls && entry.isOpen;
+      if (isLeft) failed.reject(pending(asked.question, entry.id));
+      else if (!waits) failed.reject(why);
     }, failed.reject);
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       return await Promise.race([entry.verdict, failed.promise]);
     } catch (error) {
-      if (signal?.reason === continuesElsewhere) entry.leave();
+      if (isLeft || signal?.reason === continuesElsewhere) entry.leave();
       else await entry.withdraw().catch(() => {});
       throw error;
     } finally {

@@ -154,6 +154,14 @@ export function heldBack(tool: NamedTool, why: string): ClaudikinsError {
   return new ClaudikinsError("DEFINITION_CHANGED", message, { hint });
 }
 
+/** The error for a call whose question stays open. The same call works once it is approved. */
+export function pending(tool: NamedTool, approval: string | undefined): ClaudikinsError {
+  const hint = `A person decides with: claudikins approvals approve ${approval}. Then make the same call again, with the same arguments.`;
+  return new ClaudikinsError("APPROVAL_PENDING", `${shownId(tool)} was not called: it waits for approval ${approval}`, {
+    hint,
+  });
+}
+
 export function cancelled(tool: NamedTool): ClaudikinsError {
   return new ClaudikinsError("CANCELLED", `${shownId(tool)} was cancelled`);
 }

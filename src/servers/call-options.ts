@@ -2,7 +2,7 @@
 import type { JsonObject } from "../base/json-object.ts";
 import type { Clock } from "../base/time-limit.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import type { MadeCall } from "../policy/approval-queue.ts";
+import type { ApprovalQueue, MadeCall } from "../policy/approval-queue.ts";
 import type { Caller } from "../policy/flow/session-reads.ts";
 import type { Connection } from "./connect.ts";
 import type { ProgressListener } from "./server-progress.ts";
@@ -18,6 +18,8 @@ export interface CallOptions {
   origin?: AbortSignal | undefined;
   /** Undefined for a call outside a program. */
   made?: MadeCall | undefined;
+  /** Where a question about the call waits. Default: the queue that the app chooses. */
+  queue?: ApprovalQueue | undefined;
   /** The agent that makes the call. Default: that of the connection. */
   caller?: Caller | undefined;
   /** Called before a tool call leaves. If it throws, the call does not leave. */

@@ -54,6 +54,7 @@ const exitCodes: Record<ErrorCode, number> = {
   TOOL_FAILED: 5,
   CODE_FAILED: 6,
   EXECUTION_WAITS: 7,
+  APPROVAL_PENDING: 7,
   CANCELLED: 130,
 };
 

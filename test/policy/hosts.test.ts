@@ -3,10 +3,14 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { type ClientCapabilities, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { failedRequest, openHost, type TestHost } from "../support/host.ts";
+import { Approvals } from "../../src/policy/approvals/approvals.ts";
+import { eventually } from "../support/eventually.ts";
+import { failedRequest, type HostOptions, openHost, type TestHost } from "../support/host.ts";
 import { httpServe, sdkHost } from "../support/http-serve.ts";
 import { ownFolder } from "../support/own-folder.ts";
+import { testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 
 setDefaultTimeout(60_000);
@@ -146,20 +150,101 @@ describe("direct mode", () => {
     expect(asked).toHaveLength(1);
     expect(asked[0]).toContain('"id": 1');
     expect(result["isError"] === true).toBe(refusal !== undefined);
-    expect(JSON.stringify(result)).toContain(refusal ?? "did remove-it");
+    // A program of the host reads the code.
+    expect(JSON.stringify(result)).toContain(refusal === undefined ? "did remove-it" : `"POLICY_DENIED: ${refusal}`);
     expect(got()).toHaveLength(refusal ? 0 : 1);
     await host.call("read-it");
     expect(asked).toHaveLength(1);
   });
 
-  test("refuses a tool that needs confirmation if the host has no elicitation", async () => {
-    configure({ confirm: "destructive" }, direct);
+  test("refuses a tool that needs confirmation if the host has no elicitation and approvals do not wait", async () => {
+    configure({ confirm: "destructive" }, { ...direct, approvals: { wait: false } });
     await using host = await openHost(folder);
     await host.request("tools/list");
     const result = await host.call("remove-it");
     expect(result["isError"]).toBe(true);
-    expect(JSON.stringify(result)).toContain("nobody can be asked here");
+    expect(JSON.stringify(result)).toContain("POLICY_DENIED: rec.remove-it needs a person's confirmation");
     expect(got()).toEqual([]);
+  });
+
+  describe("a call that waits for approval", () => {
+    const approvals = () => new Approvals({ env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` }) });
+    const pending =
+      /^APPROVAL_PENDING: rec\.remove-it was not called: it waits for approval (\w+)\nHint: .*claudikins approvals/;
+    /** The id of the approval that the error names. */
+    const waits = async (host: TestHost, args: object) => {
+      const { isError, content } = await host.call("remove-it", args);
+      expect(isError).toBe(true);
+      return pending.exec((content as { text: string }[])[0]!.text)![1]!;
+    };
+    const done = { content: [{ type: "text", text: "did remove-it" }] };
+    const open = async (options: HostOptions = {}) => {
+      configure({ confirm: "destructive" }, direct);
+      const host = await openHost(folder, options);
+      await host.request("tools/list");
+      return host;
+    };
+    const cancels = person(() => ({ action: "cancel" }));
+
+    test.each<[string, HostOptions]>([
+      ["has no elicitation", {}],
+      ["cancels every question", { prepare: cancels.prepare, capabilities: cancels.capabilities }],
+    ])("is an error with the id if the host %s, and each approval counts for one equal call", async (_, options) => {
+      await using host = await open(options);
+      await using queue = approvals();
+      const id = await waits(host, { id: 1 });
+      // The question stays the same until it is decided.
+      expect(await waits(host, { id: 1 })).toBe(id);
+      expect(await queue.open()).toMatchObject([{ id, server: "rec", tool: "remove-it", line: null }]);
+      await queue.decide(id, { state: "approved", scope: "once", by: "command" });
+      const other = await waits(host, { id: 2 });
+      expect(other).not.toBe(id);
+      expect(got()).toEqual([]);
+      expect(await host.call("remove-it", { id: 1 })).toEqual(done);
+      const again = await waits(host, { id: 1 });
+      expect([id, other]).not.toContain(again);
+      expect(got()).toEqual([{ name: "remove-it", args: { id: 1 } }]);
+    });
+
+    test("is not called twice by two equal calls at once after one approval", async () => {
+      await using host = await open();
+      await using queue = approvals();
+      const id = await waits(host, {});
+      await queue.decide(id, { state: "approved", scope: "once", by: "command" });
+      const results = await Promise.all([host.call("remove-it", {}), host.call("remove-it", {})]);
+      expect(results.filter(({ isError }) => isError === true)).toHaveLength(1);
+      expect(got()).toHaveLength(1);
+    });
+
+    test("fails with POLICY_DENIED after a denial, and works without questions after an approval for the session", async () => {
+      await using host = await open();
+      await using queue = approvals();
+      await queue.decide(await waits(host, { id: 1 }), { state: "denied", by: "command" });
+      expect(await host.call("remove-it", { id: 1 })).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining("POLICY_DENIED: rec.remove-it was not called: the person said no") }],
+      });
+      const id = await waits(host, { id: 2 });
+      await queue.decide(id, { state: "approved", scope: "session", by: "command" });
+      for (const args of [{ id: 2 }, { id: 3 }]) expect(await host.call("remove-it", args)).toEqual(done);
+      expect(got()).toHaveLength(2);
+    });
+
+    test("over HTTP belongs to its session, and is withdrawn with it", async () => {
+      configure({ confirm: "destructive" }, direct);
+      await using serve = await httpServe(folder);
+      await using queue = approvals();
+      await using other = await openHost(folder, { url: serve.url });
+      const first = await openHost(folder, { url: serve.url });
+      const id = await waits(first, {});
+      await queue.decide(id, { state: "approved", scope: "session", by: "command" });
+      const own = await waits(other, {});
+      expect(own).not.toBe(id);
+      expect(await first.call("remove-it", {})).toEqual(done);
+      expect(await queue.open()).toMatchObject([{ id: own }]);
+      await (other.client.transport as unknown as StreamableHTTPClientTransport).terminateSession();
+      await eventually(async () => (await queue.open()).length === 0);
+    });
   });
 
   test("lists nothing of a server that is denied as a whole", async () => {

@@ -250,15 +250,18 @@ describe("the answer to a question about a call", () => {
     expect(serving!.stderr()).not.toContain(whole);
   });
 
-  test("says why it does not count, for a call that cannot wait", async () => {
-    await start({}, { mode: "direct" });
+  test.each([
+    [{ wait: false }, `newer.echo needs confirmation, and nobody could be asked: ${notApprover}`],
+    [{}, "APPROVAL_PENDING: newer.echo was not called: it waits for approval"],
+  ])("does not count in direct mode with the approvals %j", async (approvals, refusal) => {
+    await start({}, { mode: "direct", approvals });
     const params = { name: "echo", arguments: { value: "hello" } };
     const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params };
     const whole = await tokenOf(all, 20);
     expect(await answered(whole, async () => whole, yes, call)).toContain("hello");
     for (const content of [yes, { action: "decline" }]) {
       const text = await answered(whole, () => tokenOf([], 20, { groups: ["qa-team"] }), content, call);
-      expect(text).toContain(`newer.echo needs confirmation, and nobody could be asked: ${notApprover}`);
+      expect(text).toContain(refusal);
     }
   });
 

@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   type ClientCapabilities,
+  type Implementation,
   McpError,
   type Notification,
   ProgressNotificationSchema,
@@ -32,6 +33,8 @@ export interface HostOptions {
   url?: string;
   env?: Record<string, string>;
   capabilities?: ClientCapabilities;
+  /** The name and the version that it gives itself. */
+  info?: Implementation;
   /** Prepares the client before it connects. */
   prepare?: (client: Client) => void;
   /** The claudikins to start. */
@@ -42,7 +45,8 @@ const anything: z.ZodType<Record<string, unknown>> = z.any();
 
 /** `serve` in the folder, which is also the user's data folder, so that the tools of other tests are unknown. */
 export async function openHost(folder: Pick<TemporaryFolder, "path">, options: HostOptions = {}): Promise<TestHost> {
-  const client = new Client({ name: "test", version: "1" }, { capabilities: options.capabilities ?? {} });
+  const { info = { name: "test", version: "1" }, capabilities = {} } = options;
+  const client = new Client(info, { capabilities });
   const told: Notification[] = [];
   const waiting = new Set<() => void>();
   const hear = async (notification: Notification) => {

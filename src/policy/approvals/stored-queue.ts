@@ -53,7 +53,7 @@ export class StoredQueue implements ApprovalQueue {
     return places;
   }
 
-  // The app chooses this queue only for calls of programs: `made` is never undefined.
+  // The app chooses this queue only for calls that can wait: `made` is never undefined.
   async isApproved({ execution, call }: MadeCall): Promise<boolean> {
     return (await this.#options.approvals.ofCall(execution, call))?.state === "approved";
   }
@@ -138,6 +138,7 @@ export class StoredQueue implements ApprovalQueue {
     const leave = isOpen ? approvals.watch(row, close) : () => {};
     if (!isOpen) close(row);
     return {
+      id: row.id,
       get isOpen() {
         return isOpen;
       },

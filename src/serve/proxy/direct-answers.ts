@@ -229,8 +229,9 @@ export class DirectAnswers {
     } catch (error) {
       const answered = serverError(error, server);
       if (answered) throw answered;
-      // The model learns why the tool could not be called, and what to do.
-      return textResult(toClaudikinsError(error).text, true);
+      // The model learns why the tool could not be called, and what to do. A program of the host can tell the cases apart by the code.
+      const { code, text } = toClaudikinsError(error);
+      return textResult(`${code}: ${text}`, true);
     }
   }
 

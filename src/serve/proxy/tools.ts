@@ -77,7 +77,7 @@ export class ProxiedTools {
     const known = catalog.find(server);
     const tool = known?.tools.find((each) => each.name === name);
     const request = { namespace: server, group: "tools", name, raw: true } as const;
-    const { result } = await singleCall(request, app, options, async (context) => {
+    const { result } = await singleCall(request, app, { ...options, queue: app.laterQueue }, async (context) => {
       const result = await pool.callTool(server, name, args, { ...context, repeatable: isRepeatable(tool) });
       if (known && tool) {
         const isPrivate = isPrivateResult(server, tool, context.caller, app);

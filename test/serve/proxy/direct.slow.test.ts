@@ -95,7 +95,9 @@ describe("tools", () => {
     });
     const died = await call("end-process", {});
     expect(died["isError"]).toBe(true);
-    expect(text(died)).toStartWith('odd.end-process: server "odd" is gone: its process was ended by SIGKILL');
+    expect(text(died)).toStartWith(
+      'SERVER_UNAVAILABLE: odd.end-process: server "odd" is gone: its process was ended by SIGKILL',
+    );
     // The next call starts it again.
     expect(await call("get-thing")).toEqual({ content: [{ type: "text", text: "dash" }] });
   });
@@ -309,7 +311,7 @@ describe("while a call runs", () => {
     expect(text(await request("tools/call", slow))).toBe('"reported"');
     const silent = await request("tools/call", { name: "wait", arguments: { ms: 20_000 } });
     expect(text(silent)).toBe(
-      'one.wait did not answer within 2 s\nHint: Raise "callTimeoutMs" of "one" in the config, or ask for less in one call.',
+      'CALL_TIMEOUT: one.wait did not answer within 2 s\nHint: Raise "callTimeoutMs" of "one" in the config, or ask for less in one call.',
     );
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { definitionTokens } from "../../../src/serve/proxy/mode.ts";
 import { claudikinsCommand } from "../../support/command.ts";
-import { openHost } from "../../support/host.ts";
+import { type HostOptions, openHost } from "../../support/host.ts";
 import { httpServe } from "../../support/http-serve.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { openPool, surroundings } from "../../support/pool.ts";
@@ -18,8 +18,8 @@ const folder = ownFolder();
 const tool = { name: "find", description: "find ".repeat(200), inputSchema: { type: "object" } };
 const server = () => fixture("from-file", folder.write("tools.json", [tool]));
 
-async function names(flags: string[] = [], url?: string): Promise<string[]> {
-  await using host = await openHost(folder, { flags, ...(url === undefined ? {} : { url }) });
+async function names(flags: string[] = [], url?: string, more: HostOptions = {}): Promise<string[]> {
+  await using host = await openHost(folder, { ...more, flags, ...(url === undefined ? {} : { url }) });
   return (await host.client.listTools()).tools.map(({ name }) => name);
 }
 
@@ -55,6 +55,46 @@ describe("the mode", () => {
     folder.write("claudikins.json", { ...config, mcpServers: { ...config.mcpServers, more: fixture("odd") } });
     expect(await names()).toEqual(two);
   });
+
+  // As these hosts sent it on 28 November 2026, whether their own code mode was on or off.
+  test.each<[string, HostOptions]>([
+    [
+      "Claude Code",
+      {
+        info: {
+          name: "claude-code",
+          title: "Claude Code",
+          version: "2.1.332",
+          description: "Anthropic's agentic coding tool",
+          websiteUrl: "https://claude.com/claude-code",
+        },
+        capabilities: { roots: { listChanged: true }, elicitation: { form: {}, url: {} } },
+      },
+    ],
+    [
+      "Codex",
+      {
+        info: { name: "codex-mcp-client", title: "Codex", version: "0.171.0" },
+        capabilities: { experimental: { "codex/auth-change": {} }, elicitation: { form: {}, url: {} } },
+      },
+    ],
+    ["opencode", { info: { name: "opencode", version: "1.18.33" }, capabilities: { roots: {} } }],
+  ])(
+    "is the chosen one for %s, without a second code mode in direct mode, and auto does not guess it from the name",
+    async (_, host) => {
+      const config = { mcpServers: { one: server() }, doors: { tools: { servers: ["one"], mode: "direct" } } };
+      folder.write("claudikins.json", config);
+      expect(await names(["--mode", "direct"], undefined, host)).toEqual(["find"]);
+      await learn();
+      expect(await names(["--mode", "auto"], undefined, host)).toEqual(["find"]);
+      folder.write("claudikins.json", { ...config, directTokens: 100 });
+      expect(await names(["--mode", "auto"], undefined, host)).toEqual(two);
+      // At one address, hosts with a code mode of their own have a door, and the others code mode.
+      await using serve = await httpServe(folder);
+      expect(await names([], serve.url, host)).toEqual(two);
+      expect(await names([], new URL("/tools", serve.url).href, host)).toEqual(["find"]);
+    },
+  );
 
   test("does not change during a session, and is decided again for the next session", async () => {
     folder.write("claudikins.json", { mcpServers: { one: server() } });
