@@ -262,7 +262,7 @@ function privateIn(
   // Even a constant can say something: the program may have chosen it, or that it is sent, by the data.
   if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads, isOwn)))
     return unknown(reads, "the program has read private data, on which the call may depend");
-  // A value that was read as it is, such as an id, is no code.
+  // A value that was read as it is, such as an id, does not count as a code.
   const isRead = (letters: string) => textsOf(reads, "private").some((text) => text.hasField(letters));
   const code = values.find(({ text, letters }) => !isRead(letters) && isEncoded(text, reads));
   return code && unknown(reads, `its "${code.key}" may be encoded private data`);

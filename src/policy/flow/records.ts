@@ -45,7 +45,7 @@ function partsOf(value: unknown): unknown[] {
 
 function addRecords(root: unknown, server: string, records: DataRecord[]): void {
   let left = maxTextLeaves;
-  /** Adds the values of an object to a record. Objects with an id of their own are records as well, and no part of this one. */
+  /** Adds the values of an object to a record. Objects with an id of their own are other records. */
   const collect = (value: unknown, key: string, into: Collected | undefined): void => {
     if (left-- <= 0) return;
     if (Array.isArray(value)) for (const each of value) collect(each, key, into);
@@ -60,7 +60,7 @@ function addRecords(root: unknown, server: string, records: DataRecord[]): void 
   collect(root, "", undefined);
 }
 
-/** Whether a list is the content of a page, as in `{ customers: [ … ], next_cursor }`, and no part of a record. */
+/** Whether a list is the content of a page, as in `{ customers: [ … ], next_cursor }`, and not the value of a record. */
 function isContainer(parent: JsonObject, value: unknown): boolean {
   return Array.isArray(value) && !Object.keys(parent).some((name) => ownId.test(name));
 }
