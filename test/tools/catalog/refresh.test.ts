@@ -56,8 +56,8 @@ describe("a server that says that its tools changed", () => {
     expect(await run("return shop.weigh_parcel()", app)).toMatchInlineSnapshot(`
       {
         "code": "TOOL_NOT_FOUND",
-        "hint": "Its tools: add_tool, ask, ask_later, cancel, capabilities, exit, needs_page, notify, progress, remove_tool, seen, touch_resource, vanish, wait",
-        "message": "shop has no tool "weigh_parcel"",
+        "hint": undefined,
+        "message": "shop has no tool "weigh_parcel". Its tools: add_tool, ask, ask_later, cancel, capabilities, exit, needs_page, notify, progress, remove_tool, seen, touch_resource, vanish, wait",
       }
     `);
     expect(search("weigh a parcel", 5, app.catalog).tools.map(({ id }) => id)).not.toContain("shop.weigh_parcel");
