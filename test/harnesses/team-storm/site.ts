@@ -137,7 +137,8 @@ function configOf({ folder, nearFile, far, accounts, desk, asker, provider, fron
         },
       },
     },
-    policy: { confirm: { "far.guarded": "always" } },
+    // People answer questions of servers here, and are not asked where data may go.
+    policy: { flow: "off", confirm: { "far.guarded": "always" } },
     doors: { qa: { servers: ["near", "far", "asker", "own", "desk"] }, ops: { servers: ["near", "far"] } },
     record: "contents",
     auth: {
