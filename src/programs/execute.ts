@@ -106,9 +106,11 @@ async function asCaller(
   // The text of a saved program may repeat what its session had read.
   const { reads, reader } = caller;
   const { source, program } = request;
-  const kinds = new Set(program?.labels?.map(({ label }) => label));
-  const repeated = [...kinds].map((label) => ({ label, source: `${programsServer}.${program?.name}` }));
-  await reads.add(repeated, { size: source.length, text: () => source });
+  if (program?.labels) {
+    const labels = new Set(program.labels.map(({ label }) => label));
+    const repeated = [...labels].map((label) => ({ label, source: `${programsServer}.${program.name}` }));
+    await reads.add(repeated, { size: source.length, text: () => source });
+  }
   await checkpointer?.storesAfter(() => reads.keepForExecution());
   try {
     const outcome = await withSharedFiles(request, parts, () => work({ ...request, caller }));

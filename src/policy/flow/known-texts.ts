@@ -1,6 +1,5 @@
-/**
- * The texts of data with labels, as far as they are kept, to look for in what a call sends.
- */
+/** The texts of data with labels, as far as they are kept, to look for in what a call sends. */
+import { parsedJson } from "../../base/json-object.ts";
 import type { Label } from "../../config/policy.ts";
 import { maxKeptReadChars, maxReadChars, maxTextLeaves } from "../limits.ts";
 import { isFreeText, lettersOf } from "./letters.ts";
@@ -13,6 +12,9 @@ export interface Origin {
   source: string;
   labels: ReadonlySet<DataLabel>;
 }
+
+/** The server of a source such as `crm.get_customer`. */
+export const serverOf = (source: string) => source.split(".", 1)[0] ?? "";
 
 /** A part of a text that was found, as the person is shown it. */
 export interface Found extends Origin {
@@ -132,7 +134,7 @@ export class KnownText {
   }
 
   get records(): readonly DataRecord[] {
-    this.#records ??= recordsOf(parsedOr(this.#whole, undefined), this.origin.source.split(".", 1)[0] ?? "");
+    this.#records ??= recordsOf(parsedJson(this.#whole), serverOf(this.origin.source));
     return this.#records;
   }
 
@@ -154,11 +156,11 @@ export class KnownText {
       else if (typeof value === "number") this.#fields.add(lettersOf(String(value)));
       else if (typeof value === "object" && value !== null) for (const each of Object.values(value)) visit(each);
     };
-    visit(parsedOr(text, text));
+    visit(parsedJson(text) ?? text);
   }
 
   #addLeaf(leaf: string, visit: (value: unknown) => void): void {
-    const inside = /^\s*[[{]/.test(leaf) ? parsedOr(leaf, undefined) : undefined;
+    const inside = /^\s*[[{]/.test(leaf) ? parsedJson(leaf) : undefined;
     if (inside !== undefined) {
       visit(inside);
       return;
@@ -181,14 +183,6 @@ const headerLine = /^\s*(?:from|sender|reply-to|author|user|login|to|cc)\s*:\s*(
 
 function addressesIn(text: string): string[] {
   return text.match(/[^\s<>"'(),;]+@[^\s<>"'(),;]+/g) ?? [];
-}
-
-function parsedOr<Other>(text: string, other: Other): unknown | Other {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return other;
-  }
 }
 
 /** Addresses that are spelled, such as `eve at example dot com`, as they are meant. */

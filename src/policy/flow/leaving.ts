@@ -7,19 +7,28 @@ import { exceededLimit } from "../argument-size.ts";
 import {
   maxComparedChars,
   maxComparedPieces,
-  maxComparedTextChars,
   maxSentNumbers,
   minAddressLetters,
   minCodeLength,
-  minCodeLetters,
-  minEncodedChars,
   minPieceLetters,
   minWordLetters,
   pieceLetters,
 } from "../limits.ts";
-import type { DataLabel, Found, KnownText } from "./known-texts.ts";
+import { codesIn, decodedForms } from "./encodings.ts";
+import { type DataLabel, type Found, type KnownText, serverOf } from "./known-texts.ts";
 import { lettersOf, wordsIn } from "./letters.ts";
 import { type DataRecord, linkedRecords, namesRecord } from "./records.ts";
+import {
+  fileName,
+  isFile,
+  isMessage,
+  isPayee,
+  isPerson,
+  isPlace,
+  piecesOf,
+  type Value,
+  valuesIn,
+} from "./sent-values.ts";
 import { ProgramReads, type SessionReads } from "./session-reads.ts";
 
 /** Why a person is asked before something leaves. */
@@ -60,7 +69,9 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   const pays = changes && places.some(({ key }) => isPayee(key));
   const stranger = sends || pays ? firstOf(places, (place) => namedByStranger(place, call)) : undefined;
   if (stranger !== undefined) return asked(call, stranger, places);
-  const files = sends ? values.filter(({ key }) => isFile(key)) : [];
+  // A path beside a content says where that goes, and no file is read.
+  const readsFiles = sends && !values.some(({ key }) => isMessage(key));
+  const files = readsFiles ? values.filter(({ key }) => isFile(key)) : [];
   const file = firstOf(files, (each) => namedByStranger(fileName(each), call));
   if (file !== undefined) return asked(call, file, files);
   const isStrict = mode === "strict";
@@ -75,18 +86,15 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   }
   if (asksFor === undefined && !(isPublic && (isStrict || reads.hasRead("untrusted")))) return undefined;
   const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
-  const own = sends && asksFor === undefined ? recordsFor(values, places, call) : [];
   // A page or a resource goes nowhere else than to the address that is asked for.
   const isChosen =
-    !sends ||
-    own.length > 0 ||
-    (people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads)));
-  const data = privateIn(
-    values.filter((value) => !people.includes(value)),
-    call,
-    { isChosen, hasOwn: own.length > 0, isOwn: (letters) => own.some((record) => record.has(letters)) },
-  );
+    !sends || (people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads)));
+  const sent = values.filter((value) => !people.includes(value));
+  const data = privateIn(sent, call, { isChosen, about: [] });
   if (!data) return undefined;
+  // Records are looked up only if a person would be asked.
+  const about = sends && asksFor === undefined ? recordsFor(values, places, call) : [];
+  if (about.length > 0 && !privateIn(sent, call, { isChosen: true, about })) return undefined;
   if (asksFor !== undefined) return asked(call, `${asksFor}, and ${data.text}`, places, data.source);
   if (people.length > 0 && people.every((place) => isOfSameServer(place, data, call))) return undefined;
   const told = reads.all.filter(({ label }) => label === "untrusted").map(({ source }) => source);
@@ -176,14 +184,6 @@ function asked({ reads }: LeavingCall, why: string, places: readonly Value[], so
   return { why, key: [source, ...places.map(({ text }) => text)].join("\n"), reads };
 }
 
-/** Where a text or a number is in the arguments. */
-interface Value {
-  key: string;
-  text: string;
-  letters: string;
-  isNumber: boolean;
-}
-
 interface PrivateData {
   /** The end of a sentence about the call. */
   text: string;
@@ -229,38 +229,39 @@ function isOfSameServer(place: Value, data: PrivateData, { server, reads }: Leav
   });
 }
 
-const serverOf = (source: string) => source.split(".", 1)[0] ?? "";
-
 /** Where a call sends its values. */
 interface Target {
   /** Whether the program has not computed it. */
   isChosen: boolean;
-  /** Whether it is known about whom it is, by records. */
-  hasOwn: boolean;
-  /** Whether the letters are data about them. */
-  isOwn: (letters: string) => boolean;
+  /** The records about whom they go to. Empty if these are not known. */
+  about: readonly DataRecord[];
 }
 
 /** The private data that the values may hold. */
 function privateIn(
   values: readonly Value[],
   { args, reads, server }: LeavingCall,
-  { isChosen, hasOwn, isOwn }: Target,
+  { isChosen, about }: Target,
 ): PrivateData | undefined {
   const isMissing = reads.allTexts.some((texts) => texts.lacks("private"));
   if (exceededLimit(args) !== undefined)
     return unknown(reads, "it may hold private data, because its arguments are too large to be compared");
   // The model may have seen the same sentence before, as in a dry run.
-  const isAbout = (value: Value) => reads instanceof ProgramReads && otherWordsIn(value, reads, isOwn).length === 0;
-  const compared = hasOwn ? values.filter((value) => !isAbout(value)) : values;
-  const found = foundIn(compared, reads, server, isOwn);
+  const isAbout = (value: Value) =>
+    about.length > 0 && reads instanceof ProgramReads && otherWordsIn(value, reads, about).length === 0;
+  const found = foundIn(
+    values.filter((value) => !isAbout(value)),
+    reads,
+    server,
+    about,
+  );
   if (found === "too many")
     return unknown(reads, "it may hold private data, because its arguments are too many to be compared");
   if (found)
     return { source: found.source, text: `its arguments repeat private data (${found.source}: "${found.words}")` };
   if (isMissing) return unknown(reads, "it may hold private data whose text is not known");
   // Even a constant can say something: the program may have chosen it, or that it is sent, by the data.
-  if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads, isOwn)))
+  if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads, about)))
     return unknown(reads, "the program has read private data, on which the call may depend");
   // A value that was read as it is, such as an id, does not count as a code.
   const isRead = (letters: string) => textsOf(reads, "private").some((text) => text.hasField(letters));
@@ -273,17 +274,19 @@ const numberOrDate =
   /^(?:\p{Sc}?\p{N}[\p{N}.%]{0,8}\p{Sc}?|(?:(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\.?)$/iu;
 
 /** Whether the program has written the values itself, but for a few numbers such as counts. */
-function isOwnText(values: readonly Value[], reads: ProgramReads, isOwn: Target["isOwn"]): boolean {
-  const others = values.flatMap((value) => otherWordsIn(value, reads, isOwn));
+function isOwnText(values: readonly Value[], reads: ProgramReads, about: Target["about"]): boolean {
+  const others = values.flatMap((value) => otherWordsIn(value, reads, about));
   return others.length <= maxSentNumbers && others.every((word) => numberOrDate.test(word));
 }
 
+const isAnyOf = (records: readonly DataRecord[], letters: string) => records.some((record) => record.has(letters));
+
 /** The words that are neither the program's own nor about whom they go to. */
-function otherWordsIn({ text, letters }: Value, reads: ProgramReads, isOwn: Target["isOwn"]): string[] {
+function otherWordsIn({ text, letters }: Value, reads: ProgramReads, about: Target["about"]): string[] {
   const words = reads.isWritten(letters) ? [] : wordsIn(text);
   return words.filter((word) => {
     const each = lettersOf(word);
-    if (each === "" || isOwn(each)) return false;
+    if (each === "" || isAnyOf(about, each)) return false;
     return each.length < minWordLetters ? !reads.isNamed(word) : !reads.isWritten(each);
   });
 }
@@ -298,7 +301,7 @@ function foundIn(
   values: readonly Value[],
   reads: SessionReads,
   server: string,
-  isOwn: Target["isOwn"],
+  about: Target["about"],
 ): Found | "too many" | undefined {
   const isProgram = reads instanceof ProgramReads;
   const own = isProgram ? reads.texts.of("private") : [];
@@ -313,7 +316,7 @@ function foundIn(
     if (found) return { ...found.origin, words: text };
   }
   for (const { letters, words, isWord } of pieces) {
-    if (isOwn(letters)) continue;
+    if (isAnyOf(about, letters)) continue;
     const isWritten = isProgram && reads.isWritten(letters);
     const isIn = (text: KnownText) => {
       // The server knows the ids of its own data.
@@ -328,7 +331,7 @@ function foundIn(
   for (const { text } of values) {
     for (const word of wordsIn(text)) {
       const letters = lettersOf(word);
-      if (letters.length < minWordLetters || reads.isWritten(letters) || isOwn(letters)) continue;
+      if (letters.length < minWordLetters || reads.isWritten(letters) || isAnyOf(about, letters)) continue;
       const found = own.find((each) => holds(each, letters, word));
       if (found) return { ...found.origin, words: word };
     }
@@ -347,138 +350,14 @@ function isEncoded(text: string, reads: SessionReads): boolean {
     const letters = lettersOf(decoded);
     if (letters.length >= minPieceLetters && seen.some((each) => each.has(letters.slice(0, pieceLetters)))) return true;
   }
-  return (text.match(codes) ?? []).some((code) => {
-    if (!isMixed(code)) return false;
+  return codesIn(text).some((code) => {
     const letters = lettersOf(code);
     return !reads.allTexts.some(({ all }) => all.some((each) => each.has(letters)));
   });
 }
 
-const codes = new RegExp(`[A-Za-z0-9+/=_-]{${minEncodedChars},}`, "g");
-
-/** Digits among letters in no order, as in base64 and hex. */
-function isMixed(code: string): boolean {
-  const changes = code.match(/[A-Z][a-z]*[0-9]|[0-9][a-z]*[A-Z]|[0-9][a-f]|[a-f][0-9]/g) ?? [];
-  return changes.length >= minCodeLetters;
-}
-
-function decodedForms(text: string): string[] {
-  const turned = [...text].reverse().join("");
-  const rotated = text.replace(/[a-z]/gi, (letter) => {
-    const base = letter <= "Z" ? 65 : 97;
-    return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
-  });
-  const tokens = text.match(/[A-Za-z0-9+/=_-]{8,}/g) ?? [];
-  const bytes = tokens.flatMap((token) => [
-    Buffer.from(token, "base64").toString("utf8"),
-    ...(/^(?:[0-9a-f]{2})+$/i.test(token) ? [Buffer.from(token, "hex").toString("utf8")] : []),
-  ]);
-  const plain = /%[0-9a-f]{2}/i.test(text)
-    ? [text.replace(/(?:%[0-9a-f]{2})+/gi, (each) => Buffer.from(each.replaceAll("%", ""), "hex").toString("utf8"))]
-    : [];
-  return [turned, rotated, ...plain, ...bytes];
-}
-
 function textsOf(reads: SessionReads, label: DataLabel): KnownText[] {
   return reads.allTexts.flatMap((texts) => texts.of(label));
-}
-
-/** The texts and numbers in arguments, and the names that are not the schema's. */
-function valuesIn(args: object): Value[] {
-  if (exceededLimit(args) !== undefined) return [];
-  const values: Value[] = [];
-  const visit = (value: unknown, key: string, depth: number): void => {
-    if (typeof value === "string" || typeof value === "number") {
-      const text = String(value).slice(0, maxComparedTextChars);
-      values.push({ key, text, letters: lettersOf(text), isNumber: typeof value === "number" });
-    } else if (Array.isArray(value)) for (const each of value) visit(each, key, depth);
-    else if (typeof value === "object" && value !== null)
-      for (const [name, each] of Object.entries(value)) {
-        if (depth > 0) values.push({ key, text: name, letters: lettersOf(name), isNumber: false });
-        visit(each, name, depth + 1);
-      }
-  };
-  visit(args, "", 0);
-  return values;
-}
-
-interface Piece {
-  letters: string;
-  /** As they are written. */
-  words: string;
-  /** Whether it is one word of letters. It counts only if it is a whole value of the data. */
-  isWord: boolean;
-}
-
-/** Parts of a value that are long enough to be no chance. */
-function piecesOf({ text, letters }: Value): Piece[] {
-  const words = (from: number) =>
-    text
-      .slice(from, from + 60)
-      .replace(/\s+/g, " ")
-      .trim();
-  if (letters.length < minPieceLetters) return [];
-  if (letters.length <= pieceLetters) {
-    return [{ letters, words: words(0), isWord: /^\p{L}+$/u.test(text.trim()) }];
-  }
-  // Numbers and addresses in a sentence come first, because a person recognises them. Codes stand in addresses, too.
-  const codes = text.match(/[\p{L}\p{N}]{7,}/gu) ?? [];
-  const pieces = [...wordsIn(text), ...codes].flatMap((word) => {
-    const each = lettersOf(word);
-    return each.length >= minPieceLetters && /[\d@]/.test(word) ? [{ letters: each, words: word, isWord: false }] : [];
-  });
-  for (let at = 0; at + pieceLetters <= letters.length; at += pieceLetters / 2)
-    pieces.push({
-      letters: letters.slice(at, at + pieceLetters),
-      words: words(Math.floor((at / letters.length) * text.length)),
-      isWord: false,
-    });
-  return pieces;
-}
-
-/** The name of an argument in words of one case. */
-function plainName(key: string): string {
-  return key
-    .replace(/([a-z])([A-Z])/g, "$1_$2")
-    .toLowerCase()
-    .replaceAll("-", "_");
-}
-
-const person =
-  /^(?:to|cc|bcc|(?:to_|cc_|bcc_|recipient_|user_|payee_|customer_)?(?:addresse?s?|e_?mails?|phones?|phone_number|recipients?|handles?|ibans?|accounts?|account_number|channels?|channel_ids?|chat_ids?|users?|user_ids?|usernames?|names?_of_recipient|attendees|invitees|members?|payee|beneficiary|room|assignees?|participants))$/;
-const payee =
-  /^(?:to|ibans?|(?:to_|recipient_|payee_)?accounts?(?:_number)?|payee|beneficiary|recipient|wallet(?:_address)?)$/;
-const site =
-  /^(?:ur[il]s?|href|link|webhook(?:_url)?|endpoint|host|domain|callback(?:_url)?|server|site|remote|repo_url)$/;
-
-/** Whether an argument of this name is what others read. */
-function isMessage(key: string): boolean {
-  return /^(?:text|body|message|content|comment|title|subject|description)$/.test(plainName(key));
-}
-
-function isPerson(key: string): boolean {
-  return person.test(plainName(key));
-}
-
-/** Whether money goes there. */
-function isPayee(key: string): boolean {
-  return payee.test(plainName(key));
-}
-
-/** Whether an argument of this name is the path of a file, whose content a tool may send. */
-function isFile(key: string): boolean {
-  return /^(?:(?:file_?|local_|source_|attachment_)?(?:path|file|name)s?|attachments?)$/.test(plainName(key));
-}
-
-/** The last part of a path. A text names a file by it. */
-function fileName(value: Value): Value {
-  const text = value.text.split(/[/\\]/).at(-1) ?? "";
-  return { ...value, text, letters: lettersOf(text) };
-}
-
-/** Whether an argument of this name says where the rest goes. */
-function isPlace(key: string): boolean {
-  return isPerson(key) || site.test(plainName(key));
 }
 
 function sourcesText(sources: readonly string[]): string {

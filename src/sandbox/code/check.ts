@@ -36,6 +36,7 @@ export function checkCalls(tree: Tree, known: ToolLookup): CodeMistake[] {
 
 function findingsIn(tree: Tree, { namespaces, suggest }: ToolLookup): CodeMistake[] {
   const scope: Scope = { tree, namespaces };
+  const growing = growingIn(scope);
   const findings = tree.all("CallExpression").flatMap((call): CodeMistake[] => {
     const found = calledTool(call, scope);
     if (found) {
@@ -49,7 +50,7 @@ function findingsIn(tree: Tree, { namespaces, suggest }: ToolLookup): CodeMistak
     if (!called || call.optional || serverMembers.includes(called.name)) return [];
     // A call of a hidden tool is explained when it is made.
     const isHidden = called.namespace.hidden?.some((each) => isCalled(each, called.name)) ?? false;
-    const isSure = !mayExist(called, scope) && !isHidden && !isGuarded(call, tree, called.name);
+    const isSure = !mayExist(called, growing) && !isHidden && !isGuarded(call, tree, called.name);
     return isSure ? [unknownFunction(call, called, tree, suggest)] : [];
   });
   // Without a server, there are no promises of tools to look for.
@@ -68,11 +69,17 @@ function isGuarded(use: Node, tree: Tree, name: string): boolean {
   });
 }
 
+/** The servers that may add functions and are called, and so may have added one. */
+function growingIn(scope: Scope): ReadonlySet<Namespace> {
+  const able = scope.namespaces.filter(({ mayGrow }) => mayGrow === true);
+  if (able.length === 0 || scope.tree.code.includes("callTool")) return new Set(able);
+  const called = usedFunctions(scope).flatMap(({ called: used }) => (isKnown(used) ? [used.namespace] : []));
+  return new Set(called).intersection(new Set(able));
+}
+
 /** Whether a call of the program may add the function. Another spelling of a known name is a mistake in any case. */
-function mayExist({ namespace, name }: CalledFunction, scope: Scope): boolean {
-  if (namespace.mayGrow !== true || renamed(name, namespace.functions) !== undefined) return false;
-  const adds = (used: CalledFunction) => used.namespace === namespace && isKnown(used);
-  return scope.tree.code.includes("callTool") || [...usedFunctions(scope)].some(({ called }) => adds(called));
+function mayExist({ namespace, name }: CalledFunction, growing: ReadonlySet<Namespace>): boolean {
+  return growing.has(namespace) && renamed(name, namespace.functions) === undefined;
 }
 
 function isKnown({ namespace, name }: CalledFunction): boolean {
@@ -83,9 +90,10 @@ function isKnown({ namespace, name }: CalledFunction): boolean {
 export function namesToCome(tree: Tree, namespaces: readonly Namespace[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const scope: Scope = { tree, namespaces };
+  const growing = growingIn(scope);
   for (const { use, called } of usedFunctions(scope)) {
     const { namespace, name } = called;
-    if (serverMembers.includes(name) || isKnown(called) || !mayExist(called, scope) || isGuarded(use, tree, name))
+    if (serverMembers.includes(name) || isKnown(called) || !mayExist(called, growing) || isGuarded(use, tree, name))
       continue;
     found.set(namespace.name, [...(found.get(namespace.name) ?? []), name]);
   }
