@@ -94,12 +94,14 @@ export function withServer({ file }: ConfigFile, text: string, name: string, ent
  * by default none.
  */
 export async function configAsText(
-  { kind, file }: ConfigText,
+  { kind, file, content }: ConfigText,
   text: string,
   env: Environment,
   mustBeRight: (server: string) => boolean = () => false,
 ): Promise<Config> {
-  const config = await configOf(text, { kind, file }, env);
+  // A file that does not exist yet has no servers.
+  const isMissing = content === undefined && text === "";
+  const config = await configOf(isMissing ? '{"mcpServers": {}}' : text, { kind, file }, env);
   const all = [...config.servers, ...config.disabled].filter(([name]) => mustBeRight(name));
   const wrong = all.flatMap(([, { mistake }]) => (mistake?.file === file ? mistake.problems : []));
   if (wrong.length > 0) throw invalidConfig(file, wrong);

@@ -1,6 +1,6 @@
 /** `claudikins label` says in the config what the data of tools is, and `list tools --detailed` shows it with the reasons. */
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
@@ -90,4 +90,14 @@ test.each([
   const { exitCode, stderr } = await run("label", ...argv);
   expect([exitCode, readFileSync(file, "utf8")]).toEqual([2, configWith("")]);
   expect(stderr).toContain(problem);
+});
+
+test.each([
+  ["label", "demo.list_orders", "private"],
+  ["disable", "demo"],
+])("without a config, %s says that there are no servers, and writes nothing", async (...argv) => {
+  rmSync(file);
+  const { exitCode, stderr } = await cli(argv, { cwd: folder.path, env: { HOME: folder.path, XDG_CONFIG_HOME: "" } });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has no server called "demo"')]);
+  expect(existsSync(join(folder.path, ".config"))).toBe(false);
 });
