@@ -92,12 +92,13 @@ test.each([
   expect(stderr).toContain(problem);
 });
 
-test.each([
-  ["label", "demo.list_orders", "private"],
-  ["disable", "demo"],
-])("without a config, %s says that there are no servers, and writes nothing", async (...argv) => {
-  rmSync(file);
-  const { exitCode, stderr } = await cli(argv, { cwd: folder.path, env: { HOME: folder.path, XDG_CONFIG_HOME: "" } });
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has no server called "demo"')]);
-  expect(existsSync(join(folder.path, ".config"))).toBe(false);
-});
+test.each(["label demo.list_orders private", "disable demo"])(
+  "without a config, %s knows no server, and writes nothing",
+  async (argv) => {
+    rmSync(file);
+    const env = { HOME: folder.path, XDG_CONFIG_HOME: "" };
+    const { exitCode, stderr } = await cli(argv.split(" "), { cwd: folder.path, env });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has no server called "demo"')]);
+    expect(existsSync(join(folder.path, ".config"))).toBe(false);
+  },
+);
