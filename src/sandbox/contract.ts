@@ -233,5 +233,7 @@ export interface Bindings {
   namespaces: Namespace[];
   /** Functions that fit the words, best first. Called after a failure. */
   suggest?(words: string, limit: number): Suggestion[];
+  /** Whether a call of the function is refused for wrong arguments. Without it, every function refuses them. */
+  refuses?(namespace: string, name: string): Promise<boolean>;
   call(call: BindingCall, context: BindingContext): Promise<BindingValue>;
 }

@@ -38,6 +38,10 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly suggest = (words: string, limit: number): Suggestion[] =>
     (this.#answer({ words: words.slice(0, maxKnownSearchChars), limit }) as Suggestion[] | undefined) ?? [];
 
+  /** False if it is not known. */
+  readonly refuses = (namespace: string, name: string): boolean =>
+    this.#answer({ namespace, name, refuses: true }) === true;
+
   /** The answer, if it is known; else undefined, and `resolved` asks the question after this run. */
   #answer(question: LookupQuestion): LookupAnswer | undefined {
     const key = JSON.stringify(question);
@@ -85,12 +89,14 @@ export function namesOf(namespace: Namespace): Namespace {
 }
 
 /** Answers the questions from the bindings, on the main thread. */
-export function answersTo(questions: readonly LookupQuestion[], { namespaces, suggest }: Bindings): LookupAnswer[] {
-  const byName = new Map(namespaces.map((namespace) => [namespace.name, namespace]));
-  return questions.map((question) => {
-    if ("words" in question) return suggest?.(question.words, question.limit) ?? [];
+export async function answersTo(questions: readonly LookupQuestion[], bindings: Bindings): Promise<LookupAnswer[]> {
+  const byName = new Map(bindings.namespaces.map((namespace) => [namespace.name, namespace]));
+  const answers = questions.map((question): LookupAnswer | Promise<LookupAnswer> => {
+    if ("words" in question) return bindings.suggest?.(question.words, question.limit) ?? [];
+    if (question.refuses) return bindings.refuses?.(question.namespace, question.name).catch(() => false) ?? true;
     const functions = byName.get(question.namespace)?.functions ?? "any";
     const found = functions === "any" ? undefined : functions.find((each) => each.name === question.name);
     return { inputSchema: found?.inputSchema, signature: found?.signature };
   });
+  return Promise.all(answers);
 }
