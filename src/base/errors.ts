@@ -1,4 +1,5 @@
 /** The error class of claudikins, its codes, and the exit code for each of them. */
+import { withTexts } from "./json-object.ts";
 
 /** The codes of errors. Callers and scripts may rely on them; the messages may change. */
 export type ErrorCode = keyof typeof exitCodeOf;
@@ -92,6 +93,8 @@ export interface ErrorDetails {
   /** The next step, as a sentence or a command. It is shown on its own line. */
   hint?: string | undefined;
   cause?: unknown;
+  /** JSON that a server sent with its error, for programs. */
+  data?: unknown;
 }
 
 /** An error for people (`message`, `hint`), scripts (`code`) and models (`hint`). */
@@ -99,11 +102,13 @@ export class ClaudikinsError extends Error {
   override readonly name = "ClaudikinsError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly data: unknown;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
     this.code = code;
     this.hint = details.hint;
+    this.data = details.data;
   }
 
   get exitCode(): number {
@@ -121,7 +126,10 @@ export class ClaudikinsError extends Error {
   }
 
   protected rewordedDetails(change: (text: string) => string): ErrorDetails {
-    return this.hint === undefined ? {} : { hint: change(this.hint) };
+    return {
+      ...(this.hint === undefined ? {} : { hint: change(this.hint) }),
+      ...(this.data === undefined ? {} : { data: withTexts(this.data, change) }),
+    };
   }
 }
 
@@ -148,6 +156,12 @@ export function problemOf(thrown: unknown): Problem {
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name;
   return String(thrown) || "unknown error";
+}
+
+/** Returns all that a thrown value says: its message, and the data of a server as JSON. */
+export function wholeTextOf(thrown: unknown): string {
+  const data = thrown instanceof ClaudikinsError && thrown.data !== undefined ? `\n${JSON.stringify(thrown.data)}` : "";
+  return `${messageOf(thrown)}${data}`;
 }
 
 /** Returns the code of a system error (ENOENT, EACCES …), or undefined for other errors. */

@@ -64,6 +64,8 @@ export interface ErrorShape {
   message: string;
   code?: string | undefined;
   hint?: string | undefined;
+  /** JSON that the server sent with its error. */
+  data?: string | undefined;
 }
 
 /**

@@ -179,8 +179,8 @@ function answeredError(method: string, what: string, cause: ProtocolError): Clau
     return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint: otherVersion });
   }
   const own = method.endsWith("/list") ? "the server returned an error: " : "";
-  const pages = cause.code === McpCode.UrlElicitationRequired ? pagesHint(cause) : undefined;
-  return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint: pages ?? answeredHint(method) });
+  const hint = (cause.code === McpCode.UrlElicitationRequired && pagesHint(cause)) || answeredHint(method);
+  return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint, data: cause.data });
 }
 
 /** Errors of tools need no hint: the tool's own text is best. */

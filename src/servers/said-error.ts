@@ -7,6 +7,7 @@ import { maxSaidErrorChars } from "./limits.ts";
 export interface SaidError {
   code: number | undefined;
   message: string;
+  data?: unknown;
   /** The request that it answers, if it says so. */
   id: unknown;
 }
@@ -19,10 +20,11 @@ export function errorIn(value: unknown): SaidError | undefined {
 }
 
 function said(error: unknown, id?: unknown): SaidError {
-  const { code, message, detail, error: inner } = Object(error) as Record<string, unknown>;
+  const { code, message, detail, error: inner, data } = Object(error) as Record<string, unknown>;
   const words = [error, message, detail, inner].find((each) => typeof each === "string" && each.trim() !== "");
   return {
     code: Number.isSafeInteger(code) ? Number(code) : undefined,
+    data,
     message: oneLine(typeof words === "string" ? words : JSON.stringify(error), maxSaidErrorChars),
     id,
   };
@@ -37,8 +39,8 @@ export function mayMeanNoSession({ code, message }: SaidError): boolean {
 }
 
 /** The answer of JSON-RPC that says the same. */
-export function answerOf({ code = -32_603, message }: SaidError, id: unknown): string {
-  return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
+export function answerOf({ code = -32_603, message, data }: SaidError, id: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 }
 
 const isList = (json: string) => /^\s*\[/.test(json);

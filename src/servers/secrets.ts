@@ -221,7 +221,8 @@ export function redactError(error: unknown, redact: Redact): unknown {
 
 function hasSecret(error: unknown, redact: Redact): boolean {
   if (error === undefined || error === null) return false;
-  const texts = error instanceof Error ? [error.message, (error as { hint?: string }).hint ?? ""] : [String(error)];
+  const { hint = "", data } = error as { hint?: string; data?: unknown };
+  const texts = error instanceof Error ? [error.message, hint, JSON.stringify(data) ?? ""] : [String(error)];
   if (texts.some((text) => redact(text) !== text)) return true;
   return error instanceof Error && hasSecret(error.cause, redact);
 }

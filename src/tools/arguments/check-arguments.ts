@@ -120,6 +120,8 @@ function problemOf(error: ErrorObject): string | undefined {
       return `the argument "${params["missingProperty"]}" is missing${within}`;
     case "additionalProperties": {
       const name = String(params["additionalProperty"]);
+      // JSON leaves it out.
+      if ((data as JsonObject)[name] === undefined) return undefined;
       const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
       const instead =
         didYouMean(name, known) ?? (known.length > 0 ? `It takes: ${known.slice(0, 20).join(", ")}` : undefined);
