@@ -203,7 +203,6 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, p
     hidden: all
       .filter((tool) => !shown.has(tool.name) && isNamed(tool))
       .map((tool) => ({ name: tool.name, jsName: tool.jsName })),
-    mayHide: parts.catalog.mayHide(name) || held.length > 0 || parts.pool.announcesTools(name),
     mayGrow: parts.pool.announcesTools(name),
     functions: known.tools.map((tool) => ({
       name: tool.name,

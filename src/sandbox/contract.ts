@@ -145,9 +145,7 @@ export interface Namespace {
    * why.
    */
   hidden?: Pick<KnownFunction, "name" | "jsName">[];
-  /** Whether there may be more functions: then a call of an unknown name reaches the host. */
-  mayHide?: boolean;
-  /** Whether a call may add functions: then an unknown name may be right. It goes together with `mayHide`. */
+  /** Whether a call may add functions: then an unknown name may be right. */
   mayGrow?: boolean;
 }
 

@@ -82,10 +82,10 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
 
 /** Only the names of a namespace. The rest is sent when the worker asks for it. */
 export function namesOf(namespace: Namespace): Namespace {
-  const { name, jsName, description, functions, hidden = [], mayHide = false, mayGrow = false } = namespace;
+  const { name, jsName, description, functions, hidden = [], mayGrow = false } = namespace;
   if (functions === "any") return { name, jsName, description, functions };
   const named = (each: Pick<KnownFunction, "name" | "jsName">) => ({ name: each.name, jsName: each.jsName });
-  return { name, jsName, description, functions: functions.map(named), hidden: hidden.map(named), mayHide, mayGrow };
+  return { name, jsName, description, functions: functions.map(named), hidden: hidden.map(named), mayGrow };
 }
 
 /** Answers the questions from the bindings, on the main thread. */
