@@ -1,5 +1,4 @@
 /** The error class of claudikins, its codes, and the exit code for each of them. */
-import { withTexts } from "./json-object.ts";
 
 /** The codes of errors. Callers and scripts may rely on them; the messages may change. */
 export type ErrorCode = keyof typeof exitCodeOf;
@@ -93,8 +92,8 @@ export interface ErrorDetails {
   /** The next step, as a sentence or a command. It is shown on its own line. */
   hint?: string | undefined;
   cause?: unknown;
-  /** JSON that a server sent with its error, for programs. */
-  data?: unknown;
+  /** The JSON that a server sent with its error, for programs. */
+  data?: string | undefined;
 }
 
 /** An error for people (`message`, `hint`), scripts (`code`) and models (`hint`). */
@@ -102,7 +101,7 @@ export class ClaudikinsError extends Error {
   override readonly name = "ClaudikinsError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
-  readonly data: unknown;
+  readonly data: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
@@ -128,7 +127,7 @@ export class ClaudikinsError extends Error {
   protected rewordedDetails(change: (text: string) => string): ErrorDetails {
     return {
       ...(this.hint === undefined ? {} : { hint: change(this.hint) }),
-      ...(this.data === undefined ? {} : { data: withTexts(this.data, change) }),
+      ...(this.data === undefined ? {} : { data: withJsonTexts(this.data, change) }),
     };
   }
 }
@@ -160,8 +159,13 @@ export function messageOf(thrown: unknown): string {
 
 /** Returns all that a thrown value says: its message, and the data of a server as JSON. */
 export function wholeTextOf(thrown: unknown): string {
-  const data = thrown instanceof ClaudikinsError && thrown.data !== undefined ? `\n${JSON.stringify(thrown.data)}` : "";
-  return `${messageOf(thrown)}${data}`;
+  const data = thrown instanceof ClaudikinsError ? thrown.data : undefined;
+  return data === undefined ? messageOf(thrown) : `${messageOf(thrown)}\n${data}`;
+}
+
+/** Returns the JSON with other texts. */
+export function withJsonTexts(json: string, change: (text: string) => string): string {
+  return JSON.stringify(JSON.parse(json, (_, each: unknown) => (typeof each === "string" ? change(each) : each)));
 }
 
 /** Returns the code of a system error (ENOENT, EACCES …), or undefined for other errors. */

@@ -1,5 +1,4 @@
 /** What happens to calls, as one stream of events. The receipt of a program is made from it, and by everything else that looks at calls. */
-import { ClaudikinsError } from "../base/errors.ts";
 import { type Clock, PausedTime } from "../base/time-limit.ts";
 import type { BindingValue, CallRequest } from "./contract.ts";
 import type { ErrorShape, SettleMessage } from "./messages.ts";
@@ -79,13 +78,12 @@ export async function observedCall<Value>(
 
 /** What the program may see of an error: never a stack, a cause, or a path of ours. */
 export function errorShape(error: unknown): ErrorShape {
-  const { code, hint, message } = error as { code?: unknown; hint?: unknown; message?: unknown };
-  const data = error instanceof ClaudikinsError ? JSON.stringify(error.data) : undefined;
+  const { code, hint, message, data } = error as Record<"code" | "hint" | "message" | "data", unknown>;
   return {
     name: "ToolError",
     message: typeof message === "string" ? message : String(error),
     ...(typeof code === "string" ? { code } : {}),
     ...(typeof hint === "string" ? { hint } : {}),
-    ...(data === undefined ? {} : { data }),
+    ...(typeof data === "string" && typeof code === "string" ? { data } : {}),
   };
 }

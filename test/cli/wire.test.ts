@@ -71,7 +71,9 @@ test("call has both flags, even for calls that the daemon could answer", async (
       const { exitCode, stdout, stderr } = await claudikins(...call);
       expect([exitCode, stdout]).toEqual([0, "done\n"]);
       const [asked, answered] = lines(stderr).filter((line) => line.includes("tools/call"));
-      expect(asked).toContain('(N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}, "_meta": {"progressToken": N}}');
+      expect(asked).toContain(
+        '(N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}, "_meta": {"progressToken": N}}',
+      );
       expect(answered).toContain("← result of tools/call");
       expect(readFileSync(join(folder.path, "wire.ndjson"), "utf8")).toContain('"method":"tools/call"');
     }

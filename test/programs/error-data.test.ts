@@ -22,7 +22,10 @@ const tool = (name: string) => ({ name, inputSchema: { type: "object", propertie
 /** Runs a program with the server `s`, whose tool `get_customer` answers with the error, and a server to which mails are sent. */
 async function run(source: string, error: object) {
   const answers = { "tools/list": { tools: [tool("get_customer")] }, "tools/call": { $error: error } };
-  const s = { ...fixture("scripted", folder.write("s.json", { answers })), definitions: "trust" };
+  const s = {
+    ...fixture("scripted", folder.write("s.json", { answers })),
+    definitions: "trust",
+  };
   const mail = { ...folder.offering("mail", { send_mail: tool("send_mail") }), labels: { "*": ["public"] } };
   folder.configure({
     s: { ...s, labels: { "*": ["untrusted", "private"] }, env: { API_KEY: "the-secret-key-of-the-test" } },
@@ -43,6 +46,12 @@ test.each([
   expect(await run(caught, { code, message: "no", data })).toEqual([ours, data]);
 });
 
+test("long numbers keep their digits", async () => {
+  const digits = "17269385823764501234";
+  const error = { code: -32_000, message: "no", data: { id: `$number ${digits}` } };
+  expect(await run(caught, error)).toEqual(["TOOL_FAILED", { id: digits }]);
+});
+
 test("an error without data has none", async () => {
   const source = "try { await s.get_customer({}) } catch (e) { return 'data' in e }";
   expect(await run(source, { code: -32_000, message: "no" })).toBe(false);
@@ -55,7 +64,7 @@ test("secrets of the server's entry are hidden in the data", async () => {
   expect(seen).toMatchObject({ request: { headers: [expect.stringContaining("x-key: ")] } });
 });
 
-test("of long data a program gets the beginning", async () => {
+test("long data becomes a text with the beginning of its JSON", async () => {
   const data = { rows: Array.from({ length: 10_000 }, (_, at) => ({ at })) };
   const [, seen] = (await run(caught, { code: -32_000, message: "no", data })) as [string, string];
   expect(seen).toStartWith('{"rows":[{"at":0},');
