@@ -94,6 +94,8 @@ export interface ErrorDetails {
   /** The next step, as a sentence or a command. It is shown on its own line. */
   hint?: string | undefined;
   cause?: unknown;
+  /** The JSON that a server sent with its error, for programs. */
+  data?: string | undefined;
 }
 
 /** An error for people (`message`, `hint`), scripts (`code`) and models (`hint`). */
@@ -101,11 +103,13 @@ export class ClaudikinsError extends Error {
   override readonly name = "ClaudikinsError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly data: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
     this.code = code;
     this.hint = details.hint;
+    this.data = details.data;
   }
 
   get exitCode(): number {
@@ -123,7 +127,10 @@ export class ClaudikinsError extends Error {
   }
 
   protected rewordedDetails(change: (text: string) => string): ErrorDetails {
-    return this.hint === undefined ? {} : { hint: change(this.hint) };
+    return {
+      ...(this.hint === undefined ? {} : { hint: change(this.hint) }),
+      ...(this.data === undefined ? {} : { data: withJsonTexts(this.data, change) }),
+    };
   }
 }
 
@@ -150,6 +157,17 @@ export function problemOf(thrown: unknown): Problem {
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name;
   return String(thrown) || "unknown error";
+}
+
+/** Returns all that a thrown value says: its message, and the data of a server as JSON. */
+export function wholeTextOf(thrown: unknown): string {
+  const data = thrown instanceof ClaudikinsError ? thrown.data : undefined;
+  return data === undefined ? messageOf(thrown) : `${messageOf(thrown)}\n${data}`;
+}
+
+/** Returns the JSON with other texts. */
+export function withJsonTexts(json: string, change: (text: string) => string): string {
+  return JSON.stringify(JSON.parse(json, (_, each: unknown) => (typeof each === "string" ? change(each) : each)));
 }
 
 /** Returns the code of a system error (ENOENT, EACCES …), or undefined for other errors. */

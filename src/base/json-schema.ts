@@ -77,6 +77,27 @@ export function sameValue(schema: JsonObject, root: unknown): JsonObject[] {
   return [...found];
 }
 
+/** Keywords with which the schema of an object says more about names than its list of properties does. */
+const moreThanNames =
+  "anyOf oneOf allOf not if $ref $dynamicRef $recursiveRef patternProperties propertyNames dependentSchemas unevaluatedProperties".split(
+    " ",
+  );
+
+/** Whether the schema of an object is a list of properties and nothing else, so that each of them is certain. */
+export function isPlainObject(schema: unknown): schema is JsonObject & { properties: JsonObject } {
+  return isObject(schema) && isObject(schema["properties"]) && !moreThanNames.some((key) => key in schema);
+}
+
+/**
+ * The only names of arguments that a tool takes, or undefined if it may take others. Servers leave out `additionalProperties`, and then
+ * ignore a name that they do not know: a plain list of properties is complete unless it says otherwise. A name that is required but not
+ * described is known, too.
+ */
+export function argumentNames(schema: unknown): ReadonlySet<string> | undefined {
+  if (!isPlainObject(schema) || (schema["additionalProperties"] ?? false) !== false) return undefined;
+  return new Set([...Object.keys(schema.properties), ...requiredNames(schema)]);
+}
+
 /** The words that JSON Schema has for types. */
 const typeWords: readonly unknown[] = ["string", "number", "integer", "boolean", "null", "object", "array"];
 

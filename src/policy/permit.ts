@@ -1,5 +1,5 @@
 /** The permit: one ordered list of steps, which everything passes that goes to a server. Each step says for which requests it counts. */
-import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { ClaudikinsError, wholeTextOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ConditionFacts } from "../config/condition.ts";
 import type { Label, ServerPolicy } from "../config/policy.ts";
@@ -390,7 +390,7 @@ function recordStep(facts: ServerFacts): Step {
             () => result,
           ) ?? result,
         async (error: unknown) => {
-          const text = messageOf(error);
+          const text = wholeTextOf(error);
           if (facts.hasServerText(error)) await caller.reads.add(reads, { size: text.length, text: () => text });
           throw error;
         },

@@ -10,6 +10,7 @@ import { hintForModel } from "../servers/fault.ts";
 import type { Request } from "../servers/request.ts";
 import { jsonValue } from "../servers/result.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
+import { refusesArguments } from "../tools/arguments/argument-problems.ts";
 import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
@@ -80,6 +81,10 @@ export async function bindingsFor(
       // The registry has the programs of the user.
       const isOther = callerOwner(requesting, parts) !== undefined;
       return isOther ? found.filter(({ server }) => server !== programsServer) : found;
+    },
+    async refuses(server, name) {
+      const tool = parts.catalog.findWithDenied(server)?.tools.find((each) => each.name === name);
+      return !tool || refusesArguments(tool.inputSchema);
     },
     async call(call, given) {
       const { namespace, group, name, args } = call;
@@ -198,7 +203,6 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, p
     hidden: all
       .filter((tool) => !shown.has(tool.name) && isNamed(tool))
       .map((tool) => ({ name: tool.name, jsName: tool.jsName })),
-    mayHide: parts.catalog.mayHide(name) || held.length > 0 || parts.pool.announcesTools(name),
     mayGrow: parts.pool.announcesTools(name),
     functions: known.tools.map((tool) => ({
       name: tool.name,

@@ -283,7 +283,11 @@ async function failIfRemoved(server: string, name: string, { catalog }: Parts, s
 /** Adds the tool's signature to a refusal of the server, as our own refusals have it. */
 function withSignature(error: unknown, server: RegistryServer | undefined, tool: RegistryTool): unknown {
   if (!(error instanceof ClaudikinsError) || error.code !== "INVALID_ARGUMENTS" || !server) return error;
-  return new ClaudikinsError(error.code, error.message, { hint: signature(server, tool), cause: error });
+  return new ClaudikinsError(error.code, error.message, {
+    hint: signature(server, tool),
+    cause: error,
+    data: error.data,
+  });
 }
 
 /** Whether a second call changes nothing, according to the server's annotations. */

@@ -78,11 +78,12 @@ export async function observedCall<Value>(
 
 /** What the program may see of an error: never a stack, a cause, or a path of ours. */
 export function errorShape(error: unknown): ErrorShape {
-  const { code, hint, message } = error as { code?: unknown; hint?: unknown; message?: unknown };
+  const { code, hint, message, data } = error as Record<"code" | "hint" | "message" | "data", unknown>;
   return {
     name: "ToolError",
     message: typeof message === "string" ? message : String(error),
     ...(typeof code === "string" ? { code } : {}),
     ...(typeof hint === "string" ? { hint } : {}),
+    ...(typeof data === "string" && typeof code === "string" ? { data } : {}),
   };
 }

@@ -145,9 +145,7 @@ export interface Namespace {
    * why.
    */
   hidden?: Pick<KnownFunction, "name" | "jsName">[];
-  /** Whether there may be more functions: then a call of an unknown name reaches the host. */
-  mayHide?: boolean;
-  /** Whether a call may add functions: then an unknown name may be right. It goes together with `mayHide`. */
+  /** Whether a call may add functions: then an unknown name may be right. */
   mayGrow?: boolean;
 }
 
@@ -233,5 +231,7 @@ export interface Bindings {
   namespaces: Namespace[];
   /** Functions that fit the words, best first. Called after a failure. */
   suggest?(words: string, limit: number): Suggestion[];
+  /** Whether a call of the function is refused for wrong arguments. Without it, every function refuses them. */
+  refuses?(namespace: string, name: string): Promise<boolean>;
   call(call: BindingCall, context: BindingContext): Promise<BindingValue>;
 }

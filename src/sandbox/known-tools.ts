@@ -38,6 +38,10 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly suggest = (words: string, limit: number): Suggestion[] =>
     (this.#answer({ words: words.slice(0, maxKnownSearchChars), limit }) as Suggestion[] | undefined) ?? [];
 
+  /** False if it is not known. */
+  readonly refuses = (namespace: string, name: string): boolean =>
+    this.#answer({ namespace, name, refuses: true }) === true;
+
   /** The answer, if it is known; else undefined, and `resolved` asks the question after this run. */
   #answer(question: LookupQuestion): LookupAnswer | undefined {
     const key = JSON.stringify(question);
@@ -78,19 +82,21 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
 
 /** Only the names of a namespace. The rest is sent when the worker asks for it. */
 export function namesOf(namespace: Namespace): Namespace {
-  const { name, jsName, description, functions, hidden = [], mayHide = false, mayGrow = false } = namespace;
+  const { name, jsName, description, functions, hidden = [], mayGrow = false } = namespace;
   if (functions === "any") return { name, jsName, description, functions };
   const named = (each: Pick<KnownFunction, "name" | "jsName">) => ({ name: each.name, jsName: each.jsName });
-  return { name, jsName, description, functions: functions.map(named), hidden: hidden.map(named), mayHide, mayGrow };
+  return { name, jsName, description, functions: functions.map(named), hidden: hidden.map(named), mayGrow };
 }
 
 /** Answers the questions from the bindings, on the main thread. */
-export function answersTo(questions: readonly LookupQuestion[], { namespaces, suggest }: Bindings): LookupAnswer[] {
-  const byName = new Map(namespaces.map((namespace) => [namespace.name, namespace]));
-  return questions.map((question) => {
-    if ("words" in question) return suggest?.(question.words, question.limit) ?? [];
+export async function answersTo(questions: readonly LookupQuestion[], bindings: Bindings): Promise<LookupAnswer[]> {
+  const byName = new Map(bindings.namespaces.map((namespace) => [namespace.name, namespace]));
+  const answers = questions.map((question): LookupAnswer | Promise<LookupAnswer> => {
+    if ("words" in question) return bindings.suggest?.(question.words, question.limit) ?? [];
+    if (question.refuses) return bindings.refuses?.(question.namespace, question.name).catch(() => false) ?? true;
     const functions = byName.get(question.namespace)?.functions ?? "any";
     const found = functions === "any" ? undefined : functions.find((each) => each.name === question.name);
     return { inputSchema: found?.inputSchema, signature: found?.signature };
   });
+  return Promise.all(answers);
 }

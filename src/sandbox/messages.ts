@@ -64,6 +64,8 @@ export interface ErrorShape {
   message: string;
   code?: string | undefined;
   hint?: string | undefined;
+  /** JSON that the server sent with its error. */
+  data?: string | undefined;
 }
 
 /**
@@ -80,10 +82,10 @@ export interface DeadlineMessage {
   deadline: number;
 }
 
-/** A question of the check and the advice: for the details of a tool, or for tools that fit some words. */
-export type LookupQuestion = { namespace: string; name: string } | { words: string; limit: number };
+/** A question of the check and the advice: for the details of a tool, whether it refuses wrong arguments, or for tools that fit some words. */
+export type LookupQuestion = { namespace: string; name: string; refuses?: true } | { words: string; limit: number };
 
-export type LookupAnswer = Pick<KnownFunction, "inputSchema" | "signature"> | Suggestion[];
+export type LookupAnswer = Pick<KnownFunction, "inputSchema" | "signature"> | Suggestion[] | boolean;
 
 export type ToWorker =
   | PrepareMessage

@@ -24,6 +24,7 @@ import {
   computing,
   type EndedMessage,
   type FromWorker,
+  type LookupQuestion,
   newState,
   type ParkedMessage,
   phase,
@@ -273,7 +274,7 @@ export class ProgramRun {
         this.#place.parkLater();
         break;
       case "questions":
-        this.#worker.send({ type: "answers", answers: answersTo(message.questions, this.#options.bindings) });
+        void this.#answer(message.questions);
         break;
       case "ended":
         this.#codeEnded(message);
@@ -286,6 +287,10 @@ export class ProgramRun {
         this.#end.resolve({ result: explained, reusable });
       }
     }
+  }
+
+  async #answer(questions: readonly LookupQuestion[]): Promise<void> {
+    this.#worker.send({ type: "answers", answers: await answersTo(questions, this.#options.bindings) });
   }
 
   #codeEnded({ type: _, reusable, registry, explains, ...end }: EndedMessage): void {

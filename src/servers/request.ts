@@ -12,7 +12,7 @@ import { maxHintUrlChars } from "./limits.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
 import { NotWritten } from "./outgoing-lines.ts";
 import { pageAddress } from "./page-address.ts";
-import { objectsOf } from "./result.ts";
+import { jsonValue, objectsOf } from "./result.ts";
 import type { ServerClient } from "./server-client.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import type { ProgressListener, ServerProgress } from "./server-progress.ts";
@@ -179,8 +179,14 @@ function answeredError(method: string, what: string, cause: ProtocolError): Clau
     return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint: otherVersion });
   }
   const own = method.endsWith("/list") ? "the server returned an error: " : "";
-  const pages = cause.code === McpCode.UrlElicitationRequired ? pagesHint(cause) : undefined;
-  return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint: pages ?? answeredHint(method) });
+  const hint = (cause.code === McpCode.UrlElicitationRequired && pagesHint(cause)) || answeredHint(method);
+  return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint, data: dataOf(cause) });
+}
+
+/** As results: numbers that JavaScript cannot hold are texts. */
+function dataOf({ data }: ProtocolError): string | undefined {
+  const json = JSON.stringify(data);
+  return json && jsonValue(json).json;
 }
 
 /** Errors of tools need no hint: the tool's own text is best. */

@@ -9,7 +9,7 @@
  * without userinfo and query: `us-east-1`, `8080`.
  */
 
-import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { ClaudikinsError, messageOf, withJsonTexts } from "../base/errors.ts";
 import { exactDigits } from "../base/exact-json.ts";
 import { isObject, withTexts } from "../base/json-object.ts";
 import { percentDecoded } from "../base/percent-decoded.ts";
@@ -221,7 +221,9 @@ export function redactError(error: unknown, redact: Redact): unknown {
 
 function hasSecret(error: unknown, redact: Redact): boolean {
   if (error === undefined || error === null) return false;
-  const texts = error instanceof Error ? [error.message, (error as { hint?: string }).hint ?? ""] : [String(error)];
+  const { hint = "", data } = error instanceof ClaudikinsError ? error : {};
+  const texts = error instanceof Error ? [error.message, hint] : [String(error)];
+  if (data !== undefined && withJsonTexts(data, redact) !== withJsonTexts(data, String)) return true;
   if (texts.some((text) => redact(text) !== text)) return true;
   return error instanceof Error && hasSecret(error.cause, redact);
 }

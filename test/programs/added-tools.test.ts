@@ -40,6 +40,17 @@ test.each([
   expect(await run(source)).toBe("called second");
 });
 
+test.each([
+  "return await callTool('s', ['sec', 'ond'].join(''), {})",
+  "return await callTool('s', 'second', {})",
+  "return await s.second({})",
+])("a new tool is called in a process that knows the tools only from before: %s", async (source) => {
+  offer("first", "second");
+  await app[Symbol.asyncDispose]();
+  app = await folder.open();
+  expect(await run(source)).toBe("called second");
+});
+
 test("a call from a command line finds a new tool, too", async () => {
   offer("first", "second");
   const { signal } = new AbortController();

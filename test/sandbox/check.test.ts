@@ -64,7 +64,6 @@ const bindings: Bindings = {
     {
       name: "growing",
       jsName: "growing",
-      mayHide: true,
       mayGrow: true,
       functions: [{ name: "load_more", jsName: "load_more" }],
     },

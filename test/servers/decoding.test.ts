@@ -102,7 +102,7 @@ test("a notification or request with too many values is refused", () => {
   expect(decode(bytes('{"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}}'))).toBeDefined();
 });
 
-test("a long error keeps its beginning", () => {
+test("a long error keeps its beginning, and that of its data as text", () => {
   const decoded = decode(
     bytes(
       `{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"${"e".repeat(100_000)}","data":[${"1,".repeat(9_000)}1]}}`,
@@ -112,6 +112,7 @@ test("a long error keeps its beginning", () => {
   expect(message && "error" in message && message.error).toEqual({
     code: -1,
     message: `${"e".repeat(65_536)}… (34464 more characters)`,
+    data: `[${"1,".repeat(9_000)}1]`,
   });
 });
 

@@ -2,7 +2,7 @@
 import { type CallExpression, type Expression, type ObjectExpression, parseExpressionAt } from "acorn";
 import { isExactText } from "../../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
-import { typesIn } from "../../base/json-schema.ts";
+import { argumentNames, isPlainObject, typesIn } from "../../base/json-schema.ts";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import type { KnownFunction } from "../contract.ts";
 import { maxCorrectedArgumentsChars } from "../limits.ts";
@@ -68,9 +68,8 @@ export function checkArguments(
   return findings;
 }
 
-/** A name that is required but not described is known, too. */
-function isUnknown(name: string, { closed, properties, required }: ObjectSchema): boolean {
-  return closed && properties[name] === undefined && !required.includes(name);
+function isUnknown(name: string, { names }: ObjectSchema): boolean {
+  return names?.has(name) === false;
 }
 
 /** The argument that each unknown name probably means: a similar name or a synonym, else the only missing argument. */
@@ -181,20 +180,17 @@ function rightText(value: Expression, schema: unknown, code: string): string | u
 interface ObjectSchema {
   properties: Record<string, unknown>;
   required: string[];
-  /** The schema accepts no other names. */
-  closed: boolean;
+  /** Undefined if the tool may take other names. */
+  names: ReadonlySet<string> | undefined;
 }
 
 /** Undefined if the schema is more than a list of properties, so that nothing is certain. */
 function plainObjectSchema(schema: unknown): ObjectSchema | undefined {
-  if (!isObject(schema) || !isObject(schema["properties"])) return undefined;
-  if (["anyOf", "oneOf", "allOf", "not", "if", "$ref", "patternProperties"].some((key) => key in schema))
-    return undefined;
-  const { properties, required, additionalProperties } = schema;
+  if (!isPlainObject(schema)) return undefined;
   return {
-    properties: Object.assign(Object.create(null), properties),
-    required: stringsIn(required),
-    closed: additionalProperties === undefined || additionalProperties === false,
+    properties: Object.assign(Object.create(null), schema.properties),
+    required: stringsIn(schema["required"]),
+    names: argumentNames(schema),
   };
 }
 

@@ -20,8 +20,10 @@ import { serverMembers } from "../guest/kinds.ts";
 import type { CodeMistake } from "./check-error.ts";
 import { checkPromises } from "./check-promises.ts";
 
-/** The tools, and a search for tools by words. */
-export type ToolLookup = Pick<Bindings, "namespaces" | "suggest">;
+/** The tools, a search for tools by words, and whether a tool refuses wrong arguments: without an answer, each does. */
+export type ToolLookup = Pick<Bindings, "namespaces" | "suggest"> & {
+  refuses?: (namespace: string, name: string) => boolean;
+};
 
 /** The certain mistakes of a program, in the order of the code. */
 export function checkCalls(tree: Tree, known: ToolLookup): CodeMistake[] {
@@ -34,7 +36,7 @@ export function checkCalls(tree: Tree, known: ToolLookup): CodeMistake[] {
   }
 }
 
-function findingsIn(tree: Tree, { namespaces, suggest }: ToolLookup): CodeMistake[] {
+function findingsIn(tree: Tree, { namespaces, suggest, refuses }: ToolLookup): CodeMistake[] {
   const scope: Scope = { tree, namespaces };
   const growing = growingIn(scope);
   const findings = tree.all("CallExpression").flatMap((call): CodeMistake[] => {
@@ -42,9 +44,9 @@ function findingsIn(tree: Tree, { namespaces, suggest }: ToolLookup): CodeMistak
     if (found) {
       const { tool, called } = found;
       const signatures = tool.signature ? [tool.signature] : [];
-      return checkArguments(call, tool, `${called.server}.${tool.jsName ?? tool.name}`, tree.code).map((each) => {
-        return { ...each, code: "INVALID_ARGUMENTS", signatures };
-      });
+      const mistakes = checkArguments(call, tool, `${called.server}.${tool.jsName ?? tool.name}`, tree.code);
+      if (mistakes.length > 0 && refuses?.(called.namespace.name, tool.name) === false) return [];
+      return mistakes.map((each) => ({ ...each, code: "INVALID_ARGUMENTS", signatures }));
     }
     const called = calledFunction(call, scope);
     if (!called || call.optional || serverMembers.includes(called.name)) return [];

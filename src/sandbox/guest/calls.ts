@@ -21,11 +21,14 @@ let lastCall = 0;
 export class ToolError extends Error {
   override name = "ToolError";
   code: string;
-  hint?: string;
-  constructor(shape: { message: string; code?: string; hint?: string }) {
+  declare hint?: string;
+  /** What the server sent with its error. */
+  declare data?: unknown;
+  constructor(shape: { message: string; code?: string; hint?: string; data?: string }) {
     super(shape.message);
     this.code = shape.code ?? "TOOL_FAILED";
     if (shape.hint !== undefined) this.hint = shape.hint;
+    if (shape.data !== undefined) this.data = parse(shape.data);
   }
 }
 

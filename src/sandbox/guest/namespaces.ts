@@ -22,15 +22,12 @@ export const missed: string[] = [];
 /** Properties that the language and the console read from any object. */
 const asked = new Set(["then", "toJSON", "constructor", "toString", "valueOf", "inspect"]);
 
-/** Servers that may have more tools than the guest has been given. */
-const hiding = new WeakSet<object>();
-
 /**
  * Makes the object for a server. It does not inherit from Object, because a tool may be called `constructor`. An unknown tool is
  * undefined, like any missing property, and is recorded. Hidden tools can be used by name.
  */
 function objectOf(namespace: Namespace): Record<string, Tool> {
-  const { functions, hidden = [], mayHide = false } = namespace;
+  const { functions, hidden = [] } = namespace;
   const object: Record<string, Tool> = serverObject(namespace.name);
   for (const { name, jsName } of functions === "any" ? [] : functions) {
     const tool = toolOf(namespace.name, name);
@@ -47,7 +44,7 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
   }
   Object.defineProperty(object, customInspect, { value: showTools });
   const shownName = namespace.jsName ?? namespace.name;
-  const server = new Proxy(Object.freeze(object), {
+  return new Proxy(Object.freeze(object), {
     has: (target, key) => key in target || key in unlisted,
     get: (target, key) => {
       if (key in target) return Reflect.get(target, key);
@@ -59,8 +56,6 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
       return undefined;
     },
   });
-  if (mayHide) hiding.add(server);
-  return server;
 }
 
 function showTools(this: object, _depth: number, options: InspectOptions, inspect: Inspect): string {
@@ -90,18 +85,9 @@ function foundTools(result: unknown): unknown {
   return found;
 }
 
-/** Throws ToolError if the server has no such tool. */
+/** The tool of that name. Only the host knows whether it exists: the server may have more tools than the guest was given. */
 export function toolCalled(server: string, tool: string): Tool {
-  const object = serverCalled(server);
-  const found = object[tool];
-  if (found) return found;
-  // Only the host knows whether the tool exists.
-  if (hiding.has(object)) return toolOf(server, tool);
-  throw new ToolError({
-    code: "TOOL_NOT_FOUND",
-    message: `${server} has no tool "${tool}"`,
-    hint: `Its tools: ${Object.keys(object).slice(0, 20).join(", ") || "none"}`,
-  });
+  return serverCalled(server)[tool] ?? toolOf(server, tool);
 }
 
 /** Calls a tool whose name is known only at run time. */

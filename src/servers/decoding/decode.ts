@@ -106,20 +106,20 @@ function cutAnswer(
   return { message, parts };
 }
 
+/** Long data, or data with many values, becomes the beginning of its JSON. */
 function shortError(message: Extract<JSONRPCMessage, { error: unknown }>): JSONRPCMessage {
   const { code, message: words, data } = message.error;
-  const isShort = data === undefined || (!isLarge(data) && charsOf(data) <= maxErrorMessageChars);
+  const json = JSON.stringify(data);
+  const isShort = !isLarge(data) && json?.length <= maxErrorMessageChars;
   return {
     ...message,
     error: {
       code,
       message: shortened(words, maxErrorMessageChars),
-      ...(isShort && data !== undefined ? { data } : {}),
+      ...(json === undefined ? {} : { data: isShort ? data : shortened(json, maxErrorMessageChars) }),
     },
   };
 }
-
-const charsOf = (value: unknown) => JSON.stringify(value).length;
 
 /** The message as other code uses it. */
 export function assemble({ message, large }: Decoded): JSONRPCMessage {

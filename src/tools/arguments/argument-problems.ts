@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../base/json-object.ts";
 import { argumentCheckMs, maxQuickArgumentChars, maxQuickComparisons, maxQuickSchemaValues } from "../limits.ts";
 import { runJobInTime } from "../work/run.ts";
-import { checkArguments, isKnownValid } from "./check-arguments.ts";
+import { checkArguments, isKnownValid, isSound } from "./check-arguments.ts";
 
 /** Whether the arguments are certainly valid. With false, `argumentProblems` finds out: it takes a call 4 µs more, for its promises. */
 export function areValid(schema: JsonObject, args: JsonObject, json: string): boolean {
@@ -18,6 +18,12 @@ export async function argumentProblems(
   if (isQuickFor(schema, json)) return checkArguments(schema, args);
   const job = { work: "arguments", schema: JSON.stringify(schema), args: json } as const;
   return (await runJobInTime(job, argumentCheckMs)) ?? [];
+}
+
+/** Whether the tool refuses wrong arguments. It does not if its schema is invalid, or takes too long to compile. */
+export async function refusesArguments(schema: JsonObject): Promise<boolean> {
+  if (Number.isFinite(schemaSize(schema))) return isSound(schema);
+  return (await runJobInTime({ work: "soundness", schema: JSON.stringify(schema) }, argumentCheckMs)) ?? false;
 }
 
 function isQuickFor(schema: JsonObject, json: string): boolean {

@@ -2,7 +2,7 @@
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { requiredArguments, sameValue, typesIn } from "../../base/json-schema.ts";
+import { argumentNames, requiredArguments, sameValue, typesIn } from "../../base/json-schema.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { maxCheckedDepth, maxProblemChars, maxProblems, maxSurroundingSchemas } from "../limits.ts";
 import { shortened } from "../types/documentation.ts";
@@ -30,6 +30,22 @@ export function isKnownValid(schema: JsonObject, args: JsonObject): boolean {
 
 /** The problems. A missing argument with a default is not a problem, and an invalid schema finds none. Formats are not checked, because servers use them differently. */
 export async function checkArguments(schema: JsonObject, args: JsonObject): Promise<string[]> {
+  const both = await validatorsFor(schema);
+  if (!both.quick || both.quick(args)) return [];
+  const sure = await sureIn(both, schema);
+  if (!sure || sure(args)) return [];
+  const problems = (sure.errors ?? []).flatMap((error) => problemOf(error) ?? []);
+  const texts = problems.map((problem) => shortened(problem, maxProblemChars));
+  return [...new Set(texts)].slice(0, maxProblems);
+}
+
+/** Whether the schema is valid, so that it can refuse arguments. */
+export async function isSound(schema: JsonObject): Promise<boolean> {
+  const both = await validatorsFor(schema);
+  return both.quick !== undefined && (await sureIn(both, schema)) !== undefined;
+}
+
+async function validatorsFor(schema: JsonObject): Promise<Validators> {
   let made = validators.get(schema);
   if (!made) {
     made = compile(schema, false).then((quick) => ({ quick }));
@@ -37,12 +53,12 @@ export async function checkArguments(schema: JsonObject, args: JsonObject): Prom
   }
   const both = await made;
   compiled.set(schema, both);
-  if (!both.quick || both.quick(args)) return [];
+  return both;
+}
+
+async function sureIn(both: Validators, schema: JsonObject): Promise<ValidateFunction | undefined> {
   if (!("sure" in both)) both.sure = await compile(withoutDefaulted(schema), true);
-  if (!both.sure || both.sure(args)) return [];
-  const problems = (both.sure.errors ?? []).flatMap((error) => problemOf(error) ?? []);
-  const texts = problems.map((problem) => shortened(problem, maxProblemChars));
-  return [...new Set(texts)].slice(0, maxProblems);
+  return both.sure;
 }
 
 async function compile(schema: JsonObject, isSure: boolean): Promise<ValidateFunction | undefined> {
@@ -51,7 +67,7 @@ async function compile(schema: JsonObject, isSure: boolean): Promise<ValidateFun
   for (const Kind of kinds) {
     try {
       // Ids collide between servers, and an unknown dialect is an error.
-      const { $schema: _dialect, $id: _id, ...plain } = withoutOddTypes(schema) as JsonObject;
+      const { $schema: _dialect, $id: _id, ...plain } = closed(withoutOddTypes(schema) as JsonObject);
       if (isSure && !judgeOf(Kind).validateSchema(plain)) continue;
       return new Kind(options).compile(plain);
     } catch {
@@ -104,6 +120,8 @@ function problemOf(error: ErrorObject): string | undefined {
       return `the argument "${params["missingProperty"]}" is missing${within}`;
     case "additionalProperties": {
       const name = String(params["additionalProperty"]);
+      // JSON leaves it out.
+      if ((data as JsonObject)[name] === undefined) return undefined;
       const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
       const instead =
         didYouMean(name, known) ?? (known.length > 0 ? `It takes: ${known.slice(0, 20).join(", ")}` : undefined);
@@ -140,6 +158,18 @@ const named = new Set(["properties", "patternProperties", "$defs", "definitions"
 const sameValueKeys = new Set(["allOf", "anyOf", "oneOf", "then", "else"]);
 /** Keywords with values, or with schemas that would match more if fewer properties were required. */
 const kept = new Set(["const", "enum", "default", "examples", "not", "if"]);
+
+/** The schema that takes no other arguments than those that it names. The same object if it may take others. */
+function closed(schema: JsonObject): JsonObject {
+  const names = argumentNames(schema);
+  if (!names) return schema;
+  const properties = Object.fromEntries([...names].map((name) => [name, {}]));
+  return {
+    ...schema,
+    properties: { ...properties, ...(schema["properties"] as JsonObject) },
+    additionalProperties: false,
+  };
+}
 
 /** The schema without the types that are no constraint, which the validator would refuse. The same object if it has none. */
 function withoutOddTypes(schema: unknown, depth = 0): unknown {

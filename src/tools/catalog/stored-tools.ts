@@ -182,12 +182,6 @@ export abstract class StoredTools {
     return isClosed(this.config.servers.get(server));
   }
 
-  /** Whether the server may have tools that the config denies. */
-  mayHide(server: string): boolean {
-    const policy = this.config.servers.get(server)?.policy;
-    return policy !== undefined && policy.allow.length + policy.deny.length > 0;
-  }
-
   /** Call this after servers of the config were added, removed or changed. */
   configChanged(): void {
     this.#fingerprints.clear();

@@ -1,6 +1,6 @@
 /** Jobs that may take long and run in a worker thread: making the registry's files, and showing large JSON. */
 import { indentedJson, type JsonObject } from "../../base/json-object.ts";
-import { checkArguments } from "../arguments/check-arguments.ts";
+import { checkArguments, isSound } from "../arguments/check-arguments.ts";
 import { maxKeptSchemas } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { type GivenWords, isGivenBy, type Observed, shapeOfText } from "../observed/observe.ts";
@@ -11,6 +11,8 @@ import { keepPrepared, listedTools, preparedIn } from "../search/prepared-index.
 export interface Jobs {
   /** Checks arguments against a tool's schema, and returns the problems. */
   arguments: { input: { schema: string; args: string }; output: string[] };
+  /** Says whether a tool's schema is valid. */
+  soundness: { input: { schema: string }; output: boolean };
   /** Prepares the search of all tools. Returns a `Prepared` as JSON and keeps it in the folder. */
   search: { input: { folder: string; servers: string[] }; output: string };
   /** Prepares the search of all tools, and only keeps it in the folder. */
@@ -34,6 +36,8 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
   switch (job.work) {
     case "arguments":
       return checkArguments(schemaOf(job.schema), JSON.parse(job.args) as JsonObject);
+    case "soundness":
+      return isSound(schemaOf(job.schema));
     case "search":
       return JSON.stringify(preparedIn(job.folder, listedTools(job.servers.map(serverOf))));
     case "search file":

@@ -199,6 +199,8 @@ export const sandboxDeclarations = `declare global {
     code: string;
     /** The next step. */
     hint?: string;
+    /** What the server sent with its error. */
+    data?: unknown;
   }
   var ToolError: {
     new (shape: { message: string; code?: string; hint?: string }): ToolError;
