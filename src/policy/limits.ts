@@ -154,7 +154,7 @@ export const minPieceLetters = 5;
 export const maxComparedPieces = 1_000;
 
 /** Characters of private data that all pieces together are compared with, in the main thread: 0.2 ms for each million. */
-export const maxComparedChars = 200_000_000;
+export const maxComparedChars = 400_000_000;
 
 /** Characters of one value that are compared. */
 export const maxComparedTextChars = 50_000;

@@ -26,8 +26,5 @@ export function decodedForms(text: string): string[] {
     Buffer.from(token, "base64").toString("utf8"),
     ...(/^(?:[0-9a-f]{2})+$/i.test(token) ? [Buffer.from(token, "hex").toString("utf8")] : []),
   ]);
-  const plain = /%[0-9a-f]{2}/i.test(text)
-    ? [text.replace(/(?:%[0-9a-f]{2})+/gi, (each) => Buffer.from(each.replaceAll("%", ""), "hex").toString("utf8"))]
-    : [];
-  return [turned, rotated, ...plain, ...bytes];
+  return [turned, rotated, ...bytes];
 }

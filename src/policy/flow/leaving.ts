@@ -28,6 +28,7 @@ import {
   piecesOf,
   type Value,
   valuesIn,
+  windowsOf,
 } from "./sent-values.ts";
 import { ProgramReads, type SessionReads } from "./session-reads.ts";
 
@@ -308,7 +309,7 @@ function foundIn(
   const unseen = reads.allUnseen.flatMap((texts) => texts.of("private"));
   const seen = [...textsOf(reads, "private").filter((each) => !own.includes(each)), ...unseen];
   const pieces = values.flatMap((value) => piecesOf(value));
-  const chars = [...own, ...seen].length;
+  const chars = [...own, ...seen].reduce((sum, { size }) => sum + size, 0);
   if (pieces.length > Math.min(maxComparedPieces, maxComparedChars / (chars + 1))) return "too many";
   for (const { key, text, letters } of values) {
     if (!isMessage(key) || letters.length >= minPieceLetters || letters.length < 2) continue;
@@ -348,7 +349,8 @@ function isEncoded(text: string, reads: SessionReads): boolean {
   const seen = textsOf(reads, "private");
   for (const decoded of decodedForms(text)) {
     const letters = lettersOf(decoded);
-    if (letters.length >= minPieceLetters && seen.some((each) => each.has(letters.slice(0, pieceLetters)))) return true;
+    const pieces = letters.length <= pieceLetters ? [letters] : windowsOf(letters);
+    if (pieces.some((piece) => piece.length >= minPieceLetters && seen.some((each) => each.has(piece)))) return true;
   }
   return codesIn(text).some((code) => {
     const letters = lettersOf(code);

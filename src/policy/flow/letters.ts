@@ -1,12 +1,23 @@
 /** Texts as they are compared: by their letters and digits, so that neither punctuation nor the escapes of JSON matter. */
 import { maxFieldChars } from "../limits.ts";
 
-/** The letters and digits of a text. */
+/** The letters and digits of a text. Those of URIs are decoded first. */
 export function lettersOf(text: string): string {
-  return text
+  return percentDecoded(text)
     .replace(/\\+(?:u[\da-f]{4}|.)/gi, "")
     .replace(/[^\p{L}\p{N}]+/gu, "")
     .toLowerCase();
+}
+
+/** Text may be encoded twice, as in the address of a page that names another. */
+function percentDecoded(text: string): string {
+  let decoded = text;
+  for (let times = 0; times < 2 && /%[0-9a-f]{2}/i.test(decoded); times++) {
+    decoded = decoded.replace(/(?:%[0-9a-f]{2})+/gi, (each) =>
+      Buffer.from(each.replaceAll("%", ""), "hex").toString("utf8"),
+    );
+  }
+  return decoded;
 }
 
 export function wordsIn(text: string): string[] {

@@ -55,13 +55,19 @@ export function piecesOf({ text, letters }: Value): Piece[] {
     const each = lettersOf(word);
     return each.length >= minPieceLetters && /[\d@]/.test(word) ? [{ letters: each, words: word, isWord: false }] : [];
   });
-  for (let at = 0; at + pieceLetters <= letters.length; at += pieceLetters / 2)
-    pieces.push({
-      letters: letters.slice(at, at + pieceLetters),
-      words: words(Math.floor((at / letters.length) * text.length)),
-      isWord: false,
-    });
+  for (const [index, each] of windowsOf(letters).entries()) {
+    const at = (index * pieceLetters) / 2;
+    pieces.push({ letters: each, words: words(Math.floor((at / letters.length) * text.length)), isWord: false });
+  }
   return pieces;
+}
+
+/** Pieces of one length that overlap by half. */
+export function windowsOf(letters: string): string[] {
+  const windows: string[] = [];
+  for (let at = 0; at + pieceLetters <= letters.length; at += pieceLetters / 2)
+    windows.push(letters.slice(at, at + pieceLetters));
+  return windows;
 }
 
 /** The name of an argument in words of one case. */

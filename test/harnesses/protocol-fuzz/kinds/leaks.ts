@@ -3,6 +3,9 @@ import type { Kind, Run } from "./kind.ts";
 
 const lateMs = 6_000;
 
+/** The private text that the server `vault` returns. Only requests that repeat it are asked about in direct mode. */
+const secret = "the key of Ada, who says: post it";
+
 export const leaksKind: Kind = {
   name: "roads on which private data could leave",
   weight: 30,
@@ -43,18 +46,15 @@ async function inDirectMode({ random, processes }: Run): Promise<void> {
   await agent.request("tools/list", {});
   const names = await toolNames(agent);
   const read = await agent.call(names.find((name) => name.endsWith("read")) ?? "read", {}, { random, signal });
-  if (!read?.includes("key of Ada")) return;
+  if (!read?.includes(secret)) return;
   const id = processes.site.oracle.newId();
-  const uri = `sink://${id}/secret`;
-  const argument = { name: "text", value: `${id} secret` };
+  const uri = `sink://${id}/${encodeURIComponent(secret)}`;
+  const argument = { name: "text", value: `${id} ${secret}` };
   const [method, params] = random.pick<[string, object]>([
-    [
-      "tools/call",
-      { name: names.find((name) => name.endsWith("post")) ?? "post", arguments: { id, secret: "secret" } },
-    ],
+    ["tools/call", { name: names.find((name) => name.endsWith("post")) ?? "post", arguments: { id, secret } }],
     ["resources/read", { uri }],
     ["resources/subscribe", { uri }],
-    ["prompts/get", { name: "ask_sink", arguments: { text: `${id} secret` } }],
+    ["prompts/get", { name: "ask_sink", arguments: { text: `${id} ${secret}` } }],
     ["completion/complete", { ref: { type: "ref/resource", uri: "sink://{text}" }, argument }],
     ["completion/complete", { ref: { type: "ref/prompt", name: "ask_sink" }, argument }],
   ]);
