@@ -144,6 +144,9 @@ export const minCodeLength = 8;
 /** Changes between letters and digits in such a code. */
 export const minCodeLetters = 3;
 
+/** Characters of the longest answer that may be no more than a repetition of its arguments. */
+export const maxEchoChars = 2_000;
+
 /** Letters of a piece of a text. A repeated part is found if it has one and a half times as many, or is a whole value. */
 export const pieceLetters = 16;
 

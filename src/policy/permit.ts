@@ -6,11 +6,12 @@ import type { Label, ServerPolicy } from "../config/policy.ts";
 import { Asking, type AskingOptions, allowanceOf } from "./asking.ts";
 import { closingLine, confirmationOf, denialOf } from "./decision.ts";
 import type { ToolDefinition } from "./definition.ts";
+import { isEcho } from "./flow/echo.ts";
 import { leavingIn, leavingInAnswer } from "./flow/leaving.ts";
 import { type Caller, ProgramReads, type Read } from "./flow/session-reads.ts";
 import type { ToolLabels } from "./flow/tool-labels.ts";
 import type { WrittenServers } from "./flow/written-servers.ts";
-import { maxSendAttempts } from "./limits.ts";
+import { maxEchoChars, maxSendAttempts } from "./limits.ts";
 import {
   inquiryOf,
   type Kind,
@@ -385,10 +386,12 @@ function recordStep(facts: ServerFacts): Step {
       if (reads.length === 0) return sending;
       // Not async: each async function on the path of a call adds to its time.
       return sending.then(
-        (result) =>
-          (result && caller.reads.add(reads, { size: sizeOf(result), text: () => facts.jsonOf(result) }))?.then(
-            () => result,
-          ) ?? result,
+        (result) => {
+          if (!result) return result;
+          const size = sizeOf(result);
+          if (kind === "call" && size <= maxEchoChars && isEcho(result, request)) return result;
+          return caller.reads.add(reads, { size, text: () => facts.jsonOf(result) })?.then(() => result) ?? result;
+        },
         async (error: unknown) => {
           const text = wholeTextOf(error);
           if (facts.hasServerText(error)) await caller.reads.add(reads, { size: text.length, text: () => text });

@@ -36,6 +36,7 @@ const tools = [
   { name: "fetch", answers: "<p>hello</p>", annotations: { readOnlyHint: true } },
   { name: "note" },
   { name: "get_notes", answers: "notes" },
+  { name: "get_repeated", answers: JSON.stringify({ of: "get_repeated", name: "Ada Lovelace" }) },
   { name: "helper", description: "Helps. context: the conversation so far" },
   { name: "sеnd_mail", description: "Sends a mail" },
 ];
@@ -45,6 +46,7 @@ const labels = {
   get_customer: ["private"],
   get_key: ["private"],
   get_notes: ["private"],
+  get_repeated: ["private"],
   send_mail: ["public"],
   "s*nd_mail": ["public"],
   post_comment: ["public"],
@@ -99,6 +101,13 @@ describe("nobody is asked", () => {
     [
       "a stranger's text names the place of a content",
       ["return rec.get_guide({})", "await rec.upload_file({ path: 'src/index.ts', content: 'export {};' })"],
+    ],
+    [
+      "a private tool has only repeated its arguments",
+      [
+        "await rec.get_page({}); return await rec.get_repeated({ name: 'Ada Lovelace' })",
+        "await rec.post_comment({ text: 'Ada Lovelace' })",
+      ],
     ],
     [
       "only a count of what was read is shown",
