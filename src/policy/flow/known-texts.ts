@@ -171,7 +171,7 @@ export class KnownText {
       return;
     }
     // The lines with which the text of a mail or a ticket begins.
-    for (const [, value = ""] of (leaf.split(/\n\s*\n/, 1)[0] ?? "").matchAll(headerLine)) {
+    for (const [, value = ""] of (leaf.split(/\n[ \t\r]*\n/, 1)[0] ?? "").matchAll(headerLine)) {
       this.#fields.add(lettersOf(value));
       for (const address of addressesIn(value)) this.#fields.add(lettersOf(address));
     }
@@ -179,17 +179,19 @@ export class KnownText {
   }
 }
 
-const headerLine = /^\s*(?:from|sender|reply-to|author|user|login|to|cc)\s*:\s*(.+)$/gim;
+const headerLine = /^[ \t]{0,9}(?:from|sender|reply-to|author|user|login|to|cc)[ \t]{0,9}:[ \t]{0,9}(\S.*)$/gim;
 
 function addressesIn(text: string): string[] {
-  return text.match(/[^\s<>"'(),;]+@[^\s<>"'(),;]+/g) ?? [];
+  return text.split(/[\s<>"'(),;]+/).filter((word) => /.@./.test(word));
 }
 
-/** Addresses that are spelled, such as `eve at example dot com`, as they are meant. */
+/** Addresses that are spelled, such as `eve at example dot com`, as they are meant. Repetitions have bounds, because strangers write the text. */
 function plainAddresses(text: string): string {
   return text
-    .replace(/\s*[([{<]\s*(?:at|@)\s*[)\]}>]\s*|\s+at\s+(?=\S+(?:\s*[([{]?\s*dot\b|\.))/gi, "@")
-    .replace(/\s*[([{<]\s*dot\s*[)\]}>]\s*|(?<=@\S*)\s+dot\s+/gi, ".");
+    .replace(/\s{0,9}[([{<]\s{0,9}(?:at|@)\s{0,9}[)\]}>]\s{0,9}/gi, "@")
+    .replace(/\s{1,9}at\s{1,9}(?=\S{1,99}(?:\s{0,9}[([{]?\s{0,9}dot\b|\.))/gi, "@")
+    .replace(/\s{0,9}[([{<]\s{0,9}dot\s{0,9}[)\]}>]\s{0,9}/gi, ".")
+    .replace(/\s{1,9}dot\s{1,9}(?<=@\S{0,99}\s{1,9}dot\s{1,9})/gi, ".");
 }
 
 /** The sentence around the letters, shortened. */
