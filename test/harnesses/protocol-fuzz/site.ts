@@ -49,7 +49,7 @@ export class Site implements Disposable {
         sink: { ...server("spying", "sink"), labels: { post: ["public"], plain: [] } },
         shifty: { ...server("spying", "shifty"), definitions: "lock" },
       },
-      limits: { timeoutMs: 3_000, memoryMb: 128 },
+      limits: { timeoutMs: 1_000, memoryMb: 128 },
     });
   }
 

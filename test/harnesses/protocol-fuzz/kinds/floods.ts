@@ -8,7 +8,7 @@ const lateMs = 15_000;
 
 export const floodsKind: Kind = {
   name: "floods of servers",
-  weight: 20,
+  weight: 10,
   async run(run) {
     const { random, processes } = run;
     const signal = AbortSignal.timeout(lateMs);

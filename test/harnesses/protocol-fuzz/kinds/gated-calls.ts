@@ -8,7 +8,7 @@ const maxChars = 7_000_000;
 
 export const gatedCallsKind: Kind = {
   name: "gated calls with large arguments",
-  weight: 15,
+  weight: 10,
   async run(run) {
     const { random, processes } = run;
     const code = codeOf(run);

@@ -10,7 +10,7 @@ const seeds = 2 ** 31;
 
 export const ownersKind: Kind = {
   name: "owners over HTTP at two replicas",
-  weight: 15,
+  weight: 10,
   async run({ random, processes }) {
     const site = await processes.owners();
     const work = site.owners.flatMap((owner) => {

@@ -11,7 +11,7 @@ const lateMs = 4_000;
 
 export const questionsKind: Kind = {
   name: "hostile questions and answers",
-  weight: 30,
+  weight: 15,
   async run(run) {
     const { seed, index, processes } = run;
     const agent = run.random.chance(0.65) ? await processes.newer() : await processes.older();
