@@ -147,6 +147,15 @@ export const minCodeLetters = 3;
 /** Characters of the longest answer that may be no more than a repetition of its arguments. */
 export const maxEchoChars = 2_000;
 
+/** Names of arguments whose meaning is kept. */
+export const maxKeptArgumentNames = 2_000;
+
+/** Sentences of a stranger's text in which the one is looked for that a question quotes. */
+export const maxSearchedSentences = 10_000;
+
+/** Letters that are looked for in a text. More could take quadratic time, and say no more. */
+export const maxSoughtLetters = 2_000;
+
 /** Letters of a piece of a text. A repeated part is found if it has one and a half times as many, or is a whole value. */
 export const pieceLetters = 16;
 

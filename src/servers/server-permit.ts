@@ -63,6 +63,8 @@ export class ServerPermit {
   readonly #person: ServerPermitOptions["person"];
   /** Questions that a person is asked now. */
   #asking = 0;
+  /** The tools of lists, by their names. */
+  readonly #byName = new WeakMap<readonly StoredTool[], ReadonlyMap<string, StoredTool>>();
   /** The names of arguments, by the properties of their schemas. Asked for with each call if there are rules. */
   readonly #namesIn = new WeakMap<object, string[]>();
 
@@ -183,9 +185,14 @@ export class ServerPermit {
     };
   }
 
-  /** A tool by its own name, as it was last listed. */
+  /** A tool by its own name, as it was last listed. Asked for several times by each call. */
   #lastListed(server: string, tool: string): StoredTool | undefined {
-    return this.#given.stored?.(server)?.tools.find(({ name }) => this.#ownName(server, name) === tool);
+    const tools = this.#given.stored?.(server)?.tools;
+    if (!tools || this.#given.servers.get(server)?.edits)
+      return tools?.find(({ name }) => this.#ownName(server, name) === tool);
+    return this.#byName
+      .getOrInsertComputed(tools, () => new Map(tools.toReversed().map((each) => [each.name, each])))
+      .get(tool);
   }
 
   #ownName(server: string, shown: string): string | undefined {

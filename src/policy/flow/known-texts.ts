@@ -1,7 +1,7 @@
 /** The texts of data with labels, as far as they are kept, to look for in what a call sends. */
 import { parsedJson } from "../../base/json-object.ts";
 import type { Label } from "../../config/policy.ts";
-import { maxKeptReadChars, maxReadChars, maxTextLeaves } from "../limits.ts";
+import { maxKeptReadChars, maxReadChars, maxSearchedSentences, maxSoughtLetters, maxTextLeaves } from "../limits.ts";
 import { isFreeText, lettersOf } from "./letters.ts";
 import { type DataRecord, recordsOf } from "./records.ts";
 
@@ -109,7 +109,7 @@ export class KnownText {
   /** Whether the letters are in the text. */
   has(letters: string): boolean {
     this.#letters ??= lettersOf(this.#whole);
-    return this.#letters.includes(letters);
+    return this.#letters.includes(letters.slice(0, maxSoughtLetters));
   }
 
   /** Whether the number is in the text, as it is written or as its digits. Digits of a longer number are another one. */
@@ -141,8 +141,9 @@ export class KnownText {
   /** The words around the letters in a text that was written freely. Undefined if they are in none. */
   wordsAround(letters: string): string | undefined {
     this.#read();
-    const found = this.#prose.find((each) => each.letters.includes(letters));
-    return found && excerpt(found.text, letters);
+    const sought = letters.slice(0, maxSoughtLetters);
+    const found = this.#prose.find((each) => each.letters.includes(sought));
+    return found && excerpt(found.text, sought);
   }
 
   #read(): void {
@@ -196,8 +197,10 @@ function plainAddresses(text: string): string {
 
 /** The sentence around the letters, shortened. */
 function excerpt(text: string, letters: string): string {
-  const sentences = text.split(/(?<=[!?\n]|\.\s)/);
-  const found = sentences.find((sentence) => lettersOf(plainAddresses(sentence)).includes(letters)) ?? text;
+  const sentences = text.split(/(?<=[!?\n]|\.\s)/, maxSearchedSentences);
+  const isLong = (sentence: string) => sentence.length >= letters.length;
+  const holds = (sentence: string) => isLong(sentence) && lettersOf(plainAddresses(sentence)).includes(letters);
+  const found = sentences.find(holds) ?? text;
   const line = found.replace(/\s+/g, " ").trim();
   return line.length > 160 ? `${line.slice(0, 159)}…` : line;
 }

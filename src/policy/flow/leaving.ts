@@ -8,6 +8,7 @@ import {
   maxComparedChars,
   maxComparedPieces,
   maxSentNumbers,
+  maxSoughtLetters,
   minAddressLetters,
   minCodeLength,
   minPieceLetters,
@@ -62,11 +63,13 @@ export interface LeavingCall {
 export function leavingIn(call: LeavingCall): Leaving | undefined {
   const { labels, reads, mode, isStrange, changes } = call;
   const isPublic = labels.has("public");
-  const values = valuesIn(call.args);
-  const places = values.filter(({ key }) => isPlace(key));
   if (isOfTwoScripts(call.tool)) return asked(call, "its name has letters of two scripts, and looks like another", []);
   // A tool that reads pages sends nothing but their addresses, which are looked at as data.
   const sends = isPublic && !labels.has("untrusted");
+  // The usual call of a session without private data costs nothing here.
+  if (!sends && !changes && !reads.hasRead("private")) return undefined;
+  const values = valuesIn(call.args);
+  const places = values.filter(({ key }) => isPlace(key));
   const pays = changes && places.some(({ key }) => isPayee(key));
   const stranger = sends || pays ? firstOf(places, (place) => namedByStranger(place, call)) : undefined;
   if (stranger !== undefined) return asked(call, stranger, places);
@@ -193,7 +196,7 @@ interface PrivateData {
 
 function namedByStranger({ key, text, letters }: Value, { reads, describedIn }: LeavingCall): string | undefined {
   if (letters.length < minAddressLetters) return undefined;
-  const tool = /[@\d]/.test(text) ? describedIn(letters) : undefined;
+  const tool = /[@\d]/.test(text) ? describedIn(letters.slice(0, maxSoughtLetters)) : undefined;
   if (tool !== undefined) return `its "${key}" (${text}) comes from the description of ${tool}`;
   const known = textsOf(reads, "untrusted");
   if (known.some((each) => each.hasField(letters)) || textsOf(reads, "private").some((each) => each.hasField(letters)))

@@ -1,33 +1,45 @@
 /** The values in the arguments of a call: their parts, and what the names of arguments say about them. */
-import { exceededLimit } from "../argument-size.ts";
-import { maxComparedTextChars, minPieceLetters, pieceLetters } from "../limits.ts";
+import { readable } from "../argument-size.ts";
+import { maxComparedTextChars, maxKeptArgumentNames, minPieceLetters, pieceLetters } from "../limits.ts";
 import { lettersOf, wordsIn } from "./letters.ts";
 
-/** Where a text or a number is in the arguments. */
-export interface Value {
-  key: string;
-  text: string;
-  letters: string;
-  isNumber: boolean;
+/** A text or a number in the arguments, and the name under which it is there. */
+export class Value {
+  readonly key: string;
+  readonly text: string;
+  readonly isNumber: boolean;
+  #letters: string | undefined;
+
+  constructor(key: string, text: string, isNumber = false) {
+    this.key = key;
+    this.text = text;
+    this.isNumber = isNumber;
+  }
+
+  /** Most values are never compared. */
+  get letters(): string {
+    this.#letters ??= lettersOf(this.text);
+    return this.#letters;
+  }
 }
 
-/** The texts and numbers in arguments, and the names that are not the schema's. */
+/** The texts and numbers in arguments, and the names that are not the schema's. Empty for arguments that are too large to be compared. */
 export function valuesIn(args: object): Value[] {
-  if (exceededLimit(args) !== undefined) return [];
   const values: Value[] = [];
+  let left = readable.values;
   const visit = (value: unknown, key: string, depth: number): void => {
-    if (typeof value === "string" || typeof value === "number") {
-      const text = String(value).slice(0, maxComparedTextChars);
-      values.push({ key, text, letters: lettersOf(text), isNumber: typeof value === "number" });
-    } else if (Array.isArray(value)) for (const each of value) visit(each, key, depth);
+    if (left-- <= 0 || depth > readable.levels) left = -1;
+    else if (typeof value === "string" || typeof value === "number")
+      values.push(new Value(key, String(value).slice(0, maxComparedTextChars), typeof value === "number"));
+    else if (Array.isArray(value)) for (const each of value) visit(each, key, depth);
     else if (typeof value === "object" && value !== null)
-      for (const [name, each] of Object.entries(value)) {
-        if (depth > 0) values.push({ key, text: name, letters: lettersOf(name), isNumber: false });
-        visit(each, name, depth + 1);
+      for (const name in value) {
+        if (depth > 0) values.push(new Value(key, name));
+        visit((value as Record<string, unknown>)[name], name, depth + 1);
       }
   };
   visit(args, "", 0);
-  return values;
+  return left < 0 ? [] : values;
 }
 
 export interface Piece {
@@ -85,32 +97,51 @@ const payee =
 const site =
   /^(?:ur[il]s?|href|link|webhook(?:_url)?|endpoint|host|domain|callback(?:_url)?|server|site|remote|repo_url)$/;
 
-/** Whether an argument of this name is what others read. */
-export function isMessage(key: string): boolean {
-  return /^(?:text|body|message|contents?|comment|title|subject|description)$/.test(plainName(key));
+const message = /^(?:text|body|message|contents?|comment|title|subject|description)$/;
+const file = /^(?:(?:file_?|local_|source_|attachment_)?paths?|file_?names?|files?|attachments?)$/;
+
+interface Kinds {
+  isMessage: boolean;
+  isPerson: boolean;
+  isPayee: boolean;
+  isFile: boolean;
+  isPlace: boolean;
 }
 
-export function isPerson(key: string): boolean {
-  return person.test(plainName(key));
+const kinds = new Map<string, Kinds>();
+
+/** What the name of an argument says. Asked for with each call, so it is kept. */
+function kindsOf(key: string): Kinds {
+  const known = kinds.get(key);
+  if (known) return known;
+  const name = plainName(key);
+  const isPerson = person.test(name);
+  const found = {
+    isMessage: message.test(name),
+    isPerson,
+    isPayee: payee.test(name),
+    isFile: file.test(name),
+    isPlace: isPerson || site.test(name),
+  };
+  if (kinds.size < maxKeptArgumentNames) kinds.set(key, found);
+  return found;
 }
+
+/** Whether an argument of this name is what others read. */
+export const isMessage = (key: string): boolean => kindsOf(key).isMessage;
+
+export const isPerson = (key: string): boolean => kindsOf(key).isPerson;
 
 /** Whether money goes there. */
-export function isPayee(key: string): boolean {
-  return payee.test(plainName(key));
-}
+export const isPayee = (key: string): boolean => kindsOf(key).isPayee;
 
 /** Whether an argument of this name is the path of a file, whose content a tool may send. */
-export function isFile(key: string): boolean {
-  return /^(?:(?:file_?|local_|source_|attachment_)?paths?|file_?names?|files?|attachments?)$/.test(plainName(key));
-}
-
-/** The last part of a path. A text names a file by it. */
-export function fileName(value: Value): Value {
-  const text = value.text.split(/[/\\]/).at(-1) ?? "";
-  return { ...value, text, letters: lettersOf(text) };
-}
+export const isFile = (key: string): boolean => kindsOf(key).isFile;
 
 /** Whether an argument of this name says where the rest goes. */
-export function isPlace(key: string): boolean {
-  return isPerson(key) || site.test(plainName(key));
+export const isPlace = (key: string): boolean => kindsOf(key).isPlace;
+
+/** The last part of a path. A text names a file by it. */
+export function fileName({ key, text }: Value): Value {
+  return new Value(key, text.split(/[/\\]/).at(-1) ?? "");
 }

@@ -4,6 +4,7 @@
  * written into its text.
  */
 import type { Label } from "../../config/policy.ts";
+import { maxSoughtLetters } from "../limits.ts";
 import { type DataLabel, KnownTexts } from "./known-texts.ts";
 import { lettersOf } from "./letters.ts";
 
@@ -176,7 +177,7 @@ export class ProgramReads extends SessionReads {
   /** Whether the program's text has the letters, so that the model has written them. */
   isWritten(letters: string): boolean {
     this.#letters ??= lettersOf(this.#source);
-    return this.#letters.includes(letters);
+    return letters.length <= maxSoughtLetters && this.#letters.includes(letters);
   }
 
   /** Whether the program's text has the word, in a text or as the name of a property. */

@@ -26,6 +26,8 @@ interface Found {
   /** The labels that the rules have given the tool, in this process. */
   stated: readonly Label[];
   labels: ReadonlySet<Label>;
+  /** Whether the config or the server catalog says that the tool is private. */
+  isSaidPrivate: boolean;
   /** Whether the catalog was asked. */
   isWhole: boolean;
 }
@@ -54,21 +56,33 @@ export class ToolLabels<Server extends LabelledServer> {
   }
 
   of(server: string, tool: string): ReadonlySet<Label> {
-    const entry = this.#options.servers.get(server);
-    if (!entry) return none;
-    const listed = this.#options.listed(server, tool);
-    const known = this.#known.getOrInsertComputed(entry, () => new Map());
-    const found = known.get(tool);
-    if (found?.isWhole && found.tool === listed) return found.labels;
-    const stated = statedNow(entry, tool, listed, found?.stated ?? []);
-    const labels = this.#labelsOf(entry, tool, stated);
-    known.set(tool, { tool: listed, stated, labels, isWhole: this.#catalog.has(entry) });
-    return labels;
+    return this.#find(server, tool)?.labels ?? none;
   }
 
-  #labelsOf(entry: Server, tool: string, stated: readonly Label[]): ReadonlySet<Label> {
+  /** Whether the config or the server catalog says that a tool is private. The rules may only think so. */
+  isSaidPrivate(server: string, tool: string): boolean {
+    return this.#find(server, tool)?.isSaidPrivate === true;
+  }
+
+  #find(server: string, tool: string): Found | undefined {
+    const entry = this.#options.servers.get(server);
+    if (!entry) return undefined;
+    const listed = this.#options.listed(server, tool);
+    const known = this.#known.getOrInsertComputed(entry, () => new Map());
+    const before = known.get(tool);
+    if (before?.isWhole && before.tool === listed) return before;
+    const stated = statedNow(entry, tool, listed, before?.stated ?? []);
     const { own, added } = this.#given(entry, tool);
-    return new Set([...(own?.labels ?? stated), ...added.flatMap(({ labels }) => labels)]);
+    const more = added.flatMap(({ labels }) => labels);
+    const found: Found = {
+      tool: listed,
+      stated,
+      labels: new Set([...(own?.labels ?? stated), ...more]),
+      isSaidPrivate: [...(own?.labels ?? []), ...more].includes("private"),
+      isWhole: this.#catalog.has(entry),
+    };
+    known.set(tool, found);
+    return found;
   }
 
   /** What the config and the server catalog say about a tool. */
@@ -111,13 +125,6 @@ export class ToolLabels<Server extends LabelledServer> {
     if (tool === undefined || !storesByName(tool)) return true;
     const isKept = (other: string) => other !== tool && !storesByName(other) && this.of(server, other).has("private");
     return !this.#options.toolsOf(server).some(isKept);
-  }
-
-  /** Whether the config or the server catalog says that a tool is private. The rules may only think so. */
-  isSaidPrivate(server: string, tool: string): boolean {
-    const entry = this.#options.servers.get(server);
-    const { own, added } = entry ? this.#given(entry, tool) : { own: undefined, added: [] };
-    return [own, ...added].some((given) => given?.labels.includes("private"));
   }
 
   /**
