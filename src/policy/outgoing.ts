@@ -1,6 +1,6 @@
 /** What goes to a server: the kinds of requests of MCP, and what the steps of the permit know of one request. */
 import type { JsonObject } from "../base/json-object.ts";
-import type { ServerPolicy } from "../config/policy.ts";
+import type { Label, ServerPolicy } from "../config/policy.ts";
 import type { Confirmation } from "./decision.ts";
 import type { Leaving } from "./flow/leaving.ts";
 import type { Caller } from "./flow/session-reads.ts";
@@ -104,6 +104,8 @@ export interface Passing {
   readonly send: Send;
   /** What the checks have found. Undefined if nobody need be asked. */
   reasons: Reasons | undefined;
+  /** The labels of what is asked, once they were looked up. */
+  labels: ReadonlySet<Label> | undefined;
   /** The permission of a person, if one was needed. */
   permission: Permission | undefined;
   /** Whether a quota has counted it. */

@@ -136,6 +136,7 @@ export class Permit {
       policy: this.#options.policyOf(request.server),
       send,
       reasons: undefined,
+      labels: undefined,
       permission: undefined,
       isCounted: false,
     };
@@ -153,6 +154,7 @@ export class Permit {
 
   #check(passing: Passing): void {
     passing.reasons = undefined;
+    passing.labels = undefined;
     for (const check of this.#wayOf(passing.kind).checks) check(passing);
   }
 
@@ -308,7 +310,7 @@ function labelsStep(facts: ServerFacts): Step {
               tool: request.tool,
               asksFor: () => (isCall ? facts.asksFor(request.server, request.tool) : undefined),
               isStrange: () => facts.labels.isStrange(request.server, isCall ? request.tool : undefined),
-              changes: isCall && facts.changes(request.server, request.tool),
+              changes: () => isCall && facts.changes(request.server, request.tool),
               describedIn: facts.describedIn,
               args: request.args,
               labels,
@@ -325,9 +327,11 @@ function isAllowed({ reads }: Caller, allowance: string): boolean {
   return reads instanceof ProgramReads && reads.allowed.has(allowance);
 }
 
-/** Other requests than calls have the labels of their whole server. */
-function labelsOf({ request: { server, tool }, kind }: Passing, { labels }: ServerFacts): ReadonlySet<Label> {
-  return kind === "call" ? labels.of(server, tool) : labels.ofAll(server);
+/** Other requests than calls have the labels of their whole server. They are looked up once for each attempt. */
+function labelsOf(passing: Passing, { labels }: ServerFacts): ReadonlySet<Label> {
+  const { server, tool } = passing.request;
+  passing.labels ??= passing.kind === "call" ? labels.of(server, tool) : labels.ofAll(server);
+  return passing.labels;
 }
 
 /** Strangers may have told the session what to do with private data in descriptions of tools, too. */
@@ -373,8 +377,8 @@ function recordStep(facts: ServerFacts): Step {
       const { request, kind, caller } = passing;
       const { server, tool, args } = request;
       const writing =
-        kind === "call" && !labelsOf(passing, facts).has("public") && facts.changes(server, tool)
-          ? facts.written?.wrote(server, args, caller.reads)
+        facts.written && kind === "call" && !labelsOf(passing, facts).has("public") && facts.changes(server, tool)
+          ? facts.written.wrote(server, args, caller.reads)
           : undefined;
       const sending = writing ? writing.then(() => next(passing)) : next(passing);
       const labelled =

@@ -12,7 +12,7 @@ const call = {
   tool: "post",
   asksFor: () => undefined,
   isStrange: () => false,
-  changes: true,
+  changes: () => true,
   describedIn: () => undefined,
 };
 

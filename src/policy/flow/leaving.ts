@@ -48,7 +48,7 @@ export interface LeavingCall {
   /** Whether the owner of the server is a stranger: see tool-labels.ts. */
   isStrange: () => boolean;
   /** Whether the call may change something. */
-  changes: boolean;
+  changes: () => boolean;
   /** The tool whose description has the letters. */
   describedIn: (letters: string) => string | undefined;
   args: object;
@@ -67,10 +67,11 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   // A tool that reads pages sends nothing but their addresses, which are looked at as data.
   const sends = isPublic && !labels.has("untrusted");
   // The usual call of a session without private data costs nothing here.
-  if (!sends && !changes && !reads.hasRead("private")) return undefined;
+  const isChange = sends || changes();
+  if (!isChange && !reads.hasRead("private")) return undefined;
   const values = valuesIn(call.args);
   const places = values.filter(({ key }) => isPlace(key));
-  const pays = changes && places.some(({ key }) => isPayee(key));
+  const pays = isChange && places.some(({ key }) => isPayee(key));
   const stranger = sends || pays ? firstOf(places, (place) => namedByStranger(place, call)) : undefined;
   if (stranger !== undefined) return asked(call, stranger, places);
   // A path beside a content says where that goes, and no file is read.

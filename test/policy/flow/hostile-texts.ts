@@ -43,7 +43,7 @@ for (const [at, text] of texts.entries()) {
         server: "mail",
         tool: "send",
         isStrange: () => true,
-        changes: true,
+        changes: () => true,
         describedIn: () => undefined,
         args,
         labels: new Set(["public"]),

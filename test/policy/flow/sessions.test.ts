@@ -13,7 +13,7 @@ const call = {
   tool: "post",
   asksFor: () => undefined,
   isStrange: () => false,
-  changes: true,
+  changes: () => true,
   describedIn: () => undefined,
 };
 
