@@ -4,7 +4,7 @@ import { maxMisspeltShare } from "../limits.ts";
 
 /**
  * Whether the texts have the same words in the same order. Few words may differ by one letter, as a corrected typing error does. Addresses,
- * paths and code must be equal.
+ * paths, code and names must be equal: another letter in a name may be another payee.
  */
 export function saysTheSame(before: string, now: string): boolean {
   if (before === now) return true;
@@ -12,8 +12,19 @@ export function saysTheSame(before: string, now: string): boolean {
   const [old, words] = [wordsOf(before), wordsOf(now)];
   if (old.length !== words.length) return false;
   const most = Math.max(1, Math.floor(old.length * maxMisspeltShare));
-  const others = words.filter((word, at) => word !== old[at]).length;
-  return others <= most && words.every((word, at) => word === old[at] || isMisspelt(old[at]!, word));
+  const names = new Set([...namesIn(before), ...namesIn(now)]);
+  const others = words.flatMap((word, at) => (word === old[at] ? [] : [{ word, before: old[at]! }]));
+  const isTypingError = (each: { word: string; before: string }) =>
+    isMisspelt(each.before, each.word) && !names.has(each.before) && !names.has(each.word);
+  return others.length <= most && others.every(isTypingError);
+}
+
+/** The words with a capital letter inside a sentence, and those between quotes, in lower case. */
+function namesIn(text: string): string[] {
+  const named = text.matchAll(
+    /(?<=[^\s.!?:]\s{1,9}|[\p{L}\p{N}][-–'’/(])\p{Lu}[\p{L}\p{M}\p{N}]*|(?<=["'“”‘`])[\p{L}\p{M}\p{N} -]{1,99}(?=["'“”’`])/gu,
+  );
+  return [...named].flatMap(([words]) => wordsOf(words));
 }
 
 /** Words are in lower case. What is not a word, such as an address or `<tag>`, stays as it is. */

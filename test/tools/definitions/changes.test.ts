@@ -230,6 +230,8 @@ describe("texts", () => {
     ["Important: reads", "<IMPORTANT> reads"],
     ["Removes the record", "Remotes the record"],
     ["a/b", "a b"],
+    ["Pays invoices to Acmeson GmbH", "Pays invoices to Acmesen GmbH"],
+    ["Pays the account of 'acmeson' only", "Pays the account of 'acmesen' only"],
   ])("%j is not %j, unless a word is misspelt", (one, other) => {
     expect(saysTheSame(one, other)).toBe(one.startsWith("Removes"));
   });
