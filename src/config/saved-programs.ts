@@ -3,11 +3,17 @@ import { join } from "node:path";
 import { sha256 } from "../base/sha256.ts";
 import { defaultServerTimes } from "./defaults.ts";
 import { maxProgramCallMs } from "./limits.ts";
+import type { Config, ServerConfig } from "./load.ts";
 import type { ServerPolicy } from "./policy.ts";
 import { ownersFolder, type SavedProgramsPlace } from "./saved-programs-place.ts";
 import { selfCommand } from "./self.ts";
 
 export const savedProgramsName = "programs";
+
+/** The servers of the config, without the one that has the saved programs: it is a part of claudikins, and nothing starts or reaches it. */
+export function outerServers({ servers }: Pick<Config, "servers">): ServerConfig[] {
+  return [...servers.values()].filter(({ isSavedPrograms }) => !isSavedPrograms);
+}
 
 /** Undefined if no program is saved, or none is known yet. The name of the server may be taken by one of the config. */
 export function savedProgramsServer({ documents, folder, mark }: SavedProgramsPlace, policy: ServerPolicy | undefined) {

@@ -1,11 +1,14 @@
 /** Doctor check for sandboxes of servers that root starts. */
+import { outerServers } from "../../config/saved-programs.ts";
 import { type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { warning } = findingsOf("servers");
 
 /** The checks of servers say whether a sandbox can be made at all. */
 export function sandboxFindings({ config }: CheckParts): Finding[] {
-  const names = [...config.servers.values()].filter(({ sandbox }) => sandbox).map(({ name }) => name);
+  const names = outerServers(config)
+    .filter(({ sandbox }) => sandbox)
+    .map(({ name }) => name);
   if (names.length === 0 || process.getuid?.() !== 0) return [];
   const text = `claudikins runs as root, which weakens the sandboxes of servers: ${names.join(", ")}`;
   return [

@@ -1,4 +1,5 @@
 /** Doctor check of the servers: starts each one and asks for its tools. The registry is not changed. */
+
 import { existsSync } from "node:fs";
 import { counted } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
@@ -7,6 +8,7 @@ import { usesOwn } from "../../config/credentials.ts";
 import { documentsOf } from "../../config/documents.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { sandboxEngine } from "../../config/sandbox.ts";
+import { outerServers } from "../../config/saved-programs.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { Pool } from "../../servers/pool.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
@@ -22,7 +24,7 @@ export async function serverFindings(app: CheckParts, scene: CheckContext): Prom
   if (!scene.withServers) return [];
   const { config } = app;
   // The check of the config reports missing variables and mistakes.
-  const servers = [...config.servers.values()].filter(({ needs, mistake }) => needs.length === 0 && !mistake);
+  const servers = outerServers(config).filter(({ needs, mistake }) => needs.length === 0 && !mistake);
   // A separate pool: the app's pool records tools, and may use the daemon's servers.
   const { env, log, serverFolder: cwd } = scene;
   const credentialsFile = fileInUse(servers, scene);

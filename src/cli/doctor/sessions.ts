@@ -1,11 +1,12 @@
 /** Doctor check of how agents share the servers: which are private, and which mix up the agents that share them. */
+import { outerServers } from "../../config/saved-programs.ts";
 import { isSharedAgainstDefault, privateReason, sessionOf } from "../../tools/catalog/session-of.ts";
 import { type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning } = findingsOf("servers");
 
 export async function sessionFindings({ config, catalog }: CheckParts): Promise<Finding[]> {
-  const servers = [...config.servers.values()].filter(({ name }) => !catalog.isClosed(name));
+  const servers = outerServers(config).filter(({ name }) => !catalog.isClosed(name));
   const found = await Promise.all(
     servers.map(async (server) => {
       const tools = catalog.toolNames(server.name);

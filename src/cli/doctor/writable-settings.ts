@@ -1,8 +1,10 @@
 /** Doctor check for servers that can write the files which decide what claudikins and the agents start and allow. */
+
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ServerConfig } from "../../config/load.ts";
 import { homeOf, realOf, userConfigFile, userDataFolder } from "../../config/locations.ts";
+import { outerServers } from "../../config/saved-programs.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
 import { agents } from "../../setup/agents/supported/agents.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
@@ -11,7 +13,7 @@ const { warning } = findingsOf("servers");
 
 export function writableSettingsFindings(app: CheckParts, scene: CheckContext): Finding[] {
   const rules = rulesOf(app, scene);
-  return [...app.config.servers.values()].flatMap((server) => findingFor(server, rules, app, scene));
+  return outerServers(app.config).flatMap((server) => findingFor(server, rules, app, scene));
 }
 
 function findingFor(

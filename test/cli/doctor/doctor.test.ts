@@ -117,3 +117,12 @@ test("doctor changes no file, in an empty home or a full one", async () => {
   expect([exitCode, stdout]).toEqual([4, expect.stringContaining("A killed daemon left a stale socket")]);
   expect(listing(home.folder.path)).toEqual(full);
 });
+
+test("a saved program is no server that could fail to start", async () => {
+  configure({});
+  home.folder.write("one.ts", "return 1;\n");
+  const saved = await run(["programs", "save", "one.ts", "--name", "one"]);
+  expect([saved.exitCode, saved.stderr]).toEqual([0, expect.any(String)]);
+  const { findings } = JSON.parse((await run(["doctor", "--json"])).stdout) as { findings: { id: string }[] };
+  expect(findings.filter(({ id }) => id.includes("programs"))).toEqual([]);
+});
