@@ -176,6 +176,9 @@ export const maxNamedVariables = 8;
 /** With less free space, a tool result that is written to the workspace may not fit. */
 export const minFreeBytes = 100 * megabyte;
 
+/** Milliseconds that doctor gives a daemon to answer when it is asked again. */
+export const lateAnswerMs = 10_000;
+
 /** A start that takes more than this share of its time limit is reported as slow. */
 export const slowStartShare = 0.5;
 

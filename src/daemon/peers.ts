@@ -43,9 +43,9 @@ export async function findDaemons(env: Environment): Promise<{ peers: Peer[]; si
   return { peers: found.flatMap(({ peers }) => peers), silent: found.flatMap(({ silent }) => silent) };
 }
 
-/** Undefined if no daemon is listening. */
-export async function statusOf(socket: string): Promise<Status | undefined> {
-  return (await ask(socket, "GET /status")) as Status | undefined;
+/** Undefined if no daemon is listening, or if it does not answer in time. */
+export async function statusOf(socket: string, withinMs = peerAnswerMs): Promise<Status | undefined> {
+  return (await ask(socket, "GET /status", undefined, withinMs)) as Status | undefined;
 }
 
 /** The number of calls that are still running. Undefined if no daemon is listening. */

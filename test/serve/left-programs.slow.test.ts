@@ -147,7 +147,7 @@ describe.skipIf(postgresNote !== "")(`replicas of serve --http${postgresNote}`, 
       await Bun.sleep(500);
       frozen.signal("SIGCONT");
 
-      await eventually(() => ended(url), { withinMs: 60_000, everyMs: 250 });
+      await eventually(() => ended(url), { withinMs: 120_000, everyMs: 250 });
       await decided();
       const writer = store.executions.writer();
       const made = replicas.calls();

@@ -1,6 +1,7 @@
 /** Doctor check of the daemons: their folder, running daemons, and leftovers of killed ones. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
+import { durationText } from "../../base/duration.ts";
 import { isHeld } from "../../base/lock.ts";
 import { inShell, shellWord } from "../../base/shell-word.ts";
 import { version } from "../../base/version.ts";
@@ -8,6 +9,7 @@ import { holderOf } from "../../daemon/daemon-note.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { allPlaces, type DaemonPaths, placeOf } from "../../daemon/place.ts";
 import { isOlder, type Status } from "../../daemon/protocol.ts";
+import { lateAnswerMs } from "../limits.ts";
 import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("daemon");
@@ -37,21 +39,28 @@ function folderFindings(folder: string): Finding[] {
 }
 
 async function placeFindings(place: DaemonPaths): Promise<Finding[]> {
-  const { socket, lock, log } = place;
+  const { socket, lock } = place;
   const status = await statusOf(socket);
   if (status) return [running(status)];
   if (await isHeld(lock, "the daemon")) {
-    const holder = holderOf(place);
-    const process = holder ? ` (process ${holder.pid} of ${holder.config ?? "the demo"})` : "";
-    const text = `A daemon${process} runs, but does not answer: it was paused, or hangs`;
-    const of = holder?.config ? `--config ${shellWord(holder.config)}` : "--all";
-    if (holder) return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `claudikins daemon stop --now ${of}`)];
-    const read = `${inShell("tail", "Get-Content -Tail 10")} ${shellWord(log)}`;
-    return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `Read its last log lines: ${read}`)];
+    // On a busy machine, a healthy daemon may need more time.
+    const late = await statusOf(socket, lateAnswerMs);
+    return [late ? running(late) : silent(place)];
   }
   if (!existsSync(socket)) return [];
   const text = `A killed daemon left a stale socket behind: ${socket}`;
   return [warning("daemon.socket", text, `rm ${shellWord(socket)}`)];
+}
+
+/** It may still work for programs, so nothing that would interrupt them is advised as a repair. */
+function silent(place: DaemonPaths): Finding {
+  const holder = holderOf(place);
+  const process = holder ? ` (process ${holder.pid} of ${holder.config ?? "the demo"})` : "";
+  const text = `A daemon${process} runs, and did not answer within ${durationText(lateAnswerMs)}: it is busy, was paused, or hangs`;
+  const of = holder?.config ? `--config ${shellWord(holder.config)}` : "--all";
+  const read = `its last log lines: ${inShell("tail", "Get-Content -Tail 10")} ${shellWord(place.log)}`;
+  const end = `If it stays silent, this ends it and interrupts its programs: claudikins daemon stop --now ${of}`;
+  return { ...problem("daemon.silent", text, "SERVER_UNAVAILABLE", undefined), details: holder ? [read, end] : [read] };
 }
 
 function running(status: Status): Finding {

@@ -1,4 +1,4 @@
-/** Runs all doctor checks concurrently. They change nothing. */
+/** Runs all doctor checks concurrently, after that of the daemons. They change nothing. */
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
 import { configFindings } from "./config.ts";
@@ -28,7 +28,6 @@ const checks: [Area, (scene: CheckContext) => CheckResult][] = [
   ["config", databaseFindings],
   ["hosts", agentFindings],
   ["skills", skillFindings],
-  ["daemon", daemonFindings],
 ];
 
 /** The checks that run only if the config can be read. */
@@ -48,8 +47,11 @@ const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResu
 /** The findings in the order of the areas. A check that throws becomes a finding. */
 export async function diagnose(scene: CheckContext): Promise<Finding[]> {
   const { app } = scene;
+  // Servers that start take the time that a daemon needs to answer.
+  const daemon = await tried("daemon", scene, () => daemonFindings(scene));
   const servers = app ? tried("servers", scene, () => serverFindings(app, scene)) : Promise.resolve([]);
   const found = await Promise.all([
+    daemon,
     servers,
     ...checks.map(([area, check]) => tried(area, scene, () => check(scene))),
     ...(app

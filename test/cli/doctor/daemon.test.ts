@@ -38,9 +38,26 @@ describe("the daemon", () => {
     const held = await takeLock(at("run/claudikins/abc.lock"), "test");
     expect((await look()).of("daemon.silent")).toMatchObject({
       state: "problem",
-      repair: "Read its last log lines: tail FOLDER/run/claudikins/abc.log",
+      message: "A daemon runs, and did not answer within 10 s: it is busy, was paused, or hangs",
+      details: ["its last log lines: tail FOLDER/run/claudikins/abc.log"],
     });
     held?.release();
+  });
+
+  test("is not called silent if it only answers late", async () => {
+    const status = { pid: 7, version, config: null, startedAt: 0, calls: { running: 0, done: 0 }, servers: {} };
+    const held = await takeLock(at("run/claudikins/abc.lock"), "test");
+    using daemon = Bun.serve({
+      unix: at("run/claudikins/abc.sock"),
+      fetch: async () => {
+        await Bun.sleep(3_000);
+        return Response.json(status);
+      },
+    });
+    const found = await look();
+    expect([found.of("daemon.7")?.state, found.of("daemon.silent")]).toEqual(["ok", undefined]);
+    held?.release();
+    daemon.stop(true);
   });
 
   test("is reported if it runs, is older, or its config is gone", async () => {
