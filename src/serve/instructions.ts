@@ -33,6 +33,9 @@ const locked = {
 
 const closed = "The user's policy allows no tool of the configured MCP servers.";
 
+/** How many other tools are named if there is no room for all of them. */
+const fewerNames = [12, 6];
+
 interface ServerLine {
   server: string;
   /** The name as it is shown. */
@@ -81,14 +84,34 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
     const text = textOf(fittingCalls(used, (calls) => fits(head + textOf(calls).repeat(2))));
     return inOneLine(entries, (names) => fits(names + text)) + text;
   }
-  const textOf = (lines: string[], calls: CallTexts, named: ReadonlySet<ServerLine> = new Set()) =>
+  /** How many of its other tools a server with calls names. */
+  const named = new Map<ServerLine, number>();
+  const textOf = (lines: string[], calls: CallTexts) =>
     listText(
-      lines.map((line, at) => withCalls(line, entries[at]!, calls, named.has(entries[at]!))),
+      lines.map((line, at) => withCalls(line, entries[at]!, calls, named.get(entries[at]!) ?? 0)),
       calls.size > 0,
     );
-  const fit = (lines: string[], calls: CallTexts, named?: ReadonlySet<ServerLine>) =>
-    fits(textOf(lines, calls, named), [...calls.values()].join("; "));
+  const fit = (lines: string[], calls: CallTexts) => fits(textOf(lines, calls), [...calls.values()].join("; "));
+  // Names are guessed if a list of calls looks complete.
+  const nameTools = (of: readonly ServerLine[], lines: string[], calls: CallTexts) => {
+    for (const entry of of) {
+      const all = entry.known?.tools.length ?? 0;
+      // A few names of many would be noise.
+      const fewer = fewerNames.filter((count) => count < all && count > (named.get(entry) ?? 0) && count * 4 > all);
+      const counts = named.get(entry) === all ? [] : [all, ...fewer];
+      const before = named.get(entry) ?? 0;
+      const most = counts.find((count) => {
+        named.set(entry, count);
+        return fit(lines, calls);
+      });
+      named.set(entry, most ?? before);
+    }
+  };
   const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
+  // Servers that this user's agents call come before the others.
+  const usedServers = new Set(used.map(({ server }) => server));
+  const ofUse = entries.filter(({ server }) => usedServers.has(server));
+  nameTools(ofUse, labels, usedCalls);
   // Beside calls, the names of the first tools say little: the others are counted or named below.
   const hasCalls = new Set([...usedCalls.keys()].map(({ server }) => server));
   const isPlain = ({ server, listsTools }: ServerLine) => listsTools && hasCalls.has(server);
@@ -102,13 +125,8 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
     twin === undefined && !isDown && !called.has(server) ? known : undefined,
   );
   const lines = withSignatures(others, described, (longer) => fit(longer, calls));
-  // Names are guessed if a list of calls looks complete.
-  const named = new Set<ServerLine>();
-  for (const entry of entries) {
-    named.add(entry);
-    if (!fit(lines, calls, named)) named.delete(entry);
-  }
-  return textOf(lines, calls, named);
+  nameTools(entries, lines, calls);
+  return textOf(lines, calls);
 }
 
 /** The server catalog's entries for servers that were not asked yet. The catalog takes 3 ms to load, so it is loaded only for these. */
@@ -122,26 +140,27 @@ async function recognisedServers(
 }
 
 /** A server's line with the calls of its tools, and the number of the others or their names. */
-function withCalls(line: string, entry: ServerLine, calls: CallTexts, isNamed: boolean): string {
+function withCalls(line: string, entry: ServerLine, calls: CallTexts, names: number): string {
   const { server, name, label } = entry;
   const own = [...calls].filter(([tool]) => tool.server === server);
   if (own.length === 0) return line;
   // A call does not need the server's name if the code has the same.
   const texts = own.map(([, call]) => (call.startsWith(`${name}.`) ? call.slice(name.length + 1) : call));
   const hasNames = entry.listsTools && line.length > label.length;
-  const others = hasNames ? undefined : othersOf(entry, new Set(own.map(([tool]) => tool.tool)), isNamed);
+  const others = hasNames ? undefined : othersOf(entry, new Set(own.map(([tool]) => tool.tool)), names);
   // The number of the other servers replaces the number of all.
   const isCount = others !== undefined && label === `${name} (${entry.known?.tools.length})`;
   const first = isCount ? name + line.slice(label.length) : line;
   return `${first}\n  ${[...texts, ...(others ?? [])].join("; ")}`;
 }
 
-/** `+2 more: read_graph, delete_entities`. Undefined if there are none, or the tools are not known. */
-function othersOf({ known }: ServerLine, shown: ReadonlySet<string>, isNamed: boolean): [string] | undefined {
+/** `+12 more: read_graph, delete_entities …`. Undefined if there are none, or the tools are not known. */
+function othersOf({ known }: ServerLine, shown: ReadonlySet<string>, names: number): [string] | undefined {
   const others = known?.tools.filter(({ name }) => !shown.has(name)) ?? [];
   if (others.length === 0) return undefined;
-  const names = isNamed ? `: ${others.map(({ name }) => oneLine(name, maxInstructionsNameChars)).join(", ")}` : "";
-  return [`+${others.length} more${names}`];
+  const first = others.slice(0, names).map(({ name }) => oneLine(name, maxInstructionsNameChars));
+  const named = first.length === 0 ? "" : `: ${first.join(", ")}${first.length < others.length ? " …" : ""}`;
+  return [`+${others.length} more${named}`];
 }
 
 function listText(lines: string[], hasCalls = false): string {

@@ -244,6 +244,32 @@ describe("the surface with a history", () => {
     ]);
   });
 
+  test("names the tools of servers that are used before it says what the others are for", async () => {
+    const named = (names: string) => names.split(" ").map((name) => tool(name));
+    const others = Object.fromEntries(
+      Array.from({ length: 16 }, (_, at) => [
+        `other${at}`,
+        {
+          tools: named("first_thing second_thing third_thing fourth_thing"),
+          description: `Manages purchases, invoices, warehouses, shipments, returns, discounts and loyalty points of shop ${at}`,
+        },
+      ]),
+    );
+    const used = {
+      files: {
+        tools: named(
+          "read_file write_file edit_file move_file list_directory directory_tree search_files get_file_info read_media_file create_directory list_allowed_directories",
+        ),
+      },
+      memory: { tools: named("create_entities read_graph search_nodes delete_entities open_nodes") },
+    };
+    const history = { "files.read_file": 3, "memory.search_nodes": 2 };
+    const { instructions } = await surfaceWith({ ...others, ...used }, {}, history);
+    for (const name of ["write_file", "list_directory", "create_entities", "read_graph"])
+      expect(instructions).toContain(name);
+    for (const name of Object.keys(others)) expect(instructions).toContain(name);
+  });
+
   test("is the same in two sessions", async () => {
     const servers = many(16);
     expect(await surfaceWith(servers, {}, historyOf(servers))).toEqual(
