@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { sha256 } from "../base/sha256.ts";
 import { defaultServerTimes } from "./defaults.ts";
 import { maxProgramCallMs } from "./limits.ts";
-import type { Config, ServerConfig } from "./load.ts";
 import type { ServerPolicy } from "./policy.ts";
 import { ownersFolder, type SavedProgramsPlace } from "./saved-programs-place.ts";
 import { selfCommand } from "./self.ts";
@@ -11,7 +10,11 @@ import { selfCommand } from "./self.ts";
 export const savedProgramsName = "programs";
 
 /** The servers of the config, without the one that has the saved programs: it is a part of claudikins, and nothing starts or reaches it. */
-export function outerServers({ servers }: Pick<Config, "servers">): ServerConfig[] {
+export function outerServers<Server extends { isSavedPrograms?: true }>({
+  servers,
+}: {
+  servers: ReadonlyMap<string, Server>;
+}): Server[] {
   return [...servers.values()].filter(({ isSavedPrograms }) => !isSavedPrograms);
 }
 

@@ -118,7 +118,7 @@ test("doctor changes no file, in an empty home or a full one", async () => {
   expect(listing(home.folder.path)).toEqual(full);
 });
 
-test("a saved program is no server that could fail to start", async () => {
+test("saved programs are not started like a server", async () => {
   configure({});
   home.folder.write("one.ts", "return 1;\n");
   const saved = await run(["programs", "save", "one.ts", "--name", "one"]);
