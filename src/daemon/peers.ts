@@ -1,6 +1,6 @@
 /** Finds the running daemons and asks them for their status over their sockets. */
 
-import { readIfThere } from "../base/files.ts";
+import { namesIn, readIfThere } from "../base/files.ts";
 import { isHeld } from "../base/lock.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Holder, holderOf } from "./daemon-note.ts";
@@ -85,8 +85,12 @@ function isThere(pid: number): boolean {
   return process.platform !== "linux" || !isZombie(pid);
 }
 
-/** Zombie processes count as ended: in a container, a process whose parent is gone may never be reaped. */
+/**
+ * Zombie processes count as ended: in a container, a process whose parent is gone may never be reaped. While other threads of it are
+ * ending, its sockets still take connections.
+ */
 function isZombie(pid: number): boolean {
   const stat = readIfThere(`/proc/${pid}/stat`) ?? "";
-  return stat.slice(stat.lastIndexOf(")")).startsWith(") Z");
+  const isLast = namesIn(`/proc/${pid}/task`).length <= 1;
+  return isLast && stat.slice(stat.lastIndexOf(")")).startsWith(") Z");
 }
