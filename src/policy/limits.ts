@@ -147,6 +147,9 @@ export const minCodeLetters = 3;
 /** Characters of the longest answer that may be no more than a repetition of its arguments. */
 export const maxEchoChars = 2_000;
 
+/** Letters of the names that such an answer may add of its own, all together: too few for an address. */
+export const maxOwnNameLetters = 12;
+
 /** Names of arguments whose meaning is kept. */
 export const maxKeptArgumentNames = 2_000;
 

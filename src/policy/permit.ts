@@ -393,8 +393,9 @@ function recordStep(facts: ServerFacts): Step {
         (result) => {
           if (!result) return result;
           const size = sizeOf(result);
-          if (kind === "call" && size <= maxEchoChars && isEcho(result, request)) return result;
-          return caller.reads.add(reads, { size, text: () => facts.jsonOf(result) })?.then(() => result) ?? result;
+          const text = () => facts.jsonOf(result);
+          if (kind === "call" && size <= maxEchoChars && isEcho(text(), request)) return result;
+          return caller.reads.add(reads, { size, text })?.then(() => result) ?? result;
         },
         async (error: unknown) => {
           const text = wholeTextOf(error);
@@ -417,10 +418,15 @@ const lists = new Map<string, readonly Read[]>();
 function sizeOf(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
-  if ("text" in value && typeof value.text === "string") return value.text.length;
+  if (isJsonText(value)) return (value.text ?? value.json).length;
   let size = 0;
   for (const key in value) size += key.length + sizeOf((value as JsonObject)[key]);
   return size;
+}
+
+/** Whether a part of a result stays JSON text, because it is large. Values that a server sends have no functions. */
+function isJsonText(value: object): value is { text?: string; json: string } {
+  return "toJSON" in value && typeof value.toJSON === "function" && "json" in value;
 }
 
 /** What requests return, by their labels, which stay the same object while nothing changes. */

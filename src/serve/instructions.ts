@@ -93,27 +93,27 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
     );
   const fit = (lines: string[], calls: CallTexts) => fits(textOf(lines, calls), [...calls.values()].join("; "));
   // Names are guessed if a list of calls looks complete.
-  const nameTools = (of: readonly ServerLine[], lines: string[], calls: CallTexts) => {
-    for (const entry of of) {
+  const nameTools = (of: ReadonlySet<string>, lines: string[], calls: CallTexts) => {
+    for (const entry of entries) {
+      if (!of.has(entry.server)) continue;
       const all = entry.known?.tools.length ?? 0;
-      // A few names of many would be noise.
-      const fewer = fewerNames.filter((count) => count < all && count > (named.get(entry) ?? 0) && count * 4 > all);
-      const counts = named.get(entry) === all ? [] : [all, ...fewer];
       const before = named.get(entry) ?? 0;
-      const most = counts.find((count) => {
-        named.set(entry, count);
-        return fit(lines, calls);
-      });
+      // A few names of many would be noise.
+      const fewer = fewerNames.filter((count) => count < all && count * 4 > all);
+      const most = [all, ...fewer]
+        .filter((count) => count > before)
+        .find((count) => {
+          named.set(entry, count);
+          return fit(lines, calls);
+        });
       named.set(entry, most ?? before);
     }
   };
   const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
-  // Servers that this user's agents call come before the others.
-  const usedServers = new Set(used.map(({ server }) => server));
-  const ofUse = entries.filter(({ server }) => usedServers.has(server));
-  nameTools(ofUse, labels, usedCalls);
-  // Beside calls, the names of the first tools say little: the others are counted or named below.
   const hasCalls = new Set([...usedCalls.keys()].map(({ server }) => server));
+  // Servers that this user's agents call come before the others.
+  nameTools(hasCalls, labels, usedCalls);
+  // Beside calls, the names of the first tools say little: the others are counted or named.
   const isPlain = ({ server, listsTools }: ServerLine) => listsTools && hasCalls.has(server);
   const described = withWords(entries, isPlain, (lines) => fit(lines, usedCalls));
   const fresh = usable.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
@@ -125,7 +125,7 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
     twin === undefined && !isDown && !called.has(server) ? known : undefined,
   );
   const lines = withSignatures(others, described, (longer) => fit(longer, calls));
-  nameTools(entries, lines, calls);
+  nameTools(called, lines, calls);
   return textOf(lines, calls);
 }
 

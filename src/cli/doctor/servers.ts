@@ -1,5 +1,4 @@
 /** Doctor check of the servers: starts each one and asks for its tools. The registry is not changed. */
-
 import { existsSync } from "node:fs";
 import { counted } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";

@@ -1,5 +1,4 @@
 /** Doctor check for servers that can write the files which decide what claudikins and the agents start and allow. */
-
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ServerConfig } from "../../config/load.ts";

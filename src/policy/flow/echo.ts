@@ -1,24 +1,47 @@
 /** Answers that only repeat what they were given. Nobody learns data from them. */
-import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
+import { isObject, parsedJson } from "../../base/json-object.ts";
+import { maxEchoChars, maxOwnNameLetters } from "../limits.ts";
 import { lettersOf } from "./letters.ts";
 
-/** Whether each value of a tool's result is in its arguments, or is the tool's name. Names of properties count as words of the server. */
-export function isEcho(result: JsonObject, { tool, args }: { tool: string; args: object }): boolean {
-  const { content = [], structuredContent } = result;
-  if (!Array.isArray(content) || !content.every(isText)) return false;
-  const values = [...content.map(({ text }): unknown => parsedJson(text) ?? text), structuredContent ?? []];
-  const given = [lettersOf(tool), ...leavesOf(args).map(lettersOf)];
-  return leavesOf(values).every((leaf) => {
-    const letters = lettersOf(leaf);
-    return letters === "" || given.includes(letters);
-  });
+/**
+ * Whether each value of a tool's result, as JSON, is one of its arguments or its name. Names of properties could say something too: the
+ * server's own ones must be few letters.
+ */
+export function isEcho(json: string, { tool, args }: { tool: string; args: object }): boolean {
+  const values = json.length > maxEchoChars ? undefined : valuesOf(parsedJson(json));
+  if (!values) return false;
+  const given = new Set([lettersOf(tool), ...leavesOf(args).map(lettersOf), ""]);
+  if (!leavesOf(values).every((leaf) => given.has(lettersOf(leaf)))) return false;
+  const known = new Set(namesIn(args));
+  const own = [...new Set(namesIn(values))].filter((name) => !known.has(name)).join("");
+  return own.length <= maxOwnNameLetters && /^[a-z]*$/i.test(own);
 }
 
-function isText(block: unknown): block is { text: string } {
-  return isObject(block) && block["type"] === "text" && typeof block["text"] === "string";
+/** The members of a result that hold nothing but texts and structured content. */
+const plainMembers = new Set(["content", "structuredContent", "isError"]);
+
+/** Undefined if the result has anything else, such as a picture. */
+function valuesOf(result: unknown): unknown[] | undefined {
+  if (!isObject(result) || !Object.keys(result).every((key) => plainMembers.has(key))) return undefined;
+  const { content = [], structuredContent = [] } = result;
+  if (!Array.isArray(content) || !content.every(isPlainText)) return undefined;
+  return [structuredContent, ...content.map(({ text }): unknown => parsedJson(text) ?? text)];
 }
+
+function isPlainText(block: unknown): block is { text: string } {
+  return (
+    isObject(block) && block["type"] === "text" && typeof block["text"] === "string" && Object.keys(block).length === 2
+  );
+}
+
+const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** Texts, numbers and other plain values, as texts. */
 function leavesOf(value: unknown): string[] {
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [String(value)];
+  return isContainer(value) ? Object.values(value).flatMap(leavesOf) : [String(value)];
+}
+
+function namesIn(value: unknown): string[] {
+  if (!isContainer(value)) return [];
+  return [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(namesIn)];
 }

@@ -358,6 +358,8 @@ function isEncoded(text: string, reads: SessionReads): boolean {
   }
   return codesIn(text).some((code) => {
     const letters = lettersOf(code);
+    // Only the beginning of a longer one would be looked for.
+    if (letters.length > maxSoughtLetters) return true;
     return !reads.allTexts.some(({ all }) => all.some((each) => each.has(letters)));
   });
 }

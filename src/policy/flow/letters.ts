@@ -3,14 +3,17 @@ import { maxFieldChars } from "../limits.ts";
 
 /** The letters and digits of a text. Those of URIs are decoded first. */
 export function lettersOf(text: string): string {
-  return percentDecoded(text)
+  return withoutPercents(text)
     .replace(/\\+(?:u[\da-f]{4}|.)/gi, "")
     .replace(/[^\p{L}\p{N}]+/gu, "")
     .toLowerCase();
 }
 
-/** Text may be encoded twice, as in the address of a page that names another. */
-function percentDecoded(text: string): string {
+/**
+ * The text of a URI or of a part of one. It may be encoded twice, as in the address of a page that names another. Invalid bytes
+ * do not hide the others.
+ */
+function withoutPercents(text: string): string {
   let decoded = text;
   for (let times = 0; times < 2 && /%[0-9a-f]{2}/i.test(decoded); times++) {
     decoded = decoded.replace(/(?:%[0-9a-f]{2})+/gi, (each) =>
