@@ -58,7 +58,7 @@ function silent(place: DaemonPaths): Finding {
   const process = holder ? ` (process ${holder.pid} of ${holder.config ?? "the demo"})` : "";
   const text = `A daemon${process} runs, and did not answer within ${durationText(lateAnswerMs)}: it is busy, was paused, or hangs`;
   const of = holder?.config ? `--config ${shellWord(holder.config)}` : "--all";
-  const read = `its last log lines: ${inShell("tail", "Get-Content -Tail 10")} ${shellWord(place.log)}`;
+  const read = `Its last log lines: ${inShell("tail", "Get-Content -Tail 10")} ${shellWord(place.log)}`;
   const end = `If it stays silent, this ends it and interrupts its programs: claudikins daemon stop --now ${of}`;
   return { ...problem("daemon.silent", text, "SERVER_UNAVAILABLE", undefined), details: holder ? [read, end] : [read] };
 }

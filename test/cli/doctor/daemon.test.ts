@@ -39,7 +39,7 @@ describe("the daemon", () => {
     expect((await look()).of("daemon.silent")).toMatchObject({
       state: "problem",
       message: "A daemon runs, and did not answer within 10 s: it is busy, was paused, or hangs",
-      details: ["its last log lines: tail FOLDER/run/claudikins/abc.log"],
+      details: ["Its last log lines: tail FOLDER/run/claudikins/abc.log"],
     });
     held?.release();
   });
