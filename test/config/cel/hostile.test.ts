@@ -1,10 +1,11 @@
-/** No arguments that a program can choose make conditions block the thread: the rules of a call take at most 100 ms, and one that needs more applies. */
+/** No arguments that a program can choose make conditions block the thread: the rules of a call have a limit, and one that needs more applies. */
 import { describe, expect, test } from "bun:test";
 import { conditionOf } from "../../../src/config/condition.ts";
 import type { RuleLine } from "../../../src/config/policy.ts";
 import { Rules } from "../../../src/policy/rules.ts";
 
-const mostMs = 100;
+// Steps are counted, and a core that is busy or slow needs longer for one. A condition without a limit takes seconds.
+const mostMs = 300;
 const megabyte = 1_000_000;
 
 function facts(args: object) {
