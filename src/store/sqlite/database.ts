@@ -182,6 +182,9 @@ const additions = {
      DELETE FROM labels WHERE holder = 'execution ' || old.id;
    END`,
   // The files of earlier versions whose contents are here.
+  // Rows are large, so that looking at each of 3,000 took 60 ms.
+  executionsByStart: "CREATE INDEX executionsByStart ON executions (config, startedAt)",
+  openExecutions: "CREATE INDEX openExecutions ON executions (config, owner) WHERE state = 'open'",
   takenOver: `CREATE TABLE takenOver (name TEXT PRIMARY KEY) STRICT`,
   pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN
      DELETE FROM pages WHERE execution = old.id;
