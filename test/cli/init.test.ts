@@ -59,6 +59,7 @@ test("init lists the servers in one table, writes the config with --apply, and c
     docs-claude-code  claude-code  http  -  -  -
     --- stderr
 
+    note: github may use the folder that it starts in, so it has one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry
     note: keyed stays in FOLDER/.cursor/mcp.json: it needs KEY_OF_MINE, not set here. Set this and run claudikins init again, or add --env KEY_OF_MINE=value
 
     note: 1 value of imported servers looks like a secret:
@@ -115,6 +116,7 @@ test("without consent, only the config is written", async () => {
     docs-claude-code  claude-code  http  -  -  -
     --- stderr
 
+    note: github may use the folder that it starts in, so it has one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry
     note: keyed stays in FOLDER/.cursor/mcp.json: it needs KEY_OF_MINE, not set here. Set this and run claudikins init again, or add --env KEY_OF_MINE=value
 
     note: 1 value of imported servers looks like a secret:
@@ -183,6 +185,7 @@ test("a dry run shows each line that would change, and writes nothing", async ()
     +
     --- stderr
 
+    note: github may use the folder that it starts in, so it has one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry
     note: Codex will run the tools of claudikins without asking, because codex exec cancels execute_code otherwise. The policy of your config decides about calls: for questions before calls that may destroy something, set "policy": { "confirm": "destructive" }
 
     note: 1 value of imported servers looks like a secret:

@@ -7,6 +7,7 @@ import { estimateTokens } from "../../base/token-estimate.ts";
 import { leaveServer } from "../../setup/agents/choices.ts";
 import { planSwitch, type SwitchPlan } from "../../setup/agents/switch-over.ts";
 import { isTrustedFile } from "../../setup/trust/trust-config.ts";
+import { isAnywhere } from "../../tools/catalog/anywhere.ts";
 import { askAll } from "../../tools/catalog/ask-all.ts";
 import { isSharedAgainstDefault, sessionOf } from "../../tools/catalog/session-of.ts";
 import { definitionText } from "../../tools/model.ts";
@@ -52,12 +53,18 @@ export async function startServers(
   return { plan, app, measured, rows: rowsOf(plan, measured, await sessionsOf(plan, measured)) };
 }
 
-async function sessionsOf({ config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Promise<ServerSessions> {
+async function sessionsOf(
+  { config, inventory }: SwitchPlan,
+  measured: ReadonlyMap<string, Measured>,
+): Promise<ServerSessions> {
   const servers = [...config.servers].map(async ([name, server]) => {
     const answer = measured.get(name);
     const tools = answer && "names" in answer ? answer.names : [];
     const isMixed = await isSharedAgainstDefault(server, tools);
-    return [name, { session: (await sessionOf(server, tools)).session, isMixed }] as const;
+    const { session } = await sessionOf(server, tools);
+    const mayShare = session === "shared" && server.url === undefined && server.cwd === undefined;
+    const isPerFolder = mayShare && inventory.configFile.kind === "user" && !(await isAnywhere(server, undefined));
+    return [name, { session, isMixed, isPerFolder }] as const;
   });
   return new Map(await Promise.all(servers));
 }
