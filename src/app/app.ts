@@ -72,6 +72,8 @@ export type LockReason = "CONFIG_NOT_TRUSTED" | "CONFIG_INVALID";
 export class App implements AsyncDisposable {
   /** Why the config cannot be used yet, which `locked-app.ts` waits for. Undefined if it is in use. */
   readonly lockedBy: LockReason | undefined = undefined;
+  /** The app that works while this one is locked. */
+  readonly meanwhile: App | undefined = undefined;
   readonly config: Config;
   readonly pool: Pool;
   readonly sandbox: Sandbox;
@@ -287,6 +289,11 @@ export class App implements AsyncDisposable {
   /** The app to work with: a locked one opens another. Throws an error with the code of `lockedBy`. */
   async unlock(_signal: AbortSignal): Promise<App> {
     return this;
+  }
+
+  /** What the user must do before the servers of this config work, if others work meanwhile. */
+  get waitsFor(): string | undefined {
+    return undefined;
   }
 
   /** An app with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */

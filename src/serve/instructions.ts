@@ -30,6 +30,8 @@ const locked = {
   CONFIG_NOT_TRUSTED: `The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. ${afterwards}`,
   CONFIG_INVALID: `The config of the MCP servers has a mistake. Until the user has corrected it, search_tools and execute_code return what is wrong. ${afterwards}`,
 };
+const waiting =
+  "This project has MCP servers of its own, which start once the user trusts its config: claudikins trust. The user's own servers work meanwhile.";
 
 const closed = "The user's policy allows no tool of the configured MCP servers.";
 
@@ -58,7 +60,8 @@ interface ServerLine {
  * tools are shown; then come the servers' descriptions, and then signatures of small servers.
  */
 export async function instructionsFor(app: App, maxTokens: number): Promise<string> {
-  if (app.lockedBy) return locked[app.lockedBy];
+  if (app.lockedBy && !app.meanwhile) return locked[app.lockedBy];
+  if (app.meanwhile) return `${waiting}\n${await instructionsFor(app.meanwhile, maxTokens - estimateTokens(waiting))}`;
   const before = [app.config.instructions, firstSteps(app)].filter(Boolean).join("\n");
   if (before === "") return serversText(app, maxTokens);
   const rest = await serversText(app, maxTokens - estimateTokens(before));
