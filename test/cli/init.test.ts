@@ -62,9 +62,11 @@ test("init lists the servers in one table, writes the config with --apply, and c
     note: github may use the folder that it starts in, so it has one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry
     note: keyed stays in FOLDER/.cursor/mcp.json: it needs KEY_OF_MINE, not set here. Set this and run claudikins init again, or add --env KEY_OF_MINE=value
 
-    note: 1 value of imported servers looks like a secret:
+    note: 3 values of imported servers look like secrets:
       github: GITHUB_TOKEN
-    To keep it in the system's keychain and not in the config: claudikins init --secrets move
+      docs: key
+      docs-claude-code: key
+    To keep them in the system's keychain and not in the config: claudikins init --secrets move
 
     Wrote FOLDER/.config/claudikins/claudikins.json
     Changed claude-code: FOLDER/.claude.json
@@ -119,9 +121,11 @@ test("without consent, only the config is written", async () => {
     note: github may use the folder that it starts in, so it has one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry
     note: keyed stays in FOLDER/.cursor/mcp.json: it needs KEY_OF_MINE, not set here. Set this and run claudikins init again, or add --env KEY_OF_MINE=value
 
-    note: 1 value of imported servers looks like a secret:
+    note: 3 values of imported servers look like secrets:
       github: GITHUB_TOKEN
-    To keep it in the system's keychain and not in the config: claudikins init --secrets move
+      docs: key
+      docs-claude-code: key
+    To keep them in the system's keychain and not in the config: claudikins init --secrets move
 
     Wrote FOLDER/.config/claudikins/claudikins.json
 
@@ -496,6 +500,37 @@ describe("values that look like secrets", () => {
     const again = await run(["init", "--no-start", "--apply"]);
     expect([again.exitCode, again.stderr]).toEqual([0, expect.not.stringContaining("look like secrets")]);
     expect(Object.keys(config().mcpServers)).toEqual(["github", "api", "own"]);
+  });
+
+  test("move from arguments and addresses as well, and a second run recognises the servers", async () => {
+    folder.write(".cursor/mcp.json", {
+      mcpServers: {
+        flag: { command: "a", args: ["--api-key", "k-0815-4711-abc", "--mode", "fast", "."] },
+        joined: { command: "b", args: ["--token=t-0815-4711-abc"] },
+        header: {
+          command: "npx",
+          args: ["mcp-remote", "https://h.example.com", "--header", "Authorization: Bearer b-0815-4711"],
+        },
+        db: { command: "npx", args: ["server-postgres", "postgresql://ann:pw-0815-4711@localhost/shop"] },
+        query: { url: "https://q.example.com/mcp?apiKey=q-0815-4711-abc&mode=x" },
+        path: { url: "https://p.example.com/s/p0815p4711pabcdefghijk/mcp" },
+      },
+    });
+    const done = await run(["init", "--no-start", "--apply", "--secrets", "move"]);
+    expect([done.exitCode, `${done.stdout}${done.stderr}`]).toEqual([0, expect.not.stringContaining("0815")]);
+    const { flag, joined, header, db, query, path } = config().mcpServers;
+    expect([flag.args, joined.args, header.args.at(-1), db.args[1], query.url, path.url]).toEqual([
+      ["--api-key", "${secret:FLAG_API_KEY}", "--mode", "fast", "."],
+      ["--token=${secret:JOINED_TOKEN}"],
+      "Authorization: Bearer ${secret:HEADER_AUTHORIZATION}",
+      "postgresql://ann:${secret:DB_PASSWORD}@localhost/shop",
+      "https://q.example.com/mcp?apiKey=${secret:QUERY_APIKEY}&mode=x",
+      "https://p.example.com/s/${secret:PATH_URL_TOKEN}/mcp",
+    ]);
+    expect(stored().DB_PASSWORD.value).toBe("pw-0815-4711");
+    await run(["restore"]);
+    const again = await run(["init", "--no-start", "--apply"]);
+    expect([again.exitCode, again.stderr]).toEqual([0, expect.not.stringContaining("look like secrets")]);
   });
 
   test("move if the user agrees, and are named without their values", async () => {

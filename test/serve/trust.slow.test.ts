@@ -101,7 +101,7 @@ describe("in a cloned folder, the user's own servers keep working", () => {
     const file = write({ policy: { deny: ["*.*"] }, mode: "direct" });
     own();
     await using agent = await host();
-    expect(agent.client.getInstructions()).toMatch(/claudikins trust[^]*mine/);
+    expect(agent.client.getInstructions()).toMatch(/claudikins trust.*mine/s);
     expect(agent.client.getInstructions()).not.toMatch(/INJECTED|odd|evil/);
     const first = textOf(await seen(agent));
     expect(first).toStartWith(folder.path);

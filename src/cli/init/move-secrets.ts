@@ -24,25 +24,25 @@ export async function moveSecrets(
   const ofUser = started.filter(({ plan }) => plan.inventory.configFile.kind === "user");
   const secrets = ofUser.flatMap(({ plan }) => plainSecretsOf(plan.inventory.servers));
   if (secrets.length === 0 || wish === "keep" || !(await wants(secrets, wish, context))) return;
-  const { io, say, isDry } = context;
+  const { io, isDry } = context;
   const names = await namesFor(secrets, io.env);
-  for (const [secret, name] of names) {
-    if (!isDry) {
-      try {
-        const { why } = await setSecret(name, secret.value, { env: io.env });
-        const where =
-          why === undefined ? "the system's keychain" : `a file that only you can read: the keychain ${why}`;
-        await say(`Set ${name} in ${where}\n`);
-      } catch (error) {
-        if (!(error instanceof KeychainFailure)) throw error;
-        await say(`${warningLabel} the keychain ${messageOf(error)}, so ${name} stays in the config\n`);
-        continue;
-      }
-    }
-    refer(secret, name);
-  }
+  for (const [secret, name] of names) if (isDry || (await keep(name, secret.value, context))) refer(secret, name);
   for (const start of ofUser) {
     start.plan = await planSwitch(start.plan.inventory, { env: io.env, named: context.named });
+  }
+}
+
+/** Returns false if the keychain does not answer. */
+export async function keep(name: string, value: string, { io, say }: InitContext): Promise<boolean> {
+  try {
+    const { why } = await setSecret(name, value, { env: io.env });
+    const where = why === undefined ? "the system's keychain" : `a file that only you can read: the keychain ${why}`;
+    await say(`Set ${name} in ${where}\n`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof KeychainFailure)) throw error;
+    await say(`${warningLabel} the keychain ${messageOf(error)}, so ${name} stays in the config\n`);
+    return false;
   }
 }
 
