@@ -336,7 +336,29 @@ describe("a server that does not start", () => {
     folder.write(".claude.json", { mcpServers: servers });
     const { stderr, exitCode } = await run(["init"], { terminal: true, answers: [answer, "y"] });
     expect([exitCode, files()]).toEqual([0, expected]);
-    expect(stderr).toContain("\n1 server did not start: broken\nImport what did not start as well?");
+    expect(stderr).toContain("\nbroken did not start. Import it as well? Otherwise it stays");
+  });
+
+  test("is asked about by itself, so that one is imported and another stays", async () => {
+    folder.write(".claude.json", { mcpServers: { ...servers, second: fixture("crash-on-start", "second") } });
+    await run(["init"], { terminal: true, answers: ["n", "y", "y"] });
+    expect(files()).toEqual([
+      ["odd", "second"],
+      ["broken", "claudikins"],
+    ]);
+  });
+
+  test("can be repaired in the config, and a later init says how to keep the repaired entry", async () => {
+    folder.write(".claude.json", { mcpServers: servers });
+    await run(["init", "--no-start", "--apply"]);
+    await run(["restore"]);
+    folder.write(".config/claudikins/claudikins.json", {
+      mcpServers: { ...servers, broken: fixture("odd", "repaired") },
+    });
+    const { exitCode, stderr } = await run(["init", "--no-start", "--apply"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--prefer broken=claudikins")]);
+    expect((await run(["init", "--no-start", "--apply", "--prefer", "broken=claudikins"])).exitCode).toBe(0);
+    expect(config().mcpServers.broken.args).toContain("repaired");
   });
 
   test("stays alone if it shares its name with a server that starts", async () => {
@@ -371,11 +393,26 @@ test("a dry run starts the servers and writes nothing, even if a server announce
   expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
 });
 
-test("--timeout limits the wait for a server that never answers", async () => {
-  folder.write(".claude.json", { mcpServers: { slow: fixture("never-starts"), odd: fixture("odd") } });
+test("--timeout limits the wait for a slow server, which is told apart from a broken one", async () => {
+  const mcpServers = { slow: fixture("never-starts"), broken: fixture("crash-on-start"), odd: fixture("odd") };
+  folder.write(".claude.json", { mcpServers });
   const { exitCode, stdout } = await run(["init", "--json", "--timeout", "3s"]);
   expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout).servers[0].problem.message).toBe("slow did not answer in time");
+  const [slow, broken] = JSON.parse(stdout).servers;
+  expect(slow).toMatchObject({ slow: true, problem: { message: "slow did not answer within 3 s" } });
+  expect(broken).toMatchObject({ problem: { message: expect.stringContaining("did not start") } });
+  expect(broken).not.toHaveProperty("slow");
+});
+
+test("a server that was late beside others is tried again alone", async () => {
+  const { command, args = [] } = fixture("odd");
+  const first = { command: "sh", args: ["-c", 'sleep 4; exec "$@"', "sh", command, ...args] };
+  folder.write(".claude.json", { mcpServers: { late: first, odd: fixture("odd") } });
+  const { exitCode, stdout } = await run(["init", "--json", "--timeout", "3s"]);
+  expect([exitCode, JSON.parse(stdout).servers[0]]).toEqual([
+    0,
+    expect.objectContaining({ tools: expect.any(Number) }),
+  ]);
 });
 
 test("Ctrl-C writes nothing", async () => {

@@ -17,7 +17,7 @@ import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ask, choose } from "../prompt.ts";
 import type { InitContext } from "./context.ts";
-import { keep } from "./move-secrets.ts";
+import { keepSecret } from "./keep-secret.ts";
 
 interface ImportFlags {
   env: string[];
@@ -114,7 +114,7 @@ async function fillIn(
     }
     const kept = new Map<string, boolean>();
     for (const [{ key, value }, name] of await namesFor(passwords, io.env)) {
-      const isKept = kept.get(name) ?? (await keep(name, value, context));
+      const isKept = kept.get(name) ?? (await keepSecret(name, value, context));
       kept.set(name, isKept);
       server.entry = filled(server.entry, key, isKept ? `\${secret:${name}}` : value);
     }
@@ -194,5 +194,7 @@ export function decisionText(inventories: readonly Inventory[]): string {
   const [first] = inventories.flatMap((each) => each.conflicts);
   const origin = first?.choices.at(-1)?.from[0];
   const whose = origin?.folder ?? origin?.host ?? configOrigin;
-  return `To keep all of them under different names: --keep-both. To import only one and leave the others where they are: --prefer ${first?.name}=${whose}. To let the servers of ${whose} keep their names and rename the others: --prefer ${whose}.`;
+  const isThere = first?.choices.some((choice) => choice.isThere);
+  const own = isThere ? `To keep the entry of your config as it is: --prefer ${first?.name}=${configOrigin}. ` : "";
+  return `${own}To keep all of them under different names: --keep-both. To import only one and leave the others where they are: --prefer ${first?.name}=${whose}. To let the servers of ${whose} keep their names and rename the others: --prefer ${whose}.`;
 }

@@ -50,6 +50,7 @@ const rowShape = record({
   "tools?": number,
   "tokens?": about("Estimated tokens of the tools' definitions", number),
   "problem?": problem,
+  "slow?": about("It did not answer in time, started alone either; it may be fine", exactly(true)),
   "left?": about("It did not start, so it stays in its agent's settings and the config does not get it", exactly(true)),
 });
 export type ServerRow = ValueOf<typeof rowShape>;
@@ -76,7 +77,9 @@ export const initShape = record({
 });
 
 /** The tools of a server, their names, and the tokens that their definitions take in an agent's context. */
-export type Measured = { tools: number; names: string[]; tokens: number } | { tools?: undefined; problem: Problem };
+export type Measured =
+  | { tools: number; names: string[]; tokens: number }
+  | { tools?: undefined; problem: Problem; isSlow?: true };
 
 export function rowsOf(
   { inventory, config }: SwitchPlan,
@@ -106,6 +109,7 @@ export function rowsOf(
       ...(all.length > 0 ? { notes: all } : {}),
       ...(answer?.tools === undefined ? {} : { tools: answer.tools, tokens: answer.tokens }),
       ...(problem ? { problem } : {}),
+      ...(answer?.tools === undefined && answer?.isSlow ? { slow: true as const } : {}),
     };
   });
 }
