@@ -37,7 +37,8 @@ export const measureSurface: Measure = async (bench) => {
   };
 };
 
-function recordedServers(): Record<string, Entry> {
+/** Servers whose lists were recorded, by name. Empty where the lists are missing. */
+export function recordedServers(): Record<string, Entry> {
   const files = existsSync(lists) ? readdirSync(lists).sort() : [];
   return Object.fromEntries(
     files.map((file) => [file.replace(/\.json$/, ""), fixture("from-file", join(lists, file))]),
