@@ -189,6 +189,12 @@ export const maxBriefFields = 4;
 /** These first few. */
 export const firstBriefFields = 2;
 
+/** Optional arguments in a brief signature, if there are at least two more. */
+export const maxBriefOptional = 4;
+
+/** Fields of an object where a brief signature has room for more. */
+export const maxFields = 8;
+
 /** A longer outline belongs to a union with many variants. */
 export const maxOutlineChars = 120;
 

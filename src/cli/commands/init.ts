@@ -96,7 +96,7 @@ export default command({
       await show(inventoryTable(start.rows, io.stdout.columns));
     }
     const rowsOfAll = () => started.flatMap(({ rows }) => rows);
-    await say(sumText(rowsOfAll(), plans[0]!.config.surfaceTokens) + warningsText(rowsOfAll()));
+    await say(sumText(rowsOfAll(), plans[0]!.config) + warningsText(rowsOfAll()));
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
     await settleFailed(started, context);
     const imported = started.map(({ plan }) => plan);

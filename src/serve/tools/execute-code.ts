@@ -36,13 +36,13 @@ export const executeCode: Tool = {
   name: "execute_code",
   title: "Execute code",
   description:
-    "Run TypeScript that calls tools: `await server.tool({ ... })`. Do all you can in one program. Results " +
-    "arrive whole; only what is returned or logged is shown, so filter. Calls may run together; a failed call throws; only files stay.",
+    "Run TypeScript that calls tools: `await server.tool({ ... })`. Do all you can in one program, calls together. Results " +
+    "are whole; only what is returned or logged is shown, so filter. A failed call throws; only files stay.",
   inputSchema: {
     type: "object",
     properties: {
       code: { type: "string" },
-      timeout_ms: { type: "integer", maximum: maxTimeoutMs, default: 30_000 },
+      timeout_ms: { type: "integer", default: 30_000 },
       dry_run: { type: "boolean" },
       background: { type: "boolean", description: "Returns an id for resume" },
       resume: { type: "string", description: "Waits for that id" },
