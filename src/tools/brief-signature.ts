@@ -2,7 +2,7 @@
 
 import { firstBriefFields, maxBriefFields, maxBriefValues, maxOutlineChars } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
-import { observedType } from "./signature.ts";
+import { resultType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
 
 interface BriefSignature {
@@ -16,18 +16,13 @@ interface BriefSignature {
 
 export function briefSignature(tool: RegistryTool): BriefSignature {
   const args = typeText(tool.inputSchema, "arguments");
-  const type = resultType(tool);
+  const known = resultType(tool);
+  const type = known === "unknown" ? undefined : known;
   return {
     args: `(${args.startsWith("{ ") ? briefArguments(args) : ""})`,
     result: type && `${briefType(type)}${formatOf(tool)}`,
     outline: type && outlineOf(type),
   };
-}
-
-/** Undefined if it is not known. */
-function resultType({ outputSchema, observed, known }: RegistryTool): string | undefined {
-  const type = outputSchema ? typeText(outputSchema) : observed ? observedType(observed) : known?.type;
-  return type === "unknown" ? undefined : type;
 }
 
 /** A sentence is written for people: programs do not read it. */

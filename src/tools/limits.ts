@@ -62,6 +62,12 @@ export const maxObservedInlineChars = 131_072;
 /** Time for a worker to examine one result. */
 export const observingMs = 10_000;
 
+/** Time that the answer to a program waits for large results of its calls to be examined. */
+export const observingOutcomeMs = 1_000;
+
+/** Changes of one tool's shape that are remembered for answers. A shape rarely changes more than a few times. */
+export const maxChangesOfTool = 20;
+
 /** Delay before writing, so that results of one moment are written together. */
 export const observedWriteAfterMs = 1_000;
 
@@ -76,6 +82,9 @@ export const maxObservedPartChars = 200_000;
 
 /** Levels of a value that are looked at. */
 export const maxObservedDepth = 6;
+
+/** Levels of a declared type that are searched for places that it leaves open. */
+export const maxVagueDepth = 8;
 
 /** Values that are looked at, in all. */
 export const maxObservedValues = 5_000;

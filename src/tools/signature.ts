@@ -3,7 +3,7 @@ import type { JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import { maxObservedTypeChars, maxSignatureDescriptionChars } from "./limits.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
-import { resultSchema } from "./observed/seen-texts.ts";
+import { isVague, resultSchema } from "./observed/result-schema.ts";
 import { shallow } from "./observed/shape.ts";
 import { sampleArguments } from "./sample.ts";
 import { shortened } from "./types/documentation.ts";
@@ -27,23 +27,41 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
   return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): ${resultText(tool)}`;
 }
 
-/** The type of the result, and the format of a text. */
+/** The type of the result, whether it was observed, and the format of a text. */
 function resultText(tool: RegistryTool): string {
   const format = tool.known?.text;
-  return `${resultType(tool)}${format === undefined ? "" : ` /* ${format} */`}`;
+  const comments = [isObserved(tool) ? "observed" : undefined, format].filter((each) => each !== undefined);
+  return [`Promise<${resultType(tool) ?? "unknown"}>`, ...comments.map((each) => `/* ${each} */`)].join(" ");
 }
 
-/** The declared type, else the observed one, else that of a well-known server, else `unknown`. */
-function resultType(tool: RegistryTool): string {
-  const { outputSchema, observed, known } = tool;
-  if (outputSchema) return `Promise<${typeText(resultSchema(tool) ?? outputSchema)}>`;
-  if (observed) return `Promise<${observedType(observed)}> /* observed */`;
-  return `Promise<${known?.type ?? "unknown"}>`;
+/** Whether the type of the result, or a part that the declared type leaves open, is the observed one. */
+function isObserved({ outputSchema, observed }: RegistryTool): boolean {
+  if (!observed) return false;
+  return !outputSchema || (isVague(outputSchema) && resultSchema({ outputSchema, observed }) !== outputSchema);
 }
+
+interface ResultTypes extends Pick<RegistryTool, "outputSchema" | "known"> {
+  observed?: JsonObject | undefined;
+}
+
+/**
+ * The declared type, completed by the observed one, else the observed one, else that of a well-known server. Undefined if it is not known.
+ */
+export function resultType({ outputSchema, observed, known }: ResultTypes): string | undefined {
+  if (!outputSchema) return observed ? observedType(observed) : known?.type;
+  const declared = typeText(outputSchema);
+  if (!observed) return declared;
+  const maxChars = declared.length + maxObservedTypeChars;
+  const texts = observedDepths.map((depth) => typeText(resultSchema({ outputSchema, observed }, depth)));
+  return texts.find((text) => text.length <= maxChars) ?? texts.at(-1);
+}
+
+/** Levels of an observed type to try, until its text is short enough. */
+const observedDepths = [6, 4, 3, 2];
 
 /** The type of an observed shape. Data keys beside fields are not shown. */
 export function observedType(observed: JsonObject): string {
-  for (const depth of [6, 4, 3, 2]) {
+  for (const depth of observedDepths) {
     const text = typeText(shallow(observed, depth, true));
     if (text.length <= maxObservedTypeChars) return text;
   }
