@@ -47,8 +47,11 @@ export const maxWaitingResults = 16;
 /** The same for one tool. */
 export const maxWaitingOfTool = 4;
 
-/** After this many results of a tool without news, only some are examined. */
+/** After this many results of a tool without news, only some of its longer results are examined. */
 export const settledAfterResults = 8;
+
+/** A result with fewer characters is always examined, which takes less than a tenth of a millisecond. */
+export const alwaysExaminedChars = 8_192;
 
 /** One of this many. */
 export const settledOneOf = 32;
@@ -87,10 +90,13 @@ export const maxObservedDepth = 6;
 export const maxVagueDepth = 8;
 
 /** Values that are looked at, in all. */
-export const maxObservedValues = 5_000;
+export const maxObservedValues = 20_000;
 
-/** Items of one list. */
-export const maxObservedItems = 60;
+/** Items of an outer list: enough to meet the rows that lack a value. */
+export const maxObservedItems = 1_000;
+
+/** Items of a list inside of another list, and of an outer list of large items. */
+export const maxInnerItems = 60;
 
 /** Keys of one object. */
 export const maxObservedKeys = 200;

@@ -14,7 +14,7 @@ const structured = (value: object) => ({ content: [], structuredContent: value }
 
 /** A tool with these results; the argument `at` selects one. */
 const giving = (outputSchema: object | undefined, ..._results: object[]) => ({
-  inputSchema: { type: "object", properties: { at: { type: "integer" } } },
+  inputSchema: { type: "object", properties: { at: { type: "integer" }, query: { type: "string" } } },
   ...(outputSchema ? { outputSchema } : {}),
   _results,
 });
@@ -41,6 +41,8 @@ beforeAll(async () => {
       widened: giving(undefined, given({ orders: [order] }), given({ orders: [{ ...order, shipped: null }] })),
       twin_a: giving(undefined, given({ key: 1, more: null, none: [] })),
       twin_b: giving(undefined, given({ key: 2, more: null, none: [] })),
+      read_query: giving(undefined, given([{ one: 1 }]), given([{ id: 1, name: "x" }])),
+      region: giving(undefined, given({ region: null, city: "Bern" }), given({ region: "BE", city: "Bern" })),
       nothing: giving(undefined, given({ items: [], next: null })),
     }),
   });
@@ -107,6 +109,22 @@ test("an observed type that a later result contradicts is widened, and the answe
   );
   expect(await signatureOf("widened")).toContain("shipped: string | null;");
   expect(await texts("await shop.widened({ at: 1 }); return 1")).toHaveLength(1);
+});
+
+test("columns that a query names are not part of the result type", async () => {
+  await texts(`await shop.read_query({ query: "SELECT 1 AS one", at: 0 }); return 1`);
+  expect(await signatureOf("read_query")).toBe("Promise<Record<string, unknown>[]> /* observed */");
+  expect(await texts(`await shop.read_query({ query: "SELECT * FROM t", at: 1 }); return 1`)).toHaveLength(1);
+});
+
+test("a field that was only null says so, and is widened by a later answer", async () => {
+  await texts("await shop.region({ at: 0 }); return 1");
+  expect(await signatureOf("region")).toBe(
+    "Promise<{ region: unknown /* null so far */; city: string }> /* observed */",
+  );
+  expect((await texts("await shop.region({ at: 1 }); return 1"))[1]).toBe(
+    "Changed in observed result types:\nshop.region → { region: string | null }",
+  );
 });
 
 test("the same type of several tools is shown once, without fields of unknown types", async () => {

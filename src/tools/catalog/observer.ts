@@ -10,6 +10,7 @@ import { atMost } from "../../base/time-limit.ts";
 import { LargeJson } from "../../servers/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../../servers/result.ts";
 import {
+  alwaysExaminedChars,
   filesRewriteMs,
   maxChangesOfTool,
   maxObservedInlineChars,
@@ -25,7 +26,7 @@ import {
   settledOneOf,
 } from "../limits.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
-import { givenWords, isGivenBy, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
+import { givenBy, givenWords, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
 import { isVague } from "../observed/result-schema.ts";
 import {
   type AllObserved,
@@ -119,7 +120,8 @@ export class Observer {
     const counts = this.#counts.getOrInsertComputed(server.name, () => new Map());
     const count = counts.getOrInsertComputed(tool.name, () => ({ calls: 0, unchanged: 0 }));
     count.calls += 1;
-    if (count.unchanged >= settledAfterResults && count.calls % settledOneOf !== 0) return;
+    const isSettled = count.unchanged >= settledAfterResults && count.calls % settledOneOf !== 0;
+    if (isSettled && charsOf(result) > alwaysExaminedChars) return;
     const waiting = this.#waiting;
     if (
       waiting.length >= maxWaitingResults ||
@@ -187,9 +189,9 @@ export class Observer {
       const isWhole = outputSchema !== undefined && !isVague(outputSchema);
       if (isWhole && !(text === undefined ? hasExact(value) : mayHaveExact(text))) continue;
       const given = givenWords(seen.args, seen.tool);
-      if (text === undefined) this.#learn(seen, { shape: shapeOf(value, isGivenBy(given)), part: false });
+      if (text === undefined) this.#learn(seen, { shape: shapeOf(value, givenBy(given)), part: false });
       else if (text.length <= maxObservedInlineChars || text.length > maxObservedTextChars)
-        this.#learn(seen, shapeOfText(text, isGivenBy(given)));
+        this.#learn(seen, shapeOfText(text, givenBy(given)));
       else {
         const looking = runJobInTime({ work: "shape", text, given }, observingMs)
           .then((observed) => this.#learn(seen, observed))
@@ -295,6 +297,12 @@ export class Observer {
 function stampIn(folder: string): string {
   const found = statsOf(join(folder, observedFileName));
   return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
+}
+
+/** Characters of the texts of a result. Structured content comes with the same data as text. */
+function charsOf({ content }: ToolResult): number {
+  if (!Array.isArray(content)) return Number.POSITIVE_INFINITY;
+  return content.reduce((sum, { text }) => sum + (typeof text === "string" ? text.length : 0), 0);
 }
 
 /** The text or JSON of a result, or its value if that is already parsed. */

@@ -10,6 +10,7 @@ import {
   minMapThings,
   minMapValues,
 } from "../limits.ts";
+import { nullSoFar } from "../types/one-line.ts";
 import { areNames, numbered, wordsIn } from "./data-keys.ts";
 
 /** In the order in which they are shown. */
@@ -49,8 +50,17 @@ export function merge(a: Shape, b: Shape, part = false): Shape {
   return defined({
     type: typeOf(both),
     ...(areObjects ? mergedObjects(a, b, part) : { properties, required, additionalProperties }),
-    items: mergeSome(a.items, b.items, part),
+    items: a.items && b.items && areDistinct(a.items, b.items) ? anyFields : mergeSome(a.items, b.items, part),
   });
+}
+
+/** An object whose fields depend on the arguments of the call. */
+export const anyFields: Shape = { type: "object", additionalProperties: {} };
+
+/** Whether the rows of two results have no field in common, so that their fields depend on the arguments. */
+function areDistinct(a: Shape, b: Shape): boolean {
+  if (!a.properties || !b.properties || a.additionalProperties || b.additionalProperties) return false;
+  return !Object.keys(a.properties).some((key) => Object.hasOwn(b.properties!, key));
 }
 
 function typeOf(found: JsonKind[]): JsonKind | JsonKind[] {
@@ -187,9 +197,9 @@ export function bounded(shape: Shape): Shape {
   return {};
 }
 
-/** The shape as it is shown. A value that was always null is unknown. */
-export function shownShape(shape: Shape): Shape {
-  return shape.type === "null" ? {} : withInner(shape, shownShape);
+/** The shape as it is shown. A value that was always null is unknown, and says so. */
+export function shownShape(shape: Shape): Shape & { description?: string } {
+  return shape.type === "null" ? { description: nullSoFar } : withInner(shape, shownShape);
 }
 
 /** The shape cut at a depth of objects and lists; with `fieldsOnly`, without maps beside fields. */

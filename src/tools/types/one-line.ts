@@ -46,7 +46,7 @@ class OneLine extends Printer<LineState> {
     if (record !== undefined) return record;
     const named = node.members.map(({ name, isOptional, type, schema, usual }) => {
       const key = this.counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
-      const facts = this.#role === "arguments" ? factsText(schema, isOptional ? usual : undefined) : "";
+      const facts = this.#role === "arguments" ? factsText(schema, isOptional ? usual : undefined) : seenText(schema);
       return key + textOf(type) + this.counted(facts);
     });
     const further = node.others
@@ -91,6 +91,13 @@ class OneLine extends Printer<LineState> {
       return [node, own ?? { ...place, within: [...new Set(all)] }];
     });
   }
+}
+
+/** Describes an observed field that never had another value. Its type is unknown. */
+export const nullSoFar = "null so far";
+
+function seenText(schema: unknown): string {
+  return isObject(schema) && schema["description"] === nullSoFar ? ` /* ${nullSoFar} */` : "";
 }
 
 /** Defaults that a reader expects. */
