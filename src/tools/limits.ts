@@ -151,6 +151,9 @@ export const maxSurroundingSchemas = 32;
  */
 export const maxTypeNodes = 10_000;
 
+/** Values that are listed in a description. A longer list is rather one of examples. */
+export const maxListedValues = 20;
+
 /** Levels of an example, as many as of written types, so that it matches its type. */
 export const maxSampleDepth = 6;
 

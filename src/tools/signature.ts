@@ -79,9 +79,13 @@ export function exampleCall(server: ServerNames, tool: RegistryTool): string {
   return exampleOf(server, tool).example;
 }
 
-/** The example call, and whether it tells more than the signature, such as the form of an id. */
+/**
+ * The example call, and whether it tells more than the signature, such as the form of an id. Such an example is read before a call, so
+ * texts that the tool would refuse are left open in it.
+ */
 export function exampleOf(server: ServerNames, tool: RegistryTool): { example: string; exampleTells?: true } {
-  const { text, isTelling } = sampleArguments(tool.inputSchema);
+  const plain = sampleArguments(tool.inputSchema);
+  const { text, isTelling } = plain.isTelling ? sampleArguments(tool.inputSchema, "…") : plain;
   return { example: `await ${callPath(server, tool)}(${text})`, ...(isTelling ? { exampleTells: true } : {}) };
 }
 
@@ -93,11 +97,16 @@ export function firstSentence(text: string, limit = 160): string {
 /** Words of sentences that a model needs to choose a tool. */
 const caveat = /\b(?:deprecated|instead)\b|(?<![-\w])(?:only|must)\b/iu;
 
-/** The first sentence of a description, and the first one with a caveat. */
+/** Words of sentences that say what has to be true or done before a call. */
+const precondition =
+  /\b(?:must|cannot|can't|requires|before|not allowed|needs? to|has to|have to)\b|^first,?\s|(?<!\b(?:the|its|a|each|of|your) )\bfirst(?=[.,;!)]|$| to\b)/iu;
+
+/** The first sentence of a description, and the first ones with a caveat and with a precondition. */
 export function tellingSentences(text: string): string {
   const [first = "", ...others] = sentencesOf(text);
-  const warning = caveat.test(first) ? undefined : others.find((sentence) => caveat.test(sentence));
-  return [first, warning ?? ""]
+  const firstWith = (words: RegExp) =>
+    words.test(first) ? undefined : others.find((sentence) => words.test(sentence));
+  return [...new Set([first, firstWith(caveat) ?? "", firstWith(precondition) ?? ""])]
     .filter(Boolean)
     .map((sentence) => shortened(sentence, 160))
     .join(" ");

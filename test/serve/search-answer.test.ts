@@ -57,7 +57,7 @@ describe("an answer", () => {
     expect(withoutMissing(text)).toMatchInlineSnapshot(`
       "demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
         Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
-        e.g. { order_id: "ord_00042", reason: "reason" }
+        e.g. { order_id: "ord_00042", reason: "…" }
         order_id from demo.list_orders({ status?, customer_id?, from?, to?, limit?: number, cursor? })
       Less likely: demo.update_order_status({ order_id, status: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded", note? })"
     `);
@@ -72,7 +72,7 @@ describe("an answer", () => {
       "# refund an order
       demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
         Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
-        e.g. { order_id: "ord_00042", reason: "reason" }
+        e.g. { order_id: "ord_00042", reason: "…" }
         order_id from demo.list_orders({ status?, customer_id?, from?, to?, limit?: number, cursor? })
       # give the money for an order back
       demo.refund_order: above

@@ -1,6 +1,7 @@
 /** Turns JSON Schemas into TypeScript types on one line, for signatures. An invalid schema is `unknown`. */
 import { isObject } from "../../base/json-object.ts";
 import { maxEnumValues, maxOneLineTypeChars, maxReferenceDepth, maxTypeNoteChars } from "../limits.ts";
+import { listedValues } from "./listed-values.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { joinedByAnd, joinedByOr, keyText, Printer, recordText, type TextOf } from "./printer.ts";
 import type { Role } from "./read-schema.ts";
@@ -47,12 +48,21 @@ class OneLine extends Printer<LineState> {
     const named = node.members.map(({ name, isOptional, type, schema, usual }) => {
       const key = this.counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
       const facts = this.#role === "arguments" ? factsText(schema, isOptional ? usual : undefined) : seenText(schema);
-      return key + textOf(type) + this.counted(facts);
+      return key + this.#withListed(textOf(type), schema) + this.counted(facts);
     });
     const further = node.others
       .map(({ key, type }) => ({ key, text: textOf(type) }))
       .filter(({ text }) => text !== "unknown");
     return `{ ${[...named, ...further.map(({ key, text }) => `[key: ${key}]: ${text}`)].join("; ")} }`;
+  }
+
+  /** The values of a text argument that only its description lists. */
+  #withListed(text: string, schema: unknown): string {
+    const isText = this.#role === "arguments" && /^string(?: \| null)?$/.test(text);
+    const values = isText ? listedValues(schema) : [];
+    if (values.length === 0) return text;
+    const union = values.map((each) => JSON.stringify(each)).join(" | ");
+    return this.counted(text.replace("string", () => union));
   }
 
   /** Shows some of many values, with a mark for the others. */
