@@ -2,7 +2,7 @@
 
 import { firstBriefFields, maxBriefFields, maxBriefValues, maxOutlineChars } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
-import { resultType } from "./signature.ts";
+import { formatOf, resultType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
 
 interface BriefSignature {
@@ -20,14 +20,15 @@ export function briefSignature(tool: RegistryTool): BriefSignature {
   const type = known === "unknown" ? undefined : known;
   return {
     args: `(${args.startsWith("{ ") ? briefArguments(args) : ""})`,
-    result: type && `${briefType(type)}${formatOf(tool)}`,
+    result: type && `${briefType(type)}${formatText(tool)}`,
     outline: type && outlineOf(type),
   };
 }
 
 /** A sentence is written for people: programs do not read it. */
-function formatOf({ known }: RegistryTool): string {
-  return known?.text && !known.text.includes("sentence") ? ` /* ${known.text} */` : "";
+function formatText(tool: RegistryTool): string {
+  const format = formatOf(tool) ?? "sentence";
+  return format.includes("sentence") ? "" : ` /* ${format} */`;
 }
 
 const literal = String.raw`"(?:[^"\\]|\\.)*"`;

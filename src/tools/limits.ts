@@ -86,6 +86,15 @@ export const maxObservedPartChars = 200_000;
 /** Levels of a value that are looked at. */
 export const maxObservedDepth = 6;
 
+/** Characters of a text that are looked at for its form. */
+export const maxFormChars = 20_000;
+
+/** Lines of a text that are looked at for its form. */
+export const maxFormLines = 200;
+
+/** Columns or marks of a form. */
+export const maxFormNames = 12;
+
 /** Levels of a declared type that are searched for places that it leaves open. */
 export const maxVagueDepth = 8;
 

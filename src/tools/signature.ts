@@ -1,5 +1,5 @@
 /** Makes the signature of a tool: how to call it, with exact names and types. */
-import type { JsonObject } from "../base/json-object.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import { maxObservedTypeChars, maxSignatureDescriptionChars } from "./limits.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
@@ -29,9 +29,20 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
 
 /** The type of the result, whether it was observed, and the format of a text. */
 function resultText(tool: RegistryTool): string {
-  const format = tool.known?.text;
+  const format = formatOf(tool);
   const comments = [isObserved(tool) ? "observed" : undefined, format].filter((each) => each !== undefined);
   return [`Promise<${resultType(tool) ?? "unknown"}>`, ...comments.map((each) => `/* ${each} */`)].join(" ");
+}
+
+/** The format of a text result, or of the only field of a result. */
+export function formatOf({ known, observed }: ResultTypes): string | undefined {
+  const properties = observed?.["properties"];
+  const [field, ...others] = isObject(properties) ? Object.values(properties) : [observed];
+  const seen =
+    others.length === 0 && isObject(field) && [field["type"]].flat().includes("string")
+      ? field["description"]
+      : undefined;
+  return known?.text ?? (typeof seen === "string" ? seen : undefined);
 }
 
 /** Whether the type of the result, or a part that the declared type leaves open, is the observed one. */

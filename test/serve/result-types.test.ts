@@ -10,6 +10,7 @@ import { type Project, project } from "../tools/generation/project.ts";
 setDefaultTimeout(60_000);
 
 const given = (value: unknown) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
+const plain = (text: string) => ({ content: [{ type: "text", text }] });
 const structured = (value: object) => ({ content: [], structuredContent: value });
 
 /** A tool with these results; the argument `at` selects one. */
@@ -43,6 +44,12 @@ beforeAll(async () => {
       twin_b: giving(undefined, given({ key: 2, more: null, none: [] })),
       read_query: giving(undefined, given([{ one: 1 }]), given([{ id: 1, name: "x" }])),
       region: giving(undefined, given({ region: null, city: "Bern" }), given({ region: "BE", city: "Bern" })),
+      listing: giving(undefined, plain("[FILE] a.txt\n[DIR] docs"), plain("Nothing was found.")),
+      content: giving(
+        { ...object({ content: { type: "string" } }), required: ["content"] },
+        { ...plain("[FILE] a.txt\n[FILE] b"), structuredContent: { content: "[FILE] a.txt\n[FILE] b" } },
+      ),
+      write: giving(undefined, plain("Wrote the file.")),
       nothing: giving(undefined, given({ items: [], next: null })),
     }),
   });
@@ -125,6 +132,24 @@ test("a field that was only null says so, and is widened by a later answer", asy
   expect((await texts("await shop.region({ at: 1 }); return 1"))[1]).toBe(
     "Changed in observed result types:\nshop.region → { region: string | null }",
   );
+});
+
+test.each([
+  [
+    "listing",
+    'string /* lines "[DIR] …", "[FILE] …" */',
+    'Promise<string> /* observed */ /* lines "[DIR] …", "[FILE] …" */',
+  ],
+  ["content", '{ content: string } /* lines "[FILE] …" */', 'Promise<{ content: string }> /* lines "[FILE] …" */'],
+])("the form of a text result is observed: %s", async (tool, type, signature) => {
+  const [, types] = await texts(`await shop.${tool}({ at: 0 }); return 1`);
+  expect(types).toBe(`Observed result types:\nshop.${tool} → ${type}`);
+  expect(await signatureOf(tool)).toBe(signature);
+});
+
+test("a result that is a sentence is not worth a line of an answer, but the signature says it", async () => {
+  expect(await texts("await shop.write({ at: 0 }); return 1")).toHaveLength(1);
+  expect(await signatureOf("write")).toBe("Promise<string> /* observed */ /* a sentence */");
 });
 
 test("the same type of several tools is shown once, without fields of unknown types", async () => {

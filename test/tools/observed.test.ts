@@ -217,6 +217,58 @@ test("a value that one row of hundreds lacks is found", () => {
   expect(typeOf({ rows })).toBe("{ rows: { id: number; shipped: string | null; lines: { n: number }[] }[] }");
 });
 
+describe("the form of a text", () => {
+  const formsOf = (...texts: string[]) =>
+    shown(shownShape(texts.map((text) => shapeOfText(text)!.shape).reduce((a, b) => merge(a, b))));
+
+  test.each<[string, string]>([
+    ["[FILE] a.txt\n[DIR] docs", 'lines "[DIR] …", "[FILE] …"'],
+    ["[ANNA] hello\n[BERT] hi", 'lines "[MARK] …"'],
+    ["docs/a.md\n./b.ts\n/srv/c", "one path per line"],
+    ["Found 2 files:\n/a/b.ts\n/c.ts", "one path per line"],
+    ['{"a":1}\n{"a":2}', "one JSON value per line"],
+    ['Found 2 orders:\n[{"a":1}]', "a line, then JSON"],
+    ['```json\n{"a":1}\n```', "JSON in a code fence"],
+    ['id,name,total\n1,Anna,3\n2,"B, C",4', "CSV: id, name, total"],
+    ["id\tname\n1\tAnna", "tab-separated: id, name"],
+    ["| id | name |\n| --- | --- |\n| 1 | x |", "Markdown table: id, name"],
+    ["# Title\n\ntext", "Markdown"],
+    ["<p>x</p>\n<p>y</p>", "XML or HTML"],
+    ["size: 3\ncreated: today", 'lines "key: value"'],
+    ["- a\n- b", 'lines "- …"'],
+    ["1. a\n2. b", 'lines "1. …"'],
+    ["alpha\nbeta", "one entry per line"],
+    ["Wrote the file.", "a sentence"],
+  ])("%j", (text, form) => {
+    expect(formsOf(text)).toBe(`Promise<string> /* observed */ /* ${form} */`);
+    expect(shown(shownShape(shapeOf({ content: text })))).toContain(
+      `{ content: string }> /* observed */ /* ${form} */`,
+    );
+  });
+
+  test.each(["anna,bert\ncarl,dora", "anna@example.com,3\nbert@example.com,4"])("has no data: %j", (text) => {
+    const written = JSON.stringify(shapeOfText(text));
+    for (const word of text.split(/\W/)) if (word.length > 2) expect(written).not.toContain(word);
+  });
+
+  test("fits all results, whatever their order", () => {
+    const texts = ["[FILE] a.txt", "[FILE] a\n[FILE] b", "[DIR] c\n[DIR] d", "Nothing was found."];
+    for (const some of [texts, texts.toReversed()]) {
+      expect(formsOf(...some)).toBe('Promise<string> /* observed */ /* lines "[DIR] …", "[FILE] …" */');
+    }
+    expect(formsOf("- a\n- b", "1. a\n2. b")).toBe("Promise<string> /* observed */");
+    const csv = ["id,name\n1,x", "id,total\n1,2"];
+    expect(formsOf(...csv)).toContain("/* CSV */");
+  });
+
+  test("in a file is refused unless it is one", () => {
+    const read = (form: unknown) => readShape({ type: "string", form }).form;
+    expect(read(["csv", "id", "name"])).toEqual(["csv", "id", "name"]);
+    for (const form of ["csv", ["odd"], ["csv", "*/ evil()"], ["csv", 5], ["constructor"]])
+      expect(read(form)).toBeUndefined();
+  });
+});
+
 describe("merged shapes", () => {
   const values = [
     { orders: [], total: 0, next: null },

@@ -5,7 +5,7 @@ import type { LearnedType } from "../../tools/catalog/observer.ts";
 import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
 import { toolId } from "../../tools/model.ts";
 import { changedPart, tellingPart } from "../../tools/observed/differences.ts";
-import { observedType, resultType } from "../../tools/signature.ts";
+import { formatOf, observedType, resultType } from "../../tools/signature.ts";
 import { maxNewTypes } from "../limits.ts";
 
 interface Answer {
@@ -49,12 +49,16 @@ export async function learnedTypes(
 function learnedType({ tool, before }: LearnedType): string | undefined {
   const { observed = {}, outputSchema, known } = tool;
   if (before === undefined && !outputSchema && known?.type !== undefined) return undefined;
-  const now = resultType(tool);
-  if (now === resultType({ ...tool, observed: before })) return undefined;
-  if (outputSchema && before === undefined) return now;
+  const [type, format] = [resultType(tool), formatOf(tool)];
+  const isSameType = type === resultType({ ...tool, observed: before });
+  if (isSameType && format === formatOf({ ...tool, observed: before })) return undefined;
+  const comment = format === undefined || /sentence/.test(format) ? "" : ` /* ${format} */`;
+  if (isSameType && comment === "") return undefined;
+  if (isSameType || (outputSchema && before === undefined)) return `${type}${comment}`;
   const part = before ? changedPart(before, observed) : observed;
   const telling = part && tellingPart(part);
-  return telling && observedType(telling);
+  if (!telling || (format !== undefined && comment === "")) return undefined;
+  return `${observedType(telling)}${comment}`;
 }
 
 /** Whether an answer names all fields of a type. */

@@ -27,7 +27,7 @@ import {
 } from "../limits.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { givenBy, givenWords, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
-import { isVague } from "../observed/result-schema.ts";
+import { isText, isVague } from "../observed/result-schema.ts";
 import {
   type AllObserved,
   addObserved,
@@ -184,9 +184,9 @@ export class Observer {
     this.#waiting = [];
     for (const seen of waiting) {
       const { text, value } = contentOf(seen.result);
-      // A whole declared type is only wrong about numbers that programs get as texts.
+      // A declared type that leaves nothing open is only wrong about numbers that programs get as texts.
       const { outputSchema } = seen.tool;
-      const isWhole = outputSchema !== undefined && !isVague(outputSchema);
+      const isWhole = outputSchema !== undefined && !isVague(outputSchema) && !isText(outputSchema);
       if (isWhole && !(text === undefined ? hasExact(value) : mayHaveExact(text))) continue;
       const given = givenWords(seen.args, seen.tool);
       if (text === undefined) this.#learn(seen, { shape: shapeOf(value, givenBy(given)), part: false });

@@ -17,6 +17,7 @@ import {
 import type { RegistryTool } from "../model.ts";
 import { looksLikeData } from "./data-keys.ts";
 import { anyFields, bounded, merge, objectShape, type Shape } from "./shape.ts";
+import { formOf } from "./text-form.ts";
 
 /** Which keys of a result depend on the arguments of its call. */
 export interface Given {
@@ -35,13 +36,24 @@ export interface Observed {
 }
 
 export function shapeOf(value: unknown, given = nothingGiven): Shape {
-  return bounded(new Look(given).at(value, maxObservedDepth));
+  const shape = bounded(new Look(given).at(value, maxObservedDepth));
+  if (typeof value === "string") return withForm(shape, value, given);
+  const [key = "", ...others] = isObject(value) ? Object.keys(value) : [];
+  const [text, field] = [isObject(value) ? value[key] : undefined, shape.properties?.[key]];
+  if (others.length > 0 || typeof text !== "string" || !field) return shape;
+  return { ...shape, properties: { [key]: withForm(field, text, given) } };
+}
+
+function withForm(shape: Shape, text: string, { isQuery }: Given): Shape {
+  const form = formOf(text, !isQuery);
+  return form ? { ...shape, form } : shape;
 }
 
 /** The shape of text, or of its value if it is JSON. Undefined if that would take too much work. */
-export function shapeOfText(text: string, given?: Given): Observed | undefined {
+export function shapeOfText(text: string, given = nothingGiven): Observed | undefined {
   const part = text.length > maxObservedTextChars;
-  if (part ? !/^\s*[[{]/.test(text) : !isJson(text)) return { shape: { type: "string" }, part: false };
+  if (part ? !/^\s*[[{]/.test(text) : !isJson(text))
+    return { shape: withForm({ type: "string" }, text, given), part: false };
   try {
     return { shape: shapeOf(parseExact(part ? beginningOf(text) : text), given), part };
   } catch {
@@ -201,12 +213,12 @@ export function givenWords(args: unknown, { description, inputSchema }: Registry
 /** SQL, Cypher and GraphQL, in lower case, which name the columns or fields of their results. Prose that begins with "select" is no query. */
 const query = new RegExp(
   [
-    /^(?:\s|\(|--.*\n)*select\s(?=[^]*(?:\bfrom\b|\bas\b|[*('"\d?]))/,
+    /^(?:\s|\(|--.*\n)*select\s(?=[\s\S]*(?:\bfrom\b|\bas\b|[*('"\d?]))/,
     /^\s*with\s+(?:recursive\s+)?["\w]+\s*(?:\([^)]*\)\s*)?as\s*\(/,
     /^\s*(?:pragma\s+\w|values\s*\(|explain\s+(?:query|select|analyze)\b|show\s+(?:tables|columns|databases|index(?:es)?)\b)/,
-    /^\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from)\b[^]*\breturning\b/,
-    /^\s*(?:optional\s+)?match\s*\([^]*\breturn\b/,
-    /^\s*(?:(?:query|mutation|subscription)\b[^{]*)?\{\s*(?:\.\.\.|\w)[^]*\}\s*$/,
+    /^\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from)\b[\s\S]*\breturning\b/,
+    /^\s*(?:optional\s+)?match\s*\([\s\S]*\breturn\b/,
+    /^\s*(?:(?:query|mutation|subscription)\b[^{]*)?\{\s*(?:\.\.\.|\w)[\s\S]*\}\s*$/,
   ]
     .map(({ source }) => source)
     .join("|"),
@@ -239,7 +251,8 @@ function textsIn(args: unknown): string[] {
   for (let looked = 0; waiting.length > 0 && looked < maxGivenTexts; looked++) {
     const value = waiting.shift();
     if (typeof value === "string") {
-      if (value.length <= maxGivenTextChars) texts.push(value, ...value.split(/\s*[,;]\s*/));
+      const isLong = value.length > maxGivenTextChars;
+      texts.push(value.slice(0, maxGivenTextChars), ...(isLong ? [] : value.split(/\s*[,;]\s*/)));
     } else if (typeof value === "object" && value !== null)
       waiting.push(...Object.values(value).slice(0, maxGivenTexts));
   }

@@ -29,6 +29,14 @@ export function isVague(outputSchema: JsonObject): boolean {
 
 const vague = new WeakMap<object, boolean>();
 
+/** Whether the declared type is a text, or an object with a text alone, whose form is not declared. */
+export function isText({ type, properties }: JsonObject): boolean {
+  const [field, ...others] = isObject(properties) ? Object.values(properties) : [];
+  return (
+    type === "string" || (others.length === 0 && isObject(field) && field["type"] === "string" && !("enum" in field))
+  );
+}
+
 function isVagueIn(schema: unknown, root: JsonObject, depth: number): boolean {
   if (depth === 0) return false;
   if (openTypes(schema)) return true;
