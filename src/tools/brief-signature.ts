@@ -25,10 +25,12 @@ export function briefSignature(tool: RegistryTool): BriefSignature {
   };
 }
 
-/** A sentence is written for people: programs do not read it. */
+/** A sentence is written for people: programs do not read it. What a call needs or changes stands in front of it. */
 function formatText(tool: RegistryTool): string {
-  const format = formatOf(tool) ?? "sentence";
-  return format.includes("sentence") ? "" : ` /* ${format} */`;
+  const format = formatOf(tool) ?? "";
+  const [effect] = /^[^:;]+(?=; (?:content: )?a sentence\b)/.exec(format) ?? [];
+  const told = format.includes("sentence") ? effect : format;
+  return told ? ` /* ${told} */` : "";
 }
 
 const literal = String.raw`"(?:[^"\\]|\\.)*"`;

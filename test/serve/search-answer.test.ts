@@ -177,6 +177,13 @@ describe("an answer", () => {
     }
   });
 
+  test("of a server that is well known says what a call needs", async () => {
+    const { text } = await ask({ query: "write a file", server: "files", limit: 1 });
+    expect(text).toContain("Promise<{ content: string }> /* the folder must exist;");
+    const source = `await files.write_file({ path: ${JSON.stringify(`${folder.path}/none/a.txt`)}, content: "x" })`;
+    expect(await execute({ source }, app)).toMatchObject({ ok: false });
+  });
+
   test('detail "full" is JSON with everything about each tool', async () => {
     await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, app);
     const { text } = await ask({ query: "demo.get_order", limit: 1, detail: "full" });
