@@ -102,7 +102,7 @@ test.each([
   ["anything", orderType, "Record<string, unknown>"],
   ["wrapped", `{ result?: ${orderType}[] }`, "{ result?: unknown[] }"],
   ["optional", `{ found?: ${orderType} | null }`, "{ found?: Record<string, unknown> | null }"],
-])("what a declared type leaves open is observed: %s", async (tool, type, declared) => {
+])("the part of a declared type that is left open is observed: %s", async (tool, type, declared) => {
   expect(await signatureOf(tool)).toBe(`Promise<${declared}>`);
   const [, types] = await texts(`await shop.${tool}({ at: 0 }); return 1`);
   expect(types).toBe(`Observed result types:\nshop.${tool} → ${type}`);

@@ -177,7 +177,7 @@ describe("an answer", () => {
     }
   });
 
-  test("of a server that is well known says what a call needs", async () => {
+  test("says what a call of a well-known tool needs", async () => {
     const { text } = await ask({ query: "write a file", server: "files", limit: 1 });
     expect(text).toContain("Promise<{ content: string }> /* the folder must exist;");
     const source = `await files.write_file({ path: ${JSON.stringify(`${folder.path}/none/a.txt`)}, content: "x" })`;

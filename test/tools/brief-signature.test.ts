@@ -77,7 +77,7 @@ test.each<[string, string, string]>([
     "(): string /* one path per line */",
   ],
   [
-    "what a call needs before a sentence",
+    "an effect before a sentence",
     brief({}, [], { known: { type: "string", text: "the folder must exist; a sentence with the path" } }),
     "(): string /* the folder must exist */",
   ],
