@@ -9,7 +9,7 @@ import {
   maxOutlineChars,
 } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
-import { observedType } from "./signature.ts";
+import { formatOf, resultType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
 
 interface BriefSignature {
@@ -25,24 +25,22 @@ interface BriefSignature {
 
 export function briefSignature(tool: RegistryTool): BriefSignature {
   const args = typeText(tool.inputSchema, "arguments");
-  const type = resultType(tool);
+  const known = resultType(tool);
+  const type = known === "unknown" ? undefined : known;
   return {
     args: `(${args.startsWith("{ ") ? briefArguments(args) : ""})`,
-    result: type && `${briefType(type)}${formatOf(tool)}`,
+    result: type && `${briefType(type)}${formatText(tool)}`,
     outline: type && outlineOf(type),
     fields: type && fieldsOf(type),
   };
 }
 
-/** Undefined if it is not known. */
-function resultType({ outputSchema, observed, known }: RegistryTool): string | undefined {
-  const type = outputSchema ? typeText(outputSchema) : observed ? observedType(observed) : known?.type;
-  return type === "unknown" ? undefined : type;
-}
-
-/** A sentence is written for people: programs do not read it. */
-function formatOf({ known }: RegistryTool): string {
-  return known?.text && !known.text.includes("sentence") ? ` /* ${known.text} */` : "";
+/** A sentence is written for people: programs do not read it. What a call needs or changes stands in front of it. */
+function formatText(tool: RegistryTool): string {
+  const format = formatOf(tool) ?? "";
+  const [effect] = /^[^:;]+(?=; (?:content: )?a sentence\b)/.exec(format) ?? [];
+  const told = format.includes("sentence") ? effect : format;
+  return told ? ` /* ${told} */` : "";
 }
 
 const literal = String.raw`"(?:[^"\\]|\\.)*"`;
