@@ -147,6 +147,9 @@ export const maxWireChars = 1_000;
 
 // Names and rows
 
+/** Characters of an id in a list, at least: the part of it that says when it began has eight. */
+export const minIdChars = 8;
+
 /** Ids of executions that an error lists. */
 export const maxListedIds = 5;
 

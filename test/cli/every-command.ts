@@ -438,6 +438,11 @@ export const table: Record<string, Cases> = {
     usage: { argv: [] },
     failure: { argv: ["nothing"] },
   },
+  "executions clear": {
+    success: { argv: [], files: working, before: [["exec", "-e", "1"]] },
+    usage: { argv: ["a", "b"] },
+    failure: { argv: ["nothing"] },
+  },
   "approvals list": {
     success: { argv: [], waits: true },
     usage: { argv: ["more"] },
@@ -565,7 +570,7 @@ export const table: Record<string, Cases> = {
     failure: { argv: ["--server", "nope"] },
     json: [{ argv: ["--all"], files: working, before: [["exec", "-e", "odd.structured()"]] }, { argv: ["--reset"] }],
   },
-  "hooks print": {
+  "skill print": {
     success: { argv: ["claude-md"] },
     usage: { argv: ["claude"] },
     failure: undefined,

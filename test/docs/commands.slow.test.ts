@@ -177,7 +177,7 @@ const before: [RegExp, string][] = [
   // It asks about a config that is not trusted.
   [/^claudikins trust$/, "claudikins trust --yes"],
   [
-    /^claudikins (?:trace|audit|logs|stats|daemon)/,
+    /^claudikins (?:executions (?:show|clear) last|audit|logs|stats|daemon)/,
     "claudikins exec -e 'await github.delete_file(); await demo.list_tickets()'",
   ],
   [/^claudikins tokens revoke/, "claudikins tokens add --name ci && claudikins tokens add --name laptop"],
@@ -203,7 +203,7 @@ const before: [RegExp, string][] = [
 ];
 
 /** Commands that show what has happened. */
-const looking = /^claudikins (?:audit|logs|stats|trace)\b/;
+const looking = /^claudikins (?:audit|logs|stats)\b/;
 
 /** The reference shows each command for itself, but those that only look may follow one another; elsewhere, one follows the other. */
 const runs = blocks.flatMap(({ name, commands }): [string, string[]][] => {

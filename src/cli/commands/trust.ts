@@ -37,7 +37,7 @@ const oneShape = record({
 
 export default command({
   description:
-    "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. claudikins uses a project's config only after you trust it, and asks again when the config starts, reads or allows something else. Your own config needs no trust, and neither does a config that you name with --config.",
+    "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. claudikins uses a project's config only after you trust it, and asks again when the config starts, reads or allows something else. Your own config needs no trust, and neither does a config that you name with --config. For tools that their server has changed: claudikins review.",
   args: {
     path: place("Config file, or the folder that contains it (default: the nearest claudikins.json)", {
       required: false,
