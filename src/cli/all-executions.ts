@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { App } from "../app/app.ts";
 import { counted, grouped } from "../base/counted.ts";
-import { durationText } from "../base/duration.ts";
+import { ageText, durationText } from "../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { writeWhenChanged } from "../base/files.ts";
 import { visibleText } from "../base/visible-text.ts";
@@ -20,7 +20,6 @@ import type { Store } from "../store/store.ts";
 import type { ConfigFlags } from "./config-flags.ts";
 import { executionNamed, shortIds } from "./execution-named.ts";
 import type { Io } from "./io.ts";
-import { ageText } from "./layout.ts";
 import { maxListedCodeChars, maxReadCodeChars, minTraceChars } from "./limits.ts";
 import { stateCell, warningLabel } from "./palette.ts";
 import { table } from "./table.ts";

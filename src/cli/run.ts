@@ -63,6 +63,8 @@ async function answerTo(line: CommandLine, io: Io): Promise<CommandAnswer> {
   if (!entry) return groupHelp(line, io);
   const { default: command } = await entry.load();
   if (help && json) return { json: await commandJson(command, path) };
+  const special = help === "flag" ? await command.helpFor?.(rest, io) : undefined;
+  if (special !== undefined) return { text: special };
   if (help) return { text: commandText(command, path, widthOf(io.stdout)) };
   const values = valuesOf(rest, command.args, path.join(" "));
   checkLevel(logLevel(io));

@@ -199,11 +199,6 @@ describe("a refusal", () => {
       message: 'Unexpected argument "b.ts"',
       advice: "Quote arguments that contain spaces.",
     },
-    {
-      argv: ["search", "refund", "an", "order"],
-      message: 'Unexpected argument "an"',
-      advice: "Quote arguments that contain spaces.",
-    },
   ])("explains $argv", async ({ argv, message, advice }) => {
     const hint = [advice, `For all flags and arguments: claudikins ${argv[0]} --help`].filter(Boolean).join(" ");
     expect(await refusal(...argv)).toBe(`error: ${message}\n\nhint: ${hint}\n`);

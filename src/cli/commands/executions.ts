@@ -1,6 +1,7 @@
 /** `claudikins executions`: what was run, what runs and what waits: as a list, each with its calls, and how to wait for it and cancel it. */
 
 import type { App } from "../../app/app.ts";
+import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import {
   about,
@@ -41,7 +42,6 @@ import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../config-fl
 import { executionNamed } from "../execution-named.ts";
 import { countUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
 import { openApp } from "../open-app.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
