@@ -31,6 +31,18 @@ export const commands: CommandTable = {
     disable: "Turn off servers or single tools without removing them",
     enable: "Turn servers or single tools back on",
   }),
+  doors: {
+    summary: "Give an agent fewer servers or tools (list, show, add, remove)",
+    description:
+      "A door is a smaller view of the config, with a name: some of its servers, some of their tools. Make one, and give it to an agent with `claudikins init --host codex --door NAME`. Without a command, lists them.",
+    default: "list",
+    commands: parts(() => import("./commands/doors.ts"), {
+      list: "List the doors, and the agents behind them",
+      show: "Show what is behind one",
+      add: "Make one, or replace it",
+      remove: "Remove some",
+    }),
+  },
   label: {
     summary: "Say what the data of a tool is: untrusted, private or public",
     load: () => import("./commands/label.ts"),
@@ -285,7 +297,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
   ],
   "Use tools": ["list", "search", "call", "exec", "run", "programs"],
   "See what happens": ["ui", "executions", "stats", "logs", "doctor", "daemon"],
-  "Decide what may be called": ["approvals", "trust", "review", "label", "audit"],
+  "Decide what may be called": ["approvals", "doors", "trust", "review", "label", "audit"],
   "For agents": ["serve", "tokens", "people", "skill"],
 };
 

@@ -443,6 +443,30 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["a", "b"] },
     failure: { argv: ["nothing"] },
   },
+  "doors list": {
+    success: { argv: [], files: withDoor },
+    usage: { argv: ["more"] },
+    failure: { argv: ["--config", "gone.json"] },
+    json: [
+      { argv: [], files: withDoor },
+      { argv: [], files: working },
+    ],
+  },
+  "doors show": {
+    success: { argv: ["qa"], files: withDoor },
+    usage: { argv: [] },
+    failure: { argv: ["code"], files: withDoor },
+  },
+  "doors add": {
+    success: { argv: ["code", "odd"], files: working },
+    usage: { argv: [] },
+    failure: { argv: ["code", "ood"], files: working },
+  },
+  "doors remove": {
+    success: { argv: ["qa"], files: withDoor },
+    usage: { argv: [] },
+    failure: { argv: ["code"], files: withDoor },
+  },
   "approvals list": {
     success: { argv: [], waits: true },
     usage: { argv: ["more"] },

@@ -106,6 +106,7 @@ describe("help", () => {
 
       Decide what may be called:
         approvals    Approve or deny calls that wait (list, show, approve, deny)
+        doors        Give an agent fewer servers or tools (list, show, add, remove)
         trust        Read this project's config, and let it start its servers
         review       Read and accept tools that their server has changed
         label        Say what the data of a tool is: untrusted, private or public
