@@ -43,6 +43,14 @@ export const commands: CommandTable = {
       remove: "Remove some",
     }),
   },
+  confirm: {
+    summary: "Say when you are asked before a tool is called",
+    load: () => import("./commands/confirm.ts"),
+  },
+  edit: {
+    summary: "Change the name, the description or the arguments of a tool",
+    load: () => import("./commands/edit.ts"),
+  },
   label: {
     summary: "Say what the data of a tool is: untrusted, private or public",
     load: () => import("./commands/label.ts"),
@@ -297,7 +305,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
   ],
   "Use tools": ["list", "search", "call", "exec", "run", "programs"],
   "See what happens": ["ui", "executions", "stats", "logs", "doctor", "daemon"],
-  "Decide what may be called": ["approvals", "doors", "trust", "review", "label", "audit"],
+  "Decide what may be called": ["approvals", "confirm", "doors", "trust", "review", "label", "edit", "audit"],
   "For agents": ["serve", "tokens", "people", "skill"],
 };
 

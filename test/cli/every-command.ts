@@ -443,6 +443,16 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["a", "b"] },
     failure: { argv: ["nothing"] },
   },
+  confirm: {
+    success: { argv: ["odd.structured", "always"], files: working },
+    usage: { argv: ["odd.structured", "sometimes"] },
+    failure: { argv: ["ood.structured", "always"], files: working },
+  },
+  edit: {
+    success: { argv: ["odd.structured", "--name", "shaped"], files: working },
+    usage: { argv: [] },
+    failure: { argv: ["ood.structured", "--name", "shaped"], files: working },
+  },
   "doors list": {
     success: { argv: [], files: withDoor },
     usage: { argv: ["more"] },

@@ -106,10 +106,12 @@ describe("help", () => {
 
       Decide what may be called:
         approvals    Approve or deny calls that wait (list, show, approve, deny)
+        confirm      Say when you are asked before a tool is called
         doors        Give an agent fewer servers or tools (list, show, add, remove)
         trust        Read this project's config, and let it start its servers
         review       Read and accept tools that their server has changed
         label        Say what the data of a tool is: untrusted, private or public
+        edit         Change the name, the description or the arguments of a tool
         audit        Show and check the log of decisions (list, verify, export, cut)
 
       For agents:

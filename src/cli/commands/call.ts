@@ -63,7 +63,8 @@ export default command({
   }),
   async helpFor(words, io) {
     const own = words.filter((word) => word !== "--help" && word !== "-h");
-    if (readWords(own, args).positionals.length === 0) return undefined;
+    const { positionals, flags } = readWords(own, args);
+    if (positionals.length === 0 || flags.some(({ name }) => name === undefined)) return undefined;
     const given = valuesOf(own, args, "call");
     const { target, tool } = await readCall([given.tool, ...given.arguments], undefined, io);
     return (await import("../call-help.ts")).callHelp({ target, tool }, given, io);
