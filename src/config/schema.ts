@@ -289,7 +289,7 @@ const configFields = {
   registries: z.array(registrySchema).max(maxRegistries).optional(),
   approvals: approvalsSchema.default(defaultApprovals),
   /**
-   * The data that `claudikins trace` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
+   * The data that `claudikins executions` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
    * received.
    */
   record: z
