@@ -41,7 +41,7 @@ describe("help", () => {
         See why a call waits, and decide  claudikins approvals
         See what was run, and its calls   claudikins executions
         Give one agent fewer servers      claudikins doors
-        Remove everything                 claudikins uninstall
+        Remove everything                 claudikins restore, then the steps of docs/uninstall.md
 
       Without a config file, claudikins uses its built-in demo server. Try:
         claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
