@@ -283,7 +283,7 @@ export const answers: Readonly<Record<string, string>> = {
   "See why a call waits, and decide": "claudikins approvals",
   "See what was run, and its calls": "claudikins executions",
   "Give one agent fewer servers": "claudikins doors",
-  "Remove everything": "claudikins restore, then the steps of docs/uninstall.md",
+  "Remove everything": "claudikins restore, docs/uninstall.md",
 };
 
 /** The sections of the help for all commands. */

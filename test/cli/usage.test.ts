@@ -41,7 +41,7 @@ describe("help", () => {
         See why a call waits, and decide  claudikins approvals
         See what was run, and its calls   claudikins executions
         Give one agent fewer servers      claudikins doors
-        Remove everything                 claudikins restore, then the steps of docs/uninstall.md
+        Remove everything                 claudikins restore, docs/uninstall.md
 
       Without a config file, claudikins uses its built-in demo server. Try:
         claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
@@ -60,7 +60,7 @@ describe("help", () => {
       ["Undo", "restore"],
       ["why a call waits", "approvals"],
       ["one agent fewer servers", "doors"],
-      ["Remove everything", "uninstall"],
+      ["Remove everything", "restore, docs/uninstall.md"],
     ]) {
       expect(stdout).toMatch(new RegExp(`${words}.*  claudikins ${name}\n`));
     }
