@@ -82,6 +82,11 @@ export interface CatalogServer {
    */
   session: "shared" | "private";
   /**
+   * The packages that do the same in whatever folder they are started, so that agents in all folders share one process. `none`: they use no
+   * folder. `named`: they use those that their arguments name. They ask their agent for nothing but its roots, which they can do without.
+   */
+  folders?: Readonly<Record<string, "none" | "named">>;
+  /**
    * How it is started in a sandbox: `server` with this `sandbox`, or another entry. A text says why it cannot be
    * confined. Missing for servers on the network. The table of docs/sandbox.md has those that were tried. The hosts of the others are named by
    * their makers.

@@ -1,5 +1,6 @@
 /** The parts that front doors work with: one config, one pool, one sandbox, one catalog, one ledger. */
 
+import { dirname } from "node:path";
 import { toClaudikinsError } from "../base/errors.ts";
 import { giveBackMemory } from "../base/give-back-memory.ts";
 import { IdleTimer } from "../base/idle-timer.ts";
@@ -34,6 +35,7 @@ import { bestCommand } from "../setup/upgrade/lasting.ts";
 import { shellCommand } from "../setup/upgrade/shell-command.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
+import { isAnywhere } from "../tools/catalog/anywhere.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstSuspicious } from "../tools/definitions/suspicious.ts";
 import { configLookMs } from "./limits.ts";
@@ -70,6 +72,8 @@ export type LockReason = "CONFIG_NOT_TRUSTED" | "CONFIG_INVALID";
 export class App implements AsyncDisposable {
   /** Why the config cannot be used yet, which `locked-app.ts` waits for. Undefined if it is in use. */
   readonly lockedBy: LockReason | undefined = undefined;
+  /** The app that works while this one is locked. */
+  readonly meanwhile: App | undefined = undefined;
   readonly config: Config;
   readonly pool: Pool;
   readonly sandbox: Sandbox;
@@ -138,6 +142,7 @@ export class App implements AsyncDisposable {
       sealing: () => this.config.sealing,
       quotas: this.quotas,
       openChannel: (server, channelOptions) => this.#openChannel(server, channelOptions),
+      isAnywhere: async (server, rootsOf) => !this.#isPlaced && isAnywhere(server, rootsOf),
       queueFor: this.#queueFor(),
       stored: (server) => this.catalog.find(server),
       reads: this.sessions.ofConnection(),
@@ -183,6 +188,16 @@ export class App implements AsyncDisposable {
 
   get env(): Environment {
     return this.#options.env;
+  }
+
+  /**
+   * Whether its servers are not the same for all folders anyway: those of a project's config run in the project, and agents of other people each
+   * have their own roots.
+   */
+  get #isPlaced(): boolean {
+    const { origin } = this.config;
+    const { cwd, sessionChannels } = this.#options;
+    return sessionChannels !== undefined || (origin.kind === "project" && dirname(origin.file) === cwd);
   }
 
   /** The working directory of servers that name none. */
@@ -274,6 +289,11 @@ export class App implements AsyncDisposable {
   /** The app to work with: a locked one opens another. Throws an error with the code of `lockedBy`. */
   async unlock(_signal: AbortSignal): Promise<App> {
     return this;
+  }
+
+  /** What the user must do before the servers of this config work, if others work meanwhile. */
+  get waitsFor(): string | undefined {
+    return undefined;
   }
 
   /** An app with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */

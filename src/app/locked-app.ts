@@ -21,12 +21,15 @@ export interface LockedOptions extends PoolOptions {
   open: () => Promise<App>;
   /** Whether the user at the agent may be asked. They must be the user who owns the config. */
   asks: boolean;
+  /** The app of the user's own config, which works until a project's config is trusted for the first time. */
+  meanwhile?: App | undefined;
 }
 
 const requestedSchema = choiceForm("Trust this config?", { trust: "Yes, trust it", no: "No" });
 
 export class LockedApp extends App {
   override readonly lockedBy: LockReason;
+  override readonly meanwhile: App | undefined;
   readonly #options: LockedOptions;
   /** Limits questions to one at a time. */
   readonly #semaphore = new Semaphore(1);
@@ -34,11 +37,13 @@ export class LockedApp extends App {
   readonly #sharing: { app: LockedApp; session: string | undefined } | undefined;
   #opened: App | undefined;
   #saidNo = false;
+  #waitsFor: string | undefined;
 
   constructor(sandbox: Sandbox, options: LockedOptions, sharing?: { app: LockedApp; session: string | undefined }) {
     super(emptyConfig(options.env), sandbox, options);
     this.#options = options;
     this.lockedBy = options.why;
+    this.meanwhile = options.meanwhile;
     this.#sharing = sharing;
   }
 
@@ -47,13 +52,28 @@ export class LockedApp extends App {
     return new LockedApp(this.sandbox, this.#options, { app: this, session });
   }
 
-  /** Tries to open the real app, and asks the user at the agent once about trust. Throws CONFIG_NOT_TRUSTED and CONFIG_INVALID. */
+  override get waitsFor(): string | undefined {
+    return this.#waitsFor;
+  }
+
+  /**
+   * Tries to open the real app, and asks the user at the agent once about trust. Throws CONFIG_NOT_TRUSTED and CONFIG_INVALID. A config that was
+   * trusted and has changed has no app meanwhile: the rules that the user has accepted with it would not count there.
+   */
   override async unlock(signal: AbortSignal): Promise<App> {
     if ((await this.#semaphore.acquire(signal)) === false)
       throw new ClaudikinsError("CANCELLED", "The call was cancelled");
     try {
       // The app may have been opened while this call waited.
-      return this.#opened ?? this.#remember(await this.#open(signal));
+      const opened = this.#opened ?? this.#forAgent(await this.#open(signal));
+      this.#opened = opened;
+      this.#waitsFor = undefined;
+      return opened;
+    } catch (error) {
+      const isNew = error instanceof NotTrusted && error.request !== undefined && !error.request.before;
+      if (!isNew || !this.meanwhile) throw error;
+      this.#waitsFor = error.text;
+      return this.#forAgent(this.meanwhile);
     } finally {
       this.#semaphore.release();
     }
@@ -61,15 +81,15 @@ export class LockedApp extends App {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await this.#opened?.[Symbol.asyncDispose]();
+    await this.meanwhile?.[Symbol.asyncDispose]();
     // An app that shares another one borrows its sandbox.
     if (!this.#sharing) await super[Symbol.asyncDispose]();
   }
 
-  #remember(opened: App): App {
+  #forAgent(app: App): App {
     const { responder } = this.pool.host;
-    if (responder) opened.pool.setHost({ responder });
-    this.#opened = opened;
-    return opened;
+    if (responder) app.pool.setHost({ responder });
+    return app;
   }
 
   async #open(signal: AbortSignal): Promise<App> {

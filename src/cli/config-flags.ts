@@ -16,10 +16,10 @@ import { canAsk, confirm } from "./prompt.ts";
 
 export const configArgs = {
   trust: flag("Trust this project's config for this run"),
-  config: option("Config file (default: CLAUDIKINS_CONFIG, the nearest claudikins.json, then your own)", {
-    valueHint: "file",
-    complete: "file",
-  }),
+  config: option(
+    'Config file (default: CLAUDIKINS_CONFIG, the nearest claudikins.json, then your own). Your own servers are added, unless the file has "extends": false',
+    { valueHint: "file", complete: "file" },
+  ),
 } as const satisfies Args;
 
 export const doorArgs = {

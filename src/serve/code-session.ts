@@ -90,7 +90,7 @@ export class CodeSession {
       const called = await observedAnswer(request, app, name, (observed) =>
         handler(args, app, signal, { ...context, ...observed }),
       );
-      const result = withFigures(this.#withProblem(called, app.reload?.problem), startedAt);
+      const result = withFigures(this.#withProblem(called, request.app.waitsFor ?? app.reload?.problem), startedAt);
       this.#count.answered(name, args, result);
       return result;
     } catch (thrown) {
@@ -120,7 +120,7 @@ export class CodeSession {
     return opened;
   }
 
-  /** Reports a problem with a changed config once. */
+  /** Reports a problem with the config once. */
   #withProblem(result: CallToolResult, problem: string | undefined): CallToolResult {
     const isNew = problem !== undefined && problem !== this.#mentionedProblem;
     this.#mentionedProblem = problem;

@@ -30,6 +30,8 @@ const locked = {
   CONFIG_NOT_TRUSTED: `The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. ${afterwards}`,
   CONFIG_INVALID: `The config of the MCP servers has a mistake. Until the user has corrected it, search_tools and execute_code return what is wrong. ${afterwards}`,
 };
+const waiting =
+  "This project has MCP servers of its own, which start once the user trusts its config: claudikins trust. The user's own servers work meanwhile.";
 
 const closed = "The user's policy allows no tool of the configured MCP servers.";
 
@@ -60,16 +62,16 @@ interface ServerLine {
 
 /**
  * The instructions in code mode, within their tokens. Those of the door come first. Every server is named before the calls of everyday
- * tools are shown; then come the servers' descriptions, and then signatures of small servers.
+ * tools are shown; then come the servers' descriptions, and then signatures of small servers. `taken` are tokens of texts before these.
  */
-export async function instructionsFor(app: App): Promise<string> {
+export async function instructionsFor(app: App, taken = 0): Promise<string> {
+  if (app.meanwhile) return `${waiting}\n${await instructionsFor(app.meanwhile, taken + estimateTokens(waiting))}`;
   if (app.lockedBy) return locked[app.lockedBy];
   const before = [app.config.instructions, firstSteps(app)].filter(Boolean).join("\n");
-  const rest = await serversText(app, estimateTokens(before));
+  const rest = await serversText(app, taken + estimateTokens(before));
   return [before, rest].filter(Boolean).join("\n");
 }
 
-/** `taken` are tokens of other texts. */
 async function serversText(app: App, taken: number): Promise<string> {
   const open = [...app.config.servers.keys()].filter((name) => !app.catalog.isClosed(name));
   const recognised = await recognisedServers(app, open);

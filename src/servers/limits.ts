@@ -145,6 +145,9 @@ export const stdioWriteChars = 65_536;
 /** Time for an answer to `server/discover`. A process that says nothing is of the older era. */
 export const discoverMs = 5_000;
 
+/** Time for an agent to name its roots, before a server is started that could be shared. Agents know them, so they need no longer. */
+export const rootsMs = 2_000;
+
 /** Time for a server to change its log level. */
 export const logLevelMs = 2_000;
 

@@ -161,6 +161,11 @@ export function looksSecret(name: string, value: string): boolean {
   return (knownToken.test(value) && value.length >= 16) || (speaksOfSecret(name) && isSecret(name, value));
 }
 
+/** Whether a part of a path is most likely a secret. */
+export function looksLikeToken(part: string): boolean {
+  return part.length >= 20 && /\d/.test(part) && !words.test(part);
+}
+
 function addEdits({ tools, variables }: ServerEdits, add: Add): void {
   for (const [name, value] of Object.entries(variables)) addValue(name, value, add, `\${${name}}`);
   const addTexts = (name: string, value: unknown): void => {
@@ -197,7 +202,7 @@ function addAddress(text: string, add: Add): boolean {
   // The original spelling, if it differs from the decoded value and from our own encoding.
   for (const [, name = "", value = ""] of search.matchAll(/[?&]([^=&]*)=([^&]*)/g))
     if (isSecret(name, value)) add(value);
-  for (const part of pathname.split("/")) if (part.length >= 20 && /\d/.test(part) && !words.test(part)) add(part);
+  for (const part of pathname.split("/")) if (looksLikeToken(part)) add(part);
   return true;
 }
 

@@ -1,4 +1,5 @@
 /** Opens the connection to each server when it is needed, and keeps it: one for all callers. */
+import { fileURLToPath } from "node:url";
 import type { ClientCapabilities } from "@modelcontextprotocol/client";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
@@ -7,7 +8,9 @@ import { didYouMean } from "../base/near-names.ts";
 import { metaWith, type TraceContext } from "../base/trace-context.ts";
 import { usesOwn } from "../config/credentials.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { homeOf } from "../config/locations.ts";
 import type { Label } from "../config/policy.ts";
+import { unlessAborted } from "./abort.ts";
 import { allNeighbours, type Neighbours } from "./box/neighbours.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
@@ -16,6 +19,7 @@ import type { EntryOptions } from "./entry-values.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
+import { rootsMs } from "./limits.ts";
 import { foreseenFailure } from "./missing-program.ts";
 import type { Notice } from "./notices.ts";
 import { withOwnKeys } from "./own-keys.ts";
@@ -33,6 +37,13 @@ export interface ConnectionOptions extends Omit<ChannelOptions, "redact"> {
   openChannel?: ChannelOpener | undefined;
   /** Records all messages. */
   trace?: MessageTrace | undefined;
+  /**
+   * Whether a server does the same in whatever folder it is started. It is started in the home folder then, and asks its agent nothing, so
+   * that all agents can share it. `rootsOf` returns the paths of the agent's roots, if it has any.
+   */
+  isAnywhere?:
+    | ((server: ServerConfig, rootsOf: (() => Promise<readonly string[]>) | undefined) => Promise<boolean>)
+    | undefined;
   /** Returns what earlier connections said about a server. */
   stored?: ((server: string) => StoredServer | undefined) | undefined;
 }
@@ -205,7 +216,6 @@ export class ServerConnections {
       onClose(redact(how), isWell);
       if (!this.#closing.signal.aborted) this.#listener.lost(server.name);
     };
-    const { responder, extensions } = this.#host();
     const { stored } = this.#options;
     const onNotice = (notice: Notice) => {
       if (!this.#closing.signal.aborted) this.#listener.notice(server.name, notice);
@@ -214,10 +224,9 @@ export class ServerConnections {
     const era = this.#eras.get(server.name) ?? eraOf(stored?.(server.name)?.protocol);
     const options = {
       ...this.#options,
+      ...(await this.#surroundingsOf(server)),
       log,
       redact,
-      responder,
-      extensions,
       era,
       helper,
       // An edited tool has another schema. It is listed if the server needs it.
@@ -247,6 +256,19 @@ export class ServerConnections {
       if (this.#keepsNotes(server) && !isClosing) noteFailure(server, toClaudikinsError(redacted), this.#options.env);
       throw redacted;
     }
+  }
+
+  async #surroundingsOf(server: ServerConfig): Promise<Host & { cwd: string }> {
+    const { isAnywhere, env, cwd } = this.#options;
+    const host = this.#host();
+    const { responder } = host;
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(rootsMs)]);
+    const rootsOf = async () => {
+      const asked = unlessAborted(responder!.listRoots!({ server: server.name, signal }), signal, server.name);
+      return (await asked).roots.map(({ uri }) => fileURLToPath(uri));
+    };
+    const hasRoots = responder?.capabilities.roots !== undefined && responder.listRoots !== undefined;
+    return (await isAnywhere?.(server, hasRoots ? rootsOf : undefined)) ? { cwd: homeOf(env) } : { ...host, cwd };
   }
 
   /** Another process may start the server and fill in the values. This one reads them to remove them from texts. */

@@ -74,6 +74,33 @@ export function recogniseByTools(tools: readonly string[]): CatalogServer | unde
   });
 }
 
+/**
+ * The folders that a server uses, if it does the same in whatever folder it is started: those that its arguments name. Undefined if the
+ * folder may make a difference. Whatever is not certain counts as a difference.
+ */
+export function foldersNamedBy(launch: Launch): string[] | undefined {
+  const { command = "", args = [], env = {} } = launch;
+  const uses = recognise(launch)?.folders ?? {};
+  const words = [command, ...args];
+  const packageIn = (word: string) =>
+    [installedPackage(word), withoutVersion(word), programName(word)].find((name) => name && Object.hasOwn(uses, name));
+  const at = words.findLastIndex((word) => packageIn(word) !== undefined);
+  const start = words.slice(0, at + 1);
+  const isElsewhere = (word: string) =>
+    changesFolder.test(word) || (/[\\/]/.test(word) && installedPackage(word) !== undefined && !isAbsolute(word));
+  const isProgramElsewhere = /[\\/]/.test(command) && !isAbsolute(command);
+  if (at === -1 || isProgramElsewhere || start.some(isElsewhere)) return undefined;
+  if ([...words, ...Object.values(env)].some((text) => relativePath.test(text))) return undefined;
+  if (uses[packageIn(words[at]!)!] === "none") return [];
+  const named = words.slice(at + 1).flatMap((word) => (word.startsWith("-") ? (/=(.*)$/.exec(word)?.[1] ?? []) : word));
+  return named.length > 0 && named.every((path) => isAbsolute(path)) ? named : undefined;
+}
+
+/** Options of wrappers and package runners with the folder that the program is started in or taken from. */
+const changesFolder = /^(?:-C|--(?:chdir|cwd|directory|dir|prefix|project))(?:=|$)/;
+
+const relativePath = /(?:^|[=:,])\.{1,2}(?:[\\/]|$)/;
+
 /** Whether the entry starts the demo server of the executable. */
 function isDemo({ command = "", args = [] }: Launch): boolean {
   return programName(command) === "claudikins" && args[0] === "demo";

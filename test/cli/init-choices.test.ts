@@ -237,18 +237,23 @@ describe("a value that VS Code asked for", () => {
     });
   });
 
-  test("is requested once at a terminal, and written to the user's config", async () => {
+  const kept = () =>
+    JSON.parse(readFileSync(join(folder.path, ".local/share/claudikins/secrets.json"), "utf8")).secrets.MAPS_KEY.value;
+  const referred = {
+    command: "maps",
+    args: ["--key=${secret:MAPS_KEY}"],
+    env: { MAPS_API_KEY: "${secret:MAPS_KEY}" },
+  };
+
+  test("is requested once at a terminal, and goes to the keychain if it is a password", async () => {
     const { stderr, exitCode } = await run(["init", "--no-start", "--apply"], {
       terminal: true,
       answers: ["s3cr3t-0815", "n"],
     });
     expect(exitCode).toBe(0);
     expect(stderr).toContain('maps needs MAPS_KEY: the agent asked you for "Key of the maps"\n');
-    expect(config().maps).toEqual({
-      command: "maps",
-      args: ["--key=s3cr3t-0815"],
-      env: { MAPS_API_KEY: "s3cr3t-0815" },
-    });
+    expect(config().maps).toEqual(referred);
+    expect(kept()).toBe("s3cr3t-0815");
     expect(stderr).not.toContain("s3cr3t-0815");
   });
 
@@ -273,7 +278,8 @@ describe("a value that VS Code asked for", () => {
     const { servers } = await init("--env", "MAPS_KEY=abc", "--env", "MAPS_API_KEY=abc");
     expect(servers).toMatchObject([{ server: "maps", needs: [] }]);
     expect(servers[0].notes).toBeUndefined();
-    expect(config().maps).toEqual({ command: "maps", args: ["--key=abc"], env: { MAPS_API_KEY: "abc" } });
+    expect(config().maps).toEqual(referred);
+    expect(kept()).toBe("abc");
     // A second run recognises it.
     await run(["restore"]);
     expect((await init()).config.written).toBe(false);

@@ -59,11 +59,14 @@ test("init lists the servers in one table, writes the config with --apply, and c
     docs-claude-code  claude-code  http  -  -  -
     --- stderr
 
+    note: github may use the folder that it starts in, so it has one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry
     note: keyed stays in FOLDER/.cursor/mcp.json: it needs KEY_OF_MINE, not set here. Set this and run claudikins init again, or add --env KEY_OF_MINE=value
 
-    note: 1 value of imported servers looks like a secret:
+    note: 3 values of imported servers look like secrets:
       github: GITHUB_TOKEN
-    To keep it in the system's keychain and not in the config: claudikins init --secrets move
+      docs: key
+      docs-claude-code: key
+    To keep them in the system's keychain and not in the config: claudikins init --secrets move
 
     Wrote FOLDER/.config/claudikins/claudikins.json
     Changed claude-code: FOLDER/.claude.json
@@ -115,11 +118,14 @@ test("without consent, only the config is written", async () => {
     docs-claude-code  claude-code  http  -  -  -
     --- stderr
 
+    note: github may use the folder that it starts in, so it has one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry
     note: keyed stays in FOLDER/.cursor/mcp.json: it needs KEY_OF_MINE, not set here. Set this and run claudikins init again, or add --env KEY_OF_MINE=value
 
-    note: 1 value of imported servers looks like a secret:
+    note: 3 values of imported servers look like secrets:
       github: GITHUB_TOKEN
-    To keep it in the system's keychain and not in the config: claudikins init --secrets move
+      docs: key
+      docs-claude-code: key
+    To keep them in the system's keychain and not in the config: claudikins init --secrets move
 
     Wrote FOLDER/.config/claudikins/claudikins.json
 
@@ -183,6 +189,7 @@ test("a dry run shows each line that would change, and writes nothing", async ()
     +
     --- stderr
 
+    note: github may use the folder that it starts in, so it has one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry
     note: Codex will run the tools of claudikins without asking, because codex exec cancels execute_code otherwise. The policy of your config decides about calls: for questions before calls that may destroy something, set "policy": { "confirm": "destructive" }
 
     note: 1 value of imported servers looks like a secret:
@@ -329,7 +336,29 @@ describe("a server that does not start", () => {
     folder.write(".claude.json", { mcpServers: servers });
     const { stderr, exitCode } = await run(["init"], { terminal: true, answers: [answer, "y"] });
     expect([exitCode, files()]).toEqual([0, expected]);
-    expect(stderr).toContain("\n1 server did not start: broken\nImport what did not start as well?");
+    expect(stderr).toContain("\nbroken did not start. Import it as well? Otherwise it stays");
+  });
+
+  test("is asked about by itself, so that one is imported and another stays", async () => {
+    folder.write(".claude.json", { mcpServers: { ...servers, second: fixture("crash-on-start", "second") } });
+    await run(["init"], { terminal: true, answers: ["n", "y", "y"] });
+    expect(files()).toEqual([
+      ["odd", "second"],
+      ["broken", "claudikins"],
+    ]);
+  });
+
+  test("can be repaired in the config, and a later init says how to keep the repaired entry", async () => {
+    folder.write(".claude.json", { mcpServers: servers });
+    await run(["init", "--no-start", "--apply"]);
+    await run(["restore"]);
+    folder.write(".config/claudikins/claudikins.json", {
+      mcpServers: { ...servers, broken: fixture("odd", "repaired") },
+    });
+    const { exitCode, stderr } = await run(["init", "--no-start", "--apply"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--prefer broken=claudikins")]);
+    expect((await run(["init", "--no-start", "--apply", "--prefer", "broken=claudikins"])).exitCode).toBe(0);
+    expect(config().mcpServers.broken.args).toContain("repaired");
   });
 
   test("stays alone if it shares its name with a server that starts", async () => {
@@ -364,11 +393,26 @@ test("a dry run starts the servers and writes nothing, even if a server announce
   expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
 });
 
-test("--timeout limits the wait for a server that never answers", async () => {
-  folder.write(".claude.json", { mcpServers: { slow: fixture("never-starts"), odd: fixture("odd") } });
+test("--timeout limits the wait for a slow server, which is told apart from a broken one", async () => {
+  const mcpServers = { slow: fixture("never-starts"), broken: fixture("crash-on-start"), odd: fixture("odd") };
+  folder.write(".claude.json", { mcpServers });
   const { exitCode, stdout } = await run(["init", "--json", "--timeout", "3s"]);
   expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout).servers[0].problem.message).toBe("slow did not answer in time");
+  const [slow, broken] = JSON.parse(stdout).servers;
+  expect(slow).toMatchObject({ slow: true, problem: { message: "slow did not answer within 3 s" } });
+  expect(broken).toMatchObject({ problem: { message: expect.stringContaining("did not start") } });
+  expect(broken).not.toHaveProperty("slow");
+});
+
+test("a server that was late beside others is tried again alone", async () => {
+  const { command, args = [] } = fixture("odd");
+  const first = { command: "sh", args: ["-c", 'sleep 4; exec "$@"', "sh", command, ...args] };
+  folder.write(".claude.json", { mcpServers: { late: first, odd: fixture("odd") } });
+  const { exitCode, stdout } = await run(["init", "--json", "--timeout", "3s"]);
+  expect([exitCode, JSON.parse(stdout).servers[0]]).toEqual([
+    0,
+    expect.objectContaining({ tools: expect.any(Number) }),
+  ]);
 });
 
 test("Ctrl-C writes nothing", async () => {
@@ -493,6 +537,37 @@ describe("values that look like secrets", () => {
     const again = await run(["init", "--no-start", "--apply"]);
     expect([again.exitCode, again.stderr]).toEqual([0, expect.not.stringContaining("look like secrets")]);
     expect(Object.keys(config().mcpServers)).toEqual(["github", "api", "own"]);
+  });
+
+  test("move from arguments and addresses as well, and a second run recognises the servers", async () => {
+    folder.write(".cursor/mcp.json", {
+      mcpServers: {
+        flag: { command: "a", args: ["--api-key", "k-0815-4711-abc", "--mode", "fast", "."] },
+        joined: { command: "b", args: ["--token=t-0815-4711-abc"] },
+        header: {
+          command: "npx",
+          args: ["mcp-remote", "https://h.example.com", "--header", "Authorization: Bearer b-0815-4711"],
+        },
+        db: { command: "npx", args: ["server-postgres", "postgresql://ann:pw-0815-4711@localhost/shop"] },
+        query: { url: "https://q.example.com/mcp?apiKey=q-0815-4711-abc&mode=x" },
+        path: { url: "https://p.example.com/s/p0815p4711pabcdefghijk/mcp" },
+      },
+    });
+    const done = await run(["init", "--no-start", "--apply", "--secrets", "move"]);
+    expect([done.exitCode, `${done.stdout}${done.stderr}`]).toEqual([0, expect.not.stringContaining("0815")]);
+    const { flag, joined, header, db, query, path } = config().mcpServers;
+    expect([flag.args, joined.args, header.args.at(-1), db.args[1], query.url, path.url]).toEqual([
+      ["--api-key", "${secret:FLAG_API_KEY}", "--mode", "fast", "."],
+      ["--token=${secret:JOINED_TOKEN}"],
+      "Authorization: Bearer ${secret:HEADER_AUTHORIZATION}",
+      "postgresql://ann:${secret:DB_PASSWORD}@localhost/shop",
+      "https://q.example.com/mcp?apiKey=${secret:QUERY_APIKEY}&mode=x",
+      "https://p.example.com/s/${secret:PATH_URL_TOKEN}/mcp",
+    ]);
+    expect(stored().DB_PASSWORD.value).toBe("pw-0815-4711");
+    await run(["restore"]);
+    const again = await run(["init", "--no-start", "--apply"]);
+    expect([again.exitCode, again.stderr]).toEqual([0, expect.not.stringContaining("look like secrets")]);
   });
 
   test("move if the user agrees, and are named without their values", async () => {

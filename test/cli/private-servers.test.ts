@@ -30,6 +30,21 @@ test("init names the servers that run once for each agent", async () => {
   ]);
 });
 
+test("init names the servers that run once for each folder, and says how they run once", async () => {
+  const files = (...args: string[]) => npx("@modelcontextprotocol/server-filesystem", ...args);
+  folder.write(".cursor/mcp.json", {
+    mcpServers: { web: browser, notes: memory, here: files("."), there: files("/srv/files"), own: npx("@acme/mcp") },
+  });
+  const { stdout, stderr } = await run("init", "--dry-run", "--no-start");
+  expect(stdout + stderr).toContain(
+    'note: here and own may use the folder that they start in, so they have one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry',
+  );
+  const { servers } = JSON.parse((await run("init", "--dry-run", "--no-start", "--json")).stdout);
+  expect(servers.filter((each: object) => "perFolder" in each).map(({ server }: { server: string }) => server)).toEqual(
+    ["here", "own"],
+  );
+});
+
 test("init recognises an unknown server by the tools that it lists when it is started", async () => {
   const tools = folder.write("tools.json", [{ name: "set_working_directory", inputSchema: { type: "object" } }]);
   folder.write(".cursor/mcp.json", { mcpServers: { unknown: fixture("from-file", tools) } });

@@ -196,6 +196,53 @@ test("servers run in their project's folder; those of the user's config run in t
   expect([same.pid === first.pid, other.pid === first.pid]).toEqual([true, false]);
 });
 
+describe("two sessions of Claude Code in two folders, and Codex", () => {
+  const roots = (path: string): HostOptions => ({
+    capabilities: { roots: {}, elicitation: {} },
+    prepare: (client) =>
+      client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: pathToFileURL(path).href }] })),
+  });
+
+  /** A program with the name of a well-known one, which reports its process and its folder. */
+  function named(path: string, mark: string): string {
+    const { command, args = [] } = fixture("seen", `${project.path}/${mark}`);
+    const file = project.write(path, `#!/bin/sh\nexec ${shellLine([command, ...args])} "$@"\n`);
+    chmodSync(file, 0o755);
+    return file;
+  }
+
+  test("share one process of memory, filesystem and git; servers with a state, and unknown ones, stay apart", async () => {
+    const [one, two, three, notes] = ["work/one", "work/two", "work/three", "notes"].map((name) => {
+      const path = join(project.path, name);
+      mkdirSync(path, { recursive: true });
+      return path;
+    }) as [string, string, string, string];
+    mkdirSync(join(project.path, "home"), { recursive: true });
+    const program = (name: string) => named(`node_modules/${name}/cli.sh`, name.replaceAll("/", "-"));
+    project.write("config/claudikins/claudikins.json", {
+      mcpServers: {
+        memory: { command: program("@modelcontextprotocol/server-memory") },
+        files: { command: program("@modelcontextprotocol/server-filesystem"), args: [notes] },
+        git: { command: named("bin/mcp-server-git", "git"), args: ["--repository", notes] },
+        browser: { command: program("@playwright/mcp") },
+        other: fixture("seen", `${project.path}/other`),
+        work: { command: program("@modelcontextprotocol/server-filesystem"), args: [join(project.path, "work")] },
+      },
+    });
+    await using claude = await openHost({ path: one }, { ...roots(one), env });
+    await using other = await openHost({ path: two }, { ...roots(two), env });
+    await using codex = await openHost({ path: three }, { capabilities: { elicitation: {} }, env });
+    const seen = (server: string) => Promise.all([claude, other, codex].map((each) => seenByHost(each, server)));
+    const processes = async (server: string) => new Set((await seen(server)).map(({ pid }) => pid)).size;
+    for (const server of ["memory", "files", "git"]) expect([server, await processes(server)]).toEqual([server, 1]);
+    expect((await seen("memory")).map(({ cwd }) => cwd)).toEqual(Array(3).fill(join(project.path, "home")));
+    for (const server of ["browser", "other"]) expect([server, await processes(server)]).toEqual([server, 3]);
+    expect((await seen("other")).map(({ cwd }) => cwd)).toEqual([one, two, three]);
+    // Both agents of the folder above open less of it than their user has named.
+    expect(await processes("work")).toBe(3);
+  });
+});
+
 describe("hosts with elicitation", () => {
   const capabilities = { elicitation: { form: {} } };
   const form = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };

@@ -19,6 +19,7 @@ beforeEach(() => {
   env = {
     HOME: join(folder.path, "home"),
     XDG_DATA_HOME: join(folder.path, "data"),
+    XDG_CONFIG_HOME: join(folder.path, "home", ".config"),
     CI: "",
     TOKEN: "secret-of-the-user",
   };
@@ -85,6 +86,74 @@ describe("an agent that cannot ask a person", () => {
     await using agent = await host({ capabilities: { sampling: {} } });
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["search_tools", "execute_code"]);
+  });
+});
+
+describe("in a cloned folder, the user's own servers keep working", () => {
+  const own = (more: object = {}) =>
+    folder.write("home/.config/claudikins/claudikins.json", {
+      mcpServers: { mine: fixture("seen", `${folder.path}/mine`) },
+      ...more,
+    });
+  const seen = (to: TestHost) => to.call("execute_code", { code: "return (await mine.seen()).cwd" });
+
+  test("and those of the project wait: nothing of its config is used or shown, and the agent is told once", async () => {
+    const file = write({ policy: { deny: ["*.*"] }, mode: "direct" });
+    own();
+    await using agent = await host();
+    expect(agent.client.getInstructions()).toMatch(/claudikins trust.*mine/s);
+    expect(agent.client.getInstructions()).not.toMatch(/INJECTED|odd|evil/);
+    const first = textOf(await seen(agent));
+    expect(first).toStartWith(folder.path);
+    expect(first).toContain(`claudikins trust ${file}`);
+    expect(textOf(await seen(agent))).not.toContain("claudikins trust");
+    expect(textOf(await agent.call("search_tools", { query: "seen" }))).toContain("mine.seen");
+    const ofProject = await execute(agent);
+    expect(ofProject["isError"]).toBe(true);
+    expect(textOf(ofProject)).not.toMatch(/secret-of-the-user|INJECTED|42/);
+    expect(started()).toBe(false);
+    // Programs write to the user's own folders, and not to those of the project.
+    await agent.call("execute_code", { code: "await fs.writeFile('workspace/a.txt', 'x')" });
+    expect(existsSync(join(folder.path, ".claudikins"))).toBe(false);
+  });
+
+  test("until the project's config is trusted: then its own rules count", async () => {
+    write({ policy: { deny: ["mine.*"] } });
+    own();
+    await using agent = await host();
+    expect(textOf(await seen(agent))).toStartWith(folder.path);
+    expect((await trust()).exitCode).toBe(0);
+    expect(textOf(await execute(agent))).toStartWith("42");
+    expect((await seen(agent))["isError"]).toBe(true);
+  });
+
+  test("also after the person has said no", async () => {
+    write();
+    own();
+    const { asked, options } = answering({ action: "accept", content: { answer: "no" } });
+    await using agent = await host(options);
+    expect(textOf(await seen(agent))).toStartWith(folder.path);
+    expect(textOf(await seen(agent))).toStartWith(folder.path);
+    expect(asked).toHaveLength(1);
+    expect(started()).toBe(false);
+  });
+
+  test("behind the door of the entry, and only there", async () => {
+    write({ doors: { work: { servers: ["odd", "evil", "mine"] } } });
+    own({ doors: { home: { servers: ["mine"] } } });
+    await using agent = await openHost(folder, { env, flags: ["--door", "work"] });
+    expect((await seen(agent))["isError"]).toBe(true);
+  });
+
+  test("but a config that was trusted and has changed lets nothing work, because its rules would not count", async () => {
+    write({ policy: { deny: ["mine.*"] } });
+    own();
+    expect((await trust()).exitCode).toBe(0);
+    write({ policy: { deny: [] } });
+    await using agent = await host();
+    const result = await seen(agent);
+    expect(result["isError"]).toBe(true);
+    expect(textOf(result)).toContain("has changed since you trusted it");
   });
 });
 

@@ -21,6 +21,7 @@ export const server = {
   ],
   confined: { network: ["api.hubapi.com"] },
   session: "shared",
+  folders: { "@hubspot/mcp-server": "none" },
   signIn: "token",
   labels: {
     "*": ["untrusted", "private"],

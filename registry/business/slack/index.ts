@@ -33,6 +33,7 @@ export const server = {
   ],
   confined: { network: ["slack.com"] },
   session: "shared",
+  folders: { "@modelcontextprotocol/server-slack": "none" },
   signIn: "token",
   labels: {
     "*": ["untrusted", "private"],

@@ -22,6 +22,7 @@ export const server = {
     },
   ],
   session: "shared",
+  folders: { "@stripe/mcp": "none" },
   signIn: "token",
   labels: {
     "*": ["private"],

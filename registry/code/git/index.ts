@@ -18,6 +18,7 @@ export const server = {
     },
   },
   session: "shared",
+  folders: { "mcp-server-git": "named" },
   signIn: "none",
   labels: {
     "*": [],

@@ -38,6 +38,7 @@ export const server = {
     },
   ],
   session: "shared",
+  folders: { "@modelcontextprotocol/server-github": "none" },
   signIn: "token",
   labels: {
     "*": [],

@@ -16,6 +16,7 @@ export const server = {
   ],
   confined: { network: true },
   session: "shared",
+  folders: { "@modelcontextprotocol/server-postgres": "none" },
   signIn: "token",
   labels: {
     "*": ["untrusted", "private"],

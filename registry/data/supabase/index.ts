@@ -27,6 +27,7 @@ export const server = {
   ],
   confined: { network: ["api.supabase.com"] },
   session: "shared",
+  folders: { "@supabase/mcp-server-supabase": "none" },
   signIn: "token",
   labels: {
     "*": [],

@@ -13,6 +13,7 @@ export const server = {
   ],
   confined: { write: ["${FILESYSTEM_ROOT:-.}"] },
   session: "shared",
+  folders: { "@modelcontextprotocol/server-filesystem": "named" },
   signIn: "none",
   labels: {
     "*": [],

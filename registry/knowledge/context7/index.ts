@@ -23,6 +23,7 @@ export const server = {
   ],
   confined: { network: ["context7.com"] },
   session: "shared",
+  folders: { "@upstash/context7-mcp": "none" },
   signIn: "none",
   labels: {
     "*": ["untrusted"],

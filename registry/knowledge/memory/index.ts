@@ -18,6 +18,7 @@ export const server = {
   // It replaces the file by a new one, for which it needs the folder.
   confined: { write: ["${MEMORY_FILE_PATH}/.."] },
   session: "shared",
+  folders: { "@modelcontextprotocol/server-memory": "none" },
   signIn: "none",
   labels: {
     "*": [],

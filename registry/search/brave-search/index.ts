@@ -31,6 +31,7 @@ export const server = {
   ],
   confined: { network: ["api.search.brave.com"] },
   session: "shared",
+  folders: { "@brave/brave-search-mcp-server": "none", "@modelcontextprotocol/server-brave-search": "none" },
   signIn: "token",
   labels: {
     "*": ["untrusted"],

@@ -16,6 +16,7 @@ export const server = {
   variables: [{ name: "EXA_API_KEY", required: true, what: "an API key", from: "https://dashboard.exa.ai/api-keys" }],
   confined: { network: ["api.exa.ai"] },
   session: "shared",
+  folders: { "exa-mcp-server": "none" },
   signIn: "token",
   labels: {
     "*": ["untrusted"],

@@ -20,6 +20,7 @@ export const server = {
   variables: [{ name: "TAVILY_API_KEY", required: true, what: "an API key", from: "https://app.tavily.com/home" }],
   confined: { network: ["api.tavily.com"] },
   session: "shared",
+  folders: { "tavily-mcp": "none" },
   signIn: "token",
   labels: {
     "*": ["untrusted"],

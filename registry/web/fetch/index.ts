@@ -20,6 +20,7 @@ export const server = {
   variables: [],
   confined: { server: { command: "mcp-server-fetch", sandbox: { network: true } } },
   session: "shared",
+  folders: { "mcp-server-fetch": "none" },
   signIn: "none",
   labels: {
     "*": ["untrusted", "public"],

@@ -9,10 +9,11 @@ import { type Log, openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
 import { type Config, mistakeLines } from "../../config/load.ts";
-import { httpTokenFile } from "../../config/locations.ts";
+import { httpTokenFile, userConfigFile } from "../../config/locations.ts";
 import { configMark } from "../../config/mark.ts";
 import { type Person, requireUsable } from "../../config/oidc.ts";
 import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
+import { NotTrusted } from "../../config/trust/not-trusted.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
@@ -67,10 +68,12 @@ export default command({
     if (choice) takeMoreSockets(io);
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
-    const openAs = async (asks: boolean) => {
+    const openAs = async (asks: boolean, config = args.config) => {
+      const from = { ...args, config };
+      const found = { ...place, flag: config };
       const opened = await openApp(
         io,
-        { ...args, skipsConditions: choice === undefined },
+        { ...from, skipsConditions: choice === undefined },
         {
           sharing: "host",
           asks,
@@ -80,16 +83,17 @@ export default command({
           observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
           // Replicas continue what one of them leaves.
           whenLeft: async (ids, file) =>
-            choice && opened.store.continuations ? [] : continuedInDaemon(ids, file, args, io),
-          reload: { choice: place, load: () => openConfig(args, io, false), mark: configMark(place) },
+            choice && opened.store.continuations ? [] : continuedInDaemon(ids, file, from, io),
+          reload: { choice: found, load: () => openConfig(from, io, false), mark: configMark(found) },
         },
       );
       applyFlags(opened.config, args);
       return opened;
     };
     const mayShow = () => isAnsweredFor({ ...place, trust: args.trust }) || discoverConfig(place).kind === "user";
+    const openOwn = () => openAs(false, userConfigFile(io.env));
     await using app = await openAs(choice !== undefined).catch((error) =>
-      lockedApp(error, { open: () => openAs(false), asks: choice === undefined, mayShow }, io),
+      lockedApp(error, { open: () => openAs(false), openOwn, asks: choice === undefined, mayShow }, io),
     );
     for (const line of mistakeLines(app.config)) await io.stderr.write(`${warningLabel} ${line}\n`);
     using _guard = guardSignals(app.log);
@@ -148,13 +152,19 @@ Agents start this command themselves. To set up your agents: claudikins init.
 To serve over HTTP: claudikins serve --http 4600. To stop: Ctrl-C.
 `;
 
+interface LockedChoices extends Pick<LockedOptions, "open" | "asks"> {
+  mayShow: () => boolean;
+  /** Opens the app of the user's own config, as if the project had none. */
+  openOwn: () => Promise<App>;
+}
+
 /**
  * Returns an app that answers until the config is trusted, and for one agent also until it is correct: over HTTP, the config says who may
  * call. Throws every other error.
  */
 async function lockedApp(
   error: unknown,
-  { mayShow, ...options }: Pick<LockedOptions, "open" | "asks"> & { mayShow: () => boolean },
+  { mayShow, openOwn, ...options }: LockedChoices,
   { cwd, env, stderr }: Io,
 ): Promise<App> {
   const { code, message, hint } = toClaudikinsError(error);
@@ -165,8 +175,12 @@ async function lockedApp(
     import("../../sandbox/sandbox.ts"),
   ]);
   const log = await openLog(env["CLAUDIKINS_LOG"]);
+  const isNew = error instanceof NotTrusted && error.request !== undefined && !error.request.before;
+  // Without a config of their own, or with one that cannot be used, everything waits.
+  const meanwhile = isNew && options.asks ? await openOwn().catch(() => undefined) : undefined;
   return new LockedApp(new Sandbox(), {
     ...options,
+    meanwhile,
     why: code,
     showsConfig: code === "CONFIG_INVALID" && mayShow(),
     env,

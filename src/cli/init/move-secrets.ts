@@ -1,13 +1,10 @@
 /** Moves secrets in plain text out of the entries that init imports, if the user agrees. */
 import { counted } from "../../base/counted.ts";
-import { messageOf } from "../../base/errors.ts";
-import { KeychainFailure } from "../../base/keychain.ts";
-import { setSecret } from "../../config/secrets/store.ts";
 import { namesFor, type PlainSecret, plainSecretsOf, refer } from "../../setup/agents/plain-secrets.ts";
 import { planSwitch } from "../../setup/agents/switch-over.ts";
-import { warningLabel } from "../palette.ts";
 import { confirm } from "../prompt.ts";
 import type { InitContext } from "./context.ts";
+import { keepSecret } from "./keep-secret.ts";
 import type { StartedPlan } from "./start-servers.ts";
 
 export const secretWishes = ["move", "keep"] as const;
@@ -24,23 +21,9 @@ export async function moveSecrets(
   const ofUser = started.filter(({ plan }) => plan.inventory.configFile.kind === "user");
   const secrets = ofUser.flatMap(({ plan }) => plainSecretsOf(plan.inventory.servers));
   if (secrets.length === 0 || wish === "keep" || !(await wants(secrets, wish, context))) return;
-  const { io, say, isDry } = context;
+  const { io, isDry } = context;
   const names = await namesFor(secrets, io.env);
-  for (const [secret, name] of names) {
-    if (!isDry) {
-      try {
-        const { why } = await setSecret(name, secret.value, { env: io.env });
-        const where =
-          why === undefined ? "the system's keychain" : `a file that only you can read: the keychain ${why}`;
-        await say(`Set ${name} in ${where}\n`);
-      } catch (error) {
-        if (!(error instanceof KeychainFailure)) throw error;
-        await say(`${warningLabel} the keychain ${messageOf(error)}, so ${name} stays in the config\n`);
-        continue;
-      }
-    }
-    refer(secret, name);
-  }
+  for (const [secret, name] of names) if (isDry || (await keepSecret(name, secret.value, context))) refer(secret, name);
   for (const start of ofUser) {
     start.plan = await planSwitch(start.plan.inventory, { env: io.env, named: context.named });
   }

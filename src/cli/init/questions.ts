@@ -7,6 +7,7 @@ import { variablesIn } from "../../config/expand.ts";
 import { type Redact, speaksOfSecret } from "../../servers/secrets.ts";
 import { chooseOne, keepAll, leaveAll, wishesOf } from "../../setup/agents/choices.ts";
 import { type Conflict, configOrigin, essence, type Inventory, type MergedServer } from "../../setup/agents/merge.ts";
+import { namesFor } from "../../setup/agents/plain-secrets.ts";
 import { maskOf } from "../../setup/agents/secrets.ts";
 import { chosenAgents } from "../../setup/agents/supported/agents.ts";
 import type { Supplied } from "../../setup/agents/supported/model.ts";
@@ -16,9 +17,11 @@ import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ask, choose } from "../prompt.ts";
 import type { InitContext } from "./context.ts";
+import { keepSecret } from "./keep-secret.ts";
 
 interface ImportFlags {
   env: string[];
+  secrets?: string | undefined;
   host: string[];
   prefer: string[];
   project?: boolean | undefined;
@@ -27,10 +30,8 @@ interface ImportFlags {
 }
 
 /** Finds the servers, and settles which of several gets a name and which values variables get. Throws USAGE and SERVER_NOT_FOUND. */
-export async function surveyed(
-  flags: ImportFlags,
-  { io, asks, isDry, named, surroundings }: InitContext,
-): Promise<Survey> {
+export async function surveyed(flags: ImportFlags, context: InitContext): Promise<Survey> {
+  const { io, asks, isDry, named, surroundings } = context;
   const pairs = parsePairs(flags.env, "--env", { form: /^([A-Za-z_]\w*)=([\s\S]+)$/, shown: "NAME=value" });
   const given = new Map([...pairs].map(([name, value = ""]) => [name, value]));
   const survey = await takeSurvey(chosenAgents(flags.host), {
@@ -49,8 +50,8 @@ export async function surveyed(
   await fillIn(
     filled.flatMap(({ servers }) => servers),
     given,
-    io,
-    { asks },
+    context,
+    { keepsSecrets: flags.secrets !== "keep" && !isDry },
   );
   return survey;
 }
@@ -81,15 +82,16 @@ function refuseConflicts(inventories: readonly Inventory[]): void {
 }
 
 /**
- * Replaces variables in new entries with given values, and with values that the user types for what an agent supplied. Variables
- * without a value are kept. Throws USAGE for a given variable that no entry refers to.
+ * Replaces variables in new entries with given values, and with values that the user types for what an agent supplied. Passwords become
+ * secrets of the user. Variables without a value are kept. Throws USAGE for a given variable that no entry refers to.
  */
 async function fillIn(
   servers: readonly MergedServer[],
   given: ReadonlyMap<string, string>,
-  io: Io,
-  { asks }: { asks: boolean },
+  context: InitContext,
+  { keepsSecrets }: { keepsSecrets: boolean },
 ): Promise<void> {
+  const { io, asks } = context;
   const fresh = servers.filter(({ isThere }) => !isThere);
   const variables = new Set(fresh.flatMap(({ entry }) => [...variablesIn(entry)]));
   for (const name of given.keys()) {
@@ -102,11 +104,19 @@ async function fillIn(
   }
   const typed = new Map<string, string>();
   for (const server of fresh) {
+    const passwords: { server: MergedServer; at: ["env"]; key: string; value: string }[] = [];
     for (const one of server.supplied) {
       const isKnown = given.has(one.variable) || typed.has(one.source) || io.env[one.variable];
       if (asks && !isKnown) typed.set(one.source, await askFor(server.name, one, io));
       const value = given.get(one.variable) ?? typed.get(one.source);
-      if (value) server.entry = filled(server.entry, one.variable, value);
+      if (value && one.isSecret && keepsSecrets) passwords.push({ server, at: ["env"], key: one.variable, value });
+      else if (value) server.entry = filled(server.entry, one.variable, value);
+    }
+    const kept = new Map<string, boolean>();
+    for (const [{ key, value }, name] of await namesFor(passwords, io.env)) {
+      const isKept = kept.get(name) ?? (await keepSecret(name, value, context));
+      kept.set(name, isKept);
+      server.entry = filled(server.entry, key, isKept ? `\${secret:${name}}` : value);
     }
     for (const [name, value] of given) server.entry = filled(server.entry, name, value);
     const left = variablesIn(server.entry);
@@ -184,5 +194,7 @@ export function decisionText(inventories: readonly Inventory[]): string {
   const [first] = inventories.flatMap((each) => each.conflicts);
   const origin = first?.choices.at(-1)?.from[0];
   const whose = origin?.folder ?? origin?.host ?? configOrigin;
-  return `To keep all of them under different names: --keep-both. To import only one and leave the others where they are: --prefer ${first?.name}=${whose}. To let the servers of ${whose} keep their names and rename the others: --prefer ${whose}.`;
+  const isThere = first?.choices.some((choice) => choice.isThere);
+  const own = isThere ? `To keep the entry of your config as it is: --prefer ${first?.name}=${configOrigin}. ` : "";
+  return `${own}To keep all of them under different names: --keep-both. To import only one and leave the others where they are: --prefer ${first?.name}=${whose}. To let the servers of ${whose} keep their names and rename the others: --prefer ${whose}.`;
 }

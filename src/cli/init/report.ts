@@ -46,10 +46,12 @@ const rowShape = record({
   "disabled?": exactly(true),
   new: about("Whether the server was not in the config before", yesOrNo),
   "session?": about("Whether agents share one process of the server, or each has its own", oneOf("shared", "private")),
+  "perFolder?": about("Whether the server has one process for each folder that agents work in", exactly(true)),
   "notes?": texts,
   "tools?": number,
   "tokens?": about("Estimated tokens of the tools' definitions", number),
   "problem?": problem,
+  "slow?": about("It did not answer in time, started alone either; it may be fine", exactly(true)),
   "left?": about("It did not start, so it stays in its agent's settings and the config does not get it", exactly(true)),
 });
 export type ServerRow = ValueOf<typeof rowShape>;
@@ -76,7 +78,9 @@ export const initShape = record({
 });
 
 /** The tools of a server, their names, and the tokens that their definitions take in an agent's context. */
-export type Measured = { tools: number; names: string[]; tokens: number } | { tools?: undefined; problem: Problem };
+export type Measured =
+  | { tools: number; names: string[]; tokens: number }
+  | { tools?: undefined; problem: Problem; isSlow?: true };
 
 export function rowsOf(
   { inventory, config }: SwitchPlan,
@@ -102,15 +106,23 @@ export function rowsOf(
       ...(configured ? {} : { disabled: true as const }),
       new: !isThere,
       ...(session ? { session: session.session } : {}),
+      ...(session?.isPerFolder ? { perFolder: true as const } : {}),
       ...(all.length > 0 ? { notes: all } : {}),
       ...(answer?.tools === undefined ? {} : { tools: answer.tools, tokens: answer.tokens }),
       ...(problem ? { problem } : {}),
+      ...(answer?.tools === undefined && answer?.isSlow ? { slow: true as const } : {}),
     };
   });
 }
 
-/** How agents share each server that is not disabled. `isMixed`: the entry lets them share a state. */
-export type ServerSessions = ReadonlyMap<string, { session: "shared" | "private"; isMixed: boolean }>;
+/**
+ * How agents share each server that is not disabled. `isMixed`: the entry lets them share a state. `isPerFolder`: the server may do something
+ * else in each folder.
+ */
+export type ServerSessions = ReadonlyMap<
+  string,
+  { session: "shared" | "private"; isMixed: boolean; isPerFolder: boolean }
+>;
 
 const mixedText = `its entry says "session": "shared", but it ${privateReason}: agents that work at the same time mix it up. Remove the key, and each gets a process of its own`;
 
@@ -119,10 +131,24 @@ function privateText(rows: readonly ServerRow[]): string[] {
   const names = rows.filter(({ session, left }) => session === "private" && !left).map(({ server }) => server);
   if (names.length === 0) return [];
   const keep = names.length === 1 ? privateReason : privateReason.replace("keeps", "keep").replace("its", "their");
-  const last = names.at(-1);
-  const all = names.length === 1 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
-  return [`note: ${all} ${keep}, so each agent has a process of its own ("session": "private")`];
+  return [`note: ${allOf(names)} ${keep}, so each agent has a process of its own ("session": "private")`];
 }
+
+/** How to get one process for all folders. */
+function perFolderText(rows: readonly ServerRow[]): string[] {
+  const names = rows.filter(({ perFolder, left }) => perFolder && !left).map(({ server }) => server);
+  if (names.length === 0) return [];
+  const use =
+    names.length === 1
+      ? "may use the folder that it starts in, so it has"
+      : "may use the folder that they start in, so they have";
+  return [
+    `note: ${allOf(names)} ${use} one process for each folder that agents work in. For one process in all folders, add "cwd" to the entry`,
+  ];
+}
+
+const allOf = (names: readonly string[]) =>
+  names.length === 1 ? names[0] : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 
 function wayOf({ variable }: Supplied, { kind }: ConfigFile): string {
   if (kind === "project")
@@ -246,6 +272,7 @@ export function notesText(
   return linesText([
     ...rows.flatMap(({ server, notes = [] }) => notes.map((note) => `note: ${server}: ${note}`)),
     ...privateText(rows),
+    ...perFolderText(rows),
     ...plans.flatMap(({ notes }) => notes).map((text) => `note: ${text}`),
     ...found.files.flatMap(({ skipped }) =>
       skipped.map(({ name, file, why }) => `note: ${name} stays in ${file}: ${why}`),

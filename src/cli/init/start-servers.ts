@@ -1,12 +1,13 @@
 /** Starts the servers that init imports, and asks the user about servers that do not start. */
 
 import type { App } from "../../app/app.ts";
-import { counted } from "../../base/counted.ts";
+import { durationText } from "../../base/duration.ts";
 import type { Problem } from "../../base/errors.ts";
 import { estimateTokens } from "../../base/token-estimate.ts";
 import { leaveServer } from "../../setup/agents/choices.ts";
 import { planSwitch, type SwitchPlan } from "../../setup/agents/switch-over.ts";
 import { isTrustedFile } from "../../setup/trust/trust-config.ts";
+import { isAnywhere } from "../../tools/catalog/anywhere.ts";
 import { askAll } from "../../tools/catalog/ask-all.ts";
 import { isSharedAgainstDefault, sessionOf } from "../../tools/catalog/session-of.ts";
 import { definitionText } from "../../tools/model.ts";
@@ -52,12 +53,18 @@ export async function startServers(
   return { plan, app, measured, rows: rowsOf(plan, measured, await sessionsOf(plan, measured)) };
 }
 
-async function sessionsOf({ config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Promise<ServerSessions> {
+async function sessionsOf(
+  { config, inventory }: SwitchPlan,
+  measured: ReadonlyMap<string, Measured>,
+): Promise<ServerSessions> {
   const servers = [...config.servers].map(async ([name, server]) => {
     const answer = measured.get(name);
     const tools = answer && "names" in answer ? answer.names : [];
     const isMixed = await isSharedAgainstDefault(server, tools);
-    return [name, { session: (await sessionOf(server, tools)).session, isMixed }] as const;
+    const { session } = await sessionOf(server, tools);
+    const mayShare = session === "shared" && server.url === undefined && server.cwd === undefined;
+    const isPerFolder = mayShare && inventory.configFile.kind === "user" && !(await isAnywhere(server, undefined));
+    return [name, { session, isMixed, isPerFolder }] as const;
   });
   return new Map(await Promise.all(servers));
 }
@@ -70,8 +77,8 @@ async function measuredBy(
   { io, isJson }: InitContext,
 ): Promise<Map<string, Measured>> {
   const names = inventory.servers.flatMap(({ name }) => (config.servers.get(name)?.needs.length === 0 ? [name] : []));
-  const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(withinMs)]);
-  const ask = async (name: string) => {
+  const limit = () => AbortSignal.any([io.interrupted, AbortSignal.timeout(withinMs)]);
+  const ask = async (name: string, signal: AbortSignal) => {
     const { tools } = (await catalog.list(name, { isDry: true, signal })).server;
     return {
       tools: tools.length,
@@ -79,20 +86,29 @@ async function measuredBy(
       tokens: tools.reduce((sum, tool) => sum + estimateTokens(definitionText(tool)), 0),
     };
   };
-  const answers = await countingServers(isJson ? undefined : io.stderr, names.length, (onServer) =>
-    askAll(names, undefined, ask, { signal, onServer }),
-  );
-  return new Map(
-    answers.map(({ server, durationMs: _, ...answer }): [string, Measured] => {
-      const isLate = "problem" in answer && answer.problem.code === "CANCELLED" && !io.interrupted.aborted;
-      return [server, isLate ? { problem: tooSlow(server) } : answer];
-    }),
-  );
+  const round = (of: readonly string[]) =>
+    countingServers(isJson ? undefined : io.stderr, of.length, (onServer) => {
+      const signal = limit();
+      return askAll(of, undefined, (name) => ask(name, signal), { signal, onServer });
+    });
+  const isLate = (answer: object) =>
+    "problem" in answer && (answer.problem as Problem).code === "CANCELLED" && !io.interrupted.aborted;
+  const measured = new Map<string, Measured>();
+  const note = (answers: Awaited<ReturnType<typeof round>>) => {
+    for (const { server, durationMs: _, ...answer } of answers) {
+      measured.set(server, isLate(answer) ? { problem: tooSlow(server, withinMs), isSlow: true } : answer);
+    }
+    return answers.filter(isLate).map(({ server }) => server);
+  };
+  const late = note(await round(names));
+  // Servers that start at once slow each other down. A single one has had all the time.
+  if (names.length > 1) for (const name of late) note(await round([name]));
+  return measured;
 }
 
-function tooSlow(name: string): Problem {
+function tooSlow(name: string, withinMs: number): Problem {
   const hint = "Some servers take longer on their first start. To give them more time: claudikins init --timeout 2m";
-  return { code: "SERVER_UNAVAILABLE", message: `${name} did not answer in time`, hint };
+  return { code: "SERVER_UNAVAILABLE", message: `${name} did not answer within ${durationText(withinMs)}`, hint };
 }
 
 /**
@@ -100,18 +116,20 @@ function tooSlow(name: string): Problem {
  * a person it is imported like the others. One that is in the config already does not count. Plans again what changes.
  */
 export async function settleFailed(started: readonly StartedPlan[], context: InitContext): Promise<void> {
-  const failed = started.flatMap(({ rows }) => rows.filter((row) => row.problem && row.new));
-  if (failed.length === 0 || context.isAgreed || !context.asks) return;
-  const failedNames = failed.map(({ server }) => server).join(", ");
-  await context.say(`\n${counted(failed.length, "server")} did not start: ${failedNames}\n`);
-  const question = "Import what did not start as well? Otherwise it stays in your agents' settings.";
-  if (await confirm(context.io, question)) return;
+  if (context.isAgreed || !context.asks) return;
+  const declined = new Set<ServerRow>();
+  for (const row of started.flatMap(({ rows }) => rows.filter(({ problem, new: isNew }) => problem && isNew))) {
+    const why = row.slow ? "is slow" : "did not start";
+    const question = `\n${row.server} ${why}. Import it as well? Otherwise it stays in your agents' settings.`;
+    if (!(await confirm(context.io, question))) declined.add(row);
+  }
   for (const start of started) {
     const { inventory } = start.plan;
-    const names = new Set(start.rows.filter((row) => failed.includes(row)).map(({ server }) => server));
+    const names = new Set(start.rows.filter((row) => declined.has(row)).map(({ server }) => server));
     if (names.size === 0) continue;
     for (const server of inventory.servers.filter(({ name }) => names.has(name))) {
-      leaveServer(inventory, server, "it did not start");
+      const isSlow = start.rows.some((row) => row.server === server.name && row.slow);
+      leaveServer(inventory, server, isSlow ? "it is slow to start" : "it did not start");
     }
     // The notes are about servers that the config gets.
     start.rows = start.rows.map((row) => (names.has(row.server) ? { ...row, notes: undefined, left: true } : row));

@@ -1,6 +1,6 @@
 /** Joins the servers of many agents into one list without duplicates, and finds the conflicts that a person has to settle. */
 
-import { isObject, objectAt } from "../../base/json-object.ts";
+import { isObject } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { networkTypeOf } from "../../config/address.ts";
 import type { ConfigFile, PortableEntry } from "../../config/config-file.ts";
@@ -69,9 +69,7 @@ export function merge(
     const choices = byName.get(name) ?? [];
     byName.set(name, choices);
     const origin = { host, file, folder, server };
-    const same = choices.find(
-      (choice) => isSame(choice.entry, entry) || isFilledIn(choice, entry, supplied) || isMoved(choice, entry),
-    );
+    const same = choices.find((choice) => isSame(choice.entry, entry) || isFromBefore(choice, entry, supplied));
     if (!same) choices.push({ entry, from: [origin], notes, supplied, isThere: false });
     else {
       same.from.push(origin);
@@ -108,38 +106,37 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key, sorted(member)]));
 }
 
-/** Whether the config has this entry from an earlier run, with values that the user entered for variables. */
-function isFilledIn(
+/**
+ * Whether the config has this entry from an earlier run, with values that the user entered for variables, and without secrets that were moved to
+ * the user's.
+ */
+function isFromBefore(
   { entry: own, isThere }: Conflict["choices"][number],
   entry: PortableEntry,
-  supplied: Supplied[],
+  supplied: readonly Supplied[],
 ): boolean {
-  if (!isThere || supplied.length === 0) return false;
   const variables = supplied.map(({ variable }) => `\\$\\{${variable}\\}`).join("|");
-  const pieces = JSON.stringify(essence(entry)).split(new RegExp(variables));
-  const pattern = pieces.map((piece) => RegExp.escape(piece)).join('[^"]*');
-  return new RegExp(`^${pattern}$`).test(JSON.stringify(essence(own)));
+  const filledIn = variables === "" ? undefined : new RegExp(variables);
+  const isLike = (one: unknown, other: unknown): boolean => {
+    if (typeof one === "string" && typeof other === "string") {
+      return one === other || fits(other, one, movedSecret) || (filledIn !== undefined && fits(one, other, filledIn));
+    }
+    if (Array.isArray(one) && Array.isArray(other)) {
+      return one.length === other.length && one.every((each, index) => isLike(each, other[index]));
+    }
+    if (!isObject(one) || !isObject(other)) return one === other;
+    const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
+    return [...keys].every((key) => isLike(one[key], other[key]));
+  };
+  return isThere && isLike(essence(own), essence(entry));
 }
 
-/** Whether the config has this entry from an earlier run that moved its secrets to the user's. */
-function isMoved({ entry: own, isThere }: Conflict["choices"][number], entry: PortableEntry): boolean {
-  if (!isThere) return false;
-  const known = essence(own);
-  return Bun.deepEquals(withoutMoved(known, known), withoutMoved(essence(entry), known));
-}
+const movedSecret = /\$\{secret:\w+\}/;
 
-/** The entry without the values that `own` has as references to secrets. */
-function withoutMoved(entry: PortableEntry, own: PortableEntry): PortableEntry {
-  const changed = (["env", "headers"] as const).flatMap((place) => {
-    const values = entry[place];
-    if (!isObject(values)) return [];
-    const kept = Object.entries(values).map(([key, value]) => {
-      const text = objectAt(own, [place])[key];
-      return [key, typeof text === "string" && /\$\{secret:\w+\}$/.test(text) ? undefined : value];
-    });
-    return [[place, Object.fromEntries(kept)] as const];
-  });
-  return { ...entry, ...Object.fromEntries(changed) };
+/** Whether the text is the pattern with other texts in the place of the references. */
+function fits(text: string, pattern: string, references: RegExp): boolean {
+  const pieces = pattern.split(references);
+  return pieces.length > 1 && new RegExp(`^${pieces.map((piece) => RegExp.escape(piece)).join("[^]*")}$`).test(text);
 }
 
 /** Keys that only a config of claudikins has. A person may have added them there, and they do not change which server an entry means. */

@@ -1,50 +1,109 @@
 /** Finds secrets in plain text in imported entries, and replaces them by references to secrets of the user. */
-import { isObject } from "../../base/json-object.ts";
-import type { PortableEntry } from "../../config/config-file.ts";
+import { objectAt, stringsIn } from "../../base/json-object.ts";
 import type { Environment } from "../../config/environment.ts";
 import { isSecretName } from "../../config/secrets/references.ts";
 import { readSecret, storedSecret } from "../../config/secrets/store.ts";
-import { looksSecret } from "../../servers/secrets.ts";
+import { looksLikeToken, looksSecret } from "../../servers/secrets.ts";
 import type { MergedServer } from "./merge.ts";
 
 export interface PlainSecret {
   server: MergedServer;
-  place: "env" | "headers";
-  /** The name of the variable or the header. */
+  /** The key of the entry, and the place below it. */
+  at: readonly [string, ...(string | number)[]];
+  /** The name of the variable, the header, the option, or the part of an address. */
   key: string;
-  /** Before the secret, such as `Bearer `. */
-  scheme: string;
+  /** The text around the secret, such as `Bearer `. */
+  before: string;
+  after: string;
   value: string;
 }
 
-/** The secrets in `env` and `headers` of entries that the config does not have yet. References to variables are none. */
+/** The secrets in entries that the config does not have yet. References to variables are none. */
 export function plainSecretsOf(servers: readonly MergedServer[]): PlainSecret[] {
-  return servers
-    .filter(({ isThere }) => !isThere)
-    .flatMap((server) =>
-      (["env", "headers"] as const).flatMap((place) =>
-        Object.entries(textsOf(server.entry, place)).flatMap(([key, text]): PlainSecret[] => {
-          const [, scheme = "", value = text] = /^((?:Bearer|Basic|Token|ApiKey) +)(.+)$/is.exec(text) ?? [];
-          return looksSecret(key, value) ? [{ server, place, key, scheme, value }] : [];
-        }),
+  return servers.filter(({ isThere }) => !isThere).flatMap((server) => secretsIn(server));
+}
+
+function secretsIn(server: MergedServer): PlainSecret[] {
+  const { entry } = server;
+  const args = stringsIn(entry["args"]);
+  const found: [at: PlainSecret["at"], name: string, text: unknown][] = [
+    ...(["env", "headers"] as const).flatMap((place) =>
+      Object.entries(objectAt(entry, [place])).map(
+        ([key, text]) => [[place, key], key, text] as [[string, string], string, unknown],
       ),
-    );
+    ),
+    ...args.map((text, index): [PlainSecret["at"], string, unknown] => {
+      const flag = /^--?([\w-]+)$/.exec(args[index - 1] ?? "")?.[1];
+      return [["args", index], text.startsWith("-") ? "" : (flag ?? ""), text];
+    }),
+    ...["url", "serverUrl", "httpUrl"].map((key): [PlainSecret["at"], string, unknown] => [[key], key, entry[key]]),
+  ];
+  return found.flatMap(([at, name, text]) => {
+    if (typeof text !== "string" || reference.test(text)) return [];
+    const secret = secretOf(name, text);
+    return secret ? [{ server, at, ...secret }] : [];
+  });
+}
+
+type Part = Pick<PlainSecret, "key" | "before" | "after" | "value">;
+
+/** The secret in one text: an address with a secret, `NAME=value` or `Name: value` with the name of one, or all of it. */
+function secretOf(name: string, text: string): Part | undefined {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return secretOfAddress(name, text);
+  const [, inner = name, before = "", value = text] =
+    /^(?=-{0,2}([\w-]+))(-{0,2}[\w-]+(?:=|: ?))(.+)$/s.exec(text) ?? [];
+  const part =
+    before === "" || !looksSecret(inner, withoutScheme(value).value)
+      ? { key: name, before: "", value: text }
+      : { key: inner, before, value };
+  const { scheme, value: secret } = withoutScheme(part.value);
+  return looksSecret(part.key, secret)
+    ? { key: part.key, before: part.before + scheme, after: "", value: secret }
+    : undefined;
+}
+
+function withoutScheme(text: string): { scheme: string; value: string } {
+  const [, scheme = "", value = text] = /^((?:Bearer|Basic|Token|ApiKey) +)(.+)$/is.exec(text) ?? [];
+  return { scheme, value };
+}
+
+/** The password, a parameter with the name of a secret, or a part of the path that looks like one. The first one counts. */
+function secretOfAddress(name: string, text: string): Part | undefined {
+  const part = (key: string, start: number, value: string) => ({
+    key,
+    before: text.slice(0, start),
+    after: text.slice(start + value.length),
+    value,
+  });
+  const [, start = "", password = ""] = /^([a-z][a-z\d+.-]*:\/\/[^/?#@:]*:)([^/?#@]+)@/i.exec(text) ?? [];
+  if (password !== "") return part([name, "password"].filter(Boolean).join("_"), start.length, password);
+  for (const { 1: key = "", 2: value = "", index } of text.matchAll(/[?&]([^=&#]+)=([^&#]+)/g)) {
+    if (looksSecret(key, value)) return part(key, index + key.length + 2, value);
+  }
+  for (const { 1: value = "", index } of text.matchAll(/(?<=[^/:])\/([^/?#]+)/g)) {
+    if (looksSecret("", value) || looksLikeToken(value))
+      return part([name, "token"].filter(Boolean).join("_"), index + 1, value);
+  }
+  return undefined;
 }
 
 const reference = /\$\{|\{env:|^\$[A-Z_]+$/;
 
-function textsOf(entry: PortableEntry, place: "env" | "headers"): Record<string, string> {
-  const values = isObject(entry[place]) ? Object.entries(entry[place]) : [];
-  return Object.fromEntries(
-    values.filter((pair): pair is [string, string] => typeof pair[1] === "string" && !reference.test(pair[1])),
-  );
-}
+type NamedSecret = Pick<PlainSecret, "server" | "at" | "key" | "value">;
 
-/** A name for each secret. Equal values share one, and a name that has another value already is not used. */
-export async function namesFor(secrets: readonly PlainSecret[], env: Environment): Promise<Map<PlainSecret, string>> {
+/** A name for each secret. Equal values of a server share one, and a name that has another value already is not used. */
+export async function namesFor<Secret extends NamedSecret>(
+  secrets: readonly Secret[],
+  env: Environment,
+): Promise<Map<Secret, string>> {
   const values = new Map<string, string>();
-  const names = new Map<PlainSecret, string>();
+  const names = new Map<Secret, string>();
   for (const secret of secrets) {
+    const same = [...names].find(([{ server, value }]) => server === secret.server && value === secret.value);
+    if (same) {
+      names.set(secret, same[1]);
+      continue;
+    }
     for (const name of possibleNames(secret)) {
       const there = values.get(name) ?? (storedSecret(name, env) && (await readSecret(name, env).catch(() => "")));
       if (there !== undefined && there !== secret.value) continue;
@@ -57,16 +116,19 @@ export async function namesFor(secrets: readonly PlainSecret[], env: Environment
 }
 
 /** `GITHUB_TOKEN`, `GITHUB_GITHUB_TOKEN`, `GITHUB_GITHUB_TOKEN_2` and so on. */
-function* possibleNames({ server, place, key }: PlainSecret): Generator<string> {
-  if (place === "env" && isSecretName(key)) yield key;
-  const whole = `${server.name}_${key}`.replace(/\W+/g, "_").toUpperCase();
+function* possibleNames({ server, at, key }: NamedSecret): Generator<string> {
+  if (at[0] === "env" && isSecretName(key)) yield key;
+  const whole = [server.name, key].filter(Boolean).join("_").replace(/\W+/g, "_").toUpperCase();
   const base = (/^\d/.test(whole) ? `_${whole}` : whole).slice(0, 56);
   yield base;
   for (let number = 2; ; number++) yield `${base}_${number}`;
 }
 
 /** Replaces the secret in its entry. */
-export function refer({ server, place, key, scheme }: PlainSecret, name: string): void {
-  const values = server.entry[place] as Record<string, unknown>;
-  server.entry = { ...server.entry, [place]: { ...values, [key]: `${scheme}\${secret:${name}}` } };
+export function refer({ server, at: [place, key], before, after }: PlainSecret, name: string): void {
+  const text = `${before}\${secret:${name}}${after}`;
+  const whole = server.entry[place];
+  const changed =
+    key === undefined ? text : Array.isArray(whole) ? whole.with(Number(key), text) : { ...Object(whole), [key]: text };
+  server.entry = { ...server.entry, [place]: changed };
 }

@@ -60,6 +60,8 @@ export interface Supplied {
   /** Describes the value to the user who is asked for it. */
   question: string;
   default?: string;
+  /** The agent treats it as a password. */
+  isSecret?: true;
 }
 
 export type Reading =

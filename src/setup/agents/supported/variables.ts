@@ -89,11 +89,12 @@ export class Translator {
   #ofInput(id: string, key: string | undefined): string {
     const { inputs } = this.#scene.document;
     const input = Array.isArray(inputs) ? inputs.find((each) => isObject(each) && each["id"] === id) : undefined;
-    const { description, default: usual } = (input ?? {}) as JsonObject;
+    const { description, default: usual, password } = (input ?? {}) as JsonObject;
     return this.#supply(key, id, {
       source: `input ${id}`,
       question: `the agent asked you for "${typeof description === "string" ? description : id}"`,
       ...(typeof usual === "string" && usual !== "" ? { default: usual } : {}),
+      ...(password === true ? { isSecret: true as const } : {}),
     });
   }
 
