@@ -27,7 +27,7 @@ const opening = `# Command line
 All claudikins commands, with their arguments, options and examples, and the exit codes. For a guided tour, see
 [Use from a shell](shell.md).
 
-\`claudikins --help\` lists the commands in your terminal, and \`claudikins exec --help\` shows the help of one command. \`bun run docs\`
+\`claudikins --help\` shows the commands to begin with in your terminal, \`claudikins --help --all\` all of them, and \`claudikins exec --help\` shows the help of one command. \`bun run docs\`
 generates this page from the same texts.
 
 ## All commands

@@ -1,5 +1,6 @@
 /** The sections by the names that --only accepts, in the order of the report. */
 import { measureAnatomy } from "./anatomy.ts";
+import { measureBudget } from "./budget.ts";
 import { measureCall } from "./call.ts";
 import { measureCalls } from "./calls.ts";
 import { measureCancel } from "./cancel.ts";
@@ -27,6 +28,7 @@ export const measures: Record<string, Measure> = {
   "first-minute": measureFirstMinute,
   surface: measureSurface,
   tasks: measureTasks,
+  budget: measureBudget,
   probes: measureProbes,
   warm: measureWarm,
   anatomy: measureAnatomy,

@@ -18,6 +18,7 @@ import type { RegistryTool } from "../../src/tools/model.ts";
 import { shapeOf } from "../../src/tools/observed/observe.ts";
 import { merge, type Shape, shownShape } from "../../src/tools/observed/shape.ts";
 import { observedType } from "../../src/tools/signature.ts";
+import { nullSoFar } from "../../src/tools/types/one-line.ts";
 import { root } from "../../test/support/claudikins.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { install, run } from "./install.ts";
@@ -129,7 +130,8 @@ function withoutFields(shape: Shape): Shape {
 }
 
 function shown({ shape, text }: Found): CatalogResult {
-  return { ...(shape ? { type: observedType({ ...shownShape(shape) }) } : {}), ...(text ? { text } : {}) };
+  const type = shape && observedType({ ...shownShape(shape) }).replaceAll(` /* ${nullSoFar} */`, "");
+  return { ...(type ? { type } : {}), ...(text ? { text } : {}) };
 }
 
 function fileText({ server }: Plan, results: CatalogResults): string {

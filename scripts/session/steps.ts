@@ -30,7 +30,7 @@ const count = (id) => orders.filter((order) => order.customer_id === id).length;
 const report = customers.map(({ id, name }) => \`\${name}: \${count(id)} orders\`).join("\\n");
 await files.write_file({ path: "waiting.txt", content: report });
 return report'`,
-    shows: [/: \d+ orders/, /\[7 calls · [\d.,]+ m?s · [\d,]{7,} characters kept out of the context\]/],
+    shows: [/: \d+ orders/, /\[7 calls · [\d.,]+ m?s · [\d,]{7,} characters kept out\]/],
   },
   {
     command: "claudikins trace last",

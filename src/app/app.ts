@@ -43,7 +43,7 @@ import { configLookMs } from "./limits.ts";
 export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   /** Whether calls of programs may wait for a decision that is made elsewhere or later. The caller learns what waits. */
   waitsForApprovals?: boolean;
-  /** Records executions for `claudikins trace`. It ends with the app. */
+  /** Records executions for `claudikins executions`. It ends with the app. */
   recorder?: TraceRecorder | undefined;
   /** Hears of executions and calls. */
   telemetry?: Telemetry | undefined;
@@ -98,7 +98,7 @@ export class App implements AsyncDisposable {
   /** Apps with our config and connections of their own. */
   readonly #borrowers = new Set<App>();
   readonly #configListeners = new Set<() => void>();
-  /** Records executions for `claudikins trace`. */
+  /** Records executions for `claudikins executions`. */
   readonly recorder: TraceRecorder | undefined;
   /** Undefined if nothing is sent. */
   readonly telemetry: Telemetry | undefined;

@@ -19,4 +19,13 @@ export function waitText(ms: number): string {
   return ms < 2 * dayMs ? `${Math.ceil(ms / hourMs)} h` : `${Math.ceil(ms / dayMs)} days`;
 }
 
+/** How long ago: `just now`, `5 min ago`, `3 h ago`, `12 days ago`. */
+export function ageText(ms: number): string {
+  const minutes = Math.floor(ms / minuteMs);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return `${Math.floor(minutes / 1_440)} days ago`;
+}
+
 const tenths = (value: number) => Math.round(value * 10) / 10;

@@ -21,12 +21,22 @@ export interface CommandLine {
   version: boolean;
   /** Whether help is asked for, and how: `help exec` or `exec --help`. */
   help: "command" | "flag" | undefined;
+  /** The help is about all commands, not only the first ones. */
+  all: boolean;
   json: boolean;
   verbose: boolean;
 }
 
 const verboseFlag = `--${"verbose" satisfies keyof typeof everywhereArgs}`;
 const isHelpFlag = (word: string | undefined) => word === "--help" || word === "-h";
+
+/** Former names, and words that people try, with the words that they stand for. They are not shown. */
+const otherWords: Readonly<Record<string, readonly string[]>> = {
+  hooks: ["skill"],
+  ls: ["list"],
+  tools: ["list", "tools"],
+  status: ["list"],
+};
 
 /** Finds the command that `argv` names. Never throws: `unknown` says what is wrong. */
 export function readCommandLine(argv: readonly string[], commands: CommandTable): CommandLine {
@@ -35,15 +45,18 @@ export function readCommandLine(argv: readonly string[], commands: CommandTable)
   const words = argv[0] === verboseFlag ? argv.slice(1) : [...argv];
   const [first = ""] = words;
   const isHelpCommand = first === "help";
+  const named = isHelpCommand ? words.slice(1).filter((word) => !word.startsWith("-")) : words;
+  const meant = Object.hasOwn(otherWords, named[0] ?? "") ? otherWords[named[0]!] : undefined;
   const line: CommandLine = {
     path: [],
     entry: undefined,
     group: undefined,
     table: commands,
     unknown: undefined,
-    rest: isHelpCommand ? words.slice(1).filter((word) => !word.startsWith("-")) : words,
+    rest: meant ? [...meant, ...named.slice(1)] : named,
     version: ["--version", "-v", "version"].includes(first),
     help: isHelpCommand ? "command" : flags.some(isHelpFlag) ? "flag" : undefined,
+    all: flags.includes("--all"),
     json: flags.includes("--json"),
     verbose: flags.includes(verboseFlag),
   };

@@ -19,11 +19,11 @@ export const commands: CommandTable = {
     load: () => import("./commands/add.ts"),
   },
   trust: {
-    summary: "Review this project's config and trust it",
+    summary: "Read this project's config, and let it start its servers",
     load: () => import("./commands/trust.ts"),
   },
   review: {
-    summary: "Show tools whose definitions changed, and accept the changes",
+    summary: "Read and accept tools that their server has changed",
     load: () => import("./commands/review.ts"),
   },
   remove: { summary: "Remove servers and their generated files", load: () => import("./commands/remove.ts") },
@@ -31,6 +31,26 @@ export const commands: CommandTable = {
     disable: "Turn off servers or single tools without removing them",
     enable: "Turn servers or single tools back on",
   }),
+  doors: {
+    summary: "Give an agent fewer servers or tools (list, show, add, remove)",
+    description:
+      "A door is a smaller view of the config, with a name: some of its servers, some of their tools. Make one, and give it to an agent with `claudikins init --host codex --door NAME`. Without a command, lists them.",
+    default: "list",
+    commands: parts(() => import("./commands/doors.ts"), {
+      list: "List the doors, and the agents behind them",
+      show: "Show what is behind one",
+      add: "Make one, or replace it",
+      remove: "Remove some",
+    }),
+  },
+  confirm: {
+    summary: "Say when you are asked before a tool is called",
+    load: () => import("./commands/confirm.ts"),
+  },
+  edit: {
+    summary: "Change the name, the description or the arguments of a tool",
+    load: () => import("./commands/edit.ts"),
+  },
   label: {
     summary: "Say what the data of a tool is: untrusted, private or public",
     load: () => import("./commands/label.ts"),
@@ -48,7 +68,7 @@ export const commands: CommandTable = {
     load: () => import("./commands/exec.ts"),
   },
   programs: {
-    summary: "Programs that are saved under a name (list, show, run, save, …)",
+    summary: "Save code under a name, and run it by hand or at a time",
     description:
       "Manage saved programs: code with a name and typed input, which agents find and call like a tool. Without a command, lists them.",
     default: "list",
@@ -69,15 +89,17 @@ export const commands: CommandTable = {
     },
   },
   executions: {
-    summary: "Programs in the background, and programs that wait (list, …)",
-    description: "Manage programs that run in the background or wait. Without a command, lists them.",
+    summary: "What was run, what runs and what waits (list, show, cancel, …)",
+    description:
+      "Show what was run, and manage what runs in the background or waits. Without a command, lists all of it. `claudikins executions show last` shows the timeline of the last one.",
     default: "list",
     commands: parts(() => import("./commands/executions.ts"), {
-      list: "List them",
-      show: "Show the state, the calls and the code of one",
+      list: "List what runs, what waits and what has ended",
+      show: "Show one: its calls over time, or what it waits for",
       "dry-run": "Show what the program of one would do",
       wait: "Wait for one and print its outcome",
       cancel: "Cancel one",
+      clear: "Delete the records of those that have ended",
     }),
   },
   call: {
@@ -90,7 +112,7 @@ export const commands: CommandTable = {
   },
   search: { summary: "Find tools by what they do", load: () => import("./commands/search.ts") },
   list: {
-    summary: "List servers and their state; --check starts them",
+    summary: "List servers and their state, or the tools of one",
     load: () => import("./commands/list.ts"),
   },
   auth: {
@@ -126,6 +148,7 @@ export const commands: CommandTable = {
   setup: {
     summary: "Create folders, fetch tools and report what is left to do",
     load: () => import("./commands/setup.ts"),
+    hidden: true,
   },
   doctor: {
     summary: "Check the whole setup and suggest fixes",
@@ -141,13 +164,14 @@ export const commands: CommandTable = {
     hidden: true,
   },
   skill: {
-    summary: "Teach your agents to use claudikins (install, remove, status)",
+    summary: "Teach your agents to use claudikins (install, remove, …)",
     description:
-      "Manage the skill that tells agents how to find and call tools, and the optional section in CLAUDE.md, AGENTS.md or GEMINI.md.",
+      "Manage the texts that tell agents how to find and call tools: a skill, and an optional section in CLAUDE.md, AGENTS.md or GEMINI.md.",
     commands: parts(() => import("./commands/skill.ts"), {
       install: "Write the skill where your agents look for it",
       remove: "Remove the skill",
       status: "Show where the skill is installed",
+      print: "Print one of the texts, to place it yourself",
     }),
   },
   stats: {
@@ -155,8 +179,9 @@ export const commands: CommandTable = {
     load: () => import("./commands/stats.ts"),
   },
   trace: {
-    summary: "Show recorded executions and the timeline of their calls",
+    summary: "List executions, or show one; see executions list and executions show",
     load: () => import("./commands/trace.ts"),
+    hidden: true,
   },
   approvals: {
     summary: "Approve or deny calls that wait (list, show, approve, deny)",
@@ -216,18 +241,14 @@ export const commands: CommandTable = {
     }),
   },
   ui: {
-    summary: "Open a local page: approvals, executions, servers, policy",
+    summary: "Open a local page: what runs, what waits for you, servers, rules",
     load: () => import("./commands/ui.ts"),
   },
   logs: { summary: "Show what a server wrote to stderr and how it ended", load: () => import("./commands/logs.ts") },
-  hooks: {
-    summary: "Print texts that point agents to claudikins",
-    description: "Print texts that tell agents how to find and call tools.",
-    commands: {
-      print: { summary: "Print one text: claude-md, skill or readme", load: () => import("./commands/hooks.ts") },
-    },
+  gen: {
+    summary: "Fetch the tools of all servers again, and write them as files",
+    load: () => import("./commands/gen.ts"),
   },
-  gen: { summary: "Fetch the tools of every server and write the registry", load: () => import("./commands/gen.ts") },
   ...parts(() => import("./commands/completions.ts"), {
     completions: "Print a completion script for bash, zsh or fish",
   }),
@@ -242,39 +263,50 @@ export const commands: CommandTable = {
   },
 };
 
-/** The sections of the help text and their commands. */
-export const sections: Record<string, readonly string[]> = {
+/** The ten commands that a new user needs. */
+export const firstCommands: readonly string[] = [
+  "init",
+  "restore",
+  "add",
+  "list",
+  "search",
+  "exec",
+  "call",
+  "programs",
+  "ui",
+  "doctor",
+];
+
+/** What people look for, and the command that does it. */
+export const answers: Readonly<Record<string, string>> = {
+  "Undo init": "claudikins restore",
+  "See why a call waits, and decide": "claudikins approvals",
+  "See what was run, and its calls": "claudikins executions",
+  "Give one agent fewer servers": "claudikins doors",
+  "Remove everything": "claudikins restore, docs/uninstall.md",
+};
+
+/** The sections of the help for all commands. */
+export const sections: Readonly<Record<string, readonly string[]>> = {
   "Set up": [
-    "setup",
     "init",
     "restore",
     "add",
     "remove",
     "disable",
     "enable",
-    "label",
     "config",
-    "trust",
-    "review",
     "auth",
     "secrets",
     "gen",
-  ],
-  "Use tools": ["search", "list", "call", "run", "exec", "programs", "executions"],
-  "For agents": ["serve", "tokens", "people", "skill", "hooks"],
-  Maintain: [
-    "ui",
-    "doctor",
-    "trace",
-    "approvals",
-    "audit",
-    "logs",
-    "stats",
-    "daemon",
     "upgrade",
     "completions",
     "demo",
   ],
+  "Use tools": ["list", "search", "call", "exec", "run", "programs"],
+  "See what happens": ["ui", "executions", "stats", "logs", "doctor", "daemon"],
+  "Decide what may be called": ["approvals", "confirm", "doors", "trust", "review", "label", "edit", "audit"],
+  "For agents": ["serve", "tokens", "people", "skill"],
 };
 
 /** The names and summaries of the commands that are not hidden. */

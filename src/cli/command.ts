@@ -129,6 +129,8 @@ export interface Command {
   json: Shape | undefined;
   /** Properties beside `error` in the JSON of a failure. */
   jsonFailure: Readonly<Record<string, Shape>>;
+  /** The help for what the words after the command name. Undefined: the general help of the command. */
+  helpFor?: ((words: readonly string[], io: Io) => Promise<string | undefined>) | undefined;
   /** Errors become exit codes by the table in errors.ts. `commands` are all commands. */
   run(values: ArgumentValues<Args>, io: Io, commands: CommandTable): Promise<CommandAnswer>;
 }
@@ -168,6 +170,7 @@ export function command<const T extends Args>(options: {
   examples: string[];
   json?: Shape;
   jsonFailure?: Readonly<Record<string, Shape>>;
+  helpFor?: Command["helpFor"];
   run(
     values: ArgumentValues<T> & ArgumentValues<typeof jsonArgs>,
     io: Io,

@@ -1,6 +1,6 @@
-/** Finds an execution by what a person types: its id, or the beginning or the end of its id. */
+/** Ids of executions as people type and read them: the whole id, or as much of its beginning or its end as no other id has. */
 import { ClaudikinsError } from "../base/errors.ts";
-import { maxListedIds } from "./limits.ts";
+import { maxListedIds, minIdChars } from "./limits.ts";
 
 /** Undefined if none fits. Throws USAGE if several do. */
 export function executionNamed(wanted: string, ids: readonly string[]): string | undefined {
@@ -11,4 +11,24 @@ export function executionNamed(wanted: string, ids: readonly string[]): string |
   throw new ClaudikinsError("USAGE", `Several executions begin or end with "${wanted}"`, {
     hint: `One of: ${fitting.slice(0, maxListedIds).join(", ")}${more}`,
   });
+}
+
+/** Shortens an id to the beginning that no other of the ids has. */
+export function shortIds(ids: readonly string[]): (id: string) => string {
+  const sorted = [...new Set(ids)].sort();
+  const places = new Map(sorted.map((id, place) => [id, place]));
+  return (id) => {
+    const place = places.get(id);
+    if (place === undefined) return id;
+    const others = [sorted[place - 1] ?? "", sorted[place + 1] ?? ""];
+    const shared = Math.max(...others.map((other) => sharedChars(id, other)));
+    // A whole id that is the beginning of another one names itself.
+    return id.slice(0, Math.max(minIdChars, shared + 1));
+  };
+}
+
+function sharedChars(one: string, other: string): number {
+  let chars = 0;
+  while (chars < one.length && one[chars] === other[chars]) chars++;
+  return chars;
 }

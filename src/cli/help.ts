@@ -3,7 +3,7 @@ import { about, either, failureShape, named, type Shape } from "../base/json-sha
 import { documentation, version } from "../base/version.ts";
 import type { Arg, Command, CommandTable, Group } from "./command.ts";
 import { flagsOf, placesOf } from "./command-line.ts";
-import { commands, sections, shownOf } from "./command-table.ts";
+import { answers, commands, firstCommands, sections, shownOf } from "./command-table.ts";
 import { wrapped } from "./layout.ts";
 import { minSummaryChars } from "./limits.ts";
 import { bold, cyan } from "./terminal-output.ts";
@@ -11,21 +11,32 @@ import { bold, cyan } from "./terminal-output.ts";
 /** A name and its summary. */
 type NameLine = readonly [name: string, summary: string];
 
-/** The general help, which fits on one screen. */
-export function overviewText(width: number): string {
+/** The general help, which fits on one screen: the first commands, or all of them by section. */
+export function overviewText(width: number, isWhole = false): string {
   const summaries = new Map(shownOf(commands));
   const names = Math.max(...[...summaries.keys()].map((name) => name.length));
-  const texts = Object.entries(sections).map(([title, section]) => {
-    const lines = section.map((name): NameLine => [name, summaries.get(name) ?? ""]);
-    return heading(title) + rows(lines, width, names);
-  });
-  return `claudikins ${version}: all your MCP servers behind two small tools.
+  const lines = (section: readonly string[]) =>
+    rows(
+      section.map((name): NameLine => [name, summaries.get(name) ?? ""]),
+      width,
+      names,
+    );
+  const start = `claudikins ${version}: all your MCP servers behind two small tools.
 
 Usage: claudikins <command> [options]
 
-${texts.join("\n")}
+`;
+  if (isWhole) {
+    const parts = Object.entries(sections).map(([title, section]) => heading(title) + lines(section));
+    return `${start}${parts.join("\n")}
+Help for a command: claudikins <command> --help
+`;
+  }
+  return `${start}${heading("Commands")}${lines(firstCommands)}
+${heading("How to")}${rows(Object.entries(answers), width)}
 Without a config file, claudikins uses its built-in demo server. Try:
   claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
+All commands: claudikins --help --all
 Help for a command: claudikins <command> --help
 With --json, errors on stderr are {"error":{"code","message","hint"?}}
 Documentation: ${documentation}

@@ -1,4 +1,4 @@
-/** Lays out text for a terminal: wrapped lines, bars and ages. */
+/** Lays out text for a terminal: wrapped lines and bars. */
 import { oneLine } from "../base/visible-text.ts";
 import type { Output } from "./io.ts";
 import { maxBarChars, minBarChars } from "./limits.ts";
@@ -76,13 +76,4 @@ export function chart(bars: Bar[], { columns = 80, isTerminal }: Canvas): string
 function smoothBar(length: number): string {
   const eighths = length > 0 ? Math.max(1, Math.round(length * 8)) : 0;
   return "█".repeat(Math.floor(eighths / 8)) + eighthBlocks[eighths % 8];
-}
-
-/** How long ago: `just now`, `5 min ago`, `3 h ago`, `12 days ago`. */
-export function ageText(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
-  return `${Math.floor(minutes / 1_440)} days ago`;
 }

@@ -110,6 +110,9 @@ export const minBarChars = 4;
 /** Width to which a text is shortened before its column moves below the row. */
 export const minColumnChars = 12;
 
+/** Width up to which the cells of a column are filled with spaces in a pipe, where columns have any width. */
+export const maxPipedChars = 40;
+
 /** Minimum width of the bars of an execution's calls. */
 export const minWaterfallChars = 10;
 
@@ -146,6 +149,9 @@ export const maxReadCodeChars = 2_000;
 export const maxWireChars = 1_000;
 
 // Names and rows
+
+/** Characters of an id in a list, at least: the part of it that says when it began has eight. */
+export const minIdChars = 8;
 
 /** Ids of executions that an error lists. */
 export const maxListedIds = 5;

@@ -36,7 +36,7 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
 }
 
 /** Commands that other programs run, that stay open, or whose output is code. */
-const withoutHint = ["serve", "daemon", "demo", "hooks", "completions", "complete", "upgrade", "self-check"];
+const withoutHint = ["serve", "daemon", "demo", "completions", "complete", "upgrade", "self-check"];
 
 /** Whether a person reads the output at a terminal, and this is a released executable, which can be newer. */
 function mayHint({ path, json }: CommandLine, { stdout, stderr, interrupted }: Io): boolean {
@@ -63,6 +63,8 @@ async function answerTo(line: CommandLine, io: Io): Promise<CommandAnswer> {
   if (!entry) return groupHelp(line, io);
   const { default: command } = await entry.load();
   if (help && json) return { json: await commandJson(command, path) };
+  const special = help === "flag" ? await command.helpFor?.(rest, io) : undefined;
+  if (special !== undefined) return { text: special };
   if (help) return { text: commandText(command, path, widthOf(io.stdout)) };
   const values = valuesOf(rest, command.args, path.join(" "));
   checkLevel(logLevel(io));
@@ -79,8 +81,9 @@ async function openTeam({ env, atEnd }: Io): Promise<void> {
 }
 
 /** The help of all commands or of a group. Without `--help`, the missing command is an error. */
-function groupHelp({ group, path, help }: CommandLine, { stdout, stderr }: Io): CommandAnswer {
-  const text = (output: Output) => (group ? groupText(group, path, widthOf(output)) : overviewText(widthOf(output)));
+function groupHelp({ group, path, help, all }: CommandLine, { stdout, stderr }: Io): CommandAnswer {
+  const text = (output: Output) =>
+    group ? groupText(group, path, widthOf(output)) : overviewText(widthOf(output), all && help !== undefined);
   if (help) return { text: text(stdout) };
   return { note: text(stderr), exitCode: new ClaudikinsError("USAGE", "").exitCode };
 }

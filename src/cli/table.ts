@@ -1,6 +1,6 @@
 /** Lays out a table for the width of a terminal, so that what a person reads first and types next is never cut. */
 import { oneLine, visibleText } from "../base/visible-text.ts";
-import { minColumnChars } from "./limits.ts";
+import { maxPipedChars, minColumnChars } from "./limits.ts";
 
 /**
  * A column by its title. Only `text` and `path` may be shortened: a text at its end, a path at its beginning. Numbers are aligned to the
@@ -20,6 +20,8 @@ interface Laid {
   kind: "kept" | "text" | "path" | "number";
   cells: { text: string; style?: StyledCell["style"] }[];
   width: number;
+  /** Spaces fill the cells up to here. */
+  padsTo: number;
 }
 
 const gap = 2;
@@ -29,13 +31,18 @@ const indent = " ".repeat(4);
 /** Between the cells of a line below the row. */
 const separator = " · ";
 
-/** Returns the table, the head first. Without a width nothing is shortened. */
+/** Returns the table, the head first. Without a width nothing is shortened, and long cells do not widen the others. */
 export function table(columns: readonly Column[], rows: readonly Cell[][], width = Number.POSITIVE_INFINITY): string {
   let beside = columns.map((column, at) => laid(column, rows, at));
   if (widthOf(beside, natural) > width) beside = beside.filter((column, at) => at === 0 || !isEmpty(column));
   const below: Laid[] = [];
   while (beside.length > 1 && widthOf(beside, least) > width) below.unshift(beside.pop()!);
   shorten(beside, width);
+  for (const column of beside)
+    column.padsTo = Math.min(
+      column.width,
+      width === Number.POSITIVE_INFINITY && column.kind !== "number" ? maxPipedChars : column.width,
+    );
   const lines = [beside.map((column) => padded(column.title, column))];
   const under: string[] = [""];
   for (const at of rows.keys()) {
@@ -51,7 +58,8 @@ function laid(column: Column, rows: readonly Cell[][], at: number): Laid {
     const cell = row[at] ?? "";
     return typeof cell === "string" ? { text: oneLine(cell) } : { ...cell, text: oneLine(cell.text) };
   });
-  return { kind, title, cells, width: Math.max(...[title, ...cells.map(({ text }) => text)].map(columnsOf)) };
+  const width = Math.max(...[title, ...cells.map(({ text }) => text)].map(columnsOf));
+  return { kind, title, cells, width, padsTo: width };
 }
 
 function namedColumn(column: Exclude<Column, string>): [Laid["kind"], string] {
@@ -92,9 +100,9 @@ function styledCell(column: Laid, at: number): string {
   return shown === "" ? whole : whole.replace(shown, () => style(shown));
 }
 
-function padded(text: string, { kind, width }: Pick<Laid, "kind" | "width">): string {
+function padded(text: string, { kind, width, padsTo }: Laid): string {
   const shown = fitted(text, width, kind === "path");
-  const space = " ".repeat(Math.max(0, width - columnsOf(shown)));
+  const space = " ".repeat(Math.max(0, padsTo - columnsOf(shown)));
   return kind === "number" ? space + shown : shown + space;
 }
 

@@ -1,4 +1,4 @@
-/** Records the executions of a command for `claudikins trace`, and counts them in the ledger. */
+/** Records the executions of a command for `claudikins executions`, and counts them in the ledger. */
 
 import type { App } from "../app/app.ts";
 import { openLog } from "../base/log.ts";
@@ -10,7 +10,7 @@ import { type Args, flag } from "./command.ts";
 import type { Io } from "./io.ts";
 
 export const recordArgs = {
-  record: flag("Also record code, arguments, results and logs, without secrets, for claudikins trace"),
+  record: flag("Also record code, arguments, results and logs, without secrets, for claudikins executions"),
 } as const satisfies Args;
 
 /** The recorder of the executions. Undefined if the config turns records off: then nothing is loaded. */

@@ -45,7 +45,7 @@ function head(record: ExecutionRecord): string[] {
     timeText(at),
     `${counted(code.lines, "line")} of code`,
     ...(logs.lines > 0 ? [`${grouped(logs.lines)} of logs`] : []),
-    ...(kept >= notableChars ? [`${grouped(kept)} characters kept out of the context`] : []),
+    ...(kept >= notableChars ? [`${grouped(kept)} characters kept out`] : []),
   ];
   return [
     `${bold(id)}  ${startedBy} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,

@@ -60,8 +60,6 @@ export const defaultSettings = {
   executions: defaultExecutions,
   check: "error",
   observe: true,
-  /** Limit for everything that an agent loads from `serve`: the tools and the instructions. */
-  surfaceTokens: 600,
   surfaceLearns: true,
   mode: "code",
   prefix: "on-collision",

@@ -113,16 +113,17 @@ export function doorCalled(
 ): DoorEntry {
   const names = Object.keys(doors ?? {});
   const entry = doors && Object.hasOwn(doors, name) ? doors[name] : undefined;
-  if (!entry) {
-    const known =
-      names.length === 0 ? 'Doors are made in the config, under "doors".' : `Its doors: ${names.join(", ")}`;
-    throw new ClaudikinsError("DOOR_NOT_FOUND", `${file} has no door "${name}"`, {
-      hint: didYouMean(name, names) ?? known,
-    });
-  }
+  if (!entry) throw noSuchDoor(name, names, file);
   const problems = problemsOf(name, entry, servers);
   if (problems.length > 0) throw new ClaudikinsError("CONFIG_INVALID", `${file}: ${problems.join("; ")}`);
   return entry;
+}
+
+export function noSuchDoor(name: string, names: readonly string[], file: string): ClaudikinsError {
+  const known = names.length === 0 ? "To make one: claudikins doors add" : `Its doors: ${names.join(", ")}`;
+  return new ClaudikinsError("DOOR_NOT_FOUND", `${file} has no door "${name}"`, {
+    hint: didYouMean(name, names) ?? known,
+  });
 }
 
 /** The problems that the schema cannot find: a door may name servers of the project's config and of the user's own. */

@@ -262,7 +262,7 @@ const configFields = {
    * Maximum tokens of the tools and the instructions of `serve`. The tools alone take about 300. Instructions are never longer than
    * agents read.
    */
-  surfaceTokens: z.int().min(400).max(2_000).default(defaultSettings.surfaceTokens),
+  surfaceTokens: z.int().min(400).max(2_000).optional(),
   /** Whether the instructions of `serve` show how to call the tools that programs called most. It needs `stats`. */
   surfaceLearns: z.boolean().default(defaultSettings.surfaceLearns),
   /**
@@ -289,7 +289,7 @@ const configFields = {
   registries: z.array(registrySchema).max(maxRegistries).optional(),
   approvals: approvalsSchema.default(defaultApprovals),
   /**
-   * The data that `claudikins trace` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
+   * The data that `claudikins executions` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
    * received.
    */
   record: z

@@ -46,15 +46,8 @@ export class PageApprovals {
 
   async #list(now: number): Promise<Listed> {
     const open = await this.#approvals.open();
-    const decided = await this.#approvals.list({ decidedAfter: now - decidedShownMs });
-    return {
-      approvals: open.map((each) => shown(each)),
-      decided: decided
-        .filter(({ state, decidedBy }) => state !== "open" && (decidedBy !== null || state === "expired"))
-        .sort((one, other) => other.decidedAt! - one.decidedAt!)
-        .slice(0, maxShownDecided)
-        .map((each) => shown(each)),
-    };
+    const decided = await this.#approvals.decided(now - decidedShownMs, maxShownDecided);
+    return { approvals: open.map((each) => shown(each)), decided: decided.map((each) => shown(each)) };
   }
 
   /** With all arguments as long as it is open, and with their beginning afterwards. Throws if it does not exist. */

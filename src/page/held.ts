@@ -4,13 +4,22 @@ import type { App } from "../app/app.ts";
 import type { Environment } from "../config/environment.ts";
 import { digestOf } from "../config/trust/marks.ts";
 import { definitionText } from "../tools/definitions/definition-text.ts";
-import { acceptTools, heldServers, type ReviewedTool, type Surroundings } from "../tools/definitions/review.ts";
+import {
+  acceptTools,
+  heldServers,
+  type ReviewedTool,
+  recordsStamp,
+  type Surroundings,
+} from "../tools/definitions/review.ts";
+import { Cached } from "./cached.ts";
 import type { DiffLine, PageHeld } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
 import { maxShownDiffLines } from "./limits.ts";
 
 export class HeldTools {
   readonly #surroundings: () => Surroundings;
+  /** The page asks for the numbers with each change, and the records of many tools take 20 ms to read. */
+  readonly #counts = new Cached<Map<string, number>>();
 
   constructor(app: App, env: Environment) {
     this.#surroundings = () => ({ config: app.config, env, cwd: app.cwd });
@@ -18,7 +27,10 @@ export class HeldTools {
 
   /** The number of held tools of each server that has some. */
   counts(): Map<string, number> {
-    return new Map(heldServers(this.#surroundings()).map(({ server, tools }) => [server, tools.length]));
+    const surroundings = this.#surroundings();
+    return this.#counts.get(recordsStamp(surroundings), () => {
+      return new Map(heldServers(surroundings).map(({ server, tools }) => [server, tools.length]));
+    });
   }
 
   of(name: string): PageHeld {

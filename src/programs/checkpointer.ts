@@ -26,7 +26,7 @@ export interface StoreAccess {
   keepBuild?: () => void;
 }
 
-/** What was recorded of an execution, for `claudikins trace`. */
+/** What was recorded of an execution, for `claudikins executions`. */
 interface TimelineSource {
   timeline: TimelineHead;
   changes(isWhole: boolean): CallChanges;
@@ -67,7 +67,7 @@ export interface CheckpointerOptions {
   fromStart: boolean;
   /** A dry run is not continued in another process, which would not know what was recorded. */
   isDryRun?: boolean;
-  /** Records the execution for `claudikins trace`. What it has is stored with the program. */
+  /** Records the execution for `claudikins executions`. What it has is stored with the program. */
   recording?: TimelineSource | undefined;
   /** Its files are stored before the program, and brought here before it is read. */
   workspace?: () => Promise<Pick<SharedWorkspace, "keep" | "refresh"> | undefined>;

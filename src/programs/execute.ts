@@ -44,7 +44,9 @@ export interface ExecuteRequest {
   checkpointer?: ExecutionCheckpointer | undefined;
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
-  /** Records the execution for `claudikins trace`. */
+  /** Whether a schedule starts it. */
+  isScheduled?: boolean | undefined;
+  /** Records the execution for `claudikins executions`. */
   recording?: TraceRecording | undefined;
   /** The trace that the request belongs to. */
   trace?: TraceContext | undefined;
@@ -206,11 +208,12 @@ async function optionsOf(
     recording,
     onProgress,
     isForAgent = false,
+    isScheduled,
     caller,
   } = request;
   const { program, host, starter, dryRun, lastProgram = () => undefined, runsOf = async () => [] } = request;
   const isStored = () => checkpointer?.isStored === true;
-  const requesting = { program, isForAgent, host, starter, caller, dryRun, isStored, lastProgram, runsOf };
+  const requesting = { program, isForAgent, isScheduled, host, starter, caller, dryRun, isStored, lastProgram, runsOf };
   const { config } = parts;
   const trace = request.span ? request.span.trace : request.trace;
   const spans = callSpans(parts, { trace, execution: id });

@@ -65,13 +65,13 @@ export class Executions implements AsyncDisposable {
     { isBackground = false, id = newId(Date.now()) }: StartOptions = {},
   ): RunningExecution {
     const startedAt = Date.now();
-    const { source, check, isForAgent = false, host, claim, starter, program, dryRun } = request;
+    const { source, check, isForAgent = false, isScheduled, host, claim, starter, program, dryRun } = request;
     const isDryRun = dryRun !== undefined;
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
     const asked = request.limits;
     const { door, person } = parts.config;
-    const startedBy = startedByOf(isForAgent);
+    const startedBy = startedByOf(request);
     const { telemetry } = parts;
     const spanned = { id, trace: request.trace, door, startedBy, program: program?.name, isContinued: false };
     const span = telemetry?.execution(spanned);
@@ -81,6 +81,7 @@ export class Executions implements AsyncDisposable {
       limits,
       check,
       isForAgent,
+      isScheduled,
       host,
       door,
       person: person && { id: person.id, name: person.name },
@@ -91,7 +92,8 @@ export class Executions implements AsyncDisposable {
       cwd,
       trace: span ? span.trace : request.trace,
     };
-    const recording = parts.recorder?.begin({ id, source, parts, isForAgent, host, program: program?.name, isDryRun });
+    const begun = { id, source, parts, isForAgent, isScheduled, host, program: program?.name, isDryRun };
+    const recording = parts.recorder?.begin(begun);
     const identity = { id, startedAt, request: JSON.stringify(stored), recording, isDryRun };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
     const about = { id, startedAt, starter, checkpointer, parts, isBackground };
@@ -354,6 +356,7 @@ export class Executions implements AsyncDisposable {
       limits,
       check,
       isForAgent,
+      isScheduled,
       host,
       starter,
       program: saved,
@@ -374,7 +377,8 @@ export class Executions implements AsyncDisposable {
     const span = spanOf(row, parts);
     const observed = { checkpointer, recording, trace, span };
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
-      const request = { id, source, check, isForAgent, host, starter, signal, program: saved, ...observed };
+      const about = { id, source, check, isForAgent, isScheduled, host, starter, signal, program: saved };
+      const request = { ...about, ...observed };
       // It was stored before it started, so no call has left.
       if (!program) return execute({ ...request, limits: asked }, parts);
       return continueExecution(request, { program, open, limits }, parts);
@@ -437,16 +441,17 @@ function recordingOf(
   { program }: SavedProgram,
   parts: ExecutionParts,
 ): TraceRecording | undefined {
-  const { source, isForAgent, host, program: saved } = JSON.parse(request) as StoredRequest;
+  const { source, isForAgent, isScheduled, host, program: saved } = JSON.parse(request) as StoredRequest;
   const { timeline } = program ?? {};
-  return parts.recorder?.begin({ id, source, parts, isForAgent, host, program: saved?.name, timeline });
+  return parts.recorder?.begin({ id, source, parts, isForAgent, isScheduled, host, program: saved?.name, timeline });
 }
 
 /** Tells telemetry of a stored execution. It stays in the trace in which it was started. */
 function spanOf({ id, request }: StoredExecution, { telemetry }: ExecutionParts): ExecutionSpan | undefined {
   if (!telemetry) return undefined;
-  const { trace, door, isForAgent, program } = JSON.parse(request) as StoredRequest;
-  const startedBy = startedByOf(isForAgent);
+  const stored = JSON.parse(request) as StoredRequest;
+  const { trace, door, program } = stored;
+  const startedBy = startedByOf(stored);
   return telemetry.execution({ id, trace, door, startedBy, program: program?.name, isContinued: true });
 }
 

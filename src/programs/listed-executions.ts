@@ -82,7 +82,11 @@ function calledAs(program: string): string {
 export function joined(stored: readonly ListedExecution[], recorded: readonly Summary[]): ListedExecution[] {
   const open = stored.filter(isOpen);
   const isOfOpen = new Set(open.map(({ id }) => id));
-  const shown = recorded.filter(({ id }) => !isOfOpen.has(id)).map(recordedExecution);
+  const codes = new Map(stored.map(({ id, code }) => [id, code]));
+  const shown = recorded
+    .filter(({ id }) => !isOfOpen.has(id))
+    .map(recordedExecution)
+    .map((each) => ({ ...each, code: each.code ?? codes.get(each.id) }));
   const isShown = new Set(shown.map(({ id }) => id));
   const ended = stored.filter((each) => !isOpen(each) && !isShown.has(each.id));
   return [...newestFirst(open), ...newestFirst([...ended, ...shown])];

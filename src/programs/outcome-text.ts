@@ -12,7 +12,7 @@ export function keptOut({ charsIn, charsOut }: Pick<Receipt, "charsIn" | "charsO
   return Math.max(0, charsIn - charsOut);
 }
 
-/** Returns a text such as `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
+/** Returns a text such as `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out]`. */
 export function receiptText(receipt: Receipt): string {
   const { calls, failures, tools, durationMs, notMade } = receipt;
   // What was made up would have stayed out of the context too, but nobody knows its size.
@@ -26,7 +26,7 @@ export function receiptText(receipt: Receipt): string {
     `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}${notMade ? `, ${grouped(notMade)} not made` : ""}`,
     durationText(durationMs),
   ];
-  if (kept >= notableChars) parts.push(`${grouped(kept)} characters kept out of the context`);
+  if (kept >= notableChars) parts.push(`${grouped(kept)} characters kept out`);
   return `[${parts.join(" · ")}]`;
 }
 

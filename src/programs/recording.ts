@@ -1,5 +1,5 @@
 /**
- * Records executions for `claudikins trace`: notes them while they run, and writes them after the answer. A failure here fails no
+ * Records executions for `claudikins executions`: notes them while they run, and writes them after the answer. A failure here fails no
  * execution.
  */
 
@@ -92,6 +92,7 @@ export interface RecordingOptions {
   parts: Parts;
   /** Whether an agent sent the code. Another process may continue it, and its record says the same. */
   isForAgent?: boolean | undefined;
+  isScheduled?: boolean | undefined;
   /** The agent, as it names itself. */
   host?: HostIdentity | undefined;
   /** The name of the saved program that it runs. */
@@ -161,12 +162,12 @@ export class TraceRecording {
   #made: number;
 
   constructor(options: RecordingOptions, recorder: TraceRecorder) {
-    const { id, source, parts, isForAgent = false, host, program, isDryRun = false, timeline } = options;
+    const { id, source, parts, host, program, isDryRun = false, timeline } = options;
     this.id = id;
     this.#program = program;
     this.#isDryRun = isDryRun;
     this.#source = source;
-    this.#startedBy = startedByOf(isForAgent);
+    this.#startedBy = startedByOf(options);
     this.#parts = parts;
     this.#recorder = recorder;
     this.#host = host;

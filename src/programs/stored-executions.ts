@@ -56,6 +56,7 @@ export interface StoredRequest {
   limits: SandboxLimits;
   check: CheckMode | undefined;
   isForAgent: boolean;
+  isScheduled?: boolean | undefined;
   host: HostIdentity | undefined;
   /** The door behind which it runs. Only there can it be continued. */
   door?: string | undefined;
@@ -305,8 +306,8 @@ export function viewOf({ request }: Pick<StoredExecution, "request">): Execution
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  const { source, isForAgent = false, program, door, person, isDryRun = false } = stored;
-  const startedBy = startedByOf(isForAgent);
+  const { source, program, door, person, isDryRun = false } = stored;
+  const startedBy = startedByOf(stored);
   return { code: source.slice(0, chars), program: program?.name, door, person, startedBy, isDryRun };
 }
 

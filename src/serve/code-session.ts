@@ -44,6 +44,8 @@ export class CodeSession {
   #app: App;
   /** Unusable servers that answers have mentioned. */
   readonly #mentionedServers = new Set<string>();
+  /** The observed types that answers have told, by the ids of the tools. */
+  readonly #saidTypes = new Map<string, string>();
   #mentionedProblem: string | undefined;
 
   constructor(app: App, surface: Surface, asker: RequestingAgent, count?: SessionCount) {
@@ -83,7 +85,8 @@ export class CodeSession {
       const app = await this.#unlocked(request.app, capabilities, signal);
       using _work = app.idleTimer.running();
       await app.reload?.refresh();
-      const context = { onProgress, mentioned: this.#mentionedServers, identity, asker: this.asker, task, claimed };
+      const said = { mentioned: this.#mentionedServers, saidTypes: this.#saidTypes };
+      const context = { onProgress, ...said, identity, asker: this.asker, task, claimed };
       const called = await observedAnswer(request, app, name, (observed) =>
         handler(args, app, signal, { ...context, ...observed }),
       );

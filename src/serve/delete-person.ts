@@ -25,7 +25,7 @@ export interface DeletedData {
   executions: number;
   /** Calls that waited for a decision, and decisions. */
   approvals: number;
-  /** Records of executions, which `claudikins trace` shows. */
+  /** Records of executions, which `claudikins executions` shows. */
   records: number;
   /** Files that the replicas share. */
   files: number;

@@ -6,7 +6,7 @@ import { oneLine } from "../base/visible-text.ts";
 import { isInView } from "../config/doors.ts";
 import { denialOf } from "../policy/decision.ts";
 import { isOfAgent } from "../programs/saved/model.ts";
-import { briefSignature, outlineOf } from "../tools/brief-signature.ts";
+import { briefSignature, fieldsOf, outlineOf } from "../tools/brief-signature.ts";
 import { type AboutServer, entryKeyOf } from "../tools/catalog/config-entry.ts";
 import type { RegistryServer, RegistryTool } from "../tools/model.ts";
 import { toIdentifier } from "../tools/names.ts";
@@ -19,12 +19,14 @@ interface EverydayTool {
   tool: string;
   /** `demo.get_order({ order_id }): { status }`, with the outer fields of the result if they are known and programs read them. */
   least: string;
-  /** The same for every tool, whether programs read its result or not. */
+  /** The same with more of these fields, and those of the rows in a wrapper. */
+  fields: string;
+  /** Like `least` for every tool, whether programs read its result or not. */
   outlined: string;
   /** The same with the whole result. */
   whole: string;
-  /** How much each token of the text is used. */
-  worth: number;
+  /** How much it is used. A loop makes many calls and needs the text once, so calls count less the more there are. */
+  uses: number;
 }
 
 /** The text shown for each tool: its call, perhaps with its result. */
@@ -68,18 +70,14 @@ export function usualTools(
     const allowed = Object.entries(usual)
       .sort()
       .filter(([tool]) => !isEdited(tool) && isInView(view, tool) && (!policy || denialOf(policy, tool) === undefined));
-    const outlineIn = (type: string | undefined) => (type === undefined ? undefined : outlineOf(type));
     return allowed.map(([tool, args]) => {
       const path = callPath(jsName === undefined ? { name } : { name, jsName }, {
         name: tool,
         jsName: toIdentifier(tool),
       });
-      return everyday(
-        { server: name, tool },
-        `${path}${args}`,
-        { outline: outlineIn(results[tool]?.type), isRead: true },
-        catalogToolWeight,
-      );
+      const type = results[tool]?.type;
+      const result = type === undefined ? {} : { outline: outlineOf(type), fields: fieldsOf(type) };
+      return everyday({ server: name, tool }, `${path}${args}`, { ...result, isRead: true }, catalogToolWeight);
     });
   });
 }
@@ -88,12 +86,12 @@ export function usualTools(
 export type Recognised = Pick<AboutServer, "description" | "usual" | "results">;
 
 function everydayTool(server: RegistryServer, tool: RegistryTool, weight: number): EverydayTool[] {
-  const { args, result, outline } = briefSignature(tool);
+  const { args, ...results } = briefSignature(tool);
   const call = oneLine(`${callPath(server, tool)}${args}`, maxEverydayCallChars + 1);
   const isRead = tool.annotations?.["readOnlyHint"] !== false;
   return call.length > maxEverydayCallChars
     ? []
-    : [everyday({ server: server.name, tool: tool.name }, call, { result, outline, isRead }, weight)];
+    : [everyday({ server: server.name, tool: tool.name }, call, { ...results, isRead }, weight)];
 }
 
 interface Result {
@@ -101,18 +99,26 @@ interface Result {
   isRead: boolean;
   result?: string | undefined;
   outline?: string | undefined;
+  fields?: string | undefined;
 }
 
 function everyday(
   names: { server: string; tool: string },
   call: string,
-  { result, outline, isRead }: Result,
+  { result, outline, fields, isRead }: Result,
   weight: number,
 ): EverydayTool {
   const outlined = within(call, outline);
   const least = isRead ? outlined : call;
-  const worth = weight / estimateTokens(least);
-  return { ...names, least, outlined, whole: within(call, result, outlined), worth };
+  const more = isRead ? within(call, fields, outlined) : call;
+  return {
+    ...names,
+    least,
+    fields: more,
+    outlined,
+    whole: within(call, result, outlined),
+    uses: Math.log2(1 + weight),
+  };
 }
 
 /** The call with a result, unless it is too long. */
@@ -123,24 +129,32 @@ function within(call: string, result: string | undefined, otherwise = call): str
 }
 
 /**
- * The calls of as many tools as fit, in the order of the tools. The tools of the greatest worth are kept. Each call has the outline of its
+ * The calls of as many tools as fit, in the order of the tools. The tools whose texts are used most are kept. Each call has the outline of its
  * result if that is known and read: without it, a model prints the result first.
  */
 export function fittingCalls(tools: readonly EverydayTool[], fits: (calls: CallTexts) => boolean): CallTexts {
   const shown = new Set<EverydayTool>();
   const calls = () => new Map(tools.flatMap((tool) => (shown.has(tool) ? [[tool, tool.least]] : [])));
-  for (const tool of byWorth(tools)) {
+  for (const tool of tools.toSorted((a, b) => worth(b, b.least) - worth(a, a.least))) {
     shown.add(tool);
     if (!fits(calls())) shown.delete(tool);
   }
   return calls();
 }
 
-/** The calls with the outlines of as many further results as fit, and then with as many whole results. */
-export function withResults(calls: CallTexts, fits: (calls: CallTexts) => boolean): CallTexts {
+/** The calls with as many longer results as fit, of each of these lengths in turn. */
+export function withResults(
+  calls: CallTexts,
+  lengths: readonly ("fields" | "outlined" | "whole")[],
+  fits: (calls: CallTexts) => boolean,
+): CallTexts {
   let longer = calls;
-  for (const length of ["outlined", "whole"] as const) {
-    for (const tool of byWorth([...calls.keys()])) {
+  for (const length of lengths) {
+    const added = (tool: EverydayTool) => tool[length].slice(longer.get(tool)!.length);
+    // The name of a list says nothing about its rows.
+    const need = (tool: EverydayTool) => (length === "fields" && isWrapper.test(tool.least) ? 1 : 0);
+    const longerOnes = [...calls.keys()].filter((tool) => added(tool) !== "");
+    for (const tool of longerOnes.toSorted((a, b) => need(b) - need(a) || worth(b, added(b)) - worth(a, added(a)))) {
       const more = new Map(longer).set(tool, tool[length]);
       if (fits(more)) longer = more;
     }
@@ -148,4 +162,8 @@ export function withResults(calls: CallTexts, fits: (calls: CallTexts) => boolea
   return longer;
 }
 
-const byWorth = (tools: readonly EverydayTool[]) => tools.toSorted((a, b) => b.worth - a.worth);
+/** A call whose outline is one field. */
+const isWrapper = /: \{ \w+ \}$/;
+
+/** How much each token of a text about the tool is used. */
+const worth = ({ uses }: EverydayTool, text: string) => uses / estimateTokens(text);

@@ -18,11 +18,11 @@ import {
   maxInstructionsNameChars,
   minDescriptionTokens,
 } from "./limits.ts";
+import { definitionTokens, surfaceTokensOf } from "./surface-tokens.ts";
 
 const head =
   "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";
-/** Leaves more room for calls: the descriptions of the tools say what they are for, and how a call is written. */
-const headOfCalls = "MCP servers for execute_code.";
+/** Leaves more room for calls: the descriptions of the tools say how a call is written. */
 const noSearch = "Calls shown need no search; untyped arguments are strings";
 const afterwards =
   "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
@@ -35,6 +35,9 @@ const waiting =
 
 const closed = "The user's policy allows no tool of the configured MCP servers.";
 
+/** Before the servers whose tools agents have not called. */
+const searched = "By search";
+
 /** How many other tools are named if there is no room for all of them. */
 const fewerNames = [12, 6];
 
@@ -44,6 +47,8 @@ interface ServerLine {
   name: string;
   /** The name, with the number of tools if it is known. */
   label: string;
+  /** The name, with what tells it from others: it stands in a list. */
+  short: string;
   /** The words of a sentence about its purpose, else names of its tools, with their tokens. */
   pieces: { text: string; tokens: number }[];
   separator: string;
@@ -56,31 +61,34 @@ interface ServerLine {
 }
 
 /**
- * The instructions in code mode, within a token budget. Those of the door come first. Every server is named before the calls of everyday
- * tools are shown; then come the servers' descriptions, and then signatures of small servers.
+ * The instructions in code mode, within their tokens. Those of the door come first. Every server is named before the calls of everyday
+ * tools are shown; then come the servers' descriptions, and then signatures of small servers. `taken` are tokens of texts before these.
  */
-export async function instructionsFor(app: App, maxTokens: number): Promise<string> {
-  if (app.lockedBy && !app.meanwhile) return locked[app.lockedBy];
-  if (app.meanwhile) return `${waiting}\n${await instructionsFor(app.meanwhile, maxTokens - estimateTokens(waiting))}`;
+export async function instructionsFor(app: App, taken = 0): Promise<string> {
+  if (app.meanwhile) return `${waiting}\n${await instructionsFor(app.meanwhile, taken + estimateTokens(waiting))}`;
+  if (app.lockedBy) return locked[app.lockedBy];
   const before = [app.config.instructions, firstSteps(app)].filter(Boolean).join("\n");
-  if (before === "") return serversText(app, maxTokens);
-  const rest = await serversText(app, maxTokens - estimateTokens(before));
+  const rest = await serversText(app, taken + estimateTokens(before));
   return [before, rest].filter(Boolean).join("\n");
 }
 
-async function serversText(app: App, maxTokens: number): Promise<string> {
+async function serversText(app: App, taken: number): Promise<string> {
   const open = [...app.config.servers.keys()].filter((name) => !app.catalog.isClosed(name));
   const recognised = await recognisedServers(app, open);
   const twins = twinsBefore(app);
   const entries = open.map((name) => entryOf(name, app, recognised.get(name)?.description, twins.get(name)));
   if (entries.length === 0) return app.config.servers.size === 0 ? "" : closed;
-  // The estimate is too low for rare words, and too high for calls.
-  const fits = (text: string, calls = "") =>
-    text.length <= maxInstructionsChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
   // Calls of servers that are down would only fail.
   const usable = entries.filter(({ isDown }) => !isDown).map(({ server }) => server);
   const used = await usedTools(app, usable);
-  const labels = entries.map(({ label }) => label);
+  const isUsed = new Set(used.map(({ server }) => server));
+  const maxTokens = surfaceTokensOf(app.config, entries.length, isUsed.size) - definitionTokens - taken;
+  // The estimate is too low for rare words, and too high for calls.
+  const fits = (text: string, calls = "") =>
+    text.length <= maxInstructionsChars && estimateTokens(text) * 1.05 - estimateTokens(calls) * 0.1 <= maxTokens;
+  // The servers that this user's agents call come first, and all others are one line.
+  const isListed = ({ server, isDown }: ServerLine) => isUsed.size > 0 && !isUsed.has(server) && !isDown;
+  const labels = entries.map((entry) => (isListed(entry) ? entry.short : entry.label));
   if (!fits(listText(labels))) {
     // Calls take half of the room at most, so that many servers are named too.
     const textOf = (calls: CallTexts) => (calls.size === 0 ? "" : `\n${noSearch}: ${[...calls.values()].join("; ")}`);
@@ -89,11 +97,17 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
   }
   /** How many of its other tools a server with calls names. */
   const named = new Map<ServerLine, number>();
-  const textOf = (lines: string[], calls: CallTexts) =>
-    listText(
-      lines.map((line, at) => withCalls(line, entries[at]!, calls, named.get(entries[at]!) ?? 0)),
-      calls.size > 0,
-    );
+  const textOf = (lines: string[], calls: CallTexts) => {
+    const listed: string[] = [];
+    const called = new Set([...calls.keys()].map(({ server }) => server));
+    const blocks = entries.flatMap((entry, at) => {
+      const line = withCalls(lines[at]!, entry, calls, named.get(entry) ?? 0);
+      if (!isListed(entry) || called.has(entry.server) || line.includes("\n")) return [line];
+      listed.push(line);
+      return [];
+    });
+    return listText([...blocks, ...(listed.length === 0 ? [] : [`${searched}: ${listed.join("; ")}`])], calls.size > 0);
+  };
   const fit = (lines: string[], calls: CallTexts) => fits(textOf(lines, calls), [...calls.values()].join("; "));
   // Names are guessed if a list of calls looks complete.
   const nameTools = (of: ReadonlySet<string>, lines: string[], calls: CallTexts) => {
@@ -112,17 +126,23 @@ async function serversText(app: App, maxTokens: number): Promise<string> {
       named.set(entry, most ?? before);
     }
   };
-  const usedCalls = fittingCalls(used, (calls) => fit(labels, calls));
-  const hasCalls = new Set([...usedCalls.keys()].map(({ server }) => server));
-  // Servers that this user's agents call come before the others.
-  nameTools(hasCalls, labels, usedCalls);
+  const more = (tools: Parameters<typeof fittingCalls>[0], lines: string[], calls: CallTexts) =>
+    new Map([...calls, ...fittingCalls(tools, (others) => fit(lines, new Map([...calls, ...others])))]);
+  // In the order of worth: calls that agents made, other usual calls of the same servers, the fields that they read, the names of the rest.
+  const isMade = new Set(used.map(({ server, tool }) => JSON.stringify([server, tool])));
+  const usualOfUsed = usualTools(app, [...isUsed], recognised).filter(
+    ({ server, tool }) => !isMade.has(JSON.stringify([server, tool])),
+  );
+  const made = more(usualOfUsed, labels, more(used, labels, new Map()));
+  const read = withResults(made, ["fields"], (longer) => fit(labels, longer));
+  const hasCalls = new Set([...read.keys()].map(({ server }) => server));
+  nameTools(hasCalls, labels, read);
   // Beside calls, the names of the first tools say little: the others are counted or named.
   const isPlain = ({ server, listsTools }: ServerLine) => listsTools && hasCalls.has(server);
-  const described = withWords(entries, isPlain, (lines) => fit(lines, usedCalls));
-  const fresh = usable.filter((name) => !twins.has(name) && !used.some(({ server }) => server === name));
-  const usual = usualTools(app, fresh, recognised);
-  const usualCalls = fittingCalls(usual, (calls) => fit(described, new Map([...usedCalls, ...calls])));
-  const calls = withResults(new Map([...usedCalls, ...usualCalls]), (longer) => fit(described, longer));
+  const described = withWords(entries, labels, isPlain, (lines) => fit(lines, read));
+  const fresh = usable.filter((name) => !twins.has(name) && !isUsed.has(name));
+  const usual = more(usualTools(app, fresh, recognised), described, read);
+  const calls = withResults(usual, ["fields", "outlined", "whole"], (longer) => fit(described, longer));
   const called = new Set([...calls.keys()].map(({ server }) => server));
   const others = entries.map(({ server, twin, isDown, known }) =>
     twin === undefined && !isDown && !called.has(server) ? known : undefined,
@@ -154,7 +174,7 @@ function withCalls(line: string, entry: ServerLine, calls: CallTexts, names: num
   // The number of the other servers replaces the number of all.
   const isCount = others !== undefined && label === `${name} (${entry.known?.tools.length})`;
   const first = isCount ? name + line.slice(label.length) : line;
-  return `${first}\n  ${[...texts, ...(others ?? [])].join("; ")}`;
+  return `${first}${first.includes(": ") ? "\n  " : ": "}${[...texts, ...(others ?? [])].join("; ")}`;
 }
 
 /** `+12 more: read_graph, delete_entities …`. Undefined if there are none, or the tools are not known. */
@@ -167,7 +187,7 @@ function othersOf({ known }: ServerLine, shown: ReadonlySet<string>, names: numb
 }
 
 function listText(lines: string[], hasCalls = false): string {
-  return [hasCalls ? `${headOfCalls} ${noSearch}.` : head, ...lines.map((line) => `- ${line}`)].join("\n");
+  return [hasCalls ? `MCP servers. ${noSearch}.` : head, ...lines.map((line) => `- ${line}`)].join("\n");
 }
 
 /** Lists names, with the numbers of tools if they fit. Servers that do not fit are counted. */
@@ -187,17 +207,18 @@ function inOneLine(entries: ServerLine[], fits: (text: string) => boolean): stri
 /** Describes each server that is not plain within the same number of tokens, the largest that fits. */
 function withWords(
   entries: ServerLine[],
+  labels: string[],
   isPlain: (entry: ServerLine) => boolean,
   fit: (lines: string[]) => boolean,
 ): string[] {
   for (let share = maxDescriptionTokens; share >= minDescriptionTokens; share--) {
-    const labels = entries.map((entry) => (isPlain(entry) ? entry.label : describedLabel(entry, share)));
-    if (fit(labels)) return labels;
+    const longer = entries.map((entry, at) => (isPlain(entry) ? labels[at]! : described(labels[at]!, entry, share)));
+    if (fit(longer)) return longer;
   }
-  return entries.map(({ label }) => label);
+  return labels;
 }
 
-function describedLabel({ label, pieces, separator }: ServerLine, share: number): string {
+function described(label: string, { pieces, separator }: ServerLine, share: number): string {
   let [count, tokens] = [0, 0];
   for (const piece of pieces) {
     tokens += piece.tokens;
@@ -244,14 +265,14 @@ function entryOf(name: string, app: App, usualDescription: string | undefined, t
     : tools.map((tool) => oneLine(tool.name, maxInstructionsNameChars));
   const separator = sentence ? " " : ", ";
   const shown = oneLine(name, maxInstructionsNameChars);
-  const facts = [
-    ...(fault ? [isDown ? "down" : "down last time"] : known ? [String(known.tools.length)] : []),
-    ...(account === undefined ? [] : [`account ${account}`]),
-  ];
+  const whose = account === undefined ? [] : [`account ${account}`];
+  const trouble = fault ? [isDown ? "down" : "down last time"] : [];
+  const count = known && !fault ? [String(known.tools.length)] : [];
   return {
     server: name,
     name: shown,
-    label: facts.length === 0 ? shown : `${shown} (${facts.join("; ")})`,
+    label: labelled(shown, [...trouble, ...count, ...whose]),
+    short: labelled(shown, [...trouble, ...whose]),
     pieces: texts.map((text) => ({ text, tokens: estimateTokens(` ${text}${separator.trim()}`) })),
     separator,
     listsTools: sentence === "",
@@ -260,6 +281,8 @@ function entryOf(name: string, app: App, usualDescription: string | undefined, t
     isDown,
   };
 }
+
+const labelled = (name: string, facts: string[]) => (facts.length === 0 ? name : `${name} (${facts.join("; ")})`);
 
 /** Whether a server is down now. One that was down last time may work. */
 function isNow(fault: Fault | undefined): fault is Fault {

@@ -13,6 +13,12 @@ export const maxInstructionsChars = 2_048;
 /** The same in direct mode. It leaves room for the last line, with the number of the other servers. */
 export const maxDirectInstructionsChars = 1_500;
 
+/** Tokens of everything that an agent loads if there are one or two servers. */
+export const surfaceTokensOfFew = 450;
+
+/** The same for very many servers, unless the config allows more. */
+export const maxSurfaceTokens = 1_000;
+
 /** Tokens of one server's description, so that some are left for signatures. */
 export const maxDescriptionTokens = 40;
 

@@ -28,9 +28,6 @@ export function capabilitiesFor(capabilities: object | undefined): { tools: obje
 /** How long hosts of revision 2026-07-28 may keep our definitions: they change only with the config, which is read at the start. */
 export const cacheHint = { ttlMs: 300_000, cacheScope: "private" as const };
 
-/** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
-export const definitionTokens = 303;
-
 export interface Surface {
   tools: Tool[];
   /** For agents that offer sampling. */
@@ -38,14 +35,14 @@ export interface Surface {
   instructions: string;
 }
 
-/** Made once per session, because agents do not read it again. Limited by `surfaceTokens` of the config. */
+/** Made once per session, because agents do not read it again. Limited in tokens, see surface-tokens.ts. */
 export async function surfaceOf(app: App): Promise<Surface> {
-  const { limits, surfaceTokens } = app.config;
+  const { limits } = app.config;
   const toolsOf = (host: { sampling: boolean }) => {
     const task = offersTasks(app.config, host) ? [executeTask] : [];
     return [searchTools, executeCode, ...task].map((tool) => withMeta(tool, limits.outputChars));
   };
-  const instructions = await instructionsFor(app, surfaceTokens - definitionTokens);
+  const instructions = await instructionsFor(app);
   return { tools: toolsOf({ sampling: false }), toolsWithSampling: toolsOf({ sampling: true }), instructions };
 }
 

@@ -81,8 +81,6 @@ export interface ApprovalFilter {
   config?: string | null | undefined;
   /** An execution, with the saved programs that it runs. */
   execution?: string | undefined;
-  /** Only rows that left `open` after this time. */
-  decidedAfter?: number | undefined;
 }
 
 /** Without letters that are easily confused. */

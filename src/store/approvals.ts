@@ -36,6 +36,8 @@ export interface ApprovalRows {
   argumentsOf(id: string): Promise<string | undefined>;
   /** The oldest first. */
   list(filter?: ApprovalFilter): Promise<Approval[]>;
+  /** The newest rows that were decided or expired after a time, at most `count`, newest first. */
+  decided(after: number, count: number): Promise<Approval[]>;
   /** Whether a call of the execution is open, or of a saved program that it runs. It is asked for often. */
   isWaiting(execution: string): Promise<boolean>;
   /** The ids whose rows are open. */

@@ -22,7 +22,7 @@ import type { ReplicaRows } from "./replicas.ts";
 export interface Store extends AsyncDisposable {
   /** Whether anything was ever stored. Nothing is created for a question. */
   readonly exists: boolean;
-  /** The records of executions that have ended, for `claudikins trace`. */
+  /** The records of executions that have ended, for `claudikins executions`. */
   readonly records: RecordRows;
   /** The ledger. */
   readonly counts: CountRows;

@@ -1,8 +1,15 @@
 /** Makes the shortest signature from which a tool can be called, for the list that agents always have in their context. */
 
-import { firstBriefFields, maxBriefFields, maxBriefValues, maxOutlineChars } from "./limits.ts";
+import {
+  firstBriefFields,
+  maxBriefFields,
+  maxBriefOptional,
+  maxBriefValues,
+  maxFields,
+  maxOutlineChars,
+} from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
-import { observedType } from "./signature.ts";
+import { formatOf, resultType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
 
 interface BriefSignature {
@@ -12,27 +19,28 @@ interface BriefSignature {
   result: string | undefined;
   /** `{ sku, levels }`: the fields that a program destructures, or one of the rows that it iterates over. */
   outline: string | undefined;
+  /** `{ sku, levels: { on_hand }[] }`: more fields, and those of the rows in a wrapper. */
+  fields: string | undefined;
 }
 
 export function briefSignature(tool: RegistryTool): BriefSignature {
   const args = typeText(tool.inputSchema, "arguments");
-  const type = resultType(tool);
+  const known = resultType(tool);
+  const type = known === "unknown" ? undefined : known;
   return {
     args: `(${args.startsWith("{ ") ? briefArguments(args) : ""})`,
-    result: type && `${briefType(type)}${formatOf(tool)}`,
+    result: type && `${briefType(type)}${formatText(tool)}`,
     outline: type && outlineOf(type),
+    fields: type && fieldsOf(type),
   };
 }
 
-/** Undefined if it is not known. */
-function resultType({ outputSchema, observed, known }: RegistryTool): string | undefined {
-  const type = outputSchema ? typeText(outputSchema) : observed ? observedType(observed) : known?.type;
-  return type === "unknown" ? undefined : type;
-}
-
-/** A sentence is written for people: programs do not read it. */
-function formatOf({ known }: RegistryTool): string {
-  return known?.text && !known.text.includes("sentence") ? ` /* ${known.text} */` : "";
+/** A sentence is written for people: programs do not read it. What a call needs or changes stands in front of it. */
+function formatText(tool: RegistryTool): string {
+  const format = formatOf(tool) ?? "";
+  const [effect] = /^[^:;]+(?=; (?:content: )?a sentence\b)/.exec(format) ?? [];
+  const told = format.includes("sentence") ? effect : format;
+  return told ? ` /* ${told} */` : "";
 }
 
 const literal = String.raw`"(?:[^"\\]|\\.)*"`;
@@ -46,14 +54,28 @@ const withoutComments = (type: string) => type.replace(comments, (_, text?: stri
 const argumentParts = new RegExp(String.raw`\?(: ${literals})${fieldEnd}|(${literals})|(: string)${fieldEnd}|(;)`, "g");
 
 function briefArguments(type: string): string {
-  return withoutComments(type).replace(argumentParts, (_, optional?: string, values?: string, text?: string) => {
-    if (optional !== undefined) return "?";
-    if (text !== undefined) return "";
-    if (values === undefined) return ",";
-    const all = values.split(" | ");
-    return all.length <= maxBriefValues ? values : `${all[0]} | …`;
-  });
+  return withFirstOptional(withoutComments(type)).replace(
+    argumentParts,
+    (_, optional?: string, values?: string, text?: string) => {
+      if (optional !== undefined) return "?";
+      if (text !== undefined) return "";
+      if (values === undefined) return ",";
+      const all = values.split(" | ");
+      return all.length <= maxBriefValues ? values : `${all[0]} | …`;
+    },
+  );
 }
+
+/** All required arguments, and the first optional ones. */
+function withFirstOptional(type: string): string {
+  const members = partsOf(type.slice(2, -2));
+  const optional = members.filter((member) => optionalName.test(member));
+  if (optional.length <= maxBriefOptional + 1) return type;
+  const left = new Set(optional.slice(maxBriefOptional));
+  return `{ ${members.filter((member) => !left.has(member)).join("; ")}; … }`;
+}
+
+const optionalName = new RegExp(String.raw`^(?:${literal}|[^:"]+)\?:`);
 
 /** The types of plain values, values, and separators. */
 const resultParts = new RegExp(`(: (?:string|number|boolean|${literals}))${fieldEnd}|(${literals})|(;)`, "g");
@@ -68,34 +90,74 @@ function briefType(type: string): string {
 
 /** The type with the names of the outer fields alone: `{ entities }` for `{ entities: { name: string }[] }`. */
 export function outlineOf(type: string): string {
+  const text = withObjects(type, (members) => {
+    const names = members.map(({ name }) => name);
+    return names.length > maxBriefFields ? [...names.slice(0, firstBriefFields), "…"] : names;
+  });
+  // A union of many objects says no more than this to a program.
+  return text.length > maxOutlineChars ? "object" : text;
+}
+
+/** The same with more fields, and with those of the rows if one field is a list: `{ entities: { name }[] }`. Undefined if it is long. */
+export function fieldsOf(type: string): string | undefined {
+  const text = withObjects(type, (members) => {
+    const lists = members.filter(isList);
+    return cut(members).map((member) => {
+      if (typeof member === "string") return member;
+      return lists.length === 1 && isList(member)
+        ? `${member.name}: ${withObjects(member.type, namesOf)}`
+        : member.name;
+    });
+  });
+  return text.length > maxOutlineChars ? undefined : text;
+}
+
+interface Member {
+  name: string;
+  type: string;
+}
+
+const isList = ({ type }: Member) => type.startsWith("{") && type.endsWith("}[]");
+const cut = (members: Member[]) => (members.length > maxFields ? [...members.slice(0, maxFields), "…"] : members);
+const namesOf = (members: Member[]) =>
+  cut(members).map((member) => (typeof member === "string" ? member : member.name));
+
+/** The type without comments, with the shown members of each of its outer objects. */
+function withObjects(type: string, shown: (members: Member[]) => string[]): string {
   const plain = withoutComments(type);
   let [text, at] = ["", 0];
   while (at < plain.length) {
     if (plain[at] !== "{") text += plain[at++];
     else {
       const end = endOf(plain, at);
-      text += fieldNames(plain.slice(at + 1, end - 1));
+      const members = shown(membersOf(plain.slice(at + 1, end - 1)));
+      text += members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
       at = end;
     }
   }
-  // A union of many objects says no more than this to a program.
-  return text.length > maxOutlineChars ? "object" : text;
+  return text;
 }
 
-/** `{ id, status }` for `id: string; status?: string`. */
-function fieldNames(members: string): string {
-  const names: string[] = [];
+/** The members of `id: string; status?: string`. */
+function membersOf(text: string): Member[] {
+  return partsOf(text).flatMap((part) => {
+    const [, name, type = ""] = memberParts.exec(part) ?? [];
+    return name === undefined ? [] : [{ name, type }];
+  });
+}
+
+/** `id: string` and `status?: string` for both. */
+function partsOf(members: string): string[] {
+  const parts: string[] = [];
   for (let from = 0; from < members.length; ) {
     const end = endOf(members, from, ";");
-    const member = members.slice(from, end).trim();
-    const [name] = new RegExp(String.raw`^(?:${literal}|\[[^\]]*\]|[^:]+?)(?=\??:)`).exec(member) ?? [];
-    if (name !== undefined) names.push(name);
+    parts.push(members.slice(from, end).trim());
     from = end + 1;
   }
-  if (names.length === 0) return "{}";
-  const shown = names.length > maxBriefFields ? [...names.slice(0, firstBriefFields), "…"] : names;
-  return `{ ${shown.join(", ")} }`;
+  return parts;
 }
+
+const memberParts = new RegExp(String.raw`^(${literal}|\[[^\]]*\]|[^:]+?)\??: ?(.*)$`, "s");
 
 /** Behind the bracket that closes the one at `from`; with `mark`, at the next mark outside of brackets and texts, or the end. */
 function endOf(type: string, from: number, mark?: string): number {

@@ -47,8 +47,11 @@ export const maxWaitingResults = 16;
 /** The same for one tool. */
 export const maxWaitingOfTool = 4;
 
-/** After this many results of a tool without news, only some are examined. */
+/** After this many results of a tool without news, only some of its longer results are examined. */
 export const settledAfterResults = 8;
+
+/** A result with fewer characters is always examined, which takes less than a tenth of a millisecond. */
+export const alwaysExaminedChars = 8_192;
 
 /** One of this many. */
 export const settledOneOf = 32;
@@ -61,6 +64,12 @@ export const maxObservedInlineChars = 131_072;
 
 /** Time for a worker to examine one result. */
 export const observingMs = 10_000;
+
+/** Time that the answer to a program waits for large results of its calls to be examined. */
+export const observingOutcomeMs = 1_000;
+
+/** Changes of one tool's shape that are remembered for answers. A shape rarely changes more than a few times. */
+export const maxChangesOfTool = 20;
 
 /** Delay before writing, so that results of one moment are written together. */
 export const observedWriteAfterMs = 1_000;
@@ -77,11 +86,26 @@ export const maxObservedPartChars = 200_000;
 /** Levels of a value that are looked at. */
 export const maxObservedDepth = 6;
 
-/** Values that are looked at, in all. */
-export const maxObservedValues = 5_000;
+/** Characters of a text that are looked at for its form. */
+export const maxFormChars = 20_000;
 
-/** Items of one list. */
-export const maxObservedItems = 60;
+/** Lines of a text that are looked at for its form. */
+export const maxFormLines = 200;
+
+/** Columns or marks of a form. */
+export const maxFormNames = 12;
+
+/** Levels of a declared type that are searched for places that it leaves open. */
+export const maxVagueDepth = 8;
+
+/** Values that are looked at, in all. */
+export const maxObservedValues = 20_000;
+
+/** Items of an outer list: enough to meet the rows that lack a value. */
+export const maxObservedItems = 1_000;
+
+/** Items of a list inside of another list, and of an outer list of large items. */
+export const maxInnerItems = 60;
 
 /** Keys of one object. */
 export const maxObservedKeys = 200;
@@ -136,6 +160,9 @@ export const maxSurroundingSchemas = 32;
  */
 export const maxTypeNodes = 10_000;
 
+/** Values that are listed in a description. A longer list is rather one of examples. */
+export const maxListedValues = 20;
+
 /** Levels of an example, as many as of written types, so that it matches its type. */
 export const maxSampleDepth = 6;
 
@@ -188,6 +215,12 @@ export const maxBriefFields = 4;
 
 /** These first few. */
 export const firstBriefFields = 2;
+
+/** Optional arguments in a brief signature, if there are at least two more. */
+export const maxBriefOptional = 4;
+
+/** Fields of an object where a brief signature has room for more. */
+export const maxFields = 8;
 
 /** A longer outline belongs to a union with many variants. */
 export const maxOutlineChars = 120;

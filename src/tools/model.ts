@@ -14,7 +14,7 @@ export interface RegistryTool {
   description: string;
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
-  /** The shape of observed results, as a JSON Schema, if the server declares none. It is stored in a separate file. */
+  /** The shape of observed results, as a JSON Schema, if the server does not declare it fully. It is stored in a separate file. */
   observed?: JsonObject;
   /** What the tool of a well-known server returns. Observed shapes come first: another version may return something else. */
   known?: CatalogResult;

@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments, resolveReference, typesIn } from "../base/json-schema.ts";
 import { maxSampleDepth } from "./limits.ts";
+import { listedValues } from "./types/listed-values.ts";
 import { keyText } from "./types/printer.ts";
 
 export interface Sample {
@@ -11,9 +12,10 @@ export interface Sample {
   isTelling: boolean;
 }
 
-export function sampleArguments(schema: JsonObject): Sample {
+/** With `placeholder`, it stands for texts that nobody knows. Otherwise they have the name of their property. */
+export function sampleArguments(schema: JsonObject, placeholder?: string): Sample {
   const telling = { count: 0 };
-  const value = sampleOf(schema, { root: schema, depth: 0, name: "value", telling });
+  const value = sampleOf(schema, { root: schema, depth: 0, name: "value", telling, placeholder });
   const text = isObject(value) && Object.keys(value).length > 0 ? source(value) : "";
   return { text, isTelling: telling.count > 0 };
 }
@@ -23,6 +25,7 @@ interface SampleContext {
   depth: number;
   /** How many values are from the schema's examples, formats or descriptions. */
   telling: { count: number };
+  placeholder: string | undefined;
   /** The name of the property. It is also the sample for strings. */
   name: string;
 }
@@ -102,14 +105,15 @@ const formats: Record<string, string> = {
 };
 
 /** A value of the format, the description or the name; else the name itself, which tells nothing. */
-function stringSample({ format, description }: JsonObject, { name, telling }: SampleContext): string {
+function stringSample(schema: JsonObject, { name, telling, placeholder }: SampleContext): string {
+  const { format, description } = schema;
   const known =
     (typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined) ??
     exampleIn(description) ??
     (isDate(name, description) ? formats["date"] : undefined) ??
     (/url|uri/i.test(name) ? formats["uri"] : undefined);
   if (known !== undefined) telling.count += 1;
-  return known ?? name;
+  return known ?? listedValues(schema)[0] ?? placeholder ?? name;
 }
 
 /** The value in `such as ord_00042` or `e.g. "main"`. A bare word after it counts only if it does not look like prose. */

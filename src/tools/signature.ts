@@ -1,9 +1,9 @@
 /** Makes the signature of a tool: how to call it, with exact names and types. */
-import type { JsonObject } from "../base/json-object.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import { maxObservedTypeChars, maxSignatureDescriptionChars } from "./limits.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
-import { resultSchema } from "./observed/seen-texts.ts";
+import { isVague, resultSchema } from "./observed/result-schema.ts";
 import { shallow } from "./observed/shape.ts";
 import { sampleArguments } from "./sample.ts";
 import { shortened } from "./types/documentation.ts";
@@ -27,23 +27,52 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
   return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): ${resultText(tool)}`;
 }
 
-/** The type of the result, and the format of a text. */
+/** The type of the result, whether it was observed, and the format of a text. */
 function resultText(tool: RegistryTool): string {
-  const format = tool.known?.text;
-  return `${resultType(tool)}${format === undefined ? "" : ` /* ${format} */`}`;
+  const format = formatOf(tool);
+  const comments = [isObserved(tool) ? "observed" : undefined, format].filter((each) => each !== undefined);
+  return [`Promise<${resultType(tool) ?? "unknown"}>`, ...comments.map((each) => `/* ${each} */`)].join(" ");
 }
 
-/** The declared type, else the observed one, else that of a well-known server, else `unknown`. */
-function resultType(tool: RegistryTool): string {
-  const { outputSchema, observed, known } = tool;
-  if (outputSchema) return `Promise<${typeText(resultSchema(tool) ?? outputSchema)}>`;
-  if (observed) return `Promise<${observedType(observed)}> /* observed */`;
-  return `Promise<${known?.type ?? "unknown"}>`;
+/** The format of a text result, or of the only field of a result. */
+export function formatOf({ known, observed }: ResultTypes): string | undefined {
+  const properties = observed?.["properties"];
+  const [field, ...others] = isObject(properties) ? Object.values(properties) : [observed];
+  const seen =
+    others.length === 0 && isObject(field) && [field["type"]].flat().includes("string")
+      ? field["description"]
+      : undefined;
+  return known?.text ?? (typeof seen === "string" ? seen : undefined);
 }
+
+/** Whether the type of the result, or a part that the declared type leaves open, is the observed one. */
+function isObserved({ outputSchema, observed }: RegistryTool): boolean {
+  if (!observed) return false;
+  return !outputSchema || (isVague(outputSchema) && resultSchema({ outputSchema, observed }) !== outputSchema);
+}
+
+interface ResultTypes extends Pick<RegistryTool, "outputSchema" | "known"> {
+  observed?: JsonObject | undefined;
+}
+
+/**
+ * The declared type, completed by the observed one, else the observed one, else that of a well-known server. Undefined if it is not known.
+ */
+export function resultType({ outputSchema, observed, known }: ResultTypes): string | undefined {
+  if (!outputSchema) return observed ? observedType(observed) : known?.type;
+  const declared = typeText(outputSchema);
+  if (!observed) return declared;
+  const maxChars = declared.length + maxObservedTypeChars;
+  const texts = observedDepths.map((depth) => typeText(resultSchema({ outputSchema, observed }, depth)));
+  return texts.find((text) => text.length <= maxChars) ?? texts.at(-1);
+}
+
+/** Levels of an observed type to try, until its text is short enough. */
+const observedDepths = [6, 4, 3, 2];
 
 /** The type of an observed shape. Data keys beside fields are not shown. */
 export function observedType(observed: JsonObject): string {
-  for (const depth of [6, 4, 3, 2]) {
+  for (const depth of observedDepths) {
     const text = typeText(shallow(observed, depth, true));
     if (text.length <= maxObservedTypeChars) return text;
   }
@@ -61,9 +90,13 @@ export function exampleCall(server: ServerNames, tool: RegistryTool): string {
   return exampleOf(server, tool).example;
 }
 
-/** The example call, and whether it tells more than the signature, such as the form of an id. */
+/**
+ * The example call, and whether it tells more than the signature, such as the form of an id. Such an example is read before a call, so
+ * texts that the tool would refuse are left open in it.
+ */
 export function exampleOf(server: ServerNames, tool: RegistryTool): { example: string; exampleTells?: true } {
-  const { text, isTelling } = sampleArguments(tool.inputSchema);
+  const plain = sampleArguments(tool.inputSchema);
+  const { text, isTelling } = plain.isTelling ? sampleArguments(tool.inputSchema, "…") : plain;
   return { example: `await ${callPath(server, tool)}(${text})`, ...(isTelling ? { exampleTells: true } : {}) };
 }
 
@@ -75,11 +108,16 @@ export function firstSentence(text: string, limit = 160): string {
 /** Words of sentences that a model needs to choose a tool. */
 const caveat = /\b(?:deprecated|instead)\b|(?<![-\w])(?:only|must)\b/iu;
 
-/** The first sentence of a description, and the first one with a caveat. */
+/** Words of sentences that say what has to be true or done before a call. */
+const precondition =
+  /\b(?:must|cannot|can't|requires|before|not allowed|needs? to|has to|have to)\b|^first,?\s|(?<!\b(?:the|its|a|each|of|your) )\bfirst(?=[.,;!)]|$| to\b)/iu;
+
+/** The first sentence of a description, and the first ones with a caveat and with a precondition. */
 export function tellingSentences(text: string): string {
   const [first = "", ...others] = sentencesOf(text);
-  const warning = caveat.test(first) ? undefined : others.find((sentence) => caveat.test(sentence));
-  return [first, warning ?? ""]
+  const firstWith = (words: RegExp) =>
+    words.test(first) ? undefined : others.find((sentence) => words.test(sentence));
+  return [...new Set([first, firstWith(caveat) ?? "", firstWith(precondition) ?? ""])]
     .filter(Boolean)
     .map((sentence) => shortened(sentence, 160))
     .join(" ");

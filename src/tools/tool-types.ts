@@ -1,6 +1,6 @@
 /** Declares the types of one tool's arguments and result, for generated files. */
 import type { RegistryTool } from "./model.ts";
-import { resultSchema } from "./observed/seen-texts.ts";
+import { resultSchema } from "./observed/result-schema.ts";
 import { declareType, typeName } from "./types/declarations.ts";
 import { comment, docComment } from "./types/documentation.ts";
 

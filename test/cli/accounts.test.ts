@@ -86,13 +86,13 @@ describe("two entries of one server", () => {
     });
   const accounts = () => config({ account: "ada@home.example" }, { account: "ada@client.example" });
 
-  async function instructions(maxTokens = 300): Promise<string> {
+  async function instructions(): Promise<string> {
     const env = { HOME: folder.path, CI: "true", PATH: process.env["PATH"] ?? "" };
     const loaded = await loadConfig({ cwd: folder.path, env });
     const options = { env, cwd: folder.path, log: silentLog };
     await using app = new App(loaded, new Sandbox({ keptWorkers: 0 }), options);
     await app.catalog.listMissing(new AbortController().signal);
-    return instructionsFor(app, maxTokens);
+    return instructionsFor(app);
   }
 
   test("are shown to an agent with their accounts, and with the signatures of their tools once", async () => {

@@ -438,6 +438,45 @@ export const table: Record<string, Cases> = {
     usage: { argv: [] },
     failure: { argv: ["nothing"] },
   },
+  "executions clear": {
+    success: { argv: [], files: working, before: [["exec", "-e", "1"]] },
+    usage: { argv: ["a", "b"] },
+    failure: { argv: ["nothing"] },
+  },
+  confirm: {
+    success: { argv: ["odd.structured", "always"], files: working },
+    usage: { argv: ["odd.structured", "sometimes"] },
+    failure: { argv: ["ood.structured", "always"], files: working },
+  },
+  edit: {
+    success: { argv: ["odd.structured", "--name", "shaped"], files: working },
+    usage: { argv: [] },
+    failure: { argv: ["ood.structured", "--name", "shaped"], files: working },
+  },
+  "doors list": {
+    success: { argv: [], files: withDoor },
+    usage: { argv: ["more"] },
+    failure: { argv: ["--config", "gone.json"] },
+    json: [
+      { argv: [], files: withDoor },
+      { argv: [], files: working },
+    ],
+  },
+  "doors show": {
+    success: { argv: ["qa"], files: withDoor },
+    usage: { argv: [] },
+    failure: { argv: ["code"], files: withDoor },
+  },
+  "doors add": {
+    success: { argv: ["code", "odd"], files: working },
+    usage: { argv: [] },
+    failure: { argv: ["code", "ood"], files: working },
+  },
+  "doors remove": {
+    success: { argv: ["qa"], files: withDoor },
+    usage: { argv: [] },
+    failure: { argv: ["code"], files: withDoor },
+  },
   "approvals list": {
     success: { argv: [], waits: true },
     usage: { argv: ["more"] },
@@ -565,7 +604,7 @@ export const table: Record<string, Cases> = {
     failure: { argv: ["--server", "nope"] },
     json: [{ argv: ["--all"], files: working, before: [["exec", "-e", "odd.structured()"]] }, { argv: ["--reset"] }],
   },
-  "hooks print": {
+  "skill print": {
     success: { argv: ["claude-md"] },
     usage: { argv: ["claude"] },
     failure: undefined,

@@ -1,4 +1,4 @@
-/** `claudikins trace` on records made by hand: the list, the waterfall at every width, what is found by which name, and what is refused. */
+/** `claudikins executions`, and `trace`, its former name, on records made by hand: the list, the waterfall at every width, what is found by which name, and what is refused. */
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -114,7 +114,8 @@ describe("the list", () => {
     await write({ at: at + 2, ok: false, reason: "timeout", error: { code: "X" }, failures: 1, calls: 3 });
     await write({ at: at + 3, config: null, startedBy: "serve", durationMs: 61_000 });
     const ids = (await storedSummaries(folder.path)).map(({ id }) => id);
-    const named = (text: string) => ids.reduce((known, id, place) => known.replaceAll(id, `id-${place}`), text);
+    const named = (text: string) =>
+      ids.reduce((known, id, place) => known.replaceAll(id.slice(0, 8), `id-${place}   `), text);
     expect(named(await shown([]))).toMatchSnapshot();
     expect(named(await shown(["--all"]))).toMatchSnapshot();
     expect(JSON.parse((await run(["--all", "--json", "--limit", "2"])).stdout).executions).toMatchObject([
@@ -157,6 +158,52 @@ test("flags that exclude each other are refused", async () => {
     expect([argv, exitCode, stdout]).toEqual([argv, 2, ""]);
     expect(stderr).toStartWith("error: ");
   }
+});
+
+describe("executions and trace", () => {
+  const executions = (...argv: string[]) => cli(["executions", ...argv], { cwd: folder.path });
+
+  test("are one list and one view", async () => {
+    await write(known);
+    await write({ id: otherId, at: at + 5 });
+    expect((await executions()).stdout).toBe((await run([])).stdout);
+    expect((await executions("show", "last")).stdout).toBe((await run(["last"])).stdout);
+    expect(JSON.parse((await executions("--json")).stdout).executions).toMatchObject([
+      { id: otherId, state: "ended", ok: true, record: { calls: expect.any(Number) } },
+      { id: knownId, state: "ended", record: { failures: 1 } },
+    ]);
+    await executions("show", "last", "--html", "out.html");
+    expect(readFileSync(join(folder.path, "out.html"), "utf8")).toStartWith("<!doctype html>");
+    expect(await executions("clear", "74")).toMatchObject({ stderr: "Deleted: 1 execution.\n" });
+    expect((await storedSummaries(folder.path)).map(({ id }) => id)).toEqual([otherId]);
+  });
+
+  test("show as much of an id as no other id has, and find the execution by it", async () => {
+    const ids = ["0t80fs9gjc4vk2q7xh9mzc3wd8rn", "0t80fs9gjd4vk2q7xh9mzc3wd8rp", "0t90fs9gjc4vk2q7xh9mzc3wd8rq"];
+    for (const [place, id] of ids.entries()) await write({ id, at: at + place });
+    const shown = (await executions()).stdout
+      .split("\n")
+      .slice(1, 4)
+      .map((line) => line.split(" ", 1)[0]!);
+    expect(shown).toEqual(["0t90fs9g", "0t80fs9gjd", "0t80fs9gjc"]);
+    for (const [place, short] of shown.entries()) {
+      expect(JSON.parse((await executions("show", short, "--json")).stdout).id).toBe(ids[2 - place]!);
+    }
+  });
+
+  test('name scheduled runs so, and "last" is the last execution that was not scheduled', async () => {
+    await write({ ...known, startedBy: "serve" });
+    await write({ id: otherId, at: at + 5, startedBy: "schedule" });
+    expect((await executions()).stdout).toMatch(/ {2}schedule\n.* {2}serve\n$/);
+    expect((await executions("show", "84")).stdout).toContain("  schedule · ok · ");
+    for (const show of [await executions("show", "last", "--json"), await run(["last", "--json"])]) {
+      expect(JSON.parse(show.stdout)).toMatchObject({ id: knownId, startedBy: "serve" });
+    }
+    await executions("clear", "last");
+    expect((await executions("show", "last")).stderr).toBe(
+      "error: Only schedules have run programs with this config\n\nhint: To list the executions of all configs: claudikins executions --all\n",
+    );
+  });
 });
 
 test("--html writes or replaces the page and prints its path, or says why it cannot", async () => {

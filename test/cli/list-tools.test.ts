@@ -144,17 +144,17 @@ test("misspelled words are refused with a suggestion", async () => {
   expect(texts.join("\n")).toMatchInlineSnapshot(`
     "$ claudikins list tols
     --- stderr
-    error: list takes servers or tools; got "tols"
+    error: No server is called "tols"
 
     hint: Did you mean tools?
     --- exit code 2
 
     $ claudikins list my.rec
-    --- stderr
-    error: list takes servers or tools; got "my.rec"
-
-    hint: To list the tools of a server: claudikins list tools my.rec
-    --- exit code 2
+    --- stdout
+    my.rec.get-it     Gets one.
+    my.rec.read_it    Reads
+    my.rec.remove_it  Removes it.
+    --- exit code 0
 
     $ claudikins list servers my.rec
     --- stderr

@@ -1,8 +1,9 @@
 /** `list`, which starts nothing, and `list --check`. */
+
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ageText } from "../../src/cli/layout.ts";
+import { ageText } from "../../src/base/duration.ts";
 import { table } from "../../src/cli/table.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { processesWith } from "../support/process.ts";

@@ -74,7 +74,6 @@ describe("the page", () => {
       33,670 tokens kept out of the context (95 %)
 
       Kept out of the context, in tokens:
-      DATE  0
       DATE  ##################### 8,700
       DATE  ############################################################ 24,970
 
@@ -111,11 +110,10 @@ describe("the page", () => {
       DATE to DATE: github, 1 call, 60 min in tools
 
       Results that went to code, in tokens:
-      DATE  0
       DATE  ############################################################ 100
 
-      tool              calls  failed    time  result chars  tokens to code
-      github.get-issue      1       0  60 min     1,234,567             100
+      tool              calls    time  result chars  tokens to code
+      github.get-issue      1  60 min     1,234,567             100
 
       Tokens are estimated: 4.6 characters of definitions are one token, and 4 of everything else.
       At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.

@@ -45,6 +45,20 @@ describe("a table", () => {
     );
   });
 
+  test("has no cell in a pipe that widens the cells of others, and cuts none", () => {
+    const long = "x".repeat(400);
+    const text = table(
+      ["id", { text: "what" }, "state"],
+      [
+        ["1", long, "ready"],
+        ["2", "short", "ready"],
+      ],
+    );
+    expect(text).toContain(`1   ${long}  ready\n`);
+    expect(text.split("\n")[2]).toBe(`2   short${" ".repeat(37)}ready`);
+    expect(text.split("\n")[0]?.length).toBeLessThan(60);
+  });
+
   test("gives no width to a column that is empty in all rows, if there is too little", () => {
     const rows = [["52cd444790bf", "a description", "", "-", ""]];
     expect(table(columns, rows, 40)).toBe("id            what\n52cd444790bf  a description\n");

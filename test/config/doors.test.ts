@@ -111,7 +111,7 @@ describe("it is an error", () => {
       'DOOR_NOT_FOUND: MARK/claudikins.json has no door "toString"\nhint: Its doors: qa',
     );
     expect(await problem("qa", {})).toBe(
-      'DOOR_NOT_FOUND: MARK/claudikins.json has no door "qa"\nhint: Doors are made in the config, under "doors".',
+      'DOOR_NOT_FOUND: MARK/claudikins.json has no door "qa"\nhint: To make one: claudikins doors add',
     );
   });
 

@@ -36,7 +36,6 @@ describe("accepted configs", () => {
       extends: "user",
       check: "error",
       observe: true,
-      surfaceTokens: 600,
       surfaceLearns: true,
       mode: "code",
       prefix: "on-collision",

@@ -53,7 +53,7 @@ async function expectWaiting(id: string, approval: string, startedBy: string): P
   expect(await json("executions", "list")).toMatchObject({ executions: [state] });
   expect(await json("executions", "show", id)).toMatchObject(state);
   for (const command of ["executions", "trace"]) {
-    const row = (await text(command)).split("\n").find((line) => line.startsWith(id));
+    const row = (await text(command)).split("\n").find((line) => line.startsWith(id.slice(0, 8)));
     expect([command, row]).toEqual([command, expect.stringContaining(` ${words}`)]);
     expect([command, row]).toEqual([command, expect.stringContaining(` ${startedBy}`)]);
   }
@@ -73,7 +73,7 @@ async function expectEnded(id: string, startedBy: string, ended: { ok: boolean; 
   expect(await json("trace", id)).toMatchObject({ id, startedBy, ...ended });
   expect(await text("trace", id)).toContain(`${id}  ${startedBy} · ${word} · `);
   for (const command of ["executions", "trace"]) {
-    const row = (await text(command)).split("\n").find((line) => line.startsWith(id));
+    const row = (await text(command)).split("\n").find((line) => line.startsWith(id.slice(0, 8)));
     expect([command, row]).toEqual([command, expect.stringContaining(` ${word}`)]);
     expect([command, row]).toEqual([command, expect.stringContaining(` ${startedBy}`)]);
   }

@@ -69,7 +69,8 @@ test("a daemon that starts later runs once what was missed, stays, and is replac
   expect(lastRun()).toMatchObject({ missed: 2, end: { ok: true } });
   expect(calls().filter((call) => call.startsWith("act"))).toEqual(["act first"]);
   expect(await run("programs", "show", "act")).toContain("ok, after 2 missed");
-  expect(await run("executions", "list")).toContain(lastRun()?.execution ?? "no execution");
+  const ran = lastRun()?.execution?.slice(0, 8) ?? "no execution";
+  expect(await run("executions", "list")).toMatch(new RegExp(`^${ran}\\w* .* schedule `, "m"));
   const [first] = await daemons();
   folder.write("act.ts", 'await counting.act({ name: "second" }); return "done";');
   await run("programs", "save", "act.ts", "--name", "act", "--replace");

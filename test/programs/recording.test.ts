@@ -68,7 +68,7 @@ test("a record has calls, times and sizes, but no contents", async () => {
 test("--record keeps contents, without secrets and values whose names suggest a secret", async () => {
   config();
   const [record] = await exec(["--record"]);
-  expect(lastStderr).toEndWith(`[recorded: claudikins trace ${record!.id}]\n`);
+  expect(lastStderr).toEndWith(`[recorded: claudikins executions show ${record!.id}]\n`);
   expect(record!.hasContents).toBe(true);
   expect(record!.code.text).toContain("shop.hold");
   expect(record!.logs.entries![0]).toEqual({ level: "log", text: "horse in a log" });

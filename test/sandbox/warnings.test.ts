@@ -16,10 +16,13 @@ const values: Record<string, unknown> = {
   declared: { entries },
   nested: { id: "a", meta: {} },
   done: { ok: true },
+  both: { id: "a", meta: { note: "x" } },
+  wrapped: { result: { entries, count: 2 } },
 };
 const signatures: Record<string, string> = {
   list: "log.list(args?: { kind?: string }): Promise<unknown>",
   declared: "log.declared(): Promise<{ entries: { id: string; size_kb: number; note?: string; sizeKb?: number }[] }>",
+  both: "log.both(): Promise<{ id: string; note?: string; meta: { note: string } }>",
   nested: 'log.nested(): Promise<{ id: string; meta: { "next-page"?: string; note?: string } }>',
 };
 const bindings: Bindings = {
@@ -27,7 +30,7 @@ const bindings: Bindings = {
     {
       name: "log",
       jsName: "log",
-      functions: ["list", "declared", "nested", "done", "fails", "refuses"].map((name) => ({
+      functions: ["list", "declared", "nested", "done", "both", "wrapped", "fails", "refuses"].map((name) => ({
         name,
         jsName: name,
         inputSchema: { type: "object", properties: { kind: { type: "string", enum: ["open", "closed", "stale"] } } },
@@ -85,6 +88,26 @@ describe("a program that is certainly wrong gets a warning", () => {
       "a missing envelope",
       "const found = await log.list({});\nreturn found.data?.entries ?? []",
       'line 2: found has no "data": log.list returns { entries }.',
+    ],
+    [
+      "a returned value that is one level below",
+      "const u = await log.wrapped({});\nreturn u.entries",
+      'line 2: u has no "entries": log.wrapped returns { result }. It is one level below: u.result.entries.',
+    ],
+    [
+      "a field of a returned object that is one level below",
+      "const u = await log.wrapped({});\nreturn { first: 1, entries: u.entries }",
+      'line 2: u has no "entries": log.wrapped returns { result }. It is one level below: u.result.entries.',
+    ],
+    [
+      "a destructured value that is one level below",
+      "const { entries } = await log.wrapped({});\nreturn { entries }",
+      'has no "entries": log.wrapped returns { result }. It is one level below: result.entries.',
+    ],
+    [
+      "a value with a replacement that is one level below",
+      "const u = await log.wrapped({});\nreturn (u.entries ?? []).length",
+      'line 2: u has no "entries": log.wrapped returns { result }. It is one level below: u.result.entries.',
     ],
     [
       "a comparison with another spelling of a value",
@@ -146,6 +169,11 @@ describe("a program that may be right gets no warning", () => {
     ["a declared optional property as a key", `${readDeclared}return Object.groupBy(entries, (e) => e.note)`],
     ["a declared optional property in a sum", `${readDeclared}return entries.reduce((n, e) => n + e.sizeKb, 0)`],
     ["a declared optional property of a part", "const { meta } = await log.nested({});\nreturn { note: meta.note }"],
+    ["a declared optional property that a part has too", "const u = await log.both({});\nreturn { note: u.note }"],
+    [
+      "a part that is tried as well",
+      "const u = await log.wrapped({});\nreturn { n: (u.entries ?? u.result.entries).length }",
+    ],
     ["a declared optional property in quotes", `return \`\${(await log.nested({})).meta["next-page"]}\``],
     ["a property of a tool without a declared type", `${read}return entries.map((e) => ({ id: e.id, note: e.note }))`],
     ["a property that is logged as it is", `${read}for (const e of entries) console.log(e.note, e.error)`],

@@ -86,6 +86,8 @@ export function plain(text: string, folder: string): string {
       .replace(/\d+(?:\.\d+)? m?s\b/g, "N ms")
       .replace(/"durationMs": ?[\d.]+/g, '"durationMs":N')
       .replace(/\b[\da-hjkmnp-tv-z]{28}\b/g, "ID")
+      // Lists shorten ids, which all begin with the same letters for a year.
+      .replace(/(?<=\\n)0t[\da-hjkmnp-tv-z]{6,}(?= )/g, "ID")
       .replace(/\b\d{13}\b/g, "TIME")
       .replace(/\d+ +\d+ MB/g, "PID N MB")
       .replace(/ready in [\d.]+ m?s|ready in N ms/g, "ready")

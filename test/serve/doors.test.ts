@@ -137,7 +137,7 @@ test("a tool that a door hides later is not found in what was stored before", as
   expect(await search()).not.toContain("purge_everything");
 });
 
-test("a door with ten of fifty servers loads at most 600 tokens, and names only its own", async () => {
+test("a door with ten of fifty servers loads at most 650 tokens, and names only its own", async () => {
   using folder = temporaryFolder();
   const names = Array.from({ length: 50 }, (_, index) => `service${index}`);
   const tools = Array.from({ length: 20 }, (_, index) =>
@@ -159,7 +159,7 @@ test("a door with ten of fifty servers loads at most 600 tokens, and names only 
       const named = [...new Set(text.match(/service\d+/g))];
       expect(named.length).toBeGreaterThan(0);
       expect(named.filter((name) => !behind.includes(name))).toEqual([]);
-      expect(countTokens(text)).toBeLessThanOrEqual(600);
+      expect(countTokens(text)).toBeLessThanOrEqual(650);
     },
     { door: "ten" },
   );

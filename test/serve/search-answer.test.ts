@@ -57,8 +57,8 @@ describe("an answer", () => {
     expect(withoutMissing(text)).toMatchInlineSnapshot(`
       "demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
         Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
-        e.g. { order_id: "ord_00042", reason: "reason" }
-        order_id from demo.list_orders({ status?, customer_id?, from?, to?, limit?: number, cursor? })
+        e.g. { order_id: "ord_00042", reason: "…" }
+        order_id from demo.list_orders({ status?, customer_id?, from?, to?, … })
       Less likely: demo.update_order_status({ order_id, status: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded", note? })"
     `);
   });
@@ -72,8 +72,8 @@ describe("an answer", () => {
       "# refund an order
       demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
         Gives a customer the money for an order back, all of it or a part; it cannot be undone. Only for orders that are paid, shipped or delivered.
-        e.g. { order_id: "ord_00042", reason: "reason" }
-        order_id from demo.list_orders({ status?, customer_id?, from?, to?, limit?: number, cursor? })
+        e.g. { order_id: "ord_00042", reason: "…" }
+        order_id from demo.list_orders({ status?, customer_id?, from?, to?, … })
       # give the money for an order back
       demo.refund_order: above
       # zzqqvv
@@ -177,6 +177,13 @@ describe("an answer", () => {
     }
   });
 
+  test("says what a call of a well-known tool needs", async () => {
+    const { text } = await ask({ query: "write a file", server: "files", limit: 1 });
+    expect(text).toContain("Promise<{ content: string }> /* the folder must exist;");
+    const source = `await files.write_file({ path: ${JSON.stringify(`${folder.path}/none/a.txt`)}, content: "x" })`;
+    expect(await execute({ source }, app)).toMatchObject({ ok: false });
+  });
+
   test('detail "full" is JSON with everything about each tool', async () => {
     await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, app);
     const { text } = await ask({ query: "demo.get_order", limit: 1, detail: "full" });
@@ -240,7 +247,7 @@ test("servers that cannot be used are named once in a session, and again if the 
 });
 
 test("the instructions say why a server cannot be used, and how to fix it", async () => {
-  expect(await instructionsFor(app, 1_500)).toContain("- needy (down): needs NO_SUCH_TOKEN. Set ");
+  expect(await instructionsFor(app)).toContain("- needy (down): needs NO_SUCH_TOKEN. Set ");
 });
 
 describe("without a match", () => {

@@ -159,7 +159,7 @@ test("a result has the value, logs and a receipt, and a failure has its place an
     Logs:
     looking
 
-    [1 call · N ms · 392,094 characters kept out of the context]"
+    [1 call · N ms · 392,094 characters kept out]"
   `);
   const failed = await execute("const r = await demo.list_orders({ limit: 1 });\nreturn r.content[0].text;");
   expect(failed.isError).toBe(true);

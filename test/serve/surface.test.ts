@@ -10,7 +10,8 @@ import { loadConfig } from "../../src/config/load.ts";
 import { selfCommand } from "../../src/config/self.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { definitionTokens, type Surface, surfaceOf } from "../../src/serve/surface.ts";
+import { type Surface, surfaceOf } from "../../src/serve/surface.ts";
+import { definitionTokens, surfaceTokensOf } from "../../src/serve/surface-tokens.ts";
 import { readTools } from "../../src/servers/result.ts";
 import { entryKeyOf, fingerprintOf, rulesOf } from "../../src/tools/catalog/config-entry.ts";
 import type { RegistryTool } from "../../src/tools/model.ts";
@@ -104,7 +105,7 @@ function many(count: number): Record<string, Given> {
 describe("the surface stays within its budget", () => {
   test.each([0, 1, 2, 4, 16, 30, 52, 100, 1000])("with %p servers", async (count) => {
     const surface = await surfaceWith(many(count));
-    expect(tokensOf(surface)).toBeLessThanOrEqual(600);
+    expect(tokensOf(surface)).toBeLessThanOrEqual(surfaceTokensOf({}, count, 0));
     expect(surface.instructions.length).toBeLessThanOrEqual(2_048);
     for (const { description } of surface.tools) expect(description?.length).toBeLessThan(2_048);
   });
@@ -145,6 +146,13 @@ describe("the surface stays within its budget", () => {
     expect(resume?.description).toContain("id");
   });
 
+  test("grows with the servers, and with those whose tools agents call", () => {
+    const limits = [1, 2, 4, 18, 52].map((servers) => surfaceTokensOf({}, servers, Math.min(4, servers)));
+    expect(limits).toEqual([450, 450, 700, 770, 940]);
+    expect(surfaceTokensOf({}, 200, 10)).toBe(1_000);
+    expect(surfaceTokensOf({ surfaceTokens: 600 }, 18, 4)).toBe(600);
+  });
+
   test("and definitionTokens is the size of the definitions", async () => {
     const { tools } = await surfaceWith({}, { limits: { outputChars: 1_000_000 } });
     const tokens = countTokens(JSON.stringify({ tools }));
@@ -175,10 +183,12 @@ describe("the surface with a history", () => {
   test.each([1, 4, 16, 52, 100])("stays within its budget for %p servers", async (count) => {
     const servers = many(count);
     const surface = await surfaceWith(servers, {}, historyOf(servers));
-    expect(tokensOf(surface)).toBeLessThanOrEqual(600);
+    expect(tokensOf(surface)).toBeLessThanOrEqual(surfaceTokensOf({}, count, count));
     expect(surface.instructions.length).toBeLessThanOrEqual(2_048);
     expect(surface.instructions).toContain("Calls shown need no search");
-    if (count === 16) for (const name of Object.keys(servers)) expect(surface.instructions).toContain(`\n- ${name}`);
+    if (count === 16)
+      for (const name of Object.keys(servers))
+        expect(surface.instructions).toMatch(new RegExp(`\n- (?:By search: .*)?\\b${name}\\b`));
   });
 
   test("shows what comes back before it shows more calls", async () => {
@@ -213,7 +223,7 @@ describe("the surface with a history", () => {
     };
     for (const call of await callsOf(3)) expect(call).toEndWith(": { receipt }");
     const many = await callsOf(60);
-    expect(many.length).toBeGreaterThan(25);
+    expect(many.length).toBeGreaterThan(15);
     expect(many.filter((call) => call.endsWith("}")).length).toBeLessThan(5);
   });
 
@@ -270,6 +280,33 @@ describe("the surface with a history", () => {
     for (const name of Object.keys(others)) expect(instructions).toContain(name);
   });
 
+  test("names no server before the calls, the fields and the other tools of those that agents use", async () => {
+    const rows = (...names: string[]) => ({
+      outputSchema: {
+        type: "object",
+        properties: {
+          rows: {
+            type: "array",
+            items: { type: "object", properties: Object.fromEntries(names.map((each) => [each, { type: "string" }])) },
+          },
+        },
+      },
+    });
+    const things = Array.from({ length: 40 }, (_, at) => tool(`thing_${at}`));
+    const servers = {
+      ...Object.fromEntries(Array.from({ length: 14 }, (_, at) => [`other${at}`, { tools: things }])),
+      stock: { tools: [tool("list_products", rows("sku", "price", "reorder_at")), tool("adjust_stock")] },
+      memory: { tools: [tool("search_nodes"), tool("create_entities", { usual: true }), tool("read_graph")] },
+    };
+    const history = { "stock.list_products": 40, "memory.search_nodes": 1 };
+    const { instructions } = await surfaceWith(servers, {}, history);
+    expect(instructions.split("\n").slice(1)).toEqual([
+      "- stock: list_products({ id }): { rows?: { sku?, price?, reorder_at? }[] }; +1 more: adjust_stock",
+      "- memory: search_nodes({ id }); create_entities({ id }); +1 more: read_graph",
+      expect.stringMatching(/^- By search: other0: thing_0, .*; other1: thing_0, .*; other13: thing_0, [^;]*$/),
+    ]);
+  });
+
   test("is the same in two sessions", async () => {
     const servers = many(16);
     expect(await surfaceWith(servers, {}, historyOf(servers))).toEqual(
@@ -289,10 +326,8 @@ describe("the surface with a history", () => {
       },
     );
     expect(instructions.split("\n").slice(1)).toEqual([
-      "- shop",
-      "  get_order({ id }): { status }; +2 more: list_orders, drop_orders",
-      "- my-files (1)",
-      "  my_files.read({ id })",
+      "- shop: get_order({ id }): { status }; +2 more: list_orders, drop_orders",
+      "- my-files (1): my_files.read({ id })",
     ]);
   });
 
@@ -307,7 +342,7 @@ describe("the surface with a history", () => {
   });
 
   test("names the tools of very many servers in full, and half of the room is left for servers", async () => {
-    const servers = many(100);
+    const servers = many(300);
     const { instructions } = await surfaceWith(servers, {}, historyOf(servers));
     const [, names = "", calls = ""] = instructions.split("\n");
     expect(names.split(", ").length).toBeGreaterThan(30);
@@ -352,14 +387,13 @@ describe("a well-known server that was never asked", () => {
   });
 });
 
-test("a well-known server keeps its usual calls once it was asked, until one of its tools was called", async () => {
+test("a well-known server keeps its usual calls once it was asked, also after others of its tools were called", async () => {
   const tools = [tool("create_entities"), tool("search_nodes", { usual: true })];
   const { instructions } = await surfaceWith({ notes: { tools } });
   expect(instructions).toContain("\n  search_nodes({ id })");
   expect(instructions).not.toContain("create_entities(");
   const used = await surfaceWith({ notes: { tools } }, {}, { "notes.create_entities": 1 });
-  expect(used.instructions).toContain("\n  create_entities({ id })");
-  expect(used.instructions).not.toContain("search_nodes(");
+  expect(used.instructions).toContain(": create_entities({ id }); search_nodes({ id })");
 });
 
 describe("execute_task", () => {
@@ -407,10 +441,11 @@ describe.skipIf(!existsSync(lists))("the surface of real servers", () => {
     for (let from = 0; from + 16 <= recorded.length; from += 8) {
       const some = Object.fromEntries(recorded.slice(from, from + 16));
       const surface = await surfaceWith(some);
-      expect(tokensOf(surface)).toBeLessThanOrEqual(600);
+      expect(tokensOf(surface)).toBeLessThanOrEqual(surfaceTokensOf({}, 16, 0));
       for (const name of Object.keys(some)) expect(surface.instructions).toContain(name);
     }
-    expect(tokensOf(await surfaceWith(Object.fromEntries(recorded)))).toBeLessThanOrEqual(600);
+    const all = tokensOf(await surfaceWith(Object.fromEntries(recorded)));
+    expect(all).toBeLessThanOrEqual(surfaceTokensOf({}, recorded.length, 0));
   });
 
   test("has estimated tokens close to the real count, and seldom too low", () => {
@@ -474,20 +509,20 @@ describe("the instructions", () => {
     expect((await surfaceWith(many(16))).instructions).toMatchInlineSnapshot(`
       "Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
       - github (14): Reads and writes what is kept in github, and more.
-      - slack (14): slack_operation_0, slack_operation_1 …
-      - linear (14): linear_operation_0, linear_operation_1 …
+      - slack (14): slack_operation_0, slack_operation_1, slack_operation_2 …
+      - linear (14): linear_operation_0, linear_operation_1, linear_operation_2 …
       - notion (14): Reads and writes what is kept in notion, and more.
-      - sentry (14): sentry_operation_0, sentry_operation_1 …
-      - stripe (14): stripe_operation_0, stripe_operation_1 …
+      - sentry (14): sentry_operation_0, sentry_operation_1, sentry_operation_2 …
+      - stripe (14): stripe_operation_0, stripe_operation_1, stripe_operation_2 …
       - jira
-      - figma (14): figma_operation_0, figma_operation_1 …
-      - postgres (14): postgres_operation_0, postgres_operation_1 …
+      - figma (14): figma_operation_0, figma_operation_1, figma_operation_2 …
+      - postgres (14): postgres_operation_0, postgres_operation_1, postgres_operation_2 …
       - grafana (14): Reads and writes what is kept in grafana, and more.
-      - drive (14): drive_operation_0, drive_operation_1 …
-      - calendar (14): calendar_operation_0, calendar_operation_1 …
+      - drive (14): drive_operation_0, drive_operation_1, drive_operation_2 …
+      - calendar (14): calendar_operation_0, calendar_operation_1, calendar_operation_2 …
       - mail (14): Reads and writes what is kept in mail, and more.
       - maps
-      - search (14): search_operation_0, search_operation_1 …
+      - search (14): search_operation_0, search_operation_1, search_operation_2 …
       - files (14): Reads and writes what is kept in files, and more."
     `);
   });
@@ -495,7 +530,7 @@ describe("the instructions", () => {
   test("name as many of 100 servers as fit, and count the others", async () => {
     expect((await surfaceWith(many(100))).instructions).toMatchInlineSnapshot(`
       "Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
-      github, slack, linear, notion, sentry, stripe, jira, figma, postgres, grafana, drive, calendar, mail, maps, search, files, github-1, slack-1, linear-1, notion-1, sentry-1, stripe-1, jira-1, figma-1, postgres-1, grafana-1, drive-1, calendar-1, mail-1, maps-1, search-1, files-1, github-2, slack-2, linear-2, notion-2, sentry-2, stripe-2, jira-2, figma-2, postgres-2, grafana-2, drive-2, calendar-2, mail-2, maps-2, search-2, files-2, github-3, slack-3, linear-3, notion-3, sentry-3, stripe-3, jira-3, figma-3, postgres-3, grafana-3, drive-3, calendar-3, mail-3, maps-3, search-3, files-3, github-4, slack-4, linear-4, notion-4, sentry-4, stripe-4, jira-4 and 29 more"
+      github (14), slack (14), linear (14), notion (14), sentry (14), stripe (14), jira, figma (14), postgres (14), grafana (14), drive (14), calendar (14), mail (14), maps, search (14), files (14), github-1 (14), slack-1 (14), linear-1 (14), notion-1 (14), sentry-1, stripe-1 (14), jira-1 (14), figma-1 (14), postgres-1 (14), grafana-1 (14), drive-1 (14), calendar-1, mail-1 (14), maps-1 (14), search-1 (14), files-1 (14), github-2 (14), slack-2 (14), linear-2, notion-2 (14), sentry-2 (14), stripe-2 (14), jira-2 (14), figma-2 (14), postgres-2 (14), grafana-2, drive-2 (14), calendar-2 (14), mail-2 (14), maps-2 (14), search-2 (14), files-2 (14), github-3, slack-3 (14), linear-3 (14), notion-3 (14), sentry-3 (14), stripe-3 (14), jira-3 (14), figma-3, postgres-3 (14), grafana-3 (14), drive-3 (14), calendar-3 (14), mail-3 (14), maps-3 (14), search-3, files-3 (14), github-4 (14), slack-4 (14), linear-4 (14), notion-4 (14), sentry-4 (14), stripe-4, jira-4 (14), figma-4 (14), postgres-4 (14), grafana-4 (14), drive-4 (14), calendar-4 (14), mail-4, maps-4 (14), search-4 (14), files-4 (14), github-5 (14), slack-5 (14), linear-5 (14), notion-5, sentry-5 (14), stripe-5 (14), jira-5 (14), figma-5 (14), postgres-5 (14), grafana-5 (14), drive-5, calendar-5 (14), mail-5 (14), maps-5 (14), search-5 (14), files-5 (14), github-6 (14), slack-6, linear-6 (14), notion-6 (14)"
     `);
   });
 

@@ -30,7 +30,7 @@ const setElsewhere: Record<string, string> = {
   "sandbox/engine/engine.ts: staticBytes": "where QuickJS keeps its static data",
   "sandbox/engine/remembered.ts: pageBytes": "the format of images",
   "sandbox/engine/remembered.ts: systemPageBytes": "the pages of the system",
-  "serve/surface.ts: definitionTokens": "measured; a test counts them",
+  "serve/surface-tokens.ts: definitionTokens": "measured; a test counts them",
   "servers/job-object.ts: limitsBytes": "a structure of Windows",
 };
 

@@ -77,10 +77,10 @@ const dataFiles: Record<string, Kept> = {
 
 /** Sources outside of `base/` that write files or documents. */
 const writers: Record<string, Kept> = {
+  "cli/all-executions.ts": ofUser("a page that the user asks for"),
   "cli/commands/daemon-service.ts": ofUser(noData),
   "cli/http-flags.ts": ofOperator(),
   "cli/programs/repository.ts": ofUser("programs that the user exports, to a folder of the user's choice"),
-  "cli/commands/trace.ts": ofUser("a page that the user asks for"),
   "config/secrets/store.ts": ofOperator(),
   "config/trust/store.ts": ofOperator(),
   "programs/saved/library.ts": dataFiles["programs"]!,

@@ -76,6 +76,11 @@ test.each<[string, string, string]>([
     brief({}, [], { known: { type: "string", text: "one path per line" } }),
     "(): string /* one path per line */",
   ],
+  [
+    "an effect before a sentence",
+    brief({}, [], { known: { type: "string", text: "the folder must exist; a sentence with the path" } }),
+    "(): string /* the folder must exist */",
+  ],
   ["no sentence", brief({}, [], { known: { type: "string", text: "a sentence with the path" } }), "(): string"],
 ])("a brief signature shows %s", (_, found, expected) => {
   expect(found).toBe(expected);

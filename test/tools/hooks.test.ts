@@ -47,5 +47,5 @@ test("the skill has the fields that agents need, and the README has its mark", (
 test("an unknown text is refused", async () => {
   const { exitCode, stderr } = await cli(["hooks", "print", "claude"]);
   expect(exitCode).toBe(2);
-  expect(stderr).toStartWith('error: hooks print takes claude-md, skill or readme; got "claude"\n');
+  expect(stderr).toStartWith('error: skill print takes claude-md, skill or readme; got "claude"\n');
 });

@@ -1,7 +1,7 @@
 /** Shapes of results contain kinds and names of fields, never data; they can be merged in any order, and are bounded. */
 import { describe, expect, test } from "bun:test";
 import { areNames, looksLikeData, numbered } from "../../src/tools/observed/data-keys.ts";
-import { shapeOf, shapeOfText } from "../../src/tools/observed/observe.ts";
+import { givenBy, givenWords, shapeOf, shapeOfText } from "../../src/tools/observed/observe.ts";
 import { merge, objectShape, readShape, type Shape, shallow, shownShape } from "../../src/tools/observed/shape.ts";
 import { signature } from "../../src/tools/signature.ts";
 
@@ -14,9 +14,11 @@ function shown(shape: Shape): string {
 const typeOf = (value: unknown) => shown(shapeOf(value)).replace(/^Promise<(.*)> \/\* observed \*\/$/s, "$1");
 const merged = (...values: unknown[]) => values.map((value) => shapeOf(value)).reduce((a, b) => merge(a, b));
 
-test("a field that was always null is shown as unknown until it has another value", () => {
+test("a field that was always null is unknown and says so, until it has another value", () => {
   const page = merged({ items: [{ id: "a", note: null }], next_cursor: null });
-  expect(shown(shownShape(page))).toContain("{ items: { id: string; note: unknown }[]; next_cursor: unknown }");
+  expect(shown(shownShape(page))).toContain(
+    "{ items: { id: string; note: unknown /* null so far */ }[]; next_cursor: unknown /* null so far */ }",
+  );
   expect(shown(shownShape(merge(page, shapeOf({ items: [], next_cursor: "x" }))))).toContain(
     "next_cursor: string | null",
   );
@@ -125,8 +127,8 @@ describe("keys that are data", () => {
   });
 
   test("arguments of the call are left out, unless the tool names them", () => {
-    const isGiven = (key: string) => key === "anna";
-    expect(shapeOf({ anna: 3, bert: 1, carl: "x" }, isGiven)).toEqual({
+    const given = { isKey: (key: string) => key === "anna", isQuery: false };
+    expect(shapeOf({ anna: 3, bert: 1, carl: "x" }, given)).toEqual({
       type: "object",
       properties: { bert: { type: "number" }, carl: { type: "string" } },
       required: ["bert", "carl"],
@@ -170,6 +172,100 @@ describe("keys of one object", () => {
 
   test("are numbered from three with the same name", () => {
     expect(numbered(["row1", "row2", "row3", "at1", "at2", "x"])).toEqual(["row1", "row2", "row3"]);
+  });
+});
+
+describe("fields that depend on the arguments", () => {
+  const tool = { name: "run", jsName: "run", description: "Runs a query.", inputSchema: { type: "object" } };
+  const ofCall = (args: object, result: unknown) => shown(shapeOf(result, givenBy(givenWords(args, tool))));
+  const record = (type: string) => `Promise<${type}> /* observed */`;
+
+  test.each<[object, unknown, string]>([
+    [{ query: "SELECT 1 AS one" }, [{ one: 1 }], "Record<string, unknown>[]"],
+    [{ query: "SELECT 1 AS one" }, { one: 1 }, "Record<string, unknown>"],
+    [
+      { sql: "select * from people" },
+      { rows: [{ id: 1, name: "x" }], count: 1 },
+      "{ rows: Record<string, unknown>[]; count: number }",
+    ],
+    [{ sql: "WITH t AS (SELECT 2) SELECT * FROM t" }, [{ a: 1 }], "Record<string, unknown>[]"],
+    [{ q: "PRAGMA table_info(x)" }, [{ cid: 1 }], "Record<string, unknown>[]"],
+    [{ q: "INSERT INTO a (b) VALUES (1) RETURNING id" }, [{ id: 1 }], "Record<string, unknown>[]"],
+    [{ q: "MATCH (n) RETURN n.name" }, [{ "n.name": 1 }], "Record<string, unknown>[]"],
+    [{ query: "{ viewer { login } }" }, { data: { viewer: { login: "x" } } }, "{ data: Record<string, unknown> }"],
+    [{ pipeline: [{ $group: { _id: "$country" } }] }, [{ _id: "x", n: 1 }], "Record<string, unknown>[]"],
+    [{ query: "select the best customers" }, [{ id: 1 }], "{ id: number }[]"],
+    [{ query: "status of my orders" }, [{ status: "x" }], "{ status: string }[]"],
+    [{ filter: '{"status":"open"}' }, [{ id: 1 }], "{ id: number }[]"],
+    [{ query: "from:anna with love" }, [{ id: 1 }], "{ id: number }[]"],
+  ])("%j with the result %j", (args, result, type) => {
+    expect(ofCall(args, result)).toBe(record(type));
+  });
+
+  test("are not known if the rows of two results have none in common", () => {
+    expect(shown(merged([{ a: 1 }], [{ b: 1 }]))).toBe(record("Record<string, unknown>[]"));
+    expect(shown(merged([{ a: 1 }, { b: 1 }], [{ a: 1 }]))).toBe(record("{ a?: number; b?: number }[]"));
+  });
+});
+
+test("a value that one row of hundreds lacks is found", () => {
+  const rows = Array.from({ length: 830 }, (_, at) => ({
+    id: at,
+    shipped: at === 501 ? null : "2026-01-31",
+    lines: [{ n: 1 }],
+  }));
+  expect(typeOf({ rows })).toBe("{ rows: { id: number; shipped: string | null; lines: { n: number }[] }[] }");
+});
+
+describe("the form of a text", () => {
+  const formsOf = (...texts: string[]) =>
+    shown(shownShape(texts.map((text) => shapeOfText(text)!.shape).reduce((a, b) => merge(a, b))));
+
+  test.each<[string, string]>([
+    ["[FILE] a.txt\n[DIR] docs", 'lines "[DIR] …", "[FILE] …"'],
+    ["[ANNA] hello\n[BERT] hi", 'lines "[MARK] …"'],
+    ["docs/a.md\n./b.ts\n/srv/c", "one path per line"],
+    ["Found 2 files:\n/a/b.ts\n/c.ts", "one path per line"],
+    ['{"a":1}\n{"a":2}', "one JSON value per line"],
+    ['Found 2 orders:\n[{"a":1}]', "a line, then JSON"],
+    ['```json\n{"a":1}\n```', "JSON in a code fence"],
+    ['id,name,total\n1,Anna,3\n2,"B, C",4', "CSV: id, name, total"],
+    ["id\tname\n1\tAnna", "tab-separated: id, name"],
+    ["| id | name |\n| --- | --- |\n| 1 | x |", "Markdown table: id, name"],
+    ["# Title\n\ntext", "Markdown"],
+    ["<p>x</p>\n<p>y</p>", "XML or HTML"],
+    ["size: 3\ncreated: today", 'lines "key: value"'],
+    ["- a\n- b", 'lines "- …"'],
+    ["1. a\n2. b", 'lines "1. …"'],
+    ["alpha\nbeta", "one entry per line"],
+    ["Wrote the file.", "a sentence"],
+  ])("%j", (text, form) => {
+    expect(formsOf(text)).toBe(`Promise<string> /* observed */ /* ${form} */`);
+    expect(shown(shownShape(shapeOf({ content: text })))).toContain(
+      `{ content: string }> /* observed */ /* ${form} */`,
+    );
+  });
+
+  test.each(["anna,bert\ncarl,dora", "anna@example.com,3\nbert@example.com,4"])("has no data: %j", (text) => {
+    const written = JSON.stringify(shapeOfText(text));
+    for (const word of text.split(/\W/)) if (word.length > 2) expect(written).not.toContain(word);
+  });
+
+  test("fits all results, whatever their order", () => {
+    const texts = ["[FILE] a.txt", "[FILE] a\n[FILE] b", "[DIR] c\n[DIR] d", "Nothing was found."];
+    for (const some of [texts, texts.toReversed()]) {
+      expect(formsOf(...some)).toBe('Promise<string> /* observed */ /* lines "[DIR] …", "[FILE] …" */');
+    }
+    expect(formsOf("- a\n- b", "1. a\n2. b")).toBe("Promise<string> /* observed */");
+    const csv = ["id,name\n1,x", "id,total\n1,2"];
+    expect(formsOf(...csv)).toContain("/* CSV */");
+  });
+
+  test("in a file is refused unless it is one", () => {
+    const read = (form: unknown) => readShape({ type: "string", form }).form;
+    expect(read(["csv", "id", "name"])).toEqual(["csv", "id", "name"]);
+    for (const form of ["csv", ["odd"], ["csv", "*/ evil()"], ["csv", 5], ["constructor"]])
+      expect(read(form)).toBeUndefined();
   });
 });
 

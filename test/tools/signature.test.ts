@@ -130,16 +130,16 @@ describe("an example", () => {
   test("has every required argument with a plausible value, in the order of the schema", () => {
     expect(exampleCall(server, tool(schema)).replace(/(?<=[{,]) (?=[\w"])/g, "\n  ")).toMatchInlineSnapshot(`
       "await shop.find({
-        plain: "plain",
-        "odd-key": "odd-key",
-        function: "function",
+        plain: "…",
+        "odd-key": "…",
+        function: "…",
         status: "paid",
         fixed: 5,
         shown: "a\\"b",
         from: "2025-01-31",
-        to: "to",
+        to: "…",
         start_date: "2025-01-31",
-        candidate: "candidate",
+        candidate: "…",
         day: "2025-01-31",
         at: "2025-01-31T12:00:00Z",
         email: "someone@example.com",
@@ -149,10 +149,10 @@ describe("an example", () => {
         above: 1,
         below: -2,
         on: true,
-        maybe: "maybe",
+        maybe: "…",
         nothing: null,
         list: [{
-        id: "id" }],
+        id: "…" }],
         choice: 1,
         nested: {
         deep: {
@@ -213,6 +213,59 @@ describe("the first sentence", () => {
   });
 });
 
+describe("values that stand only in the description of an argument", () => {
+  const withDescription = (description: string, more: object = {}) =>
+    tool({ type: "object", properties: { value: { type: "string", description, ...more } }, required: ["value"] });
+  const typeOf = (description: string, more?: object) =>
+    signature(server, withDescription(description, more)).replace(/^.*value: (.*) \}\).*$/, "$1");
+
+  test.each([
+    [
+      "The reason, which should be either 'no longer needed' or 'ordered by mistake'.",
+      `"no longer needed" | "ordered by mistake"`,
+    ],
+    ["Must be one of `low`, `medium`, `high`.", `"low" | "medium" | "high"`],
+    ["One of: asc, desc", `"asc" | "desc"`],
+    ["Possible values: open, closed, all.", `"open" | "closed" | "all"`],
+    ["Sort order (asc|desc)", `"asc" | "desc"`],
+    ["Output format: 'summary' (id only), 'full' (all fields).", `"summary" | "full"`],
+  ])("are its type: %s", (description, type) => {
+    expect(typeOf(description)).toBe(type);
+    expect(exampleOf(server, withDescription(description)).exampleTells).toBeUndefined();
+  });
+
+  test.each([
+    "Status, e.g. 'open' or 'closed'",
+    "A method, such as 'gift_card_0000000' or 'credit_card_0000000'.",
+    "One of 'a', 'b' or another code",
+    "The user's name and the admin's name",
+    "Use either name or id.",
+    "A path or a URL",
+    "string | null",
+    'Tags as JSON: {"key1":"value1","key2":"value2"}',
+    "A link like figma.com/(file|design)/key",
+    "An analyzer (`standard`, `simple`), a language, or a name",
+  ])("are not seen in %s", (description) => {
+    expect(typeOf(description)).toBe("string");
+  });
+
+  test("are not searched where the schema has values", () => {
+    expect(typeOf("One of: asc, desc", { enum: ["up"] })).toBe(`"up"`);
+  });
+});
+
+test("an example has no texts that nobody knows", () => {
+  const properties = {
+    id: { type: "string", description: "Such as ord_00042." },
+    reason: { type: "string" },
+    kind: { type: "string", description: "Either 'a' or 'b'" },
+  };
+  expect(exampleOf(server, tool({ type: "object", properties, required: ["id", "reason", "kind"] }))).toEqual({
+    example: `await shop.find({ id: "ord_00042", reason: "…", kind: "a" })`,
+    exampleTells: true,
+  });
+});
+
 describe("telling sentences", () => {
   test.each([
     [
@@ -220,12 +273,22 @@ describe("telling sentences", () => {
       "Reads a file. DEPRECATED: use read_text instead.",
     ],
     ["Reads a file. The path must be absolute.", "Reads a file. The path must be absolute."],
-    ["Reads a file. Only works in allowed folders. Must be text.", "Reads a file. Only works in allowed folders."],
-    ["Only reads. It must not be called twice.", "Only reads."],
+    [
+      "Reads a file. Only works in allowed folders. Must be text.",
+      "Reads a file. Only works in allowed folders. Must be text.",
+    ],
+    ["Only reads. It must not be called twice.", "Only reads. It must not be called twice."],
+    [
+      "Cancels an order. It is quick. The order cannot be shipped yet.",
+      "Cancels an order. The order cannot be shipped yet.",
+    ],
+    ["Runs a query. Call list_tables first. It returns rows.", "Runs a query. Call list_tables first."],
+    ["Runs a query. Returns the first row. Issues that are old are left out.", "Runs a query."],
+    ["Commits. Stage the files before you call it.", "Commits. Stage the files before you call it."],
     ["Runs a query. It is read-only.", "Runs a query."],
     ["Lists orders. With paging.", "Lists orders."],
     ["", ""],
-  ])("are the first sentence and the first caveat of %j", (description, sentences) => {
+  ])("are the first sentence, a caveat and a precondition of %j", (description, sentences) => {
     expect(tellingSentences(description)).toBe(sentences);
   });
 

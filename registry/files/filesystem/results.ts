@@ -42,7 +42,7 @@ export const results = {
       text: 'content: one absolute path per line, or "No matches found"',
     },
     write_file: {
-      text: "content: a sentence with the path",
+      text: "the folder must exist; content: a sentence with the path",
     },
   },
   usual: {

@@ -2,6 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Entry } from "../../../test/support/servers.ts";
 import { Agent, type Cost, type Shown } from "./agent.ts";
 import { fileTasks } from "./file-tasks.ts";
 import { shopTasks } from "./shop-tasks.ts";
@@ -36,15 +37,22 @@ export async function playDirect({ binary, folder }: Places): Promise<Played> {
   return await play(agent, (task) => task.direct(agent));
 }
 
-/** Plays with the same servers behind claudikins: without any history, and again with the ledger of that run. */
-export async function playCode({ binary, folder }: Places): Promise<{ first: PlayedCode; again: PlayedCode }> {
+/**
+ * Plays with the same servers behind claudikins: without any history, and again with the ledger of that run. `others` are further servers of
+ * the config, and `settings` its other keys.
+ */
+export async function playCode(
+  { binary, folder }: Places,
+  { others = {}, settings = {} }: { others?: Record<string, Entry>; settings?: object } = {},
+): Promise<{ first: PlayedCode; again: PlayedCode }> {
   const [world, home] = [folder(), folder()];
   const env = { XDG_DATA_HOME: join(home, "data") };
   const playOnce = async () => {
     rmSync(world, { recursive: true });
     mkdirSync(world);
     const servers = Object.entries(makeWorld(world, binary)).map(([name, entry]) => [name, { ...entry, cwd: world }]);
-    writeFileSync(join(home, "claudikins.json"), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+    const mcpServers = { ...others, ...Object.fromEntries(servers) };
+    writeFileSync(join(home, "claudikins.json"), JSON.stringify({ mcpServers, ...settings }));
     await using agent = await Agent.start({ claudikins: { command: binary, args: ["serve", "--trust"], env } }, home);
     const steps: PlayedCode["steps"] = [];
     const played = await play(agent, async (task) => {

@@ -35,7 +35,7 @@ export const filesystem: Plan = {
     {
       tool: "write_file",
       args: ({ folder }) => ({ path: join(folder, "c.txt"), content: "four\n" }),
-      text: { says: "content: a sentence with the path", pattern: /^Successfully wrote to / },
+      text: { says: "the folder must exist; content: a sentence with the path", pattern: /^Successfully wrote to / },
     },
     {
       tool: "edit_file",

@@ -1,7 +1,7 @@
 /** `claudikins approvals`: shows the calls that wait for a decision, and decides them. */
 
 import { counted, grouped } from "../../base/counted.ts";
-import { waitText } from "../../base/duration.ts";
+import { ageText, waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { parseExact } from "../../base/exact-json.ts";
 import {
@@ -32,7 +32,6 @@ import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { maxListedArgumentChars, maxQuestionChars } from "../limits.ts";
 import { stateCell } from "../palette.ts";
 import { canAsk, confirm } from "../prompt.ts";

@@ -9,6 +9,7 @@ import type { ShellCall, ShellCallResult } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
+import { readWords, valuesOf } from "../command-line.ts";
 import { type ConfigFlags, configArgs, daemonArgs, doorArgs, usesDaemon } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -20,29 +21,31 @@ import { commandTrace } from "../telemetry.ts";
 import { besideWire, openWire, showsWire, type WireFlags, wireArgs } from "../wire-flags.ts";
 import { daemonOf } from "../with-daemon.ts";
 
+const args = {
+  tool: place("server.tool, or the two names as separate words", { required: true, complete: "tool" }),
+  arguments: place("name=text, name:=json, name=@file, '{…}' or @file.json; - reads JSON from standard input", {
+    required: false,
+    complete: "parameter",
+    ...pairs,
+  }),
+  args: option("All arguments as one JSON object, @file, or - for standard input", { valueHint: "json" }),
+  interactive: flag("Ask for each argument that is not given", { short: "i" }),
+  output: option("Write the result, or the images in it, to a file", {
+    short: "o",
+    valueHint: "file",
+    complete: "file",
+  }),
+  raw: flag("Print the complete result as the server sent it"),
+  timeout: option("Give up after this time, such as 5s or 2m", timeUpTo(maxTimeoutMs)),
+  ...wireArgs,
+  ...daemonArgs,
+  ...configArgs,
+  ...doorArgs,
+} as const;
+
 export default command({
   description: "Call one tool and print its result. The daemon keeps the server ready for the next call.",
-  args: {
-    tool: place("server.tool, or the two names as separate words", { required: true, complete: "tool" }),
-    arguments: place("name=text, name:=json, name=@file, '{…}' or @file.json; - reads JSON from standard input", {
-      required: false,
-      complete: "parameter",
-      ...pairs,
-    }),
-    args: option("All arguments as one JSON object, @file, or - for standard input", { valueHint: "json" }),
-    interactive: flag("Ask for each argument that is not given", { short: "i" }),
-    output: option("Write the result, or the images in it, to a file", {
-      short: "o",
-      valueHint: "file",
-      complete: "file",
-    }),
-    raw: flag("Print the complete result as the server sent it"),
-    timeout: option("Give up after this time, such as 5s or 2m", timeUpTo(maxTimeoutMs)),
-    ...wireArgs,
-    ...daemonArgs,
-    ...configArgs,
-    ...doorArgs,
-  },
+  args,
   examples: [
     "claudikins call demo.get_order order_id=ord_00042",
     "claudikins call demo.list_orders status=paid limit=3 --json",
@@ -58,6 +61,14 @@ export default command({
     "value?": anything,
     "files?": filesShape,
   }),
+  async helpFor(words, io) {
+    const own = words.filter((word) => word !== "--help" && word !== "-h");
+    const { positionals, flags } = readWords(own, args);
+    if (positionals.length === 0 || flags.some(({ name }) => name === undefined)) return undefined;
+    const given = valuesOf(own, args, "call");
+    const { target, tool } = await readCall([given.tool, ...given.arguments], undefined, io);
+    return (await import("../call-help.ts")).callHelp({ target, tool }, given, io);
+  },
   async run(args, io) {
     if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Use --raw or --json, not both");
     if (args.output !== undefined) outputPlace(args.output, io.cwd);

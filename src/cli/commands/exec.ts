@@ -98,7 +98,7 @@ export default command({
       { json: args.json === true, output: args.output, folders, file: args.file === "-" ? undefined : args.file },
       io,
     );
-    if (args.record) answer.note += `${dim(`[recorded: claudikins trace ${app.recorder?.lastId}]`)}\n`;
+    if (args.record) answer.note += `${dim(`[recorded: claudikins executions show ${app.recorder?.lastId}]`)}\n`;
     return await writeAnswer(answer, args.json, io);
   },
 });

@@ -1,110 +1,199 @@
-/** `claudikins executions`: programs that run in the background or wait, their outcomes, and how to cancel them. */
+/** `claudikins executions`: what was run, what runs and what waits: as a list, each with its calls, and how to wait for it and cancel it. */
 
 import type { App } from "../../app/app.ts";
+import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
-import { about, list as listOf, number, oneOf, record, text, time, yesOrNo } from "../../base/json-shape.ts";
+import {
+  about,
+  either,
+  list as listOf,
+  named,
+  number,
+  oneOf,
+  record,
+  text,
+  texts,
+  time,
+  yesOrNo,
+} from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { cancelFor } from "../../programs/cancel-for.ts";
 import { DryRun } from "../../programs/dry-run/dry-run.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
-import { type ListedExecution, storedExecution, withApprovals } from "../../programs/listed-executions.ts";
+import type { ListedExecution } from "../../programs/listed-executions.ts";
 import { aboutRequest, type StoredRequest } from "../../programs/stored-executions.ts";
-import { personShape, startedByShape } from "../../programs/trace/record.ts";
+import { executionShape, personShape, startedByShape, summaryShape } from "../../programs/trace/record.ts";
+import { openStore } from "../../store/open.ts";
+import {
+  allExecutions,
+  clearRecords,
+  codeOf,
+  emptyText,
+  executionsTable,
+  idIn,
+  lastOf,
+  recordNamed,
+  storedIn,
+  writePage,
+} from "../all-executions.ts";
 import { personAtTerminal } from "../at-terminal.ts";
-import { command, option, place } from "../command.ts";
-import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
+import { type CommandAnswer, command, flag, option, place } from "../command.ts";
+import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { executionNamed } from "../execution-named.ts";
-import { ageText } from "../layout.ts";
-import { maxListedCodeChars, maxReadCodeChars } from "../limits.ts";
+import { countUpTo } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { defaultCalls, defaultRows } from "../limits.ts";
 import { openApp } from "../open-app.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
-import { stateCell } from "../palette.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { outcomeInShell } from "../shell-execution.ts";
-import { table } from "../table.ts";
-import { viewColumns } from "../view-columns.ts";
+import { waterfallText } from "../waterfall-text.ts";
 
 const listed = {
   id: text,
   startedAt: time,
-  startedBy: about("serve: an agent sent it. exec: it was run from a shell", startedByShape),
+  startedBy: about("serve: an agent sent it. exec: it was run from a shell. schedule: its time came", startedByShape),
   "door?": about("The door of the config behind which it was started", text),
   "person?": about("The person for whom it was started, who has signed in to serve --http", personShape),
   ...stateKeys,
 };
 
-const executionArg = place("Id of an execution, or the beginning or the end of its id", {
+const executionArg = place("Id of an execution, the beginning or the end of its id, or last", {
   required: true,
   complete: "kept",
 });
 
 export const list = command({
   description:
-    "List the programs that run in the background or wait, and those that have ended within the last days. An execution is stored " +
-    "when it waits for long, when an agent was given its id, and with exec --detach.",
-  args: { ...configArgs, ...doorArgs },
-  examples: ["claudikins executions list", "claudikins executions list --json"],
+    "List the programs that run in the background or wait, and after them those that have ended, newest first. exec and serve record every execution, with sizes only. " +
+    'To record contents as well, use exec --record, serve --record, or "record" in the config ("sizes", "contents" or false). ' +
+    "An execution can be waited for when it waits for long, when an agent was given its id, and with exec --detach.",
+  args: {
+    limit: option(`Maximum number of executions (default ${defaultRows})`, { short: "n", ...countUpTo(100_000) }),
+    all: flag("Include the executions of all configs"),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: ["claudikins executions", "claudikins executions list --limit 50 --json"],
   json: record({
-    executions: listOf(record({ ...listed, code: about("The beginning of the program", text) })),
+    executions: listOf(
+      record({
+        ...listed,
+        "code?": about("The beginning of the program", text),
+        "record?": about("Of one that has ended", summaryShape),
+      }),
+    ),
   }),
   async run(args, io) {
-    await using app = await openApp(io, args);
-    const executions = await app.executions();
-    const stored = await executions.stored.list(app);
-    const open = stored.length === 0 ? [] : await app.approvals.open();
-    const rows = stored.map((row) => storedExecution(row, aboutRequest(row.request, maxReadCodeChars), executions));
-    const found = withApprovals(await Promise.all(rows), open);
-    const json = { executions: found.map((each) => ({ ...jsonOf(each), code: codeOf(each) })) };
-    if (found.length === 0) return { json, note: "No program runs in the background or waits, with this config.\n" };
-    const views = viewColumns(found);
-    const cells = found.map((each) => [
-      each.id,
-      ageText(Date.now() - each.startedAt),
-      stateCell(stateText(each.state)),
-      each.startedBy,
-      ...views.cells(each),
-      codeOf(each),
-    ]);
-    const head = ["id", "started", "state", "by", ...views.head, { text: "code" }];
-    return { json, text: table(head, cells, io.stdout.columns) };
+    await using store = openStore(io.env);
+    const all = await allExecutions(args, io, store);
+    const shown = all.listed.slice(0, args.limit ?? defaultRows);
+    const executions = shown.map((each) => ({
+      ...jsonOf(each),
+      ...(each.code === undefined ? {} : { code: codeOf(each) }),
+      ...(each.summary ? { record: each.summary } : {}),
+    }));
+    if (shown.length === 0) return { json: { executions }, note: emptyText(all) };
+    const text = executionsTable(shown, all, args.all === true, io.stdout.columns);
+    return { json: { executions }, note: all.note, text };
   },
 });
 
 export const show = command({
-  description: "Show an execution: its state, the calls that it waits for, and the whole program.",
-  args: { execution: executionArg, ...configArgs, ...doorArgs },
-  examples: ["claudikins executions show 0t80fs9gjc"],
-  json: record({
-    ...listed,
-    changedAt: about("When it was stored last", time),
-    calls: about(
-      "The calls that it waits for. made: the call has not left. sent: it may have left",
-      listOf(record({ tool: text, "line?": number, state: oneOf("made", "sent", "answered") })),
-    ),
-    code: text,
-  }),
-  async run(args, io) {
-    await using app = await openApp(io, args);
-    const executions = await app.executions();
-    const id = await idOf(args.execution, app);
-    const { row, calls } = await executions.stored.look(id, app);
-    const approvals = await app.approvals.open({ execution: id });
-    const program = aboutRequest(row.request);
-    const [found] = withApprovals([await storedExecution(row, program, executions)], approvals) as [ListedExecution];
-    const json = { ...jsonOf(found), changedAt: row.changedAt, calls, code: program.code };
-    const lines = [
-      `${id}: ${stateText(found.state)}`,
-      `by ${found.startedBy}${placeText(found)}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
-      ...calls.map(
-        ({ tool, line, state }) =>
-          `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
+  description:
+    "Show an execution. Of one that has ended, shows the timeline of its calls; of another one, its state, the calls that it waits for, and the program. " +
+    "To see the messages to and from servers while code runs, use exec --wire.",
+  args: {
+    execution: place("Id of an execution, the beginning or the end of its id, or last", {
+      required: true,
+      complete: "execution",
+    }),
+    limit: option(`Maximum number of calls to show (default ${defaultCalls}, longest first)`, {
+      short: "n",
+      ...countUpTo(100_000),
+    }),
+    html: option("Write the execution as a self-contained HTML page", { valueHint: "file", complete: "file" }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: [
+    "claudikins executions show last",
+    "claudikins executions show 0t80fs9gjc",
+    "claudikins executions show last --html trace.html",
+  ],
+  json: either(
+    executionShape,
+    record({
+      ...listed,
+      changedAt: about("When it was stored last", time),
+      calls: about(
+        "The calls that it waits for. made: the call has not left. sent: it may have left",
+        listOf(record({ tool: text, "line?": number, state: oneOf("made", "sent", "answered") })),
       ),
-      "",
-      visibleText(program.code).trimEnd(),
-    ];
-    return { json, text: `${lines.join("\n")}\n` };
+      code: text,
+    }),
+    named("Written", about("With --html", record({ written: text }))),
+  ),
+  async run(args, io) {
+    const { html } = args;
+    if (html !== undefined && args.limit !== undefined) {
+      throw new ClaudikinsError("USAGE", "--limit cannot be used with --html");
+    }
+    await using store = openStore(io.env);
+    const all = await allExecutions(args, io, store);
+    const id = idIn(all, args.execution);
+    const found = all.listed.find((each) => each.id === id);
+    if (html !== undefined) {
+      const written = await writePage(store, id, html, io);
+      return { json: { written }, note: `Wrote ${written}\n` };
+    }
+    if (!found || found.summary) {
+      const execution = await recordNamed(store, id);
+      return { json: execution, text: waterfallText(execution, io.stdout, args.limit ?? defaultCalls) };
+    }
+    return await storedAnswer(found, args, io);
+  },
+});
+
+/** The state and the program of an execution that is stored, and not recorded yet. */
+async function storedAnswer(found: ListedExecution, flags: ConfigFlags, io: Io): Promise<CommandAnswer> {
+  await using app = await openApp(io, flags);
+  const { id } = found;
+  const { row, calls } = await (await app.executions()).stored.look(id, app);
+  const { code } = aboutRequest(row.request);
+  const lines = [
+    `${id}: ${stateText(found.state)}`,
+    `by ${found.startedBy}${placeText(found)}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
+    ...calls.map(
+      ({ tool, line, state }) =>
+        `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
+    ),
+    "",
+    visibleText(code).trimEnd(),
+  ];
+  return { json: { ...jsonOf(found), changedAt: row.changedAt, calls, code }, text: `${lines.join("\n")}\n` };
+}
+
+export const clear = command({
+  description:
+    "Delete the record of an execution, or without an id all records of the config. Outcomes that are kept for executions wait stay.",
+  args: {
+    execution: place("Id of an execution, the beginning or the end of its id, or last", {
+      required: false,
+      complete: "execution",
+    }),
+    all: flag("Delete the records of all configs"),
+    ...configArgs,
+  },
+  examples: ["claudikins executions clear", "claudikins executions clear last"],
+  json: record({ cleared: texts }),
+  async run(args, io) {
+    if (args.execution !== undefined && args.execution !== "last" && args.all)
+      throw new ClaudikinsError("USAGE", "Give an execution or --all, not both");
+    await using store = openStore(io.env);
+    return await clearRecords(await allExecutions(args, io, store), args.execution, store);
   },
 });
 
@@ -192,10 +281,19 @@ export const cancel = command({
 
 /** Throws EXECUTION_NOT_FOUND and USAGE. */
 async function idOf(wanted: string, app: App): Promise<string> {
-  const { stored } = await app.executions();
-  const all = (await stored.list(app)).map(({ id }) => id);
+  const stored = await storedIn(app);
+  if (wanted === "last") {
+    const last = lastOf(stored);
+    if (last) return last.id;
+    throw new ClaudikinsError("EXECUTION_NOT_FOUND", "No execution runs in the background or waits with this config");
+  }
   // An unknown id may belong to another config, which the error says.
-  return executionNamed(wanted, all) ?? wanted;
+  return (
+    executionNamed(
+      wanted,
+      stored.map(({ id }) => id),
+    ) ?? wanted
+  );
 }
 
 function jsonOf({ id, startedAt, startedBy, door, person, state }: ListedExecution) {
@@ -205,10 +303,4 @@ function jsonOf({ id, startedAt, startedBy, door, person, state }: ListedExecuti
 function placeText({ door, person }: ListedExecution): string {
   const whose = person === undefined ? "" : ` for ${visibleText(person.name)}`;
   return `${whose}${door === undefined ? "" : ` behind the door ${door}`}`;
-}
-
-/** The beginning of the program on one line. */
-function codeOf({ code = "" }: ListedExecution): string {
-  const line = visibleText(code).replace(/\s+/g, " ").trim();
-  return line.length <= maxListedCodeChars ? line : `${line.slice(0, maxListedCodeChars - 1)}…`;
 }

@@ -38,8 +38,12 @@ export default command({
     "dry-run": flag("Show what was found and the changes as a diff; write nothing"),
     host: option(
       "Only this agent: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed, copilot, antigravity, kiro, crush, amp, qwen, roo, cline (repeatable)",
-      { valueHint: "name", choices: agentNames, ...repeatable },
+      { valueHint: "name", choices: agentNames, alias: "agent", ...repeatable },
     ),
+    door: option("The agents that --host names see only this door of the config: claudikins doors", {
+      valueHint: "name",
+      complete: "door",
+    }),
     project: flag(
       "Also import servers that this project shares, such as those in .mcp.json, into the project's claudikins.json",
     ),
@@ -68,18 +72,26 @@ export default command({
     "claudikins init --dry-run",
     "claudikins init --apply",
     "claudikins init --apply --host cursor --host codex --prefer memory=cursor",
+    "claudikins init --host codex --door code --apply",
     "claudikins init --project --config claudikins.json",
     "claudikins restore",
   ],
   json: initShape,
   jsonFailure: { "init?": initShape },
   async run(args, io) {
+    if (args.door !== undefined && args.host.length === 0) {
+      throw new ClaudikinsError("USAGE", "--door needs --host: the agent that sees only this door", {
+        hint: `For example: claudikins init --host codex --door ${args.door}`,
+      });
+    }
     const context = contextOf(args, io);
     const { isDry, named, show, say } = context;
     const survey = await surveyed(args, context);
     if (isDry) await show(seenText(survey));
     await say(absentText(survey.found, named));
-    const plans = await Promise.all(survey.inventories.map((each) => planSwitch(each, { env: io.env, named })));
+    const plans = await Promise.all(
+      survey.inventories.map((each) => planSwitch(each, { env: io.env, named, door: args.door })),
+    );
     await using apps = new AsyncDisposableStack();
     const starting = {
       isWanted: !args["no-start"],
@@ -96,7 +108,7 @@ export default command({
       await show(inventoryTable(start.rows, io.stdout.columns));
     }
     const rowsOfAll = () => started.flatMap(({ rows }) => rows);
-    await say(sumText(rowsOfAll(), plans[0]!.config.surfaceTokens) + warningsText(rowsOfAll()));
+    await say(sumText(rowsOfAll(), plans[0]!.config) + warningsText(rowsOfAll()));
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
     await settleFailed(started, context);
     const imported = started.map(({ plan }) => plan);

@@ -1,8 +1,8 @@
 /** `claudikins list`: the configured servers, their tools and their state. */
 
 import type { App } from "../../app/app.ts";
-import { durationText } from "../../base/duration.ts";
-import { ClaudikinsError } from "../../base/errors.ts";
+import { ageText, durationText } from "../../base/duration.ts";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, named, nothing, record, text, texts } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { megabyte } from "../../base/units.ts";
@@ -29,7 +29,6 @@ import { heldLines } from "../../tools/search/held-tools.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs, doorArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { openApp } from "../open-app.ts";
 import { stateCell } from "../palette.ts";
 import { countingServers, saying } from "../progress.ts";
@@ -54,13 +53,17 @@ export default command({
   description:
     "List the configured servers with their state, tools and description. No server is started unless you add --check.",
   args: {
-    what: place("What to list: servers (default) or tools", { required: false, choices: ["servers", "tools"] }),
-    server: place("With tools: list only the tools of these servers", {
+    what: place("What to list: servers (default), tools, or the tools of a server", {
+      required: false,
+      choices: ["servers", "tools"],
+      complete: "server",
+    }),
+    server: place("List only the tools of these servers", {
       required: false,
       complete: "server",
       ...several,
     }),
-    detailed: flag("With tools: also show how to call each tool, and its labels with their reasons"),
+    detailed: flag("Of tools, also show how to call each tool, and its labels with their reasons"),
     check: flag("Start every server, fetch its tools, and report failures"),
     ...configArgs,
     ...doorArgs,
@@ -69,19 +72,19 @@ export default command({
     "claudikins list",
     "claudikins list --check --json",
     "claudikins list tools",
-    "claudikins list tools demo --detailed",
+    "claudikins list demo --detailed",
   ],
   json: listShape,
   jsonFailure: { "list?": listShape },
   async run(args, io) {
     const { what = "servers", detailed, check, server } = args;
-    if (what === "tools") {
-      if (check) throw new ClaudikinsError("USAGE", "--check works only with servers: claudikins list --check");
-      return toolsAnswer(server, args, io);
-    }
     if (what !== "servers") {
-      throw new ClaudikinsError("USAGE", `list takes servers or tools; got "${what}"`, {
-        hint: didYouMean(what, ["servers", "tools"]) ?? `To list the tools of a server: claudikins list tools ${what}`,
+      if (check) throw new ClaudikinsError("USAGE", "--check works only with servers: claudikins list --check");
+      if (what === "tools") return toolsAnswer(server, args, io);
+      return await toolsAnswer([what, ...server], args, io).catch((error: unknown) => {
+        const meant = didYouMean(what, ["servers", "tools"]);
+        if (meant === undefined || toClaudikinsError(error).code !== "SERVER_NOT_FOUND") throw error;
+        throw new ClaudikinsError("SERVER_NOT_FOUND", messageOf(error), { hint: meant });
       });
     }
     const [named] = server;

@@ -1,6 +1,7 @@
 /** `claudikins logs`: what servers wrote to stderr, when they started and how they ended. */
 
 import { counted, grouped } from "../../base/counted.ts";
+import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import {
   about,
@@ -25,7 +26,6 @@ import { type CommandAnswer, command, flag, option, place } from "../command.ts"
 import { configArgs } from "../config-flags.ts";
 import { countUpTo, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { defaultLines } from "../limits.ts";
 import { findLogs, follow, LogEnd, linesIn, readLog, removeLogs } from "../read-logs.ts";
 import { table } from "../table.ts";

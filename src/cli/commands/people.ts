@@ -1,5 +1,6 @@
 /** `claudikins people`: lists the people who have signed in to `serve --http`, and takes their access away. */
 
+import { ageText } from "../../base/duration.ts";
 import { list as listOf, record } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { configText } from "../../programs/trace/record-text.ts";
@@ -8,7 +9,6 @@ import { chosenOwner } from "../chosen-config.ts";
 import { type CommandAnswer, command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { stateCell } from "../palette.ts";
 import {
   chosenPeople,

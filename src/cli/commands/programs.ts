@@ -1,5 +1,5 @@
 /** `claudikins programs`: programs that are kept under a name, and what they have done. */
-import { durationText } from "../../base/duration.ts";
+import { ageText, durationText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import {
   about,
@@ -29,7 +29,6 @@ import { command, flag, option, pairs, place, several } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import { dryRunArgs, dryRunOf } from "../dry-run.ts";
-import { ageText } from "../layout.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { managing } from "../programs/manage.ts";

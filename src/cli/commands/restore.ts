@@ -25,7 +25,12 @@ export default command({
   description:
     "Undo what init did to your agents' settings files. A file is restored byte for byte. If the agent has changed other settings in the file since, only the servers are restored. claudikins.json is not changed.",
   args: {
-    host: option("Restore only this agent (repeatable)", { valueHint: "name", choices: agentNames, ...repeatable }),
+    host: option("Restore only this agent (repeatable)", {
+      valueHint: "name",
+      choices: agentNames,
+      alias: "agent",
+      ...repeatable,
+    }),
     "servers-only": flag("Restore the servers even if a file's servers have changed since; added servers are kept"),
     force: flag("Replace files with the originals even if they have changed since"),
     "dry-run": flag("Show the changes as a diff, and write nothing"),

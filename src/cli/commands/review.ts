@@ -76,7 +76,7 @@ interface ReviewArgs {
 
 export default command({
   description:
-    "Show the tools that are held because their definitions changed after they were accepted, and accept the changes. Held tools are neither shown to agents nor called. Without names, lists them; with names, shows the differences and, at a terminal, asks about each server.",
+    "Show the tools that are held because their definitions changed after they were accepted, and accept the changes. Held tools are neither shown to agents nor called. Without names, lists them; with names, shows the differences and, at a terminal, asks about each server. For what a project's config may start: claudikins trust.",
   args: {
     names: place("Servers, or tools as server.tool", { required: false, complete: "server", ...several }),
     accept: flag("Accept the changes of the named servers and tools"),

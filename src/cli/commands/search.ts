@@ -27,7 +27,7 @@ import {
   overview,
   tellingExample,
 } from "../../tools/search/search-answer.ts";
-import { command, option, place } from "../command.ts";
+import { command, option, place, several } from "../command.ts";
 import { configArgs, doorArgs, usesDaemon } from "../config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -76,7 +76,10 @@ export default command({
   description:
     "Find tools by what they do. The search reads the registry. If the registry has no tools yet, claudikins fetches them from the servers first.",
   args: {
-    query: place("What the tool should do, in your own words; - reads one query per line", { required: true }),
+    query: place("What the tool should do, in your own words; - reads one query per line", {
+      required: true,
+      ...several,
+    }),
     limit: option("Maximum number of tools to show (default 5)", countUpTo(100)),
     detail: option("What to show of each tool: names, signatures (default) or full (JSON with schemas)", {
       valueHint: "level",
@@ -86,7 +89,7 @@ export default command({
     ...doorArgs,
   },
   examples: [
-    `claudikins search "refund an order"`,
+    "claudikins search refund an order",
     `claudikins search "list orders server:demo" --limit 3 --json`,
     "claudikins search refund --limit 1 --detail full",
     "claudikins search --json - < queries.txt",
@@ -94,28 +97,29 @@ export default command({
   json: searchShape,
   async run(args, io) {
     const { limit = 5, detail = "signatures" } = args;
-    if (args.query.trim() === "") throw new ClaudikinsError("USAGE", "The query is empty");
-    if (args.query === "-" && !args.json) {
+    const query = args.query.join(" ");
+    if (query.trim() === "") throw new ClaudikinsError("USAGE", "The query is empty");
+    if (query === "-" && !args.json) {
       throw new ClaudikinsError("USAGE", "Queries from standard input are answered as JSON, so --json is required", {
         hint: "claudikins search --json - < queries.txt",
       });
     }
     await using app = await openApp(io, args);
-    countMark(app, args.query);
+    countMark(app, query);
     await askFirst(app, io, args.json === true);
     // They may have changed since the last search, and asking takes no process.
     if (app.config.servers.get(savedProgramsName)?.isSavedPrograms) {
       await app.catalog.listMissing(io.interrupted, { only: [savedProgramsName] });
     }
     const known = await knownProblems(app, io);
-    if (args.query === "-") {
+    if (query === "-") {
       for (const line of (await io.stdin.text()).split("\n")) {
         if (line.trim() === "") continue;
         await io.stdout.write(`${JSON.stringify(answerTo(line.trim(), { limit, detail, known }, app))}\n`);
       }
       return {};
     }
-    const result = search(args.query, limit, app.catalog);
+    const result = search(query, limit, app.catalog);
     const tools = detailed(result, detail, app);
     const problems = notCallable(result, app, known);
     const faults = unknownFaults(result, app, known);
@@ -124,7 +128,7 @@ export default command({
       json: { ...result, tools, ...problemsJson(problems) },
       text: isJson ? valueText(tools) : foundText(result.tools, detail, io.stdout.columns),
       note:
-        nothingText(args.query, result, app) +
+        nothingText(query, result, app) +
         servicesText(result) +
         problemsText(result, problems, faults) +
         linesText(heldLines(app.catalog.visibleServers)),

@@ -1,4 +1,5 @@
 /** `claudikins secrets`: sets, lists and removes the values of `${secret:NAME}` in configs. */
+import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, oneOf, record, text, texts, time } from "../../base/json-shape.ts";
 import { KeychainFailure } from "../../base/keychain.ts";
@@ -8,7 +9,6 @@ import { isSecretName } from "../../config/secrets/references.ts";
 import { removeSecrets, setSecret, storedSecrets } from "../../config/secrets/store.ts";
 import { command, flag, option, place, several } from "../command.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { maxSecretChars } from "../limits.ts";
 import { type ListedSecret, listedSecrets } from "../listed-secrets.ts";
 import { ask, canAsk } from "../prompt.ts";

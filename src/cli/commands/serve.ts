@@ -4,7 +4,7 @@ import type { App } from "../../app/app.ts";
 import type { LockedOptions } from "../../app/locked-app.ts";
 import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
-import { record, text } from "../../base/json-shape.ts";
+import { about, byName, record, text } from "../../base/json-shape.ts";
 import { type Log, openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
@@ -62,7 +62,7 @@ export default command({
     "claudikins serve --mode direct --prefix always",
     "claudikins serve --http 0.0.0.0:4600 --token-env CLAUDIKINS_TOKEN",
   ],
-  json: record({ url: text, "tokenFile?": text }),
+  json: record({ url: text, "doors?": about("The address of each door", byName(text)), "tokenFile?": text }),
   async run(args, io) {
     const choice = httpChoice(args, io);
     if (choice) takeMoreSockets(io);
@@ -309,11 +309,15 @@ async function serveHttp(
     throw error;
   }
   const tokenFile = kept ? { tokenFile: kept.file } : {};
-  await io.stdout.write(json ? `${JSON.stringify({ url, ...tokenFile })}\n` : `${url}\n`);
-  if (!json)
+  const addresses = app.config.doors.map((name): [string, string] => [name, url.replace(/\/mcp$/, `/${name}`)]);
+  const doors = addresses.length > 0 ? { doors: Object.fromEntries(addresses) } : {};
+  await io.stdout.write(json ? `${JSON.stringify({ url, ...doors, ...tokenFile })}\n` : `${url}\n`);
+  if (!json) {
+    for (const [name, address] of addresses) await io.stderr.write(`The door "${name}": ${address}\n`);
     await io.stderr.write(
       people?.oidc ? `People sign in at ${people.oidc.issuer}\n` : accessText(choice, kept, io.stderr.isTerminal),
     );
+  }
   await interruption(io);
   const { running } = door;
   if (running > 0 && !json) {

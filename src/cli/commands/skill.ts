@@ -1,4 +1,4 @@
-/** `claudikins skill`: writes the skill where agents look for it, removes it, and shows where it is. */
+/** `claudikins skill`: writes the skill where agents look for it, removes it, shows where it is, and prints the texts. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list, oneOf, record, text, texts } from "../../base/json-shape.ts";
@@ -14,8 +14,11 @@ import {
 } from "../../setup/agents/skill-files.ts";
 import { agents, agentsHere, chosenAgents } from "../../setup/agents/supported/agents.ts";
 import type { Agent, AgentSurroundings } from "../../setup/agents/supported/model.ts";
-import { type ArgumentValues, type CommandAnswer, command, flag, option, repeatable } from "../command.ts";
+import { hookTexts } from "../../tools/registry/hook-texts.ts";
+import { markedHooks } from "../../tools/registry/hooks.ts";
+import { type ArgumentValues, type CommandAnswer, command, flag, option, place, repeatable } from "../command.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { stateCell } from "../palette.ts";
 import { errorText } from "../report.ts";
@@ -135,6 +138,21 @@ export const status = command({
       json: { files },
       text: table(["what", "scope", "state", { text: "agents" }, { path: "file" }], rows, io.stdout.columns),
     };
+  },
+});
+
+export const print = command({
+  description:
+    "Print a text that tells agents how to find and call tools: a section for CLAUDE.md, a skill file, or the README that gen writes into the registry. claudikins stats --hooks shows which of these texts led agents to claudikins.",
+  args: {
+    text: place("Text to print: claude-md, skill or readme", { required: true, ...oneWordOf(markedHooks) }),
+  },
+  examples: [
+    "claudikins skill print claude-md >> CLAUDE.md",
+    "claudikins skill print skill > .claude/skills/claudikins/SKILL.md",
+  ],
+  async run(args) {
+    return { text: hookTexts[args.text] };
   },
 });
 

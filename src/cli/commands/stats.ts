@@ -5,6 +5,7 @@ import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, exactly, record, texts } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
+import { countedToolText } from "../../programs/ledger/counts.ts";
 import {
   type Figures,
   type PeriodFigures,
@@ -87,10 +88,11 @@ function statsText(statistics: Statistics, server: string | undefined, canvas: C
   const { total, periods, tools } = statistics;
   // Without agents there is nothing to compare.
   const isCompared = total.tokens.all.without + total.tokens.all.with > 0;
+  const chart = server !== undefined || isCompared ? chartText(periods, server, canvas) : undefined;
   const parts = [
     headline(`${rangeText(periods)}:`, countsText(total, server), canvas),
     ...(server === undefined && isCompared ? [comparisonText(total, canvas)] : []),
-    ...(server !== undefined || isCompared ? [chartText(periods, server, canvas)] : []),
+    ...(chart === undefined ? [] : [chart]),
     ...(tools.length > 0 ? [toolsText(statistics, canvas)] : []),
     notesText(server, canvas),
   ];
@@ -143,29 +145,34 @@ function comparisonText({ tokens }: Figures, { columns }: Canvas): string {
   ].join("");
 }
 
-function chartText(periods: PeriodFigures[], server: string | undefined, canvas: Canvas): string {
-  const bars = periods.slice(-maxStatisticsBars).map(({ period, tokens }) => {
-    const value = server === undefined ? tokens.keptOut : tokens.results.without;
-    return { name: period, value, text: grouped(value) };
-  });
+function chartText(periods: PeriodFigures[], server: string | undefined, canvas: Canvas): string | undefined {
+  const bars = periods
+    .map(({ period, tokens }) => {
+      const value = server === undefined ? tokens.keptOut : tokens.results.without;
+      return { name: period, value, text: grouped(value) };
+    })
+    .filter(({ value }) => value !== 0)
+    .slice(-maxStatisticsBars);
+  if (bars.length === 0) return undefined;
   const what = server === undefined ? "Kept out of the context" : "Results that went to code";
   return `${what}, in tokens:\n${chart(bars, canvas)}`;
 }
 
+type ToolFigures = Statistics["tools"][number];
+
+/** Columns without figures are left out, such as those of failures, and of agents if there are none. */
 function toolsText({ tools }: Statistics, { columns }: Canvas): string {
   const isWide = columns === undefined || columns >= minStatisticsChars;
-  const rows = tools
-    .slice(0, maxStatisticsTools)
-    .map(({ server, tool, calls, failures, durationMs, resultChars, takenTokens }) => [
-      `${server}.${tool}`,
-      grouped(calls),
-      grouped(failures),
-      durationText(durationMs),
-      ...(isWide ? [grouped(resultChars)] : []),
-      grouped(takenTokens),
-    ]);
-  const numbers = ["calls", "failed", "time", ...(isWide ? ["result chars"] : []), "tokens to code"];
-  const head = ["tool", ...numbers.map((number) => ({ number }))];
+  const shown = tools.slice(0, maxStatisticsTools);
+  const counts = [
+    { title: "calls", of: ({ calls }: ToolFigures) => calls },
+    { title: "failed", of: ({ failures }: ToolFigures) => failures },
+    { title: "time", of: ({ durationMs }: ToolFigures) => durationMs, text: durationText },
+    ...(isWide ? [{ title: "result chars", of: ({ resultChars }: ToolFigures) => resultChars }] : []),
+    { title: "tokens to code", of: ({ takenTokens }: ToolFigures) => takenTokens },
+  ].filter((column) => shown.some((tool) => column.of(tool) !== 0));
+  const rows = shown.map((tool) => [countedToolText(tool), ...counts.map(({ of, text = grouped }) => text(of(tool)))]);
+  const head = ["tool", ...counts.map(({ title }) => ({ number: title }))];
   const more =
     tools.length > maxStatisticsTools ? `and ${tools.length - maxStatisticsTools} more tools (--json lists all)\n` : "";
   return `${table(head, rows, columns)}${more}`;

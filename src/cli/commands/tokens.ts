@@ -1,6 +1,6 @@
 /** `claudikins tokens`: makes, lists and revokes the tokens of `serve --http`. */
 
-import { waitText } from "../../base/duration.ts";
+import { ageText, waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, record, text, time, type ValueOf } from "../../base/json-shape.ts";
 import { sha256 } from "../../base/sha256.ts";
@@ -13,7 +13,6 @@ import { command, flag, option, place, several } from "../command.ts";
 import { configArgs, openConfig } from "../config-flags.ts";
 import { futureTime } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { defaultTokenMs } from "../limits.ts";
 import { table } from "../table.ts";
 

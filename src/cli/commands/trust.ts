@@ -1,6 +1,8 @@
 /** `claudikins trust`: shows what a project's config would do, and trusts it if the user agrees. */
+
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, oneOf, record, text, texts, time, yesOrNo } from "../../base/json-shape.ts";
 import { discoverConfig, isSame, readConfigFile, refuseForeignConfig } from "../../config/discover.ts";
@@ -17,7 +19,6 @@ import { endTrust, trustConfig } from "../../setup/trust/trust-config.ts";
 import { type CommandAnswer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { canAsk } from "../prompt.ts";
 import { table } from "../table.ts";
 
@@ -37,7 +38,7 @@ const oneShape = record({
 
 export default command({
   description:
-    "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. claudikins uses a project's config only after you trust it, and asks again when the config starts, reads or allows something else. Your own config needs no trust, and neither does a config that you name with --config.",
+    "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. claudikins uses a project's config only after you trust it, and asks again when the config starts, reads or allows something else. Your own config needs no trust, and neither does a config that you name with --config. For tools that their server has changed: claudikins review.",
   args: {
     path: place("Config file, or the folder that contains it (default: the nearest claudikins.json)", {
       required: false,

@@ -1,6 +1,6 @@
 /** Names for completions, from the config, the registry, the catalog and the environment. No server is started. */
 
-import { durationText } from "../../base/duration.ts";
+import { ageText, durationText } from "../../base/duration.ts";
 import { isObject } from "../../base/json-object.ts";
 import { openConfigFile } from "../../config/config-file.ts";
 import { loadConfig } from "../../config/load.ts";
@@ -14,7 +14,6 @@ import { firstSentence } from "../../tools/signature.ts";
 import { chosenOwner } from "../chosen-config.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { maxCompletedTools } from "../limits.ts";
 
 export interface Candidate {

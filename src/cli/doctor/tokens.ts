@@ -1,9 +1,8 @@
 /** Doctor check of the tokens of `serve --http` that belong to the config. */
-import { waitText } from "../../base/duration.ts";
+import { ageText, waitText } from "../../base/duration.ts";
 import { documentsOf } from "../../config/documents.ts";
 import { readTokens, type StoredToken, tokenId } from "../../serve/tokens/token-file.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { ageText } from "../layout.ts";
 import { tokenEndsSoonMs } from "../limits.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 

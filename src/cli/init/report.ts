@@ -16,7 +16,8 @@ import {
   yesOrNo,
 } from "../../base/json-shape.ts";
 import type { ConfigFile, PortableEntry } from "../../config/config-file.ts";
-import type { ServerConfig } from "../../config/load.ts";
+import type { Config, ServerConfig } from "../../config/load.ts";
+import { surfaceTokensOf } from "../../serve/surface-tokens.ts";
 import type { Applied } from "../../setup/agents/apply.ts";
 import type { FoundFile, FoundFiles } from "../../setup/agents/find-servers.ts";
 import type { EntryOrigin, Inventory } from "../../setup/agents/merge.ts";
@@ -235,11 +236,11 @@ export function inventoryTable(rows: ServerRow[], columns: number | undefined): 
 }
 
 /** The tokens of all definitions, without and with claudikins. */
-export function sumText(rows: ServerRow[], surfaceTokens: number): string {
+export function sumText(rows: ServerRow[], config: Config): string {
   const measured = rows.filter(({ tokens }) => tokens !== undefined);
   if (measured.length === 0) return "";
   const sum = (key: "tools" | "tokens") => grouped(measured.reduce((all, row) => all + (row[key] ?? 0), 0));
-  return `\n${sum("tools")} tools of ${counted(measured.length, "server")}: about ${sum("tokens")} tokens of definitions (estimated). With claudikins: at most ${surfaceTokens}.\n`;
+  return `\n${sum("tools")} tools of ${counted(measured.length, "server")}: about ${sum("tokens")} tokens of definitions (estimated). With claudikins: at most ${surfaceTokensOf(config, measured.length, measured.length)}.\n`;
 }
 
 export function seenText({ found }: Survey): string {

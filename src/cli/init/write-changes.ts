@@ -3,7 +3,7 @@
 import { type Applied, apply } from "../../setup/agents/apply.ts";
 import { remember } from "../../setup/agents/decisions.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
-import { commandFor, type SwitchPlan } from "../../setup/agents/switch-over.ts";
+import type { SwitchPlan } from "../../setup/agents/switch-over.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
 import { installLasting, type Needed } from "../../setup/upgrade/lasting.ts";
 import { warningLabel } from "../palette.ts";
@@ -40,10 +40,10 @@ export async function writeChanges(
     await say(`Installed claudikins to ${needed.path}\n`);
   }
   const applied: Applied[] = [];
-  for (const { plans, inventory } of changed) {
+  for (const { plans, command } of changed) {
     applied.push(
       ...(await apply(plans, {
-        command: commandFor(inventory.configFile, io.env),
+        command,
         surroundings: context.surroundings,
         signal: io.interrupted,
       })),

@@ -16,7 +16,7 @@ const deletedShape = record({
   person: about("As the person was before", personShape),
   executions: number,
   approvals: about("Calls that waited for a decision, and decisions", number),
-  records: about("Records of executions, which claudikins trace shows", number),
+  records: about("Records of executions, which claudikins executions shows", number),
   files: about("Files of the person that replicas share in a database", number),
   folders: about("The workspaces and registries of the person on this machine", texts),
 });

@@ -1,5 +1,6 @@
 /** `claudikins programs schedule` and `unschedule`: saved programs that the daemon runs at a time. */
 
+import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, anything, byName, list as listOf, number, record, text, time, yesOrNo } from "../../base/json-shape.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
@@ -8,7 +9,6 @@ import { nextTimes, type Schedule, type ScheduledRun } from "../../programs/save
 import { command, option, pairs, place, several } from "../command.ts";
 import { configArgs, doorArgs, openConfig, usesDaemon } from "../config-flags.ts";
 import type { Io } from "../io.ts";
-import { ageText } from "../layout.ts";
 import { daemonOf } from "../with-daemon.ts";
 import { inputFrom } from "./input.ts";
 import { managing } from "./manage.ts";

@@ -1,6 +1,6 @@
 /** Times that change while the page is open. */
 import { useEffect, useState } from "preact/hooks";
-import { durationText } from "../../base/duration.ts";
+import { ageText } from "../../base/duration.ts";
 import { agesRedrawMs } from "../limits.ts";
 
 /** The time, which changes every second. */
@@ -15,10 +15,9 @@ export function useNow(): number {
 
 /** How long ago something was. The exact time is the title. */
 export function Age({ at }: { at: number }) {
-  const ageMs = useNow() - at;
   return (
     <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-      {ageMs < 5_000 ? "just now" : `${durationText(ageMs)} ago`}
+      {ageText(useNow() - at)}
     </time>
   );
 }

@@ -13,12 +13,12 @@ import { ScheduleTrouble, troubled } from "./schedules.tsx";
 import { Servers } from "./servers.tsx";
 import { Key, Text } from "./text.tsx";
 
-const views = { now: "Now", servers: "Servers", programs: "Programs", saved: "Saved", people: "People" } as const;
+const views = { now: "Now", servers: "Servers", programs: "Programs", savings: "Savings", people: "People" } as const;
 type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
-  if (!viewer) return ["now", "servers", "programs", "saved"];
+  if (!viewer) return ["now", "servers", "programs", "savings"];
   return viewer.people ? ["now", "people"] : ["now"];
 }
 
@@ -95,7 +95,7 @@ export function App() {
           )}
           {view === "servers" && <Servers state={state} />}
           {view === "programs" && <Programs state={state} wanted={program} onChoose={setProgram} />}
-          {view === "saved" && <SavingsView savings={state.savings} />}
+          {view === "savings" && <SavingsView savings={state.savings} />}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
         </fieldset>
       </main>

@@ -12,7 +12,7 @@ export function SavingsView({ savings }: { savings: Savings }) {
   const fromShell = shellExecutions > 0 ? [`${grouped(shellExecutions)} from a shell`] : [];
   const share = without > 0 && keptOut > 0 ? `${Math.floor((100 * keptOut) / without)} % of ${grouped(without)}` : "";
   return (
-    <Panel id="savings" title={`Saved in the last ${days.length} days`}>
+    <Panel id="savings" title={`Tokens saved in the last ${days.length} days`}>
       {problems.map((problem) => (
         <p class="warning" key={problem}>
           {problem}

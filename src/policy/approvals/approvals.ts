@@ -64,6 +64,12 @@ export class Approvals implements AsyncDisposable {
     return rows.list(filter);
   }
 
+  /** The newest that were decided or expired after a time, at most `count`, newest first. */
+  async decided(after: number, count: number): Promise<Approval[]> {
+    const rows = await this.#opened();
+    return rows.decided(after, count);
+  }
+
   async get(id: string): Promise<Approval | undefined> {
     const rows = await this.#opened();
     await this.#expire(rows);

@@ -49,6 +49,13 @@ export const unknownTool = "(unknown)";
 /** Stands for the rest if there are too many tools. */
 const otherTools = "(others)";
 
+/** A counted tool in words: its id, unless it stands for others. */
+export function countedToolText({ server, tool }: { server: string; tool: string }): string {
+  if (server === otherTools) return "other tools";
+  if (server === unknownTool) return "unknown servers";
+  return tool === unknownTool ? `unknown tools of ${server}` : `${server}.${tool}`;
+}
+
 export class Counts {
   readonly sums: Sums = Object.fromEntries(sumNames.map((name) => [name, 0])) as Sums;
   /** First uses of the registry in a session, by the text that led there. */

@@ -18,6 +18,7 @@ export interface RequestingProgram {
   /** Given if it is a saved program itself. */
   program: ProgramIdentity | undefined;
   isForAgent: boolean;
+  isScheduled?: boolean | undefined;
   host: HostIdentity | undefined;
   starter: Starter | undefined;
   /** What its session has read. Undefined: what the connection has. */

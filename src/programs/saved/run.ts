@@ -87,11 +87,12 @@ export async function runForCall(
 
 function aboutCaller(
   caller: ProgramCaller | undefined,
-): Pick<ExecuteRequest, "isForAgent" | "host" | "starter" | "within" | "origin" | "dryRun"> {
+): Pick<ExecuteRequest, "isForAgent" | "isScheduled" | "host" | "starter" | "within" | "origin" | "dryRun"> {
   if (!caller) return {};
-  const { isForAgent, host, starter, dryRun, position } = caller;
+  const { isForAgent, isScheduled, host, starter, dryRun, position } = caller;
   return {
     isForAgent,
+    isScheduled,
     host,
     starter,
     within: caller.caller?.reads,

@@ -115,7 +115,10 @@ export class Scheduler {
     const found = await earlier(executionId, executions, parts);
     if (found) return found;
     const request = await requestForNamed(program, input, place);
-    const execution = executions.start(request, parts, { id: executionId, isBackground: true });
+    const execution = executions.start({ ...request, isScheduled: true }, parts, {
+      id: executionId,
+      isBackground: true,
+    });
     try {
       await execution.stored();
       return execution;

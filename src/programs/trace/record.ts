@@ -16,12 +16,19 @@ import {
   yesOrNo,
 } from "../../base/json-shape.ts";
 
-/** The commands that run code. */
-export const startedByShape = oneOf("exec", "serve");
+/** The commands that run code, and schedules. */
+export const startedByShape = oneOf("exec", "serve", "schedule");
 export type StartedBy = ValueOf<typeof startedByShape>;
 
-/** The command that a program came by, whatever process runs it now. */
-export function startedByOf(isForAgent: boolean): StartedBy {
+/** How a program came, whatever process runs it now. */
+export function startedByOf({
+  isForAgent,
+  isScheduled,
+}: {
+  isForAgent?: boolean | undefined;
+  isScheduled?: boolean | undefined;
+}): StartedBy {
+  if (isScheduled) return "schedule";
   return isForAgent ? "serve" : "exec";
 }
 

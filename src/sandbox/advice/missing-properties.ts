@@ -16,6 +16,8 @@ export interface Missing {
   property: string;
   seen: Seen;
   meant: string | undefined;
+  /** The key below which every value has the property: `result` for `{ result: { orders } }`. */
+  below: string | undefined;
   line: number;
 }
 
@@ -44,7 +46,17 @@ function missingIn(node: Node, object: Node, property: string, { tree, values }:
   const seen = values.of(object);
   if (!seen || seen.promised || seen.tool === undefined || !lacks(seen.values, property)) return undefined;
   const meant = meantKey(property, keysOf(seen.values));
-  return { node, object: tree.text(object), property, seen, meant, line: tree.line(node) };
+  const below = keyAbove(property, seen.values);
+  return { node, object: tree.text(object), property, seen, meant, below, line: tree.line(node) };
+}
+
+/** The only key below which all values have the property. */
+function keyAbove(property: string, values: readonly unknown[]): string | undefined {
+  const records = values.filter(isObject);
+  const keys = keysOf(records.slice(0, 1)).filter((key) =>
+    records.every(({ [key]: inner }) => isObject(inner) && Object.hasOwn(inner, property)),
+  );
+  return keys.length === 1 ? keys[0] : undefined;
 }
 
 function lacks(all: readonly unknown[], property: string): boolean {
@@ -128,7 +140,7 @@ function isGuarded(node: MemberExpression, tree: Tree): boolean {
 }
 
 /** `order has no "total", only { id, total_cents }. Did you mean total_cents?` */
-export function missingText({ object, property, seen, meant }: Missing): string {
+export function missingText({ object, property, seen, meant, below }: Missing): string {
   const [first] = seen.values;
   if (areTexts(seen.values)) {
     return seen.values.every((value) => value.length <= 2)
@@ -137,5 +149,9 @@ export function missingText({ object, property, seen, meant }: Missing): string 
   }
   if (typeof first === "number") return `${object} is a number and has no ${property}.`;
   const keys = seen.whole ? `: ${seen.call} returns` : ", only";
-  return `${object} has no "${property}"${keys} ${shapeOf(seen.values)}.${meant ? ` Did you mean ${meant}?` : ""}`;
+  // A call in front of the path would be made again.
+  const path = /^[\w$.]+$/.test(object) ? `${object}.` : "";
+  const meantText = meant ? ` Did you mean ${meant}?` : "";
+  const advice = below === undefined ? meantText : ` It is one level below: ${path}${below}.${property}.`;
+  return `${object} has no "${property}"${keys} ${shapeOf(seen.values)}.${advice}`;
 }

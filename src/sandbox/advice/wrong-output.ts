@@ -18,6 +18,7 @@ export function missing(output: ProgramOutput, around: Surroundings): string[] {
   const text = [output.json ?? "", ...output.logs.map((each) => each.text)].join("\n");
   const harms = (each: Missing) =>
     hasNaN ||
+    each.below !== undefined ||
     (each.property === "length" && each.seen.whole) ||
     keysOf(each.seen.values).some((key) => isSameName(key, each.property)) ||
     (text.includes("undefined") && isInText(each.node, tree)) ||
@@ -39,9 +40,11 @@ export function missing(output: ProgramOutput, around: Surroundings): string[] {
  * Whether the signature of the tool has the property as one that results may lack: it is optional, or in one of several types. A
  * required property that is missing belongs to another object of the result.
  */
-function isDeclared({ property, seen: { tool = "" } }: Missing, around: Surroundings): boolean {
+function isDeclared({ property, below, seen: { tool = "" } }: Missing, around: Surroundings): boolean {
   const signature = knownTool(tool, around)?.signature ?? "";
   const result = signature.slice(signature.indexOf("Promise<"));
+  const named = [...result.matchAll(new RegExp(`[^\\w$]${RegExp.escape(property)}"?\\??:`, "g"))];
+  if (below !== undefined && named.length < 2) return false;
   const mark = result.includes("} | {") ? "\\??" : "\\?";
   return property !== "length" && new RegExp(`[^\\w$]${RegExp.escape(property)}"?${mark}:`).test(result);
 }
@@ -63,13 +66,15 @@ function isInText(node: Node, tree: Tree): boolean {
 }
 
 /**
- * `response.data?.orders ?? []`, where response itself has the orders, no other key is tried, and nothing came of it.
+ * `response.data?.orders ?? []`, where response itself has the orders, or `response.orders ?? []`, where they are one level below; no other
+ * key is tried, and nothing came of it.
  */
-function isEnvelope({ node, object, seen }: Missing, { json = "" }: ProgramOutput, tree: Tree): boolean {
+function isEnvelope({ node, object, below, seen }: Missing, { json = "" }: ProgramOutput, tree: Tree): boolean {
   const parent = tree.parent(node);
   const within = isMember(parent) && parent.object === node ? propertyName(parent) : undefined;
   const isEmpty = json === "" || /^(?:0|\[\]|\{\}|null)$/.test(json);
-  if (!isEmpty || !seen.whole || within === undefined || !keysOf(seen.values).includes(within)) return false;
+  const isOutside = within !== undefined && keysOf(seen.values).includes(within);
+  if (!isEmpty || !seen.whole || !(isOutside || below !== undefined)) return false;
   const chain =
     tree
       .ancestors(node)

@@ -10,6 +10,8 @@ export interface ToolCallContext
   onProgress?: ((line: string) => void) | undefined;
   /** Unusable servers that answers of the session have mentioned. */
   mentioned?: Set<string>;
+  /** The observed types that answers of the session have told, by the ids of the tools. */
+  saidTypes?: Map<string, string>;
   /** The agent that makes the call. */
   asker?: RequestingAgent | undefined;
 }

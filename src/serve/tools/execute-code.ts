@@ -12,37 +12,30 @@ import { agentOfUser, type RequestingAgent } from "../../programs/asker.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
 import { markOutputs, readOutcome } from "../../programs/session-reads.ts";
-import type { Outcome, Receipt } from "../../sandbox/contract.ts";
+import type { Outcome } from "../../sandbox/contract.ts";
 import { onAbort } from "../../servers/abort.ts";
 import type { Approval } from "../../store/approval.ts";
 import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
 import { toolId } from "../../tools/model.ts";
 import { type DownServer, downServers, downText } from "../../tools/search/down-servers.ts";
-import { observedType } from "../../tools/signature.ts";
 import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
 import { leftToOthers } from "../host-request.ts";
-import {
-  backgroundAnswerMs,
-  maxCallsChars,
-  maxNamedApprovals,
-  maxNewTypes,
-  patientResumeMs,
-  usualAnswerMs,
-} from "../limits.ts";
+import { backgroundAnswerMs, maxCallsChars, maxNamedApprovals, patientResumeMs, usualAnswerMs } from "../limits.ts";
 import type { ToolCallContext } from "./call-context.ts";
+import { learnedTypes } from "./learned-types.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
   title: "Execute code",
   description:
-    "Run TypeScript that calls tools: `await server.tool({ ... })`. Do all you can in one program. Results " +
-    "arrive whole; only what is returned or logged is shown, so filter. Calls may run together; a failed call throws; only files stay.",
+    "Run TypeScript that calls tools: `await server.tool({ ... })`. Do all you can in one program, calls together. Results " +
+    "are whole; only what is returned or logged is shown, so filter. A failed call throws; only files stay.",
   inputSchema: {
     type: "object",
     properties: {
       code: { type: "string" },
-      timeout_ms: { type: "integer", maximum: maxTimeoutMs, default: 30_000 },
+      timeout_ms: { type: "integer", default: 30_000 },
       dry_run: { type: "boolean" },
       background: { type: "boolean", description: "Returns an id for resume" },
       resume: { type: "string", description: "Waits for that id" },
@@ -57,7 +50,6 @@ export async function callExecuteCode(
   context: ToolCallContext = {},
 ): Promise<CallToolResult> {
   const { resume } = args;
-  const startedAt = performance.now();
   const followed =
     resume === undefined
       ? await started(args, app, signal, context)
@@ -71,11 +63,13 @@ export async function callExecuteCode(
   if (resume !== undefined) await readOutcome(followed.id, outcome, context.asker ?? agentOfUser, app);
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
+  const { receipt } = outcome;
+  const { mentioned, saidTypes = new Map() } = context;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases }, app, context.asker);
   const more = [
     await plannedText(outcome),
-    downAfter(outcome, app, context.mentioned),
-    newTypes(outcome.receipt, startedAt, app.catalog),
+    downAfter(outcome, app, mentioned),
+    await learnedTypes({ receipt, startedAt: followed.startedAt, content: result.content }, app.catalog, saidTypes),
   ].filter(Boolean);
   return { ...result, content: [...result.content, ...more.map((text) => ({ type: "text" as const, text }))] };
 }
@@ -228,16 +222,6 @@ function downAfter(outcome: Outcome, app: App, mentioned = new Set<string>()): s
   const due = down.filter(({ server }) => !mentioned.has(server) && !message.includes(`"${server}"`));
   for (const { server } of down) mentioned.add(server);
   return downText(due);
-}
-
-/** The result types that this execution was the first to see, so that the model need not print results to learn them. */
-function newTypes({ calls, tools }: Receipt, startedAt: number, { observer }: ToolCatalog): string {
-  if (calls === 0) return "";
-  const lines = observer.firstSeenSince(startedAt).flatMap(({ server, tool }) => {
-    const id = toolId(server, tool.name);
-    return Object.hasOwn(tools, id) && !tool.known?.type ? [`${id} → ${observedType(tool.observed!)}`] : [];
-  });
-  return lines.length === 0 ? "" : `Observed result types:\n${lines.slice(0, maxNewTypes).join("\n")}`;
 }
 
 /**

@@ -26,7 +26,7 @@ import { concernedBy, unusableServers } from "./unusable-servers.ts";
 export const searchTools: Tool = {
   name: "search_tools",
   title: "Search tools",
-  description: "Find tools by what they do: all that a task needs in one search. Returns signatures for execute_code.",
+  description: "Find tools for execute_code by what they do: all that a task needs in one search.",
   inputSchema: {
     type: "object",
     properties: {
@@ -34,7 +34,7 @@ export const searchTools: Tool = {
       queries: { type: "array", items: { type: "string" } },
       server: { type: "string", description: "Alone, lists its tools" },
       limit: { type: "integer", description: "Per query" },
-      detail: { type: "string", enum: [...details] },
+      detail: { type: "string", enum: [...details], description: "full: whole descriptions and schemas" },
     },
   },
   annotations: { readOnlyHint: true },

@@ -5,7 +5,7 @@ import { changed, parseFile } from "../../config/edit/editor.ts";
 import type { FileText } from "../../config/file-text.ts";
 import { type FoundFile, type FoundServer, readSettings } from "./find-servers.ts";
 import { isSame } from "./merge.ts";
-import { claudikinsName, startsClaudikins } from "./supported/claudikins-entry.ts";
+import { claudikinsName, commandLineOf, doorOf, startsClaudikins, withDoor } from "./supported/claudikins-entry.ts";
 import { type AgentSettings, type AgentSurroundings, type SettingsFile, sectionsOf } from "./supported/model.ts";
 
 export interface Plan {
@@ -30,11 +30,11 @@ export function rewire(files: readonly FoundFile[], command: StartCommand): Rewi
   const all: Rewired = { plans: [], refused: [], notes: [] };
   for (const found of files) {
     const isForEntry = found === fileForEntry(files.filter((other) => isTogether(other, found)));
-    const isNamed = command(found.file).includes("--config");
+    const isNamed = ["--config", "--door"].some((word) => command(found.file).includes(word));
     const getsEntry = isForEntry && (isNamed || !isLeftToPlugin(found));
     if (isForEntry) all.notes.push(...pluginNotes(found, isNamed));
     if (getsEntry && found.agent.ownEntryNote !== undefined) all.notes.push(found.agent.ownEntryNote);
-    if (found.servers.length === 0 && !getsEntry) continue;
+    if (found.servers.length === 0 && !getsEntry && behindOtherDoor(found, command).length === 0) continue;
     try {
       const after = rewired(found, getsEntry, command);
       if (after !== found.content.text) all.plans.push({ found, after });
@@ -55,7 +55,7 @@ function isLeftToPlugin({ plugin }: FoundFile): boolean {
   return plugin !== undefined && !plugin.givesWay;
 }
 
-/** A plugin uses the config that `serve` finds, so one that the user named needs an entry. */
+/** A plugin uses the whole config that `serve` finds, so a config or a door that the user named needs an entry. */
 function pluginNotes({ agent, file, plugin }: FoundFile, isNamed: boolean): string[] {
   if (!plugin || plugin.givesWay) return [];
   const { kind, removal } = plugin;
@@ -69,14 +69,15 @@ function fileForEntry(together: readonly FoundFile[]): FoundFile | undefined {
   return together.find(({ servers }) => servers.length > 0) ?? together[0];
 }
 
-function rewired({ agent, file, content, servers }: FoundFile, getsEntry: boolean, command: StartCommand): string {
+function rewired(found: FoundFile, getsEntry: boolean, command: StartCommand): string {
+  const { agent, file, content, servers } = found;
   const document = parseFile(content.text, file);
   const bySection = Map.groupBy(servers, ({ section }) => section.join("\0"));
   const removed = [...bySection.values()].map((group) => ({
     section: group[0]!.section,
     names: group.map(({ name }) => name),
   }));
-  if (!getsEntry) return changed(content.text, { removed, added: [] }, file);
+  if (!getsEntry) return withMoved(changed(content.text, { removed, added: [] }, file), found, command);
   const section = agent.ownSection(document, file);
   const name = freeName(objectAt(document, section));
   const lists = (agent.allowLists?.(document) ?? []).filter(
@@ -84,6 +85,29 @@ function rewired({ agent, file, content, servers }: FoundFile, getsEntry: boolea
   );
   const added = [{ section, name, value: agent.ownEntry(command(file)) }];
   return changed(content.text, { removed, added, listed: lists.map((path) => ({ path, item: name })) }, file);
+}
+
+/** The entries of claudikins in the user's file that start it behind another door than the command, if the command names one. */
+function behindOtherDoor({ file, content, own }: FoundFile, command: StartCommand) {
+  const door = doorOf(command(file));
+  if (door === undefined || file.folder !== undefined) return [];
+  const document = parseFile(content.text, file);
+  return own.flatMap(({ section, name }) => {
+    const entry = objectAt(document, [...section, name]);
+    return doorOf(commandLineOf(entry)) === door ? [] : [{ section, name, value: withDoor(entry, door) }];
+  });
+}
+
+function withMoved(text: string, found: FoundFile, command: StartCommand): string {
+  return behindOtherDoor(found, command).reduce((edited, entry) => {
+    const { section, name } = entry;
+    // A table of TOML is written anew; a member of JSON keeps its place.
+    const rest =
+      found.file.format === "toml"
+        ? changed(edited, { removed: [{ section, names: [name] }], added: [] }, found.file)
+        : edited;
+    return changed(rest, { removed: [], added: [entry] }, found.file);
+  }, text);
 }
 
 /** A name for our entry that no other server has. */

@@ -11,6 +11,7 @@ import {
   withServer,
 } from "../../config/config-file.ts";
 import { refuseForeignConfig } from "../../config/discover.ts";
+import { noSuchDoor } from "../../config/doors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { configFileName, projectFolder, userConfigFile } from "../../config/locations.ts";
@@ -143,12 +144,14 @@ export interface SwitchPlan extends Rewired {
   config: Config;
   /** Whether the config changes. */
   isNew: boolean;
+  /** What the agents get. */
+  command: StartCommand;
 }
 
-/** Throws CONFIG_INVALID and NEEDS_VARIABLE. */
+/** With `door`, the agents get that part of the config. Throws CONFIG_INVALID, NEEDS_VARIABLE and DOOR_NOT_FOUND. */
 export async function planSwitch(
   inventory: Inventory,
-  options: { env: Environment; named: ReadonlySet<string> },
+  options: { env: Environment; named: ReadonlySet<string>; door?: string | undefined },
 ): Promise<SwitchPlan> {
   const { configFile, files, servers } = inventory;
   let configText = configFile.text;
@@ -167,7 +170,10 @@ export async function planSwitch(
     return planSwitch(inventory, options);
   }
   const concerned = files.filter((found) => concerns(found, inventory, options.named));
-  return { inventory, configText, config, isNew, ...rewire(concerned, commandFor(configFile, options.env)) };
+  const { door } = options;
+  if (door !== undefined && !config.doors.includes(door)) throw noSuchDoor(door, config.doors, configFile.file);
+  const command = commandFor(configFile, options.env, door);
+  return { inventory, configText, config, isNew, command, ...rewire(concerned, command) };
 }
 
 /** The variables without which the server cannot work here: those that are not set, and values that its agent supplied. */
@@ -195,16 +201,21 @@ function concerns(found: FoundFile, inventory: Inventory, named: ReadonlySet<str
 }
 
 /** A shared file starts claudikins by its name. The user's files use its path, because desktop programs do not have the shell's PATH. */
-export function commandFor({ file: config }: Pick<ConfigFile, "file">, env: Environment): StartCommand {
+export function commandFor(
+  { file: config }: Pick<ConfigFile, "file">,
+  env: Environment,
+  door?: string | undefined,
+): StartCommand {
+  const behind = door === undefined ? [] : ["--door", door];
   return ({ folder }) => {
     if (folder === undefined) {
-      return lastingCommand(env, "serve", ...(config === userConfigFile(env) ? [] : ["--config", config]));
+      return lastingCommand(env, "serve", ...(config === userConfigFile(env) ? [] : ["--config", config]), ...behind);
     }
     // `serve` finds the nearest claudikins.json by itself.
     const isFound =
       basename(config) === configFileName && (dirname(config) === folder || nearestConfig(folder, env) === config);
     const words = isFound ? [] : ["--config", relative(folder, config).split("\\").join("/")];
-    return [claudikinsName, "serve", ...words];
+    return [claudikinsName, "serve", ...words, ...behind];
   };
 }
 

@@ -36,6 +36,12 @@ export class PostgresApprovals implements ApprovalRows {
     return this.#where(where, values);
   }
 
+  decided(after: number, count: number): Promise<Approval[]> {
+    const statement = `SELECT ${columns} FROM claudikins.approvals
+      WHERE decided_at > $after AND (decided_by IS NOT NULL OR state = 'expired') ORDER BY decided_at DESC, place DESC LIMIT $count`;
+    return this.#connections.each((querying) => approvalsIn(querying, statement, { after, count }));
+  }
+
   async isWaiting(execution: string): Promise<boolean> {
     const open = `SELECT 1 AS one FROM claudikins.approvals WHERE ${ofExecution} AND state = 'open' LIMIT 1`;
     return (await this.#first(open, { execution })) !== undefined;
@@ -106,13 +112,12 @@ export class PostgresApprovals implements ApprovalRows {
 /** The ids of the saved programs that an execution runs begin with its own, see `isOfExecution`. */
 const ofExecution = "(execution = $execution OR starts_with(execution, $execution || '-'))";
 
-function conditions({ state, config, execution, decidedAfter }: ApprovalFilter): { where: string; values: Values } {
+function conditions({ state, config, execution }: ApprovalFilter): { where: string; values: Values } {
   const given: readonly [value: unknown, condition: string][] = [
     [state, "state = $state"],
     [config, "config IS NOT DISTINCT FROM $config"],
     [execution, ofExecution],
-    [decidedAfter, "decided_at > $decidedAfter"],
   ];
   const parts = given.flatMap(([value, condition]) => (value === undefined ? [] : [condition]));
-  return { where: parts.join(" AND ") || "TRUE", values: { state, config, execution, decidedAfter } };
+  return { where: parts.join(" AND ") || "TRUE", values: { state, config, execution } };
 }

@@ -8,6 +8,7 @@ export function approvalRows(access: Access): ApprovalRows {
     get: (id) => read(undefined, (table) => table.get(id)),
     argumentsOf: (id) => read(undefined, (table) => table.argumentsOf(id)),
     list: (filter) => read([], (table) => table.list(filter)),
+    decided: (after, count) => read([], (table) => table.decided(after, count)),
     isWaiting: (execution) => read(false, (table) => table.isWaiting(execution)),
     openAmong: (ids) => read(new Set(), (table) => table.openAmong(ids)),
     ofCall: (execution, call) => read(undefined, (table) => table.ofCall(execution, call)),

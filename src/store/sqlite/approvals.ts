@@ -71,6 +71,15 @@ export class ApprovalStore {
     return this.#rows(`SELECT ${columns} FROM approvals ${where} ORDER BY askedAt, rowid`, values);
   }
 
+  /** The newest rows that were decided or expired after a time, at most `count`, newest first. */
+  decided(after: number, count: number): Approval[] {
+    return this.#rows(
+      `SELECT ${columns} FROM approvals WHERE decidedAt > $after AND (decidedBy IS NOT NULL OR state = 'expired')
+       ORDER BY decidedAt DESC, rowid DESC LIMIT $count`,
+      { after, count },
+    );
+  }
+
   /** Whether a call of the execution waits, or of a saved program that it runs. */
   isWaiting(execution: string): boolean {
     const open = `SELECT 1 FROM approvals WHERE ${ofExecution} AND state = 'open' LIMIT 1`;
@@ -212,7 +221,7 @@ function beforeKept(now: number): number {
 const ofExecution = "(execution = $execution OR substr(execution, 1, length($execution) + 1) = $execution || '-')";
 
 /** The filter as SQL with its values. Only the given conditions are named, so that SQLite can use its indexes. */
-function conditions({ state, config, execution, decidedAfter }: ApprovalFilter): { where: string; values: Values } {
+function conditions({ state, config, execution }: ApprovalFilter): { where: string; values: Values } {
   const values: Values = {};
   const parts: string[] = [];
   const add = (name: string, value: string | number | null | undefined, condition: string) => {
@@ -223,7 +232,6 @@ function conditions({ state, config, execution, decidedAfter }: ApprovalFilter):
   add("state", state, "state = $state");
   add("config", config, "config IS $config");
   add("execution", execution, ofExecution);
-  add("after", decidedAfter, "decidedAt > $after");
   return { where: parts.length === 0 ? "" : `WHERE ${parts.join(" AND ")}`, values };
 }
 

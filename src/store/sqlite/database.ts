@@ -185,6 +185,7 @@ const additions = {
   // Rows are large, so that looking at each of 3,000 took 60 ms.
   executionsByStart: "CREATE INDEX executionsByStart ON executions (config, startedAt)",
   openExecutions: "CREATE INDEX openExecutions ON executions (config, owner) WHERE state = 'open'",
+  approvalsByDecision: "CREATE INDEX approvalsByDecision ON approvals (decidedAt)",
   takenOver: `CREATE TABLE takenOver (name TEXT PRIMARY KEY) STRICT`,
   pagesOfExecution: `CREATE TRIGGER pagesOfExecution AFTER DELETE ON executions BEGIN
      DELETE FROM pages WHERE execution = old.id;

@@ -3,12 +3,16 @@ import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { hasExact, mayHaveExact } from "../../base/exact-json.ts";
 import { prepareForOthers, removeFile, statsOf } from "../../base/files.ts";
+import type { JsonObject } from "../../base/json-object.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
+import { atMost } from "../../base/time-limit.ts";
 import { LargeJson } from "../../servers/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../../servers/result.ts";
 import {
+  alwaysExaminedChars,
   filesRewriteMs,
+  maxChangesOfTool,
   maxObservedInlineChars,
   maxObservedTextChars,
   maxWaitingOfTool,
@@ -17,11 +21,13 @@ import {
   observedLockWaitMs,
   observedWriteAfterMs,
   observingMs,
+  observingOutcomeMs,
   settledAfterResults,
   settledOneOf,
 } from "../limits.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
-import { givenWords, isGivenBy, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
+import { givenBy, givenWords, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
+import { isText, isVague } from "../observed/result-schema.ts";
 import {
   type AllObserved,
   addObserved,
@@ -55,6 +61,20 @@ interface WaitingResult extends SeenResult {
   count: ToolCount;
 }
 
+/** A tool whose result type is new or has changed. */
+export interface LearnedType {
+  server: string;
+  tool: RegistryTool;
+  /** The observed shape before. Undefined if there was none. */
+  before: JsonObject | undefined;
+}
+
+/** When an observed shape changed, in milliseconds since 1970, and the shape before. */
+interface ShapeChange {
+  at: number;
+  before: JsonObject | undefined;
+}
+
 interface ObserverOptions {
   config: Registries;
   isOn: boolean;
@@ -80,8 +100,8 @@ export class Observer {
   /** By server and tool. */
   readonly #counts = new Map<string, Map<string, ToolCount>>();
   #learned: LearnedShape[] = [];
-  /** When the first shape of a tool was observed, by `performance.now()`. Shapes of earlier sessions are not in it. */
-  readonly #firstSeen = new Map<ToolCount, { server: string; tool: string; at: number }>();
+  /** The latest changes of each tool's shape, oldest first. */
+  readonly #changes = new Map<ToolCount, { server: string; tool: string; changes: ShapeChange[] }>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -100,7 +120,8 @@ export class Observer {
     const counts = this.#counts.getOrInsertComputed(server.name, () => new Map());
     const count = counts.getOrInsertComputed(tool.name, () => ({ calls: 0, unchanged: 0 }));
     count.calls += 1;
-    if (count.unchanged >= settledAfterResults && count.calls % settledOneOf !== 0) return;
+    const isSettled = count.unchanged >= settledAfterResults && count.calls % settledOneOf !== 0;
+    if (isSettled && charsOf(result) > alwaysExaminedChars) return;
     const waiting = this.#waiting;
     if (
       waiting.length >= maxWaitingResults ||
@@ -128,13 +149,13 @@ export class Observer {
     for (const server of this.#servers()) this.apply(server);
   }
 
-  /** The tools whose first result was observed since then, by `performance.now()`. */
-  firstSeenSince(time: number): { server: string; tool: RegistryTool }[] {
-    this.settle();
-    return [...this.#firstSeen.values()].flatMap(({ server: name, tool: toolName, at }) => {
-      if (at < time) return [];
+  /** The tools whose shape has changed since then, in milliseconds since 1970. Waits a short time for large results. */
+  async learnedSince(time: number): Promise<LearnedType[]> {
+    await atMost(observingOutcomeMs, this.settleAll());
+    return [...this.#changes.values()].flatMap(({ server: name, tool: toolName, changes }) => {
+      const first = changes.find(({ at }) => at >= time);
       const tool = this.#toolOf(name, toolName)?.tool;
-      return tool?.observed && !tool.outputSchema ? [{ server: name, tool }] : [];
+      return first && tool?.observed ? [{ server: name, tool, before: first.before }] : [];
     });
   }
 
@@ -163,12 +184,14 @@ export class Observer {
     this.#waiting = [];
     for (const seen of waiting) {
       const { text, value } = contentOf(seen.result);
-      // A declared type is only wrong about numbers that programs get as texts.
-      if (seen.tool.outputSchema && !(text === undefined ? hasExact(value) : mayHaveExact(text))) continue;
+      // A declared type that leaves nothing open is only wrong about numbers that programs get as texts.
+      const { outputSchema } = seen.tool;
+      const isWhole = outputSchema !== undefined && !isVague(outputSchema) && !isText(outputSchema);
+      if (isWhole && !(text === undefined ? hasExact(value) : mayHaveExact(text))) continue;
       const given = givenWords(seen.args, seen.tool);
-      if (text === undefined) this.#learn(seen, { shape: shapeOf(value, isGivenBy(given)), part: false });
+      if (text === undefined) this.#learn(seen, { shape: shapeOf(value, givenBy(given)), part: false });
       else if (text.length <= maxObservedInlineChars || text.length > maxObservedTextChars)
-        this.#learn(seen, shapeOfText(text, isGivenBy(given)));
+        this.#learn(seen, shapeOfText(text, givenBy(given)));
       else {
         const looking = runJobInTime({ work: "shape", text, given }, observingMs)
           .then((observed) => this.#learn(seen, observed))
@@ -186,14 +209,15 @@ export class Observer {
       count.unchanged += 1;
       return;
     }
-    const isFirst = !tool.observed;
-    const before = shapeText(tool);
+    const before = this.#toolOf(server.name, tool.name)?.tool.observed;
     addObserved({ ...observed, server, tool }, all);
     this.#applyTo(server.name);
-    const isNew = before !== shapeText(tool);
+    const isNew = JSON.stringify(before) !== JSON.stringify(this.#toolOf(server.name, tool.name)?.tool.observed);
     count.unchanged = isNew ? 0 : count.unchanged + 1;
     if (!isNew) return;
-    if (isFirst) this.#firstSeen.set(count, { server: server.name, tool: tool.name, at: performance.now() });
+    const known = this.#changes.get(count)?.changes.slice(1 - maxChangesOfTool) ?? [];
+    const changes = [...known, { at: Date.now(), before }];
+    this.#changes.set(count, { server: server.name, tool: tool.name, changes });
     this.#learned.push({ ...observed, server, tool });
     this.#timer ??= setTimeout(() => void this.flush(), observedWriteAfterMs);
     this.#timer.unref();
@@ -275,8 +299,10 @@ function stampIn(folder: string): string {
   return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
 }
 
-function shapeText({ observed }: RegistryTool): string {
-  return JSON.stringify(observed ?? null);
+/** Characters of the texts of a result. Structured content comes with the same data as text. */
+function charsOf({ content }: ToolResult): number {
+  if (!Array.isArray(content)) return Number.POSITIVE_INFINITY;
+  return content.reduce((sum, { text }) => sum + (typeof text === "string" ? text.length : 0), 0);
 }
 
 /** The text or JSON of a result, or its value if that is already parsed. */

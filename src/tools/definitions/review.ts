@@ -1,4 +1,5 @@
 /** Shows the held tools with their reasons, and accepts them. Their server is listed again when it is used next. */
+import { stampOf } from "../../base/files.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
@@ -42,6 +43,13 @@ export interface Surroundings {
 function placesOf({ config, env, cwd }: Surroundings): DefinitionsPlace[] {
   const person = config.person?.id;
   return [...config.servers.values()].flatMap((server) => placeOf(server, { env, cwd, person }) ?? []);
+}
+
+/** A text that changes with the records of the servers, and with which servers there are. */
+export function recordsStamp(surroundings: Surroundings): string {
+  return placesOf(surroundings)
+    .map(({ server, record }) => `${server} ${record} ${stampOf(record)}`)
+    .join("\n");
 }
 
 /** The servers with held tools, in the order of the config. Starts nothing. Throws VERSION_TOO_OLD. */

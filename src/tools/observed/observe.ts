@@ -1,10 +1,12 @@
 /** Observes the shape of one value, within limits: of large data only a part. */
 
 import { exactDigits, parseExact } from "../../base/exact-json.ts";
+import { isObject } from "../../base/json-object.ts";
 import { isJson } from "../../servers/result.ts";
 import {
   maxGivenTextChars,
   maxGivenTexts,
+  maxInnerItems,
   maxObservedDepth,
   maxObservedItems,
   maxObservedKeys,
@@ -14,10 +16,18 @@ import {
 } from "../limits.ts";
 import type { RegistryTool } from "../model.ts";
 import { looksLikeData } from "./data-keys.ts";
-import { bounded, merge, objectShape, type Shape } from "./shape.ts";
+import { anyFields, bounded, merge, objectShape, type Shape } from "./shape.ts";
+import { formOf } from "./text-form.ts";
 
-/** Whether a key is data because it was given as an argument (see `isGivenBy`). */
-type IsGiven = (key: string) => boolean;
+/** Which keys of a result depend on the arguments of its call. */
+export interface Given {
+  /** Whether a key is data because it was given as an argument, or is a word of a query. */
+  isKey(key: string): boolean;
+  /** Whether an argument is a query that names the columns of the result. */
+  isQuery: boolean;
+}
+
+const nothingGiven: Given = { isKey: () => false, isQuery: false };
 
 export interface Observed {
   shape: Shape;
@@ -25,16 +35,27 @@ export interface Observed {
   part: boolean;
 }
 
-export function shapeOf(value: unknown, isGiven: IsGiven = () => false): Shape {
-  return bounded(new Look(isGiven).at(value, maxObservedDepth));
+export function shapeOf(value: unknown, given = nothingGiven): Shape {
+  const shape = bounded(new Look(given).at(value, maxObservedDepth));
+  if (typeof value === "string") return withForm(shape, value, given);
+  const [key = "", ...others] = isObject(value) ? Object.keys(value) : [];
+  const [text, field] = [isObject(value) ? value[key] : undefined, shape.properties?.[key]];
+  if (others.length > 0 || typeof text !== "string" || !field) return shape;
+  return { ...shape, properties: { [key]: withForm(field, text, given) } };
+}
+
+function withForm(shape: Shape, text: string, { isQuery }: Given): Shape {
+  const form = formOf(text, !isQuery);
+  return form ? { ...shape, form } : shape;
 }
 
 /** The shape of text, or of its value if it is JSON. Undefined if that would take too much work. */
-export function shapeOfText(text: string, isGiven?: IsGiven): Observed | undefined {
+export function shapeOfText(text: string, given = nothingGiven): Observed | undefined {
   const part = text.length > maxObservedTextChars;
-  if (part ? !/^\s*[[{]/.test(text) : !isJson(text)) return { shape: { type: "string" }, part: false };
+  if (part ? !/^\s*[[{]/.test(text) : !isJson(text))
+    return { shape: withForm({ type: "string" }, text, given), part: false };
   try {
-    return { shape: shapeOf(parseExact(part ? beginningOf(text) : text), isGiven), part };
+    return { shape: shapeOf(parseExact(part ? beginningOf(text) : text), given), part };
   } catch {
     return part ? undefined : { shape: { type: "string" }, part };
   }
@@ -67,11 +88,13 @@ function isEscaped(text: string, quote: number): boolean {
 }
 
 class Look {
-  readonly #isGiven: IsGiven;
+  readonly #given: Given;
   #left = maxObservedValues;
+  /** Lists around the value. */
+  #lists = 0;
 
-  constructor(isGiven: IsGiven) {
-    this.#isGiven = isGiven;
+  constructor(given: Given) {
+    this.#given = given;
   }
 
   at(value: unknown, depth: number, mapFrom?: number): Shape {
@@ -88,16 +111,46 @@ class Look {
   }
 
   #list(list: unknown[], depth: number): Shape {
-    const shown = list.length <= maxObservedItems ? list : spread(list);
     // Rows of a table have the same fields, so similar fields do not suggest a map.
-    const mapFrom = shown.length > 1 ? Number.POSITIVE_INFINITY : undefined;
-    let items: Shape | undefined;
-    for (const item of shown) {
-      if (this.#left <= 0 && items) break;
-      const shape = this.at(item, depth - 1, mapFrom);
-      items = items ? merge(items, shape) : shape;
+    const mapFrom = list.length > 1 ? Number.POSITIVE_INFINITY : undefined;
+    const ofItem = (item: unknown) => {
+      return this.#given.isQuery && isObject(item) ? anyFields : this.at(item, depth - 1, mapFrom);
+    };
+    this.#lists += 1;
+    const before = this.#left;
+    let items = list.length > 0 ? ofItem(list[0]) : undefined;
+    const fitting = Math.floor(this.#left / Math.max(1, before - this.#left));
+    const max = this.#lists > 1 ? maxInnerItems : Math.min(maxObservedItems, Math.max(maxInnerItems, fitting));
+    for (const item of spread(list, max)) {
+      if (this.#left <= 0 || !items) break;
+      if (!this.#fits(item, items, depth - 1)) items = merge(items, ofItem(item));
     }
+    this.#lists -= 1;
     return { type: "array", ...(items ? { items } : {}) };
+  }
+
+  /** Whether merging the value into the shape would change nothing. False in doubt. Takes far less time than merging. */
+  #fits(value: unknown, shape: Shape, depth: number): boolean {
+    this.#left -= 1;
+    const { type, items, properties, required = [], additionalProperties } = shape;
+    if (type === undefined) return true;
+    const has = (kind: string) => type === kind || type.includes(kind as never);
+    if (value === null || value === undefined) return has("null");
+    if (typeof value !== "object") return has(typeof value);
+    if (exactDigits(value) !== undefined) return has("string");
+    if (depth === 0) return false;
+    if (Array.isArray(value)) {
+      if (value.length > maxInnerItems || !has("array")) return false;
+      return value.every((item) => items !== undefined && this.#fits(item, items, depth - 1));
+    }
+    if (!has("object")) return false;
+    if (additionalProperties) return properties === undefined && Object.keys(additionalProperties).length === 0;
+    const object = value as Record<string, unknown>;
+    const fits = (key: string) => {
+      const field = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
+      return field !== undefined && this.#fits(object[key], field, depth - 1);
+    };
+    return Object.keys(object).every(fits) && required.every((key) => Object.hasOwn(object, key));
   }
 
   #object(object: Record<string, unknown>, depth: number, mapFrom?: number): Shape {
@@ -113,7 +166,7 @@ class Look {
       if (count > maxObservedKeys || this.#left <= -maxObservedValues) break;
       const value = object[key];
       const shape = this.at(value, depth - 1);
-      if (looksLikeData(key) || this.#isGiven(key) || isNameOf(key, value)) {
+      if (looksLikeData(key) || this.#given.isKey(key) || isNameOf(key, value)) {
         dataKeys += 1;
         data = data ? merge(data, shape) : shape;
       } else {
@@ -121,6 +174,7 @@ class Look {
         names.push(key);
       }
     }
+    if (this.#given.isQuery && count > 0 && Object.keys(object).every(this.#given.isKey)) return anyFields;
     // If some keys are data, the others probably are too.
     const isMap = dataKeys > 2 || (dataKeys > 0 && dataKeys >= names.length);
     return { type: "object", ...objectShape(fields, names, data, isMap ? 0 : mapFrom) };
@@ -134,11 +188,12 @@ function isNameOf(key: string, value: unknown): boolean {
   return ["id", "key", "name", "login", "slug", "username", "email"].some((name) => child[name] === key);
 }
 
-/** The first items, and some of the others. */
-function spread(list: unknown[]): unknown[] {
-  const first = maxObservedItems / 3;
-  const step = (list.length - first) / (maxObservedItems - first);
-  const others = Array.from({ length: maxObservedItems - first }, (_, index) => list[Math.floor(first + index * step)]);
+/** Items of a long list: the first ones, and some of the others. */
+function spread(list: unknown[], max: number): unknown[] {
+  if (list.length <= max) return list;
+  const first = Math.floor(max / 3);
+  const step = (list.length - first) / (max - first);
+  const others = Array.from({ length: max - first }, (_, index) => list[Math.floor(first + index * step)]);
   return [...list.slice(0, first), ...others];
 }
 
@@ -146,22 +201,48 @@ function spread(list: unknown[]): unknown[] {
 export interface GivenWords {
   texts: string[];
   ownWords: string;
+  isQuery: boolean;
 }
 
 export function givenWords(args: unknown, { description, inputSchema }: RegistryTool): GivenWords {
-  return { texts: textsIn(args), ownWords: `${description} ${JSON.stringify(inputSchema)}`.toLowerCase() };
+  const texts = textsIn(args);
+  const isQuery = texts.some((text) => query.test(text)) || projection.test(JSON.stringify(args) ?? "");
+  return { texts, ownWords: `${description} ${JSON.stringify(inputSchema)}`.toLowerCase(), isQuery };
+}
+
+/** SQL, Cypher and GraphQL, in lower case, which name the columns or fields of their results. Prose that begins with "select" is no query. */
+const query = new RegExp(
+  [
+    /^(?:\s|\(|--.*\n)*select\s(?=[\s\S]*(?:\bfrom\b|\bas\b|[*('"\d?]))/,
+    /^\s*with\s+(?:recursive\s+)?["\w]+\s*(?:\([^)]*\)\s*)?as\s*\(/,
+    /^\s*(?:pragma\s+\w|values\s*\(|explain\s+(?:query|select|analyze)\b|show\s+(?:tables|columns|databases|index(?:es)?)\b)/,
+    /^\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from)\b[\s\S]*\breturning\b/,
+    /^\s*(?:optional\s+)?match\s*\([\s\S]*\breturn\b/,
+    /^\s*(?:(?:query|mutation|subscription)\b[^{]*)?\{\s*(?:\.\.\.|\w)[\s\S]*\}\s*$/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+);
+
+/** Stages of a pipeline that name the fields of its documents. */
+const projection = /"\$(?:group|project|addFields|facet)"/;
+
+function wordsOfQuery(texts: readonly string[]): string[] {
+  return texts.filter((text) => query.test(text)).flatMap((text) => text.match(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? []);
 }
 
 /**
- * Whether a key of the result is a value of the arguments: `{ users: ["anna"] }` → `{ anna: … }`. A key that the tool's
+ * The keys of the result that are values of the arguments: `{ users: ["anna"] }` → `{ anna: … }`. A key that the tool's
  * description or schema contains is a field.
  */
-export function isGivenBy({ texts, ownWords }: GivenWords): IsGiven {
+export function givenBy({ texts, ownWords, isQuery }: GivenWords): Given {
   const given = new Set(texts);
-  return (key) => {
+  const words = new Set(isQuery ? wordsOfQuery(texts) : []);
+  const isKey = (key: string) => {
     const wanted = key.toLowerCase();
-    return given.has(wanted) && !ownWords.includes(wanted);
+    return words.has(wanted) || (given.has(wanted) && !ownWords.includes(wanted));
   };
+  return { isKey, isQuery };
 }
 
 function textsIn(args: unknown): string[] {
@@ -170,7 +251,8 @@ function textsIn(args: unknown): string[] {
   for (let looked = 0; waiting.length > 0 && looked < maxGivenTexts; looked++) {
     const value = waiting.shift();
     if (typeof value === "string") {
-      if (value.length <= maxGivenTextChars) texts.push(value, ...value.split(/\s*[,;]\s*/));
+      const isLong = value.length > maxGivenTextChars;
+      texts.push(value.slice(0, maxGivenTextChars), ...(isLong ? [] : value.split(/\s*[,;]\s*/)));
     } else if (typeof value === "object" && value !== null)
       waiting.push(...Object.values(value).slice(0, maxGivenTexts));
   }

@@ -10,7 +10,9 @@ import {
   minMapThings,
   minMapValues,
 } from "../limits.ts";
+import { nullSoFar } from "../types/one-line.ts";
 import { areNames, numbered, wordsIn } from "./data-keys.ts";
+import { formText, mergedForm, readForm, type TextForm } from "./text-form.ts";
 
 /** In the order in which they are shown. */
 const kinds = ["string", "number", "boolean", "object", "array", "null"] as const;
@@ -19,6 +21,8 @@ type JsonKind = (typeof kinds)[number];
 /** A small JSON Schema. An empty one is unknown for good, because something was too deep or too large. */
 export interface Shape {
   type?: JsonKind | JsonKind[];
+  /** The form of a text, if the whole result is a text or has one field with a text. */
+  form?: TextForm;
   /** The fields of an object. */
   properties?: Record<string, Shape>;
   /** The fields that every object had. */
@@ -49,8 +53,18 @@ export function merge(a: Shape, b: Shape, part = false): Shape {
   return defined({
     type: typeOf(both),
     ...(areObjects ? mergedObjects(a, b, part) : { properties, required, additionalProperties }),
-    items: mergeSome(a.items, b.items, part),
+    form: mergedForm(a.form, b.form),
+    items: a.items && b.items && areDistinct(a.items, b.items) ? anyFields : mergeSome(a.items, b.items, part),
   });
+}
+
+/** An object whose fields depend on the arguments of the call. */
+export const anyFields: Shape = { type: "object", additionalProperties: {} };
+
+/** Whether the rows of two results have no field in common, so that their fields depend on the arguments. */
+function areDistinct(a: Shape, b: Shape): boolean {
+  if (!a.properties || !b.properties || a.additionalProperties || b.additionalProperties) return false;
+  return !Object.keys(a.properties).some((key) => Object.hasOwn(b.properties!, key));
 }
 
 function typeOf(found: JsonKind[]): JsonKind | JsonKind[] {
@@ -157,7 +171,7 @@ export function readShape(value: unknown): Shape {
   const { type, properties, required } = value;
   const read = [type].flat().filter((kind) => kinds.includes(kind as JsonKind)) as JsonKind[];
   if (read.length === 0) return {};
-  const whole: Shape = { ...value, type: typeOf(read) };
+  const whole: Shape = defined({ ...value, type: typeOf(read), form: readForm(value["form"]) });
   if (typeof properties !== "object" || properties === null) delete whole.properties;
   if (Array.isArray(required)) whole.required = required.filter((key) => typeof key === "string");
   else delete whole.required;
@@ -166,11 +180,12 @@ export function readShape(value: unknown): Shape {
 
 /** The shape with every shape in it replaced, and its properties in one order. */
 function withInner(
-  { type, properties, required, items, additionalProperties }: Shape,
+  { type, form, properties, required, items, additionalProperties }: Shape,
   change: (inner: Shape) => Shape,
 ) {
   return defined({
     type,
+    form,
     properties: properties && byName(Object.entries(properties).map(([key, each]) => [key, change(each)])),
     required,
     items: items === undefined ? undefined : change(items),
@@ -187,9 +202,12 @@ export function bounded(shape: Shape): Shape {
   return {};
 }
 
-/** The shape as it is shown. A value that was always null is unknown. */
-export function shownShape(shape: Shape): Shape {
-  return shape.type === "null" ? {} : withInner(shape, shownShape);
+/** The shape as it is shown. A value that was always null is unknown, and says so. */
+export function shownShape(shape: Shape): Shape & { description?: string } {
+  if (shape.type === "null") return { description: nullSoFar };
+  const { form, ...shown } = withInner(shape, shownShape);
+  const description = form && formText(form);
+  return description ? { ...shown, description } : shown;
 }
 
 /** The shape cut at a depth of objects and lists; with `fieldsOnly`, without maps beside fields. */

@@ -1,6 +1,7 @@
 /** Turns JSON Schemas into TypeScript types on one line, for signatures. An invalid schema is `unknown`. */
 import { isObject } from "../../base/json-object.ts";
 import { maxEnumValues, maxOneLineTypeChars, maxReferenceDepth, maxTypeNoteChars } from "../limits.ts";
+import { listedValues } from "./listed-values.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { joinedByAnd, joinedByOr, keyText, Printer, recordText, type TextOf } from "./printer.ts";
 import type { Role } from "./read-schema.ts";
@@ -46,13 +47,22 @@ class OneLine extends Printer<LineState> {
     if (record !== undefined) return record;
     const named = node.members.map(({ name, isOptional, type, schema, usual }) => {
       const key = this.counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
-      const facts = this.#role === "arguments" ? factsText(schema, isOptional ? usual : undefined) : "";
-      return key + textOf(type) + this.counted(facts);
+      const facts = this.#role === "arguments" ? factsText(schema, isOptional ? usual : undefined) : seenText(schema);
+      return key + this.#withListed(textOf(type), schema) + this.counted(facts);
     });
     const further = node.others
       .map(({ key, type }) => ({ key, text: textOf(type) }))
       .filter(({ text }) => text !== "unknown");
     return `{ ${[...named, ...further.map(({ key, text }) => `[key: ${key}]: ${text}`)].join("; ")} }`;
+  }
+
+  /** The values of a text argument that only its description lists. */
+  #withListed(text: string, schema: unknown): string {
+    const isText = this.#role === "arguments" && /^string(?: \| null)?$/.test(text);
+    const values = isText ? listedValues(schema) : [];
+    if (values.length === 0) return text;
+    const union = values.map((each) => JSON.stringify(each)).join(" | ");
+    return this.counted(text.replace("string", () => union));
   }
 
   /** Shows some of many values, with a mark for the others. */
@@ -91,6 +101,13 @@ class OneLine extends Printer<LineState> {
       return [node, own ?? { ...place, within: [...new Set(all)] }];
     });
   }
+}
+
+/** Describes an observed field that never had another value. Its type is unknown. */
+export const nullSoFar = "null so far";
+
+function seenText(schema: unknown): string {
+  return isObject(schema) && schema["description"] === nullSoFar ? ` /* ${nullSoFar} */` : "";
 }
 
 /** Defaults that a reader expects. */

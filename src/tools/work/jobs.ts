@@ -3,7 +3,7 @@ import { indentedJson, type JsonObject } from "../../base/json-object.ts";
 import { checkArguments, isSound } from "../arguments/check-arguments.ts";
 import { maxKeptSchemas } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
-import { type GivenWords, isGivenBy, type Observed, shapeOfText } from "../observed/observe.ts";
+import { type GivenWords, givenBy, type Observed, shapeOfText } from "../observed/observe.ts";
 import { rewriteTools, updateIndex, type Written, writeServer } from "../registry/store.ts";
 import { keepPrepared, listedTools, preparedIn } from "../search/prepared-index.ts";
 
@@ -47,7 +47,7 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
     case "tools":
       return void rewriteTools(job.folder, serverOf(job.server), job.names);
     case "shape":
-      return shapeOfText(job.text, isGivenBy(job.given));
+      return shapeOfText(job.text, givenBy(job.given));
     case "indented":
       return indentedJson(job.json);
     case "index":

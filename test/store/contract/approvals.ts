@@ -62,11 +62,16 @@ export function approvalsContract(processes: Processes): void {
     expect(await list({ execution: "e1" })).toEqual(ids([first, second, within]));
     await decide(first.id, yes, 1_600);
     expect(await list({ state: "open", config: "/shop/claudikins.json" })).toEqual(ids([second, within, beside]));
-    expect(await list({ decidedAfter: 1_599 })).toEqual([first.id]);
-    expect(await list({ decidedAfter: 1_600 })).toEqual([]);
+    const decided = async (after: number, count = 10) => ids(await rows().decided(after, count));
+    expect(await decided(1_599)).toEqual([first.id]);
+    expect(await decided(1_600)).toEqual([]);
     expect(await rows().openAmong([first.id, second.id, "unknown0"])).toEqual(new Set([second.id]));
     const waiting = await Promise.all(["e1", "e2", "e1-4", "e3", "e"].map((each) => rows().isWaiting(each)));
     expect(waiting).toEqual([true, true, true, false, false]);
+    await decide(demo.id, yes, 1_700);
+    await withdraw(within.id);
+    expect(await decided(0)).toEqual([demo.id, first.id]);
+    expect(await decided(0, 1)).toEqual([demo.id]);
   });
 
   describe("that are decided", () => {

@@ -21,6 +21,29 @@ export function commandLineOf({ command, args }: JsonObject): string[] {
   return Array.isArray(command) ? stringsIn(command) : [String(command), ...stringsIn(args)];
 }
 
+/** The door behind which the command starts claudikins. */
+export function doorOf(words: readonly string[]): string | undefined {
+  const place = words.findIndex(isDoorFlag);
+  if (place === -1) return undefined;
+  const [, inline] = words[place]!.split("=", 2);
+  return inline ?? words[place + 1];
+}
+
+const isDoorFlag = (word: string) => /^--door(?:=|$)/.test(word);
+
+/** The entry with its command behind the door. Everything else in it stays as it is. */
+export function withDoor(entry: JsonObject, door: string): JsonObject {
+  const moved = (words: readonly string[]) => {
+    const place = words.findIndex(isDoorFlag);
+    const kept = place === -1 ? words : words.toSpliced(place, words[place] === "--door" ? 2 : 1);
+    return [...kept, "--door", door];
+  };
+  const { command, args } = entry;
+  if (isObject(command)) return { ...entry, command: { ...command, args: moved(stringsIn(command["args"])) } };
+  if (Array.isArray(command)) return { ...entry, command: moved(stringsIn(command)) };
+  return { ...entry, args: moved(stringsIn(args)) };
+}
+
 /**
  * Whether a command starts claudikins: by its name, through a package runner, or by the path of this executable. `claudikins demo` is
  * a server like any other.

@@ -1,0 +1,185 @@
+/** The one list of executions, those that run or wait before those that have ended, and the one view of each: for `executions` and `trace`. */
+import { resolve } from "node:path";
+import type { App } from "../app/app.ts";
+import { counted, grouped } from "../base/counted.ts";
+import { ageText, durationText } from "../base/duration.ts";
+import { ClaudikinsError, messageOf } from "../base/errors.ts";
+import { writeWhenChanged } from "../base/files.ts";
+import { visibleText } from "../base/visible-text.ts";
+import { discoverConfig } from "../config/discover.ts";
+import { tracePageOf } from "../page/execution/off-thread.ts";
+import { stateText } from "../programs/execution-state.ts";
+import { joined, type ListedExecution, storedExecution, withApprovals } from "../programs/listed-executions.ts";
+import { keptOut } from "../programs/outcome-text.ts";
+import { aboutRequest } from "../programs/stored-executions.ts";
+import type { ExecutionRecord, Summary } from "../programs/trace/record.ts";
+import { configText } from "../programs/trace/record-text.ts";
+import { readRecord, readSummaries, removeRecords } from "../programs/trace/store.ts";
+import { configOwner } from "../servers/logs/place.ts";
+import type { Store } from "../store/store.ts";
+import type { ConfigFlags } from "./config-flags.ts";
+import { executionNamed, shortIds } from "./execution-named.ts";
+import type { Io } from "./io.ts";
+import { maxListedCodeChars, maxReadCodeChars, minTraceChars } from "./limits.ts";
+import { stateCell, warningLabel } from "./palette.ts";
+import { table } from "./table.ts";
+import { viewColumns } from "./view-columns.ts";
+
+export interface AllExecutions {
+  /** The executions of the chosen config, or all with `--all`. Both those that run or wait and the others begin with the newest. */
+  listed: ListedExecution[];
+  /** The records of all configs, by which an id finds its execution. */
+  recorded: Summary[];
+  /** Why those in the store are not listed. */
+  note: string;
+  /** The text if there are none. */
+  none: string;
+}
+
+interface ListFlags extends ConfigFlags {
+  all?: boolean | undefined;
+}
+
+/** Throws CONFIG_NOT_FOUND. */
+export async function allExecutions(flags: ListFlags, io: Io, store: Store): Promise<AllExecutions> {
+  const { all: isAll, config: flag, door } = flags;
+  const owner = isAll ? undefined : configOwner(discoverConfig({ flag, cwd: io.cwd, env: io.env }));
+  const recorded = (await readSummaries(store)).filter((each) => door === undefined || each.door === door);
+  const { stored, note } = store.exists ? await storedExecutions(flags, io) : { stored: [], note: "" };
+  const isHere = (each: ListedExecution) =>
+    (owner === undefined || each.config === owner) && (door === undefined || each.door === door);
+  const none = `Nothing has been recorded yet${owner === undefined ? "" : " with this config"}`;
+  return { listed: joined(stored, recorded).filter(isHere), recorded, note, none };
+}
+
+/** Records can be read without the config, which may be broken or untrusted. */
+async function storedExecutions(flags: ListFlags, io: Io): Promise<{ stored: ListedExecution[]; note: string }> {
+  try {
+    const { openApp } = await import("./open-app.ts");
+    await using app = await openApp(io, flags, { asks: false });
+    return { stored: await storedIn(app), note: "" };
+  } catch (error) {
+    if (flags.door !== undefined) throw error;
+    return {
+      stored: [],
+      note: `${warningLabel} programs that run or wait are not listed: ${messageOf(error)}\n`,
+    };
+  }
+}
+
+export async function storedIn(app: App): Promise<ListedExecution[]> {
+  const executions = await app.executions();
+  const rows = await executions.stored.list(app);
+  if (rows.length === 0) return [];
+  const stored = rows.map((row) => storedExecution(row, aboutRequest(row.request, maxReadCodeChars), executions));
+  return withApprovals(await Promise.all(stored), await app.approvals.open());
+}
+
+/** The text in the place of an empty list. */
+export function emptyText({ note, none }: AllExecutions): string {
+  return `${note}${none}: exec and serve record every execution.\n`;
+}
+
+/** The newest execution that the user or an agent of theirs has started. Schedules start theirs unasked. */
+export function lastOf(executions: readonly ListedExecution[]): ListedExecution | undefined {
+  return executions
+    .filter(({ startedBy }) => startedBy !== "schedule")
+    .reduce<ListedExecution | undefined>(
+      (last, each) => (last && last.startedAt >= each.startedAt ? last : each),
+      undefined,
+    );
+}
+
+/** Finds an execution of any config. Throws FILE_NOT_FOUND and USAGE. */
+export function idIn({ listed, recorded, none }: AllExecutions, wanted: string): string {
+  if (wanted === "last") {
+    const last = lastOf(listed);
+    if (last) return last.id;
+    const others = listed.length === 0 ? none : "Only schedules have run programs with this config";
+    throw new ClaudikinsError("FILE_NOT_FOUND", others, {
+      hint: "To list the executions of all configs: claudikins executions --all",
+    });
+  }
+  const ids = new Set([...recorded, ...listed].map(({ id }) => id));
+  const found = recorded.find(({ receipt }) => receipt === wanted)?.id ?? executionNamed(wanted, [...ids]);
+  if (found !== undefined) return found;
+  throw new ClaudikinsError("FILE_NOT_FOUND", `No execution "${wanted}" is recorded`, {
+    hint: "To list all executions: claudikins executions --all",
+  });
+}
+
+/** The table of the executions. `ids` are all that an id must differ from. */
+export function executionsTable(
+  shown: readonly ListedExecution[],
+  { listed, recorded }: AllExecutions,
+  isAll: boolean,
+  columns: number | undefined,
+): string {
+  const isWide = columns === undefined || columns >= minTraceChars;
+  const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
+  const views = viewColumns(shown);
+  const hasCode = shown.some(({ code }) => code !== undefined);
+  const short = shortIds([...listed, ...recorded].map(({ id }) => id));
+  const head = [
+    "id",
+    "when",
+    "state",
+    "calls",
+    { number: "time" },
+    ...only(isWide, { number: "kept out" }),
+    "by",
+    ...views.head,
+    ...only(isAll, { path: "config" }),
+    ...only(hasCode, { text: "code" }),
+  ];
+  const rows = shown.map((each) => {
+    const { id, startedAt, startedBy, config, state, durationMs, summary } = each;
+    return [
+      short(id),
+      ageText(Date.now() - startedAt),
+      stateCell(stateText(state)),
+      summary ? `${grouped(summary.calls)}${summary.failures > 0 ? ` (${grouped(summary.failures)} failed)` : ""}` : "",
+      durationMs === undefined ? "" : durationText(durationMs),
+      ...only(isWide, summary ? grouped(keptOut(summary)) : ""),
+      startedBy,
+      ...views.cells(each),
+      ...only(isAll, configText(config)),
+      ...only(hasCode, codeOf(each)),
+    ];
+  });
+  return table(head, rows, columns);
+}
+
+/** The beginning of the program on one line. */
+export function codeOf({ code = "" }: ListedExecution): string {
+  const line = visibleText(code).replace(/\s+/g, " ").trim();
+  return line.length <= maxListedCodeChars ? line : `${line.slice(0, maxListedCodeChars - 1)}…`;
+}
+
+/** Throws FILE_NOT_FOUND. */
+export async function recordNamed(store: Store, id: string): Promise<ExecutionRecord> {
+  return readable(await readRecord(store, id), id);
+}
+
+/** Writes the page of an execution, and returns its path. Throws FILE_NOT_FOUND and FILE_NOT_WRITABLE. */
+export async function writePage(store: Store, id: string, file: string, { cwd }: Io): Promise<string> {
+  if (file === "") throw new ClaudikinsError("USAGE", "--html needs a file name");
+  const path = resolve(cwd, file);
+  writeWhenChanged(path, readable(await tracePageOf(store, id), id));
+  return path;
+}
+
+function readable<T>(made: T | undefined, id: string): T {
+  if (made !== undefined) return made;
+  throw new ClaudikinsError("FILE_NOT_FOUND", `The record of the execution "${id}" cannot be read`);
+}
+
+/** Removes the records of the chosen config, or of one execution. Throws FILE_NOT_WRITABLE. */
+export async function clearRecords(all: AllExecutions, wanted: string | undefined, store: Store) {
+  const cleared =
+    wanted === undefined ? all.listed.flatMap(({ id, summary }) => (summary ? [id] : [])) : [idIn(all, wanted)];
+  await removeRecords(store, cleared);
+  const note =
+    cleared.length === 0 ? "There was nothing to delete.\n" : `Deleted: ${counted(cleared.length, "execution")}.\n`;
+  return { json: { cleared }, note };
+}

@@ -1,0 +1,36 @@
+/** `claudikins confirm`: says in the config when a tool asks before it is called. */
+import { ClaudikinsError } from "../../base/errors.ts";
+import { oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
+import { confirmModes } from "../../config/policy.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
+import { changePolicy } from "../../setup/settings/change-policy.ts";
+import { toolId } from "../../tools/model.ts";
+import { command, flag, place } from "../command.ts";
+import { configArgs, whichConfig } from "../config-flags.ts";
+import { oneWordOf } from "../flags.ts";
+import { ownTool } from "../own-tool.ts";
+
+export default command({
+  description:
+    "Say when you are asked before a tool is called: never, always, or if the tool says that it is destructive. A call that must wait is in claudikins approvals. To turn a tool off: claudikins disable",
+  args: {
+    tool: place("The tool as server.tool", { required: true, complete: "tool" }),
+    when: place("never, destructive or always", { required: true, ...oneWordOf(confirmModes) }),
+    user: flag("Change your own config, even inside a project"),
+    config: configArgs.config,
+  },
+  examples: ["claudikins confirm github.create_issue always", "claudikins confirm github.get_issue never"],
+  json: record({ config: text, server: text, tool: text, confirm: oneOf(...confirmModes), changed: yesOrNo }),
+  async run(args, io) {
+    const which = whichConfig(args, io);
+    const { server, tool, configFile } = await ownTool(args.tool, which);
+    if (tool.includes("*")) throw new ClaudikinsError("USAGE", "Name one tool: confirm takes no pattern");
+    const isAnswered = isAnsweredFor({ flag: args.config, env: io.env });
+    const changed = await changePolicy({ server, tool, confirm: args.when }, which, { isAnswered, place: "command" });
+    const { file } = configFile;
+    return {
+      json: { config: file, server, tool, confirm: args.when, changed },
+      text: `${toolId(server, tool)} asks ${changed ? "" : "already "}${args.when} (${file})\n`,
+    };
+  },
+});

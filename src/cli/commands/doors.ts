@@ -1,0 +1,188 @@
+/** `claudikins doors`: lists, shows, makes and removes named views of the config. */
+import { ClaudikinsError } from "../../base/errors.ts";
+import { isObject } from "../../base/json-object.ts";
+import { about, list as listOf, number, record, text, texts } from "../../base/json-shape.ts";
+import { shellWord } from "../../base/shell-word.ts";
+import { configAsText, openConfigFile } from "../../config/config-file.ts";
+import { type DoorEntry, doorCalled, noSuchDoor } from "../../config/doors.ts";
+import { parseJson, removeMembers, setMember } from "../../config/edit/json.ts";
+import { agentsByDoor } from "../../setup/agents/agent-doors.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import { command, flag, option, place, repeatable, several } from "../command.ts";
+import { configArgs, openConfig, whichConfig } from "../config-flags.ts";
+import { openApp } from "../open-app.ts";
+import { table } from "../table.ts";
+import { surroundingsOf } from "./skill.ts";
+
+const doorShape = {
+  door: text,
+  servers: texts,
+  agents: about("Agents on this machine whose settings start claudikins behind the door", texts),
+};
+
+export const list = command({
+  description: "List the doors of the config: the servers behind each, and the agents that use it.",
+  args: configArgs,
+  examples: ["claudikins doors", "claudikins doors list --json"],
+  json: record({ doors: listOf(record(doorShape)) }),
+  async run(args, io) {
+    const config = await openConfig(args, io);
+    const users = await agentsByDoor(surroundingsOf(io), config.origin.kind === "demo" ? null : config.origin.file);
+    const doors = await Promise.all(
+      config.doors.map(async (door) => {
+        const { servers } = await openConfig({ ...args, door }, io, false);
+        return { door, servers: [...servers.keys()], agents: users.get(door) ?? [] };
+      }),
+    );
+    if (doors.length === 0) return { json: { doors }, note: `There are no doors. To make one: ${example}\n` };
+    const rows = doors.map(({ door, servers, agents }) => [door, agents.join(", ") || "-", servers.join(", ")]);
+    return { json: { doors }, text: table(["door", "agents", { text: "servers" }], rows, io.stdout.columns) };
+  },
+});
+
+const example = "claudikins doors add code github filesystem";
+
+export const show = command({
+  description: "Show what is behind a door: its servers, their tools, and how an agent gets it.",
+  args: { door: doorPlace(), ...configArgs },
+  examples: ["claudikins doors show qa"],
+  json: record({
+    ...doorShape,
+    tools: about("Tools behind the door, as far as they are known", number),
+    command: about("Starts the server of an agent behind it", texts),
+  }),
+  async run(args, io) {
+    const { door } = args;
+    await using app = await openApp(io, { ...args, door });
+    const { origin, servers, instructions } = app.config;
+    const users = await agentsByDoor(surroundingsOf(io), origin.kind === "demo" ? null : origin.file);
+    const counts = app.catalog.visibleServers.map(({ name, tools }) => ({ name, tools: tools?.length }));
+    const agents = users.get(door) ?? [];
+    const json = {
+      door,
+      servers: [...servers.keys()],
+      agents,
+      tools: counts.reduce((sum, { tools = 0 }) => sum + tools, 0),
+      command: ["claudikins", "serve", "--door", door],
+    };
+    const lines = [
+      `door     ${door}`,
+      `agents   ${agents.join(", ") || "none"}`,
+      `servers  ${counts.map(({ name, tools }) => `${name} (${tools ?? "?"})`).join(", ") || "none"}`,
+      ...(instructions === undefined ? [] : [`says     ${instructions}`]),
+    ];
+    return { json, text: `${lines.join("\n")}\n`, note: useText(door) };
+  },
+});
+
+export const add = command({
+  description:
+    "Make a door: the servers behind it, and which of their tools. Without servers, those of the allowed tools, or else all. The file keeps its comments and formatting.",
+  args: {
+    door: place("Name of the door: lower-case letters, digits and dashes", { required: true }),
+    servers: place("Servers behind the door", { required: false, complete: "server", ...several }),
+    allow: option("Only these tools, as server.tool; * matches any text (repeatable)", {
+      valueHint: "tool",
+      complete: "tool",
+      ...repeatable,
+    }),
+    deny: option("Without these tools (repeatable)", { valueHint: "tool", complete: "tool", ...repeatable }),
+    ask: option("Ask before each call of these tools (repeatable)", {
+      valueHint: "tool",
+      complete: "tool",
+      ...repeatable,
+    }),
+    instructions: option("A text for the agent, before the list of servers", { valueHint: "text" }),
+    replace: flag("Replace a door of this name"),
+    user: flag("Change your own config, even inside a project"),
+    config: configArgs.config,
+  },
+  examples: [
+    "claudikins doors add code github",
+    "claudikins doors add readers --allow 'github.get_*' --deny github.get_secret",
+  ],
+  json: record({ config: text, ...doorShape }),
+  async run(args, io) {
+    const { door, servers, allow, deny, ask, instructions } = args;
+    const configFile = openConfigFile(whichConfig(args, io));
+    const { file } = configFile;
+    const doors = doorsIn(configFile);
+    if (Object.hasOwn(doors, door) && !args.replace) {
+      throw new ClaudikinsError("USAGE", `${file} already has the door "${door}"`, {
+        hint: "To replace it, add --replace.",
+      });
+    }
+    const tools = {
+      ...(allow.length > 0 ? { allow } : {}),
+      ...(deny.length > 0 ? { deny } : {}),
+      ...(ask.length > 0 ? { confirm: Object.fromEntries(ask.map((tool) => [tool, "always" as const])) } : {}),
+    };
+    const entry: DoorEntry = {
+      ...(servers.length > 0 ? { servers } : {}),
+      ...(Object.keys(tools).length > 0 ? { tools } : {}),
+      ...(instructions === undefined ? {} : { instructions }),
+    };
+    const edited = setMember(configFile.text, ["doors", door], entry, file);
+    const config = await configAsText(configFile, edited, io.env);
+    const own = configFile.ownNames.map((name): [string, object] => [name, {}]);
+    doorCalled(door, { [door]: entry }, { file, servers: new Map([...config.servers, ...config.disabled, ...own]) });
+    const isTrusted = await isTrustedFile(configFile, io.env);
+    await saveConfig(configFile, edited, io.env);
+    const agents = (await agentsByDoor(surroundingsOf(io), file)).get(door) ?? [];
+    return {
+      json: { config: file, door, servers, agents },
+      text: `Made the door "${door}" in ${file}\n`,
+      note: (isTrusted ? "" : `note: ${untrustedText(configFile)}\n`) + useText(door),
+    };
+  },
+});
+
+export const remove = command({
+  description:
+    "Remove doors from the config. An agent that starts claudikins behind one gets an error until it has another one.",
+  args: {
+    doors: place("Names of doors", { required: true, complete: "door", ...several }),
+    user: flag("Change your own config, even inside a project"),
+    config: configArgs.config,
+  },
+  examples: ["claudikins doors remove qa"],
+  json: record({
+    config: text,
+    removed: texts,
+    agents: about("Agents that still name one of them", texts),
+  }),
+  async run(args, io) {
+    const configFile = openConfigFile(whichConfig(args, io));
+    const { file, text: before } = configFile;
+    const doors = doorsIn(configFile);
+    const names = [...new Set(args.doors)];
+    const unknown = names.find((name) => !Object.hasOwn(doors, name));
+    if (unknown !== undefined) throw noSuchDoor(unknown, Object.keys(doors), file);
+    const isLast = names.length === Object.keys(doors).length;
+    const edited = isLast ? removeMembers(before, [], ["doors"], file) : removeMembers(before, ["doors"], names, file);
+    await configAsText(configFile, edited, io.env);
+    await saveConfig(configFile, edited, io.env);
+    const users = await agentsByDoor(surroundingsOf(io), file);
+    const agents = [...new Set(names.flatMap((name) => users.get(name) ?? []))];
+    const warning = `note: ${agents.join(", ")} still starts claudikins behind it. To see which: claudikins doctor\n`;
+    return {
+      json: { config: file, removed: names, agents },
+      text: `Removed ${names.join(", ")} from ${file}\n`,
+      note: agents.length > 0 ? warning : "",
+    };
+  },
+});
+
+function doorPlace() {
+  return place("Name of the door", { required: true, complete: "door" });
+}
+
+function doorsIn({ text, file }: { text: string; file: string }): Record<string, unknown> {
+  const { doors } = parseJson(text, file);
+  return isObject(doors) ? doors : {};
+}
+
+function useText(door: string): string {
+  const name = shellWord(door);
+  return `To give it to an agent: claudikins init --host codex --door ${name} --apply\nIn a shell: claudikins list --door ${name}\n`;
+}

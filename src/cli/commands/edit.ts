@@ -1,0 +1,94 @@
+/** `claudikins edit`: changes in the config how agents see a tool. */
+import { ClaudikinsError } from "../../base/errors.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { about, anything, either, nothing, record, text, yesOrNo } from "../../base/json-shape.ts";
+import { configAsText } from "../../config/config-file.ts";
+import { parseJson, removeMembers, setMember } from "../../config/edit/json.ts";
+import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import { toolId } from "../../tools/model.ts";
+import { command, flag, option, place, repeatable } from "../command.ts";
+import { configArgs, whichConfig } from "../config-flags.ts";
+import { ownTool } from "../own-tool.ts";
+
+const pair = { valueHint: "name=value", ...repeatable } as const;
+
+export default command({
+  description:
+    "Change how agents see a tool: its name, its description and its arguments. Rules still name the tool by its own name. The file keeps its comments and formatting.",
+  args: {
+    tool: place("The tool as server.tool", { required: true, complete: "tool" }),
+    name: option("The name that agents see", { valueHint: "name" }),
+    description: option("The description that agents see", { valueHint: "text" }),
+    set: option(
+      "Always send this value, as name=text or name:=json; agents do not see the argument (repeatable)",
+      pair,
+    ),
+    default: option("Send this value if an agent leaves the argument out (repeatable)", pair),
+    hide: option("Do not show this argument to agents (repeatable)", { valueHint: "argument", ...repeatable }),
+    reset: flag("Remove the changes that were made before"),
+    user: flag("Change your own config, even inside a project"),
+    config: configArgs.config,
+  },
+  examples: [
+    "claudikins edit github.create_issue --name file_bug --set owner=shop",
+    "claudikins edit github.create_issue --reset",
+  ],
+  json: record({
+    config: text,
+    tool: text,
+    edit: about("The entry of the tool; null if there is none", either(anything, nothing)),
+    changed: yesOrNo,
+  }),
+  async run(args, io) {
+    const { server, tool, configFile } = await ownTool(args.tool, whichConfig(args, io));
+    const { file, text: before } = configFile;
+    const id = toolId(server, tool);
+    const all = parseJson(before, file)["tools"];
+    const tools = isObject(all) ? all : {};
+    const old = !args.reset && isObject(tools[id]) ? tools[id] : {};
+    const oldArguments = isObject(old["arguments"]) ? old["arguments"] : {};
+    const given: JsonObject = {};
+    const add = (name: string, entry: JsonObject) => {
+      const known = given[name] ?? oldArguments[name];
+      given[name] = { ...(isObject(known) ? known : {}), ...entry };
+    };
+    for (const word of args.set) add(...pairIn(word, "value"));
+    for (const word of args.default) add(...pairIn(word, "default"));
+    for (const name of args.hide) add(name, { hide: true });
+    const parameters = { ...oldArguments, ...given };
+    const entry: JsonObject = {
+      ...old,
+      ...(args.name === undefined ? {} : { name: args.name }),
+      ...(args.description === undefined ? {} : { description: args.description }),
+      ...(Object.keys(parameters).length > 0 ? { arguments: parameters } : {}),
+    };
+    const isGone = Object.keys(entry).length === 0;
+    if (isGone && !args.reset) throw new ClaudikinsError("USAGE", "Say what to change: see claudikins edit --help");
+    const isLast = Object.keys(tools).every((each) => each === id);
+    const removed = () =>
+      isLast ? removeMembers(before, [], ["tools"], file) : removeMembers(before, ["tools"], [id], file);
+    const isThere = Object.hasOwn(tools, id);
+    const edited = !isGone ? setMember(before, ["tools", id], entry, file) : isThere ? removed() : before;
+    await configAsText(configFile, edited, io.env);
+    const isTrusted = await isTrustedFile(configFile, io.env);
+    const changed = edited !== before;
+    if (changed) await saveConfig(configFile, edited, io.env);
+    return {
+      json: { config: file, tool: id, edit: isGone ? null : entry, changed },
+      text: `${changed ? "Changed" : "Unchanged:"} ${id} in ${file}\n`,
+      note: isTrusted ? "" : `note: ${untrustedText(configFile)}\n`,
+    };
+  },
+});
+
+/** Throws USAGE. */
+function pairIn(word: string, key: "value" | "default"): [name: string, entry: JsonObject] {
+  const [, name = "", sign, value = ""] = /^([^=]+?)(:?=)([\s\S]*)$/.exec(word) ?? [];
+  if (name === "") throw new ClaudikinsError("USAGE", `"${word}" is not name=text or name:=json`);
+  if (sign === "=") return [name, { [key]: value }];
+  try {
+    return [name, { [key]: JSON.parse(value) }];
+  } catch {
+    throw new ClaudikinsError("USAGE", `The value of ${name} is not JSON: ${value}`);
+  }
+}

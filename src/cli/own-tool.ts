@@ -1,0 +1,24 @@
+/** The tool of the config that a person names in a command, by its own name. */
+import { ClaudikinsError } from "../base/errors.ts";
+import { type ConfigFile, configAsText, openConfigFile, type WhichConfig } from "../config/config-file.ts";
+import { isAnsweredFor } from "../config/trust/require.ts";
+import { checkKnown, ownSwitch, switchOf } from "../setup/settings/switches.ts";
+import { isTrustedFile } from "../setup/trust/trust-config.ts";
+
+export interface OwnTool {
+  server: string;
+  tool: string;
+  configFile: ConfigFile;
+}
+
+/** Throws USAGE for a server, and SERVER_NOT_FOUND and TOOL_NOT_FOUND. */
+export async function ownTool(word: string, which: WhichConfig): Promise<OwnTool> {
+  const configFile = openConfigFile(which);
+  const before = await configAsText(configFile, configFile.text, which.env);
+  // A registry that an untrusted file names is not read.
+  const isUsable = isAnsweredFor(which) || (await isTrustedFile(configFile, which.env));
+  const { server, tool } = ownSwitch(switchOf(word, configFile), before, isUsable);
+  if (tool === undefined) throw new ClaudikinsError("USAGE", `"${word}" is a server: name a tool, as server.tool`);
+  if (isUsable) checkKnown({ server, tool }, before);
+  return { server, tool, configFile };
+}

@@ -1,0 +1,22 @@
+/** How many tokens an agent may load before any work: our two tools, and the list of the servers. */
+import type { Config } from "../config/load.ts";
+import { maxSurfaceTokens, surfaceTokensOfFew } from "./limits.ts";
+
+/** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
+export const definitionTokens = 301;
+
+/**
+ * The config's limit, else one that grows with the servers. `used` is the number of servers whose tools agents have called.
+ *
+ * Measured with the bench's tasks, 4, 18 and 52 servers, and limits from 600 to 1,200: a search that a shown call saves costs a round trip
+ * and 200 to 600 tokens, so each server in use is worth its calls. More than this saved no further round trip.
+ */
+export function surfaceTokensOf(
+  { surfaceTokens }: Partial<Pick<Config, "surfaceTokens">>,
+  servers: number,
+  used: number,
+): number {
+  if (surfaceTokens !== undefined) return surfaceTokens;
+  if (servers <= 2) return surfaceTokensOfFew;
+  return Math.min(maxSurfaceTokens, 600 + 25 * used + 5 * (servers - used));
+}
