@@ -257,7 +257,7 @@ describe("search", () => {
           id: "shop.refund_order",
           server: "shop",
           name: "refund_order",
-          description: "Pays an order back.",
+          description: "Pays an order back. Cannot be undone.",
           signature: "shop.refund_order(args: { order_id: string }): Promise<unknown>",
           example: 'await shop.refund_order({ order_id: "order_id" })',
           score: expect.any(Number),

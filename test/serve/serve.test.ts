@@ -25,7 +25,7 @@ async function execute(code: string, more: object = {}): Promise<{ text: string;
   const result = await client.callTool({ name: "execute_code", arguments: { code, ...more } });
   const content = result.content as { type: string; text: string }[];
   const [, ...types] = content;
-  expect(types.every(({ text }) => text?.startsWith("Observed result types:"))).toBe(true);
+  expect(types.every(({ text }) => /^(?:O|Changed in o)bserved result types:/.test(text))).toBe(true);
   return { text: content[0]?.text ?? "", isError: result.isError === true };
 }
 
@@ -61,10 +61,11 @@ test("serve has two tools, and instructions that name the servers; with the demo
         "annotations": {
           "readOnlyHint": true,
         },
-        "description": "Find tools by what they do: all that a task needs in one search. Returns signatures for execute_code.",
+        "description": "Find tools for execute_code by what they do: all that a task needs in one search.",
         "inputSchema": {
           "properties": {
             "detail": {
+              "description": "full: whole descriptions and schemas",
               "enum": [
                 "names",
                 "signatures",
@@ -100,7 +101,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
           "anthropic/alwaysLoad": true,
           "anthropic/maxResultSizeChars": 50000,
         },
-        "description": "Run TypeScript that calls tools: \`await server.tool({ ... })\`. Do all you can in one program. Results arrive whole; only what is returned or logged is shown, so filter. Calls may run together; a failed call throws; only files stay.",
+        "description": "Run TypeScript that calls tools: \`await server.tool({ ... })\`. Do all you can in one program, calls together. Results are whole; only what is returned or logged is shown, so filter. A failed call throws; only files stay.",
         "inputSchema": {
           "properties": {
             "background": {
@@ -119,7 +120,6 @@ test("serve has two tools, and instructions that name the servers; with the demo
             },
             "timeout_ms": {
               "default": 30000,
-              "maximum": 600000,
               "type": "integer",
             },
           },
@@ -288,7 +288,7 @@ test("a value that is too long is written to the workspace, with its path in the
   const code =
     "display(await odd.image.raw()); display({ type: 'image', data: 'not base64!', mimeType: 'x' }); display('text'); return 1";
   const { content } = await client.callTool({ name: "execute_code", arguments: { code } });
-  expect((content as object[]).slice(1, -1)).toEqual([
+  expect((content as object[]).slice(1, 4)).toEqual([
     { type: "image", data: "AAAA", mimeType: "image/png" },
     { type: "text", text: '{"type":"image","data":"not base64!","mimeType":"x"}' },
     { type: "text", text: "text" },
