@@ -14,6 +14,10 @@ export const commands: CommandTable = {
     summary: "Undo init: give your agents their original settings back",
     load: () => import("./commands/restore.ts"),
   },
+  uninstall: {
+    summary: "Remove claudikins: undo init, stop the daemons, remove its folders",
+    load: () => import("./commands/uninstall.ts"),
+  },
   add: {
     summary: "Add a server: by name, a command, a URL or a pasted entry",
     load: () => import("./commands/add.ts"),
@@ -283,7 +287,7 @@ export const answers: Readonly<Record<string, string>> = {
   "See why a call waits, and decide": "claudikins approvals",
   "See what was run, and its calls": "claudikins executions",
   "Give one agent fewer servers": "claudikins doors",
-  "Remove everything": "claudikins restore, docs/uninstall.md",
+  "Remove everything": "claudikins uninstall",
 };
 
 /** The sections of the help for all commands. */
@@ -300,6 +304,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "secrets",
     "gen",
     "upgrade",
+    "uninstall",
     "completions",
     "demo",
   ],

@@ -153,6 +153,8 @@ function shown({ argv, folder, id, ...result }: Ended): string {
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z \d+/g, "TIME PID")
       .replace(/^( +)\d{4}-\d\d-\d\d \d\d:\d\d$/gm, "$1DATE TIME")
       .replace(/port \d{4,}/g, "port PORT")
+      .replace(/\([\d,]+ [kM]B\)/g, "(SIZE)")
+      .replace(/"bytes": \d+/g, '"bytes": N')
       .replace(/^[0-9a-hjkmnp-tv-z]{8,}(?= {2}(?:just now|\d))/gm, "ID")
       .replace(/\d+ +\d+ MB/g, "PID  N MB")
       .replace(/^[\da-hjkmnp-tv-z]{28}(?= {2,}just now)/gm, "ID")

@@ -103,6 +103,23 @@ export const table: Record<string, Cases> = {
     },
     json: [{ argv: ["--dry-run"], files: cursor, before: [["init", "--apply", "--no-start"]] }, { argv: [] }],
   },
+  uninstall: {
+    success: {
+      argv: ["--yes"],
+      files: { ...config({ odd }), ...cursor },
+      before: [["init", "--apply", "--no-start"]],
+    },
+    usage: { argv: [], files: cursor, before: [["init", "--apply", "--no-start"]] },
+    failure: {
+      argv: ["--yes"],
+      files: { ".cursor/mcp.json": { mcpServers: { odd: { command: "odd-server", args: ["odd"] } } } },
+      before: [
+        ["init", "--apply", "--no-start"],
+        ["WRITE", ".cursor/mcp.json", '{ "mcpServers": { "newer": { "command": "x" } } }\n'],
+      ],
+    },
+    json: [{ argv: ["--dry-run"], files: cursor, before: [["init", "--apply", "--no-start"]] }, { argv: ["--yes"] }],
+  },
   add: {
     success: { argv: ["odd", "--", command, ...args], files: config({}) },
     usage: { argv: ["odd", "--", command, ...args], files: working },

@@ -41,7 +41,7 @@ describe("help", () => {
         See why a call waits, and decide  claudikins approvals
         See what was run, and its calls   claudikins executions
         Give one agent fewer servers      claudikins doors
-        Remove everything                 claudikins restore, docs/uninstall.md
+        Remove everything                 claudikins uninstall
 
       Without a config file, claudikins uses its built-in demo server. Try:
         claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
@@ -60,7 +60,7 @@ describe("help", () => {
       ["Undo", "restore"],
       ["why a call waits", "approvals"],
       ["one agent fewer servers", "doors"],
-      ["Remove everything", "restore, docs/uninstall.md"],
+      ["Remove everything", "uninstall"],
     ]) {
       expect(stdout).toMatch(new RegExp(`${words}.*  claudikins ${name}\n`));
     }
@@ -85,6 +85,8 @@ describe("help", () => {
         secrets      Secrets for servers, in the keychain (list, set, remove)
         gen          Fetch the tools of all servers again, and write them as files
         upgrade      Replace this executable with the newest release
+        uninstall    Remove claudikins: undo init, stop the daemons, remove its
+                     folders
         completions  Print a completion script for bash, zsh or fish
         demo         Run the built-in demo server: the back office of a small shop
 

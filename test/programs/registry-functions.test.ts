@@ -39,7 +39,9 @@ test("search, describe and list return tools", async () => {
   const example = 'await my_shop.refund_order({ order_id: "order_id" })';
   expect(await run('return tools.search("refund an order", 1)')).toMatchObject({
     ok: true,
-    value: [{ id: "my-shop.refund-order", description: "Pays an order back. Cannot be undone.", signature: call, example }],
+    value: [
+      { id: "my-shop.refund-order", description: "Pays an order back. Cannot be undone.", signature: call, example },
+    ],
     // They are not tool calls.
     receipt: { calls: 0 },
   });

@@ -44,7 +44,9 @@ beforeAll(async () => {
         "Finds details of items",
         {
           id: { type: "number" },
-          ...Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`include_${"long_".repeat(12)}part_${at}`, { type: "boolean" }])),
+          ...Object.fromEntries(
+            Array.from({ length: 20 }, (_, at) => [`include_${"long_".repeat(12)}part_${at}`, { type: "boolean" }]),
+          ),
         },
         ["id"],
       ),

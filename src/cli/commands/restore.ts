@@ -64,7 +64,7 @@ export default command({
     if (executable !== undefined && !args.json) {
       await io.stdout.write(`${isDry ? "Would remove" : "Removed"} what init had installed: ${executable}\n`);
     }
-    const failure = failureOf(restored);
+    const failure = restoreFailure(restored);
     const isChanged = !isDry && restored.some(({ result }) => result.endsWith("restored"));
     const nothing = restored.length === 0 ? "Nothing to undo: init has no changes on record.\n" : "";
     const next = isChanged ? "Restart your agents to use their own servers again.\n" : nothing;
@@ -109,7 +109,8 @@ function diffOf({ file, result, difference, entries = [] }: Restored, isDry: boo
   return unifiedDiff(file, mask(difference.from), mask(difference.to)) || undefined;
 }
 
-function failureOf(restored: Restored[]): ClaudikinsError | undefined {
+/** Why not everything was restored, and what a person can do. */
+export function restoreFailure(restored: Restored[]): ClaudikinsError | undefined {
   const failed = restored.find(({ error }) => error)?.error;
   if (failed) return new ClaudikinsError(failed.code, failed.message, { hint: failed.hint });
   const changed = restored.filter(({ result }) => result === "changed since");

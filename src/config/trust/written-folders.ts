@@ -47,7 +47,8 @@ export function rememberFolders({ registry, workspace }: Folders, file: string, 
   }
 }
 
-function rememberedFolders(env: Environment): string[] {
+/** The recorded folders. */
+export function rememberedFolders(env: Environment): string[] {
   let text: string | undefined;
   try {
     text = readIfThere(writtenFoldersFile(env));
