@@ -24,6 +24,7 @@ const notHere: [RegExp, string][] = [
   [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],
   [/^claudikins programs share /, "needs an agent of another person: test/programs/saved has one"],
   [/^claudikins programs add /, "fetches from a repository on the network: test/cli/programs has one"],
+  [/^claudikins uninstall$/, "asks at a terminal: test/cli/uninstall.test.ts says yes"],
   [/^claudikins daemon enable$/, "changes the services of the user: test/cli/daemon-service has a stand-in"],
   [/^claudikins init .*--door /, "needs a door in the user's own config: test/cli/doors has one"],
   [/^claudikins ui$/, "opens a browser"],
