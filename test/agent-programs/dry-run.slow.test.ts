@@ -14,7 +14,7 @@ const sandbox = new SharedSandbox();
 afterAll(() => sandbox.end());
 
 /**
- * The programs of two folders, and of all others those that name a tool that changes something: every fifth of them, and all with
+ * The programs of two folders, and of all others those that name a tool that changes something: every third of them, and all with
  * ALL_PROGRAMS=1.
  */
 const changingTool =
@@ -24,7 +24,7 @@ const programs = readPrograms()
     const isChosen = /^(?:habits|natural)\//.test(name) || steps.some(({ code }) => changingTool.test(code));
     return isChosen && todo === undefined;
   })
-  .filter((_, at) => process.env["ALL_PROGRAMS"] === "1" || at % 5 === 0);
+  .filter((_, at) => process.env["ALL_PROGRAMS"] === "1" || at % 3 === 0);
 
 interface Call {
   server: string;
