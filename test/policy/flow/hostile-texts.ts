@@ -4,7 +4,7 @@ import { labelsByRules } from "../../../src/policy/flow/label-rules.ts";
 import { leavingIn, strangersTextIn } from "../../../src/policy/flow/leaving.ts";
 import { type Read, SessionReads } from "../../../src/policy/flow/session-reads.ts";
 
-const chars = 200_000;
+const chars = 100_000;
 const parts = [..."bB1 \n\t@.:-_/\\%+=\"'(<[{\u202e査😀", "a@", "@a", "aA", "1a", "a.b", "%41", "\\u0041", "\\n", "x "];
 const words = [" at ", " dot ", "(at)", "from: ", "from:b", "the conversation ", "send ", "https://a/", "a_b_", "aBc_"];
 const texts = [...parts, ...words].flatMap((part) => {

@@ -58,7 +58,7 @@ test("the daemon ends when its executable is replaced, and not when a program th
   await machine.text("call", "counting.read", '{"name":"second"}');
   expect((await daemon()).pid).toBe(pid);
   rmSync(machine.program);
-  copyFileSync(released("0.3.0"), machine.program);
+  copyFileSync(released("0.2.0"), machine.program);
   await machine.text("call", "counting.read", '{"name":"third"}');
   await hasEnded(pid, AbortSignal.timeout(30_000));
   expect((await daemon()).pid).not.toBe(pid);
