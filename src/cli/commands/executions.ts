@@ -22,9 +22,11 @@ import { DryRun } from "../../programs/dry-run/dry-run.ts";
 import { stateKeys, stateText } from "../../programs/execution-state.ts";
 import type { ListedExecution } from "../../programs/listed-executions.ts";
 import { aboutRequest, type StoredRequest } from "../../programs/stored-executions.ts";
+import { isId } from "../../programs/trace/id.ts";
 import { executionShape, personShape, startedByShape, summaryShape } from "../../programs/trace/record.ts";
 import { openStore } from "../../store/open.ts";
 import {
+  type AllExecutions,
   allExecutions,
   clearRecords,
   codeOf,
@@ -143,7 +145,7 @@ export const show = command({
     }
     await using store = openStore(io.env);
     const all = await allExecutions(args, io, store);
-    const id = idIn(all, args.execution);
+    const id = await shownId(all, args, io);
     const found = all.listed.find((each) => each.id === id);
     if (html !== undefined) {
       const written = await writePage(store, id, html, io);
@@ -156,6 +158,19 @@ export const show = command({
     return await storedAnswer(found, args, io);
   },
 });
+
+/** Throws EXECUTION_NOT_FOUND for one that is stored for another config or door, and says how to reach it. */
+async function shownId(all: AllExecutions, flags: ConfigFlags & { execution: string }, io: Io): Promise<string> {
+  try {
+    return idIn(all, flags.execution);
+  } catch (error) {
+    if (isId(flags.execution)) {
+      await using app = await openApp(io, flags);
+      await (await app.executions()).stored.look(flags.execution, app);
+    }
+    throw error;
+  }
+}
 
 /** The state and the program of an execution that is stored, and not recorded yet. */
 async function storedAnswer(found: ListedExecution, flags: ConfigFlags, io: Io): Promise<CommandAnswer> {
