@@ -134,7 +134,7 @@ test("install, init, a session with an added server, stats and restore work in t
   expect(init.stdout).toContain(`it was available only in ${project}`);
   expect(init.stdout).not.toContain("s3cr3t-0815");
   expect(JSON.parse(read(".config/claudikins/claudikins.json")).mcpServers.shop.env).toEqual({
-    SHOP_KEY: "s3cr3t-0815",
+    SHOP_KEY: "${secret:SHOP_KEY}",
   });
 
   // A session of Claude Code, started from the entry in its own file.
