@@ -23,17 +23,17 @@ test("a program runs while as many others wait for calls and timers as may compu
 test("answers and timers that come while a program has no place arrive in their order, and none is lost", async () => {
   using narrow = new Harness({ atOnce: 1, inMemory: 8 });
   const code = `const seen: string[] = [];
-    const calls = [50, 100, 150].map(async (ms) => { await test.slow({ ms }); seen.push("call " + ms); });
-    const timers = [75, 125, 175].map(async (ms) => { await sleep(ms); seen.push("timer " + ms); });
-    const never = setTimeout(() => seen.push("never"), 130);
-    sleep(60).then(() => clearTimeout(never));
+    const calls = [100, 300, 500].map(async (ms) => { await test.slow({ ms }); seen.push("call " + ms); });
+    const timers = [200, 400, 600].map(async (ms) => { await sleep(ms); seen.push("timer " + ms); });
+    const never = setTimeout(() => seen.push("never"), 450);
+    sleep(120).then(() => clearTimeout(never));
     await Promise.all([...calls, ...timers]);
     return seen`;
   const patient = narrow.value(code);
   await Bun.sleep(40);
   // It has the only place until all answers and timers are there.
-  const busy = narrow.value("const end = Date.now() + 600; while (Date.now() < end); return 1");
-  expect(await patient).toEqual(["call 50", "timer 75", "call 100", "timer 125", "call 150", "timer 175"]);
+  const busy = narrow.value("const end = Date.now() + 900; while (Date.now() < end); return 1");
+  expect(await patient).toEqual(["call 100", "timer 200", "call 300", "timer 400", "call 500", "timer 600"]);
   expect(await busy).toBe(1);
 });
 
