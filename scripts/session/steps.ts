@@ -21,7 +21,7 @@ export const steps: readonly Step[] = [
     shows: [/shop\.list_tickets\(args\?: \{/],
   },
   {
-    command: `claudikins exec -e '  // Who has an urgent ticket open, and how many orders did they place?
+    command: `claudikins exec -e '  // Customers with an urgent open ticket, and the number of their orders
 const urgent = { priority: "urgent", status: "open" };
 const [{ orders }, { tickets }] = await Promise.all([shop.list_orders(), shop.list_tickets(urgent)]);
 const ids = [...new Set(tickets.map((ticket) => ticket.customer_id))];

@@ -7,7 +7,7 @@ import { sameServerKey } from "../config/accounts.ts";
 import type { Fault } from "../servers/fault.ts";
 import { stateText } from "../servers/state.ts";
 import { aboutServer } from "../tools/catalog/config-entry.ts";
-import type { RegistryServer } from "../tools/model.ts";
+import { type RegistryServer, toolId } from "../tools/model.ts";
 import { firstSentence, signature } from "../tools/signature.ts";
 import { type CallTexts, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
 import { firstSteps } from "./first-steps.ts";
@@ -129,9 +129,9 @@ async function serversText(app: App, taken: number): Promise<string> {
   const more = (tools: Parameters<typeof fittingCalls>[0], lines: string[], calls: CallTexts) =>
     new Map([...calls, ...fittingCalls(tools, (others) => fit(lines, new Map([...calls, ...others])))]);
   // In the order of worth: calls that agents made, other usual calls of the same servers, the fields that they read, the names of the rest.
-  const isMade = new Set(used.map(({ server, tool }) => JSON.stringify([server, tool])));
+  const isMade = new Set(used.map(({ server, tool }) => toolId(server, tool)));
   const usualOfUsed = usualTools(app, [...isUsed], recognised).filter(
-    ({ server, tool }) => !isMade.has(JSON.stringify([server, tool])),
+    ({ server, tool }) => !isMade.has(toolId(server, tool)),
   );
   const made = more(usualOfUsed, labels, more(used, labels, new Map()));
   const read = withResults(made, ["fields"], (longer) => fit(labels, longer));

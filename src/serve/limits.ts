@@ -16,7 +16,16 @@ export const maxDirectInstructionsChars = 1_500;
 /** Tokens of everything that an agent loads if there are one or two servers. */
 export const surfaceTokensOfFew = 450;
 
-/** The same for very many servers, unless the config allows more. */
+/** The same for more servers, to which each server adds some. */
+export const surfaceTokensOfMany = 600;
+
+/** What a server whose tools agents call adds: the calls save searches. */
+export const tokensOfUsedServer = 25;
+
+/** What any other server adds: its name. */
+export const tokensOfOtherServer = 5;
+
+/** The most, unless the config allows more. */
 export const maxSurfaceTokens = 1_000;
 
 /** Tokens of one server's description, so that some are left for signatures. */

@@ -1,6 +1,12 @@
 /** How many tokens an agent may load before any work: our two tools, and the list of the servers. */
 import type { Config } from "../config/load.ts";
-import { maxSurfaceTokens, surfaceTokensOfFew } from "./limits.ts";
+import {
+  maxSurfaceTokens,
+  surfaceTokensOfFew,
+  surfaceTokensOfMany,
+  tokensOfOtherServer,
+  tokensOfUsedServer,
+} from "./limits.ts";
 
 /** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
 export const definitionTokens = 301;
@@ -18,5 +24,8 @@ export function surfaceTokensOf(
 ): number {
   if (surfaceTokens !== undefined) return surfaceTokens;
   if (servers <= 2) return surfaceTokensOfFew;
-  return Math.min(maxSurfaceTokens, 600 + 25 * used + 5 * (servers - used));
+  return Math.min(
+    maxSurfaceTokens,
+    surfaceTokensOfMany + tokensOfUsedServer * used + tokensOfOtherServer * (servers - used),
+  );
 }

@@ -7,7 +7,7 @@ import { about, list, number, record, text, yesOrNo } from "../../base/json-shap
 import { shellWord } from "../../base/shell-word.ts";
 import { kilobyte, megabyte } from "../../base/units.ts";
 import { credentialsFile, secretsFile, storeFile, userConfigFile, userDataFolder } from "../../config/locations.ts";
-import { rememberedFolders } from "../../config/trust/written-folders.ts";
+import { isWithin, rememberedFolders } from "../../config/trust/written-folders.ts";
 import { askToStop, findDaemons, hasEnded } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { restore } from "../../setup/agents/restore.ts";
@@ -64,7 +64,7 @@ export default command({
       ({ result }) => result === "removed",
     );
     const folders = foldersOf(env, args["keep-config"] === true);
-    const kept = rememberedFolders(env).filter((path) => existsSync(path) && !path.startsWith(userDataFolder(env)));
+    const kept = rememberedFolders(env).filter((path) => existsSync(path) && !isWithin(path, userDataFolder(env)));
     const waiting = await waitingPrograms(env);
     const plan = {
       agents: planned.filter(({ result }) => result !== "as it was").map(({ host, file }) => ({ host, file })),
@@ -149,7 +149,7 @@ function planText({ agents, skills, daemons, waiting, folders, kept }: Plan, env
     ...agents.map(({ host, file }) => `Restore ${host}: ${file}`),
     ...skills.map((path) => `Remove the skill: ${path}`),
     ...(daemons === 0 ? [] : [`Stop ${counted(daemons, "daemon")}, and cancel running calls`]),
-    ...(waiting === 0 ? [] : [`Lose ${counted(waiting, "program")} that wait: claudikins executions`]),
+    ...(waiting === 0 ? [] : [`Lose ${counted(waiting, "waiting program")}, see claudikins executions`]),
     ...folders.map(({ path, bytes, what }) => `Remove ${path} (${sizeText(bytes)}): ${what}`),
     ...(existsSync(credentialsFile(env))
       ? ["Sign-ins are not revoked. To do that before: claudikins auth logout --all"]
