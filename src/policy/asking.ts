@@ -84,7 +84,7 @@ export class Asking {
     const grant = this.#granted.get(keyOf(request));
     const isGranted = grant && !grant.isVoid && (!reasons?.leaving || covers(grant, reasons.leaving));
     if (!reasons || isGranted) return undefined;
-    const why = whyAsked(reasons, { annotations }, request, false);
+    const why = whyAsked(reasons, { annotations }, request, false)?.why;
     const limit = why === undefined ? undefined : exceededLimit(request.args);
     if (limit === undefined) return why;
     throw unreadable(request, limit, hintFor(request, reasons, policy));
@@ -113,13 +113,14 @@ export class Asking {
         grant.isVoid = true;
         changed = differences;
       }
-      const why = whyAsked(reasons, definition, request, changed !== undefined);
-      if (why === undefined) return permissionFor(definition);
+      const asking = whyAsked(reasons, definition, request, changed !== undefined);
+      if (asking === undefined) return permissionFor(definition);
+      const { why, told } = asking;
       const hint = hintFor(request, reasons, policy);
       if (limit !== undefined) throw unreadable(request, limit, hint);
       const names = shownAs === undefined ? undefined : `agents know the tool as ${shownAs}`;
       const whole = [why, names, this.#options.accountOf?.(server)].filter((each) => each !== undefined).join("; ");
-      const question = { server, tool, shownAs, args: shownArgs, why: whole, changed };
+      const question = { server, tool, shownAs, args: shownArgs, why: whole, told, changed };
       const asked = { question, definition, queue: context.queue ?? this.#queueFor(context.made), context, hint };
 
       using _place = await this.#questions.place(asked);
@@ -198,19 +199,22 @@ function hintFor(
     : `This is required by ${confirmation?.line} of the config`;
 }
 
-/** Undefined if no permission is needed. */
+/** Why the user is asked, and the same for the agent, which reads no data in it. Undefined if no permission is needed. */
 function whyAsked(
   { confirmation, rule, leaving }: Reasons,
   definition: Pick<ToolDefinition, "annotations">,
   { tool }: Pick<Outgoing, "tool">,
   isChanged: boolean,
-): string | undefined {
-  const whys = [
-    rule && ruleText(rule),
-    leaving?.why,
-    confirmation && whyConfirmed(confirmation, definition, tool, isChanged),
+): { why: string; told: string } | undefined {
+  const confirmed = confirmation && whyConfirmed(confirmation, definition, tool, isChanged);
+  const calls = confirmation?.mode === "always" ? "every call" : "calls that may destroy something";
+  const all = [
+    rule && { why: ruleText(rule), told: ruleText(rule) },
+    leaving,
+    confirmed === undefined ? undefined : { why: confirmed, told: `the user confirms ${calls} of this tool` },
   ].filter((each) => each !== undefined);
-  return whys.length === 0 ? undefined : whys.join("; ");
+  if (all.length === 0) return undefined;
+  return { why: all.map(({ why }) => why).join("; "), told: all.map(({ told }) => told).join("; ") };
 }
 
 function whyConfirmed(

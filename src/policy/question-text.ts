@@ -21,11 +21,13 @@ export interface Question {
   args: object;
   /** Why the user is asked. */
   why: string;
+  /** The same for the agent, without data. */
+  told: string;
   /** The parts of the tool that changed since the user last allowed it. Undefined if nothing changed. */
   changed?: readonly string[] | undefined;
 }
 
-export function questionText({ server, tool, args, why, changed }: Question): string {
+export function questionText({ server, tool, args, why, changed }: Omit<Question, "told">): string {
   const name = `${nameText(server)}.${nameText(tool)}`;
   const { lines, leftOut } = argumentLines(args);
   return [
@@ -40,7 +42,7 @@ export function questionText({ server, tool, args, why, changed }: Question): st
 
 /** As `questionText`, with all arguments. `json` are the arguments as indented JSON, or the beginning of it. */
 export function wholeQuestionText(
-  { server, tool, why, changed }: Omit<Question, "args">,
+  { server, tool, why, changed }: Omit<Question, "args" | "told">,
   json: string,
   width: number,
 ): string {

@@ -107,6 +107,9 @@ export const maxCallsChars = 300;
 /** Approvals that an answer names. */
 export const maxNamedApprovals = 5;
 
+/** Characters of the reason why a person is asked, which a rule of any length may be. */
+export const maxWaitingWhyChars = 400;
+
 /** Types of results in an answer. More would be more than a model needs to read at once. */
 export const maxNewTypes = 5;
 

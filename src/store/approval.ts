@@ -43,6 +43,8 @@ export interface Approval {
   argsBytes: number;
   /** The end of "You are asked because …". */
   why: string;
+  /** The same for the agent, without data. Null if an earlier version has asked. */
+  told: string | null;
   /** The parts that have changed since an earlier permission. Null if there was none. */
   changed: string[] | null;
   /** Digests of everything that the approval is bound to, by names that a person understands. */

@@ -28,7 +28,7 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
 }
 
 /** The type of the result, whether it was observed, and the format of a text. */
-function resultText(tool: RegistryTool): string {
+export function resultText(tool: RegistryTool): string {
   const format = formatOf(tool);
   const comments = [isObserved(tool) ? "observed" : undefined, format].filter((each) => each !== undefined);
   return [`Promise<${resultType(tool) ?? "unknown"}>`, ...comments.map((each) => `/* ${each} */`)].join(" ");
@@ -46,9 +46,21 @@ export function formatOf({ known, observed }: ResultTypes): string | undefined {
 }
 
 /** Whether the type of the result, or a part that the declared type leaves open, is the observed one. */
-function isObserved({ outputSchema, observed }: RegistryTool): boolean {
+export function isObserved({ outputSchema, observed }: RegistryTool): boolean {
   if (!observed) return false;
   return !outputSchema || (isVague(outputSchema) && resultSchema({ outputSchema, observed }) !== outputSchema);
+}
+
+/** What the server says about the effects of a call, as sentences. */
+export function effectsOf({ annotations }: Pick<RegistryTool, "annotations">): string {
+  const { readOnlyHint, destructiveHint, idempotentHint } = annotations ?? {};
+  if (readOnlyHint === true) return "It only reads.";
+  return [
+    destructiveHint === true ? "It may delete or overwrite data." : "",
+    idempotentHint === true ? "Repeating it with the same arguments has no further effect." : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 interface ResultTypes extends Pick<RegistryTool, "outputSchema" | "known"> {

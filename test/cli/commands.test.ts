@@ -376,10 +376,7 @@ describe("search", () => {
       id: "post.find",
       name: "find",
       server: "post",
-      category: "mail",
       ...find,
-      example: 'await post.find({ id: "id" })',
-      notes: "post.find(args: { id: string }): Promise<unknown>",
     };
     expect(await search("--detail", "names")).toBe(
       "post.find\n  Finds parcels.\npost.weigh-all\n  Weighs what came by train, and also every one of the parcels\n",

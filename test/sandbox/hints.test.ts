@@ -88,6 +88,41 @@ const cases: [string, string, string][] = [
     'No server is called "shops". Servers: shop, files. Write: await shop.list_orders({})',
   ],
   [
+    "a guessed function for resources, with the address of a server's resource",
+    'const text = await readResource("shop://returns");',
+    'Resources and prompts belong to a server: await shop.resources.read("shop://returns")',
+  ],
+  [
+    "another host's function for resources",
+    'await read_mcp_resource({ server: "files", uri: "notes://today" });',
+    'Resources and prompts belong to a server: await files.resources.read("notes://today")',
+  ],
+  [
+    "a client's method for prompts",
+    'await client.getPrompt({ name: "greet", arguments: { who: "Ada" } });',
+    'Resources and prompts belong to a server: await server.prompts.get("greet", { who: "Ada" }). Servers: shop, files.',
+  ],
+  [
+    "a global for resources",
+    'await resources.list("files");',
+    "Resources and prompts belong to a server: await files.resources.list()",
+  ],
+  [
+    "a missing semicolon before [",
+    "const a = 1\nconst b = 2\nconst { orders } = await shop.list_orders({})\n[a, b].forEach((x) => x)\nreturn orders",
+    "End line 3 with a semicolon: without one, the [ at the beginning of line 4 continues it.",
+  ],
+  [
+    "a missing semicolon before [, which takes a variable apart",
+    "let a = 1, b = 2\nconst r = await shop.list_orders({})\n[a, b] = [b, a]\nreturn a",
+    "End line 2 with a semicolon: without one, the [ at the beginning of line 3 continues it.",
+  ],
+  [
+    "a missing semicolon before (",
+    "const r = await shop.list_orders({})\n(async () => { await files.read({}) })()",
+    "End line 1 with a semicolon: without one, the ( at the beginning of line 2 continues it.",
+  ],
+  [
     "a temporary failure that loses the other results of Promise.all",
     "const [a, b] = await Promise.all([shop.list_orders({}), shop.busy({})]);",
     [

@@ -94,7 +94,7 @@ describe("an answer", () => {
     expect(withoutMissing(text)).toStartWith("thinking.sequentialthinking(args");
     const of = async (args: object) => {
       const { tools } = JSON.parse((await ask({ ...args, detail: "full" })).text);
-      return [...new Set((tools as { server: string }[]).map(({ server }) => server))].sort();
+      return [...new Set((tools as { id: string }[]).map(({ id }) => id.split(".")[0]))].sort();
     };
     expect(await of({ server: "memory" })).toEqual(["memory"]);
     expect(await of({ server: "memory, thinking" })).toEqual(["memory", "thinking"]);
@@ -184,7 +184,7 @@ describe("an answer", () => {
     expect(await execute({ source }, app)).toMatchObject({ ok: false });
   });
 
-  test('detail "full" is JSON with everything about each tool', async () => {
+  test('detail "full" has the description, the schema and the result of each tool, and nothing twice', async () => {
     await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, app);
     const { text } = await ask({ query: "demo.get_order", limit: 1, detail: "full" });
     const { tools, ...rest } = JSON.parse(text);
@@ -192,9 +192,6 @@ describe("an answer", () => {
     expect(tools).toEqual([
       {
         id: "demo.get_order",
-        name: "get_order",
-        server: "demo",
-        category: "other",
         description: expect.stringMatching(/^Looks up one order by its id\. .+delivered\.$/),
         inputSchema: {
           type: "object",
@@ -202,11 +199,12 @@ describe("an answer", () => {
           required: ["order_id"],
           additionalProperties: false,
         },
-        observed: expect.objectContaining({ type: "object" }),
+        result: expect.stringMatching(/^Promise<\{ .+ \}> \/\* observed \*\/$/),
         example: 'await demo.get_order({ order_id: "ord_00042" })',
-        notes: expect.stringMatching(/^demo\.get_order\(args: .+ \/\* observed \*\/ It only reads\.$/),
+        effects: "It only reads.",
       },
     ]);
+    expect(text).not.toContain("args:");
     const typed = await ask({ query: "demo.sales_report", limit: 1, detail: "full" });
     expect(JSON.parse(typed.text).tools[0]).toMatchObject({ outputSchema: { type: "object" } });
     const none = JSON.parse((await ask({ query: "zzqqvv", detail: "full" })).text);

@@ -65,7 +65,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
         "inputSchema": {
           "properties": {
             "detail": {
-              "description": "full: whole descriptions and schemas",
+              "description": "names: a line each; full: whole descriptions, and schemas instead of types",
               "enum": [
                 "names",
                 "signatures",

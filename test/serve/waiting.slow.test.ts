@@ -135,6 +135,7 @@ describe("a call that needs approval", () => {
     await using host = await openHost(folder);
     const text = await execute(host, { code });
     expect(text).toContain("waits until a person approves or denies:\n- counting.act (line 1), since 20");
+    expect(text).toMatch(/: approval \w+\. Asked because the user confirms every call of this tool\n/);
     expect(called()).toEqual([]);
     const later = execute(host, { resume: idIn(text) });
     await decide("approved", idIn(text));

@@ -1,6 +1,7 @@
 /** The value of a tool result, for every shape that servers send, and lists of tools. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { parseExact } from "../../src/base/exact-json.ts";
+import { LargeJson } from "../../src/servers/decoding/large-json.ts";
 import { readTools, type ToolResult, toolValue } from "../../src/servers/result.ts";
 
 const text = (...texts: string[]) => texts.map((each) => ({ type: "text", text: each }));
@@ -135,6 +136,13 @@ describe("a failed tool", () => {
     expect(failure({ isError: true, content: [] })).toBe("shop.find failed without a message");
     expect(failure({ isError: true })).toBe("shop.find failed without a message");
   });
+});
+
+test("a large part in a field of the server's own is passed on as text, and is not parsed", () => {
+  const large = new LargeJson(`{"rows":[${Array(1_000).fill(1).join()}]}`);
+  const parsed = spyOn(large, "toJSON");
+  expect(toolValue({ answer: large, count: 1 }, "shop.find")).toEqual({ json: `{"answer":${large.json},"count":1}` });
+  expect(parsed).not.toHaveBeenCalled();
 });
 
 describe("a list of tools", () => {

@@ -18,6 +18,7 @@ export function asking({ args = { id: 1, text: 'a "quoted" text' }, ...changes }
     tool: "merge",
     args: JSON.stringify(args),
     why: 'policy.confirm says "always"',
+    told: "the user confirms every call of this tool",
     changed: null,
     bound: { "its description": "d", "the arguments of the call": "a" },
     askedAt: 1_000,

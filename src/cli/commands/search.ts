@@ -49,14 +49,15 @@ const tools = list(
         "With --detail full",
         record({
           ...toolKeys,
-          category: text,
+          "call?": about("How code calls it, if not by its id", text),
           description: text,
           inputSchema: anything,
           "outputSchema?": anything,
-          "observed?": about("JSON Schema of the results seen so far", anything),
-          example: text,
-          notes: text,
+          "result?": about("The type of the result, if no schema declares it", text),
+          "example?": text,
+          "effects?": about("What the server says about effects", text),
           "also?": texts,
+          "accounts?": about("The accounts of these servers, by name", byName(text)),
         }),
       ),
     ),
@@ -140,8 +141,11 @@ const linesText = (lines: readonly string[]) => lines.map((line) => `${line}\n`)
 
 /** The tools as JSON, with the chosen detail. */
 function detailed({ tools }: SearchResult, detail: Detail, app: App): object[] {
-  if (detail === "full") return tools.map((found) => fullTool(found, app.catalog));
-  return detail === "signatures" ? tools : tools.map(({ id, server, name }) => ({ id, server, name }));
+  if (detail === "signatures") return tools;
+  return tools.map((found) => {
+    const { id, server, name } = found;
+    return { id, server, name, ...(detail === "full" ? fullTool(found, app.catalog) : {}) };
+  });
 }
 
 /** Why the tools of servers are not known or old, if something is wrong with the servers that gen cannot repair. */

@@ -101,7 +101,7 @@ export class StoredQueue implements ApprovalQueue {
 
   async #asked(question: Question, bound: Bound, made: MadeCall): Promise<QueueEntry> {
     const { approvals, config, door, person, expiresAfterMs, redact } = this.#options;
-    const { server, tool, args, why, changed } = question;
+    const { server, tool, args, why, told, changed } = question;
     const { execution, call, line, code } = made;
     await turnFor(args);
     const json = JSON.stringify(redact(server, args));
@@ -119,6 +119,7 @@ export class StoredQueue implements ApprovalQueue {
       tool,
       args: json,
       why,
+      told,
       changed: changed ? [...changed] : null,
       bound,
       askedAt,

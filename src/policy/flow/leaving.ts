@@ -37,6 +37,8 @@ import { ProgramReads, type SessionReads } from "./session-reads.ts";
 export interface Leaving {
   /** The end of a sentence about the call. */
   why: string;
+  /** The same without the data, for the agent. */
+  told: string;
   /** What the answer counts for: the places that it is sent to, and where the data comes from. */
   key: string;
   reads: SessionReads;
@@ -63,7 +65,8 @@ export interface LeavingCall {
 export function leavingIn(call: LeavingCall): Leaving | undefined {
   const { labels, reads, mode, isStrange, changes } = call;
   const isPublic = labels.has("public");
-  if (isOfTwoScripts(call.tool)) return asked(call, "its name has letters of two scripts, and looks like another", []);
+  if (isOfTwoScripts(call.tool))
+    return asked(call, plain("its name has letters of two scripts, and looks like another"), []);
   // A tool that reads pages sends nothing but their addresses, which are looked at as data.
   const sends = isPublic && !labels.has("untrusted");
   // The usual call of a session without private data costs nothing here.
@@ -82,7 +85,7 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   const isStrict = mode === "strict";
   const forwarded = isStrict && sends ? firstOf(values, (value) => proseIn(value, reads)) : undefined;
   if (forwarded !== undefined)
-    return asked(call, `it passes on text that strangers may have written (${forwarded})`, places, forwarded);
+    return asked(call, plain(`it passes on text that strangers may have written (${forwarded})`), places, forwarded);
   if (!reads.hasRead("private")) return undefined;
   const asksFor = call.asksFor();
   if (asksFor === undefined && isStrange()) {
@@ -100,11 +103,16 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   // Records are looked up only if a person would be asked.
   const about = sends && asksFor === undefined ? recordsFor(values, places, call) : [];
   if (about.length > 0 && !privateIn(sent, call, { isChosen: true, about })) return undefined;
-  if (asksFor !== undefined) return asked(call, `${asksFor}, and ${data.text}`, places, data.source);
+  if (asksFor !== undefined) {
+    const reason = { why: `${asksFor}, and ${data.why}`, told: `its definition asks for more, and ${data.told}` };
+    return asked(call, reason, places, data.source);
+  }
   if (people.length > 0 && people.every((place) => isOfSameServer(place, data, call))) return undefined;
-  const told = reads.all.filter(({ label }) => label === "untrusted").map(({ source }) => source);
-  const by = told.length === 0 ? "" : `, and strangers may have asked for it (${sourcesText(told)})`;
-  return asked(call, `others can see what it is given, ${data.text}${by}`, places, data.source);
+  const strangers = reads.all.filter(({ label }) => label === "untrusted").map(({ source }) => source);
+  const by = strangers.length === 0 ? "" : `, and strangers may have asked for it (${sourcesText(strangers)})`;
+  const others = "others can see what it is given";
+  const reason = { why: `${others}, ${data.why}${by}`, told: `${others}, ${data.told}${by}` };
+  return asked(call, reason, places, data.source);
 }
 
 /**
@@ -166,7 +174,8 @@ export function leavingInAnswer(server: string, reads: SessionReads): Leaving | 
   const others = reads.all.filter(({ label, source }) => label === "private" && serverOf(source) !== server);
   if (others.length === 0) return undefined;
   const sources = sourcesText(others.map(({ source }) => source));
-  return { why: `the model would answer ${server}, and may tell it private data (${sources})`, key: sources, reads };
+  const reason = plain(`the model would answer ${server}, and may tell it private data (${sources})`);
+  return { ...reason, key: sources, reads };
 }
 
 /** Data of another server in a call of a server whose owner is a stranger. A word or a number alone says little. */
@@ -180,32 +189,41 @@ function givenToStranger(call: LeavingCall, values: readonly Value[]): Leaving |
     const found = texts.find((text) => text.has(letters));
     if (!found) continue;
     const { source } = found.origin;
-    return asked(call, `it would give ${server} private data of ${source} ("${words}")`, [], source);
+    const told = `it would give ${server} private data of ${source}`;
+    return asked(call, { why: `${told} ("${words}")`, told }, [], source);
   }
   return undefined;
 }
 
-function asked({ reads }: LeavingCall, why: string, places: readonly Value[], source = ""): Leaving {
-  return { why, key: [source, ...places.map(({ text }) => text)].join("\n"), reads };
+type Reason = Pick<Leaving, "why" | "told">;
+
+/** A reason that shows no data. */
+const plain = (why: string): Reason => ({ why, told: why });
+
+function asked({ reads }: LeavingCall, reason: Reason, places: readonly Value[], source = ""): Leaving {
+  return { ...reason, key: [source, ...places.map(({ text }) => text)].join("\n"), reads };
 }
 
-interface PrivateData {
-  /** The end of a sentence about the call. */
-  text: string;
+interface PrivateData extends Reason {
   source: string;
 }
 
-function namedByStranger({ key, text, letters }: Value, { reads, describedIn }: LeavingCall): string | undefined {
+function namedByStranger({ key, text, letters }: Value, { reads, describedIn }: LeavingCall): Reason | undefined {
   if (letters.length < minAddressLetters) return undefined;
   const tool = /[@\d]/.test(text) ? describedIn(letters.slice(0, maxSoughtLetters)) : undefined;
-  if (tool !== undefined) return `its "${key}" (${text}) comes from the description of ${tool}`;
+  if (tool !== undefined) {
+    const from = `comes from the description of ${tool}`;
+    return { why: `its "${key}" (${text}) ${from}`, told: `its "${key}" ${from}` };
+  }
   const known = textsOf(reads, "untrusted");
   if (known.some((each) => each.hasField(letters)) || textsOf(reads, "private").some((each) => each.hasField(letters)))
     return undefined;
   for (const each of known) {
     const words = each.wordsAround(letters);
     if (words === undefined) continue;
-    return `its "${key}" (${text}) comes from text that strangers may have written (${each.origin.source}: "${words}")`;
+    const from = "comes from text that strangers may have written";
+    const { source } = each.origin;
+    return { why: `its "${key}" (${text}) ${from} (${source}: "${words}")`, told: `its "${key}" ${from} (${source})` };
   }
   return undefined;
 }
@@ -262,12 +280,15 @@ function privateIn(
   );
   if (found === "too many")
     return unknown(reads, "it may hold private data, because its arguments are too many to be compared");
-  if (found)
-    return { source: found.source, text: `its arguments repeat private data (${found.source}: "${found.words}")` };
+  if (found) {
+    const { source, words } = found;
+    const repeat = "its arguments repeat private data";
+    return { source, why: `${repeat} (${source}: "${words}")`, told: `${repeat} (${source})` };
+  }
   if (isMissing) return unknown(reads, "it may hold private data whose text is not known");
   // Even a constant can say something: the program may have chosen it, or that it is sent, by the data.
   if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads, about)))
-    return unknown(reads, "the program has read private data, on which the call may depend");
+    return unknown(reads, "the program has read or asked for private data, on which the call may depend");
   // A value that was read as it is, such as an id, does not count as a code.
   const isRead = (letters: string) => textsOf(reads, "private").some((text) => text.hasField(letters));
   const code = values.find(({ text, letters }) => !isRead(letters) && isEncoded(text, reads));
@@ -298,7 +319,7 @@ function otherWordsIn({ text, letters }: Value, reads: ProgramReads, about: Targ
 
 function unknown(reads: SessionReads, why: string): PrivateData {
   const sources = reads.all.filter(({ label }) => label === "private").map(({ source }) => source);
-  return { text: `${why} (${sourcesText(sources)})`, source: sources.join(" ") };
+  return { ...plain(`${why} (${sourcesText(sources)})`), source: sources.join(" ") };
 }
 
 /** A part of private data that the values repeat word for word. */

@@ -5,6 +5,7 @@ import type { KnownTools } from "../known-tools.ts";
 import type { RecordedCalls } from "../seen-calls.ts";
 import { environment, missingModule, network } from "./absent.ts";
 import { callsInForIn, lostResults, wrongArgument } from "./failed-calls.ts";
+import { joinedLines } from "./joined-lines.ts";
 import { missingProperties, missingText } from "./missing-properties.ts";
 import { missedTool, misuse, parsedAgain } from "./misuse.ts";
 import { stopped } from "./stopped.ts";
@@ -17,6 +18,7 @@ type Explanation = (error: Failing, around: Surroundings) => Advice | undefined;
 const explanations: Explanation[] = [
   stopped,
   missingModule,
+  joinedLines,
   undefinedName,
   notInitialized,
   network,

@@ -5,7 +5,17 @@
 import type { CallExpression } from "acorn";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import { correctedCall } from "../ast/arguments.ts";
-import { isCall, isFunction, isMember, isNamed, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
+import {
+  isCall,
+  isFunction,
+  isMember,
+  isNamed,
+  isWithin,
+  keyName,
+  methodName,
+  type Node,
+  propertyName,
+} from "../ast/nodes.ts";
 import { isCalled } from "../ast/tool-calls.ts";
 import { type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
@@ -70,7 +80,10 @@ function hintFor(name: string, at: number | undefined, around: Surroundings): st
     const signatures = direct.map(({ tool }) => tool.signature);
     return lines(`Call a tool on its server: ${direct.map(write).join(" or ")}`, ...signatures);
   }
-  const known = absent(name, call ? tree.text(call) : "", around) ?? (here && undeclared(here, tree));
+  const known =
+    serverFunction(name, call, around) ??
+    absent(name, call ? tree.text(call) : "", around) ??
+    (here && undeclared(here, tree));
   if (known) return known;
   const declared = misspelling(name, new Set(tree.all("Identifier").flatMap((node) => tree.binding(node)?.name ?? [])));
   if (declared !== undefined) return `Did you mean ${declared}?`;
@@ -90,6 +103,44 @@ function namedArguments(call: CallExpression, name: string, { tree, values }: Su
   }
   const sort = /sort/i.test(methodName(call) ?? "") ? " For sort, write (a, b) => a.key - b.key." : "";
   return `Write ${callee}(…): named arguments are Python syntax.${sort}`;
+}
+
+/** Names of functions that read resources and prompts elsewhere, and the functions that do so here. */
+const serverFunctions: [names: RegExp, written: string][] = [
+  [
+    /^(?:read|get|fetch|open|load)_?(?:mcp_?)?resources?(?:_?tool)?$|^resources\.(?:read|get|fetch)$/i,
+    "resources.read",
+  ],
+  [/^(?:list|get)_?(?:mcp_?)?resource_?templates$|^resources\.templates$/i, "resources.templates"],
+  [/^list_?(?:mcp_?)?resources?(?:_?tool)?$|^resources\.list$/i, "resources.list"],
+  [/^(?:get|read|fetch|use)_?(?:mcp_?)?prompt(?:_?tool)?$|^prompts\.(?:get|read)$/i, "prompts.get"],
+  [/^list_?(?:mcp_?)?prompts?(?:_?tool)?$|^prompts\.list$/i, "prompts.list"],
+];
+
+/** `readResource("demo://returns")`, `mcp.readResource(…)` or `resources.read(…)`: resources and prompts belong to a server. */
+function serverFunction(name: string, call: CallExpression | undefined, around: Surroundings): string | undefined {
+  const { tree, namespaces } = around;
+  const parts = call ? tree.text(call.callee).split(".") : [];
+  const ends = [parts.slice(-1), parts.slice(-2)].map((each) => each.join("."));
+  const [, written] = serverFunctions.find(([names]) => ends.some((end) => names.test(end))) ?? [];
+  if (!call || written === undefined || parts[0] !== name) return undefined;
+  const texts = tree.all("Literal").flatMap(({ value, start }) => {
+    return typeof value === "string" && start >= call.callee.end && start < call.end ? [value] : [];
+  });
+  const isMeant = ({ name: server, jsName }: Namespace) =>
+    texts.some((text) => [server, jsName].includes(text) || [server, jsName].includes(text.split("://")[0]));
+  const server = namespaces.find(isMeant) ?? (namespaces.length === 1 ? namespaces[0] : undefined);
+  const [first] = call.arguments;
+  const properties = first?.type === "ObjectExpression" ? first.properties : [];
+  const named = properties.flatMap((each) =>
+    each.type === "Property" && /^(?:uri|name|arguments|args)$/.test(keyName(each) ?? "")
+      ? [tree.text(each.value)]
+      : [],
+  );
+  const plain = call.arguments.filter((each) => each.type !== "Literal" || each.value !== server?.name);
+  const given = properties.length > 0 ? named : plain.map((each) => tree.text(each));
+  const write = `await ${server ? objectName(server) : "server"}.${written}(${written.endsWith("s.list") ? "" : given.join(", ")})`;
+  return `Resources and prompts belong to a server: ${write}${server ? "" : `. Servers: ${listed(namespaces)}.`}`;
 }
 
 const callers = /^(?:call|invoke|execute|run|use|request)(?:_?(?:mcp_?)?tool)?$|^(?:use|call)_mcp_tool$/i;

@@ -5,6 +5,11 @@ export interface Position {
   column: number;
 }
 
+/** A line that begins with a bracket continues the line before it, unless that one ends with a semicolon. */
+export function endWithSemicolon(before: number, bracket: string, line: number): string {
+  return `End line ${before} with a semicolon: without one, the ${bracket} at the beginning of line ${line} continues it.`;
+}
+
 export class Lines {
   readonly #starts = [0];
 

@@ -1,5 +1,5 @@
 /** Explains code that cannot be parsed: what it is instead of TypeScript, or what is wrong in the line. */
-import { Lines } from "../ast/lines.ts";
+import { endWithSemicolon, Lines } from "../ast/lines.ts";
 import type { OutcomeError } from "../contract.ts";
 import { otherLanguage } from "./other-languages.ts";
 
@@ -21,8 +21,17 @@ function wrongLine(
   if (/^'import' and 'export'/.test(message)) {
     return "import and export belong at the top level. Elsewhere, write await import(…) with the module in quotes.";
   }
+  if (/^Assigning to rvalue/.test(message)) return continued(line, source);
   if (/=>\s*\{\s*[\w$"']+\s*:/.test(text)) return "An object after => needs parentheses: (o) => ({ … }).";
   return awaitInCallback(line, source) ?? unclosed(message, text, line) ?? unbalanced(source, line);
+}
+
+/** `await f()` and `[a, b] = [b, a]` on the next line, which is an assignment to a property. */
+function continued(line: number, source: string): string | undefined {
+  const lines = source.split("\n");
+  const next = lines.findIndex((text, at) => at >= line && /^\s*\[/.test(text) && text.includes("="));
+  const before = lines.slice(0, Math.max(0, next)).findLastIndex((text) => /^\s*[^\s/]/.test(text));
+  return next === -1 || before < line - 1 ? undefined : endWithSemicolon(before + 1, "[", next + 1);
 }
 
 /** `a and not b`, at the place of the error. */

@@ -10,15 +10,24 @@ export type CallKind = (typeof callKind)[keyof typeof callKind];
 /** The format of the payload of an answer. */
 export const answerKind = { error: 0, text: 1, json: 2, blocks: 3, jsonOrText: 4 } as const;
 
+/** Other names, which agents commonly use, for the functions of every server. */
+export const functionAliases = [
+  ["list_resources", "resources", "list"],
+  ["listResources", "resources", "list"],
+  ["read_resource", "resources", "read"],
+  ["readResource", "resources", "read"],
+  ["list_prompts", "prompts", "list"],
+  ["listPrompts", "prompts", "list"],
+  ["get_prompt", "prompts", "get"],
+  ["getPrompt", "prompts", "get"],
+] as const;
+
 /** The members of every server beside its tools. A tool with the same name has precedence. */
 export const serverMembers: readonly string[] = [
   "resources",
   "prompts",
   "skills",
-  "list_resources",
-  "read_resource",
-  "list_prompts",
-  "get_prompt",
+  ...functionAliases.map(([alias]) => alias),
 ];
 
 /** The forms of bytes as text that the host converts. */

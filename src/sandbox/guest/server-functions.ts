@@ -1,6 +1,6 @@
 /** `server.resources`, `server.prompts` and `server.skills`. They return the shapes of the protocol. */
 import { call, noticed, targetOf } from "./calls.ts";
-import { type CallKind, callKind } from "./kinds.ts";
+import { type CallKind, callKind, functionAliases } from "./kinds.ts";
 import { define } from "./named.ts";
 
 type Shape = Record<string, unknown>;
@@ -13,13 +13,7 @@ const server = Object.create(null, {
   prompts: { get: prompts },
   skills: { get: skills },
 });
-// The names that agents commonly use for these functions.
-for (const [alias, group, name] of [
-  ["list_resources", "resources", "list"],
-  ["read_resource", "resources", "read"],
-  ["list_prompts", "prompts", "list"],
-  ["get_prompt", "prompts", "get"],
-] as const) {
+for (const [alias, group, name] of functionAliases) {
   Object.defineProperty(server, alias, {
     get(this: Record<string, Shape>) {
       return this[group]?.[name];

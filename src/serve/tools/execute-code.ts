@@ -4,6 +4,7 @@ import type { App } from "../../app/app.ts";
 import { isServerDown } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { TookTooLong } from "../../base/off-thread.ts";
+import { oneLine } from "../../base/visible-text.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
 import type { Config } from "../../config/load.ts";
 import { pagePath } from "../../config/oidc.ts";
@@ -21,7 +22,14 @@ import { type DownServer, downServers, downText } from "../../tools/search/down-
 import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
 import { leftToOthers } from "../host-request.ts";
-import { backgroundAnswerMs, maxCallsChars, maxNamedApprovals, patientResumeMs, usualAnswerMs } from "../limits.ts";
+import {
+  backgroundAnswerMs,
+  maxCallsChars,
+  maxNamedApprovals,
+  maxWaitingWhyChars,
+  patientResumeMs,
+  usualAnswerMs,
+} from "../limits.ts";
 import type { ToolCallContext } from "./call-context.ts";
 import { learnedTypes } from "./learned-types.ts";
 
@@ -181,12 +189,20 @@ function laterText(id: string): string {
 }
 
 function approvalLines(id: string, open: readonly Approval[], catalog: ToolCatalog): string[] {
-  const waiting = open.slice(0, maxNamedApprovals).map(({ id: approval, server, tool, line, askedAt }) => {
+  const waiting = open.slice(0, maxNamedApprovals).map(({ id: approval, server, tool, line, told, askedAt }) => {
     const where = line === null ? "" : ` (line ${line})`;
-    return `- ${toolId(server, catalog.shownName(server, tool))}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}`;
+    return `- ${toolId(server, catalog.shownName(server, tool))}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}${told === null ? "" : `. ${whyText(told, catalog)}`}`;
   });
   const more = open.length > maxNamedApprovals ? [`- and ${open.length - maxNamedApprovals} more`] : [];
   return [`The execution ${id} waits until a person approves or denies:`, ...waiting, ...more];
+}
+
+/** Why a person is asked. Tools have the names that agents know. */
+function whyText(told: string, catalog: ToolCatalog): string {
+  const text = told.replace(/([^\s(),"]+)\.([^\s(),"]+)/g, (whole, server: string, tool: string) =>
+    catalog.find(server) ? toolId(server, catalog.shownName(server, tool)) : whole,
+  );
+  return `Asked because ${oneLine(text, maxWaitingWhyChars)}`;
 }
 
 /** Tells the agent who decides. */

@@ -34,7 +34,11 @@ export const searchTools: Tool = {
       queries: { type: "array", items: { type: "string" } },
       server: { type: "string", description: "Alone, lists its tools" },
       limit: { type: "integer", description: "Per query" },
-      detail: { type: "string", enum: [...details], description: "full: whole descriptions and schemas" },
+      detail: {
+        type: "string",
+        enum: [...details],
+        description: "names: a line each; full: whole descriptions, and schemas instead of types",
+      },
     },
   },
   annotations: { readOnlyHint: true },

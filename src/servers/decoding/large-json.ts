@@ -1,6 +1,7 @@
 /** A large part of an answer that stays JSON text. It is parsed only where objects are needed. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { parseExact } from "../../base/exact-json.ts";
+import { isObject } from "../../base/json-object.ts";
 
 /** `JSON.stringify` writes the value itself, so a result with such a part can be passed on unchanged. */
 export class LargeJson {
@@ -31,7 +32,8 @@ export function wholeOf(value: unknown): unknown {
 
 /** The value as JSON text. */
 export function jsonOf(value: unknown): string {
-  return value instanceof LargeJson ? value.json : JSON.stringify(value);
+  if (value instanceof LargeJson) return value.json;
+  return isObject(value) ? objectJson(value) : JSON.stringify(value);
 }
 
 /** An object as JSON text. Parts that are JSON text are not parsed. */

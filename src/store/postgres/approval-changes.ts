@@ -45,9 +45,9 @@ async function ask({ asking, tool }: { asking: Asking; tool: string }, querying:
   const [added] = await approvalsIn(
     querying,
     `INSERT INTO claudikins.approvals (id, config, door, person, person_name, execution, call, owner, line, code, server, tool, excerpt,
-       args_chars, args_bytes, args, why, changed, bound, state, asked_at, expires_at)
+       args_chars, args_bytes, args, why, told, changed, bound, state, asked_at, expires_at)
      VALUES ($id, $config, $door, $person, $personName, $execution, $call, $owner, $line, $code, $server, $tool, $excerpt,
-       $argsChars, $argsBytes, $args, $why, $changed, $bound, 'open', $askedAt, $expiresAt)
+       $argsChars, $argsBytes, $args, $why, $told, $changed, $bound, 'open', $askedAt, $expiresAt)
      RETURNING ${columns}`,
     { ...row, args, changed: changed && JSON.stringify(changed), bound: JSON.stringify(bound) },
   );

@@ -7,7 +7,7 @@ type Row = Omit<Approval, "changed" | "bound"> & { changed: string | null; bound
 
 /** All but the arguments, which may be long, and the place. */
 export const columns =
-  "id, config, door, person, person_name, execution, call, owner, line, code, server, tool, excerpt, args_chars, args_bytes, why, changed, bound, " +
+  "id, config, door, person, person_name, execution, call, owner, line, code, server, tool, excerpt, args_chars, args_bytes, why, told, changed, bound, " +
   "state, scope, asked_at, expires_at, decided_at, decided_by";
 
 /** The rows of a statement that returns `columns`. */

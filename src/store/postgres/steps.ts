@@ -297,4 +297,10 @@ CREATE TABLE claudikins.newest_groups (
 );
 CREATE INDEX newest_groups_by_time ON claudikins.newest_groups (issued_at);`,
   },
+  {
+    oldest: 1,
+    statements: `
+-- Why a person is asked, as the agent reads it.
+ALTER TABLE claudikins.approvals ADD COLUMN told TEXT;`,
+  },
 ];

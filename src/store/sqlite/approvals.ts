@@ -8,9 +8,9 @@ import type { OpenSum } from "../open-approvals.ts";
 /** A row as SQLite has it: `changed` and `bound` are JSON. */
 type Row = Omit<Approval, "changed" | "bound"> & { changed: string | null; bound: string };
 
-/** The columns of a row, its door and its person. */
+/** The columns of a row, with what has a table of its own. */
 const columns =
-  "*, (SELECT door FROM approvalDoors WHERE approval = approvals.id) AS door, " +
+  "*, (SELECT told FROM approvalReasons WHERE approval = approvals.id) AS told, (SELECT door FROM approvalDoors WHERE approval = approvals.id) AS door, " +
   "(SELECT person FROM approvalPeople WHERE approval = approvals.id) AS person, " +
   "(SELECT name FROM approvalPeople WHERE approval = approvals.id) AS personName";
 
@@ -27,7 +27,7 @@ export class ApprovalStore {
   /** Writes an open row. */
   add(asking: Asking): Approval {
     const { args } = asking;
-    const { changed, bound, door, person, personName, ...rest } = newApproval(asking);
+    const { changed, bound, door, person, personName, told, ...rest } = newApproval(asking);
     const row = { ...rest, changed: changed && JSON.stringify(changed), bound: JSON.stringify(bound) };
     return this.atomically(() => {
       const [added] = this.#rows(
@@ -38,12 +38,13 @@ export class ApprovalStore {
       );
       const { id } = row;
       this.#database.query("INSERT INTO approvalArguments VALUES ($id, $args)").run({ id, args });
+      if (told !== null) this.#database.query("INSERT INTO approvalReasons VALUES ($id, $told)").run({ id, told });
       if (door !== null) this.#database.query("INSERT INTO approvalDoors VALUES ($id, $door)").run({ id, door });
       if (person !== null) {
         const asks = { id, person, name: personName ?? person };
         this.#database.query("INSERT INTO approvalPeople VALUES ($id, $person, $name)").run(asks);
       }
-      return { ...added!, door, person, personName };
+      return { ...added!, door, person, personName, told };
     });
   }
 

@@ -141,6 +141,11 @@ const additions = {
      approval TEXT PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
      door TEXT NOT NULL
    ) STRICT`,
+  // Why a person is asked, as the agent reads it.
+  approvalReasons: `CREATE TABLE approvalReasons (
+     approval TEXT PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
+     told TEXT NOT NULL
+   ) STRICT`,
   // The people whose programs ask, of approvals that a person's program waits for.
   approvalPeople: `CREATE TABLE approvalPeople (
      approval TEXT PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,

@@ -3,7 +3,7 @@
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { assignFileNames, functionName } from "../names.ts";
 import { sampleArguments } from "../sample.ts";
-import { exampleCall, firstSentence, needsNoArguments, signature } from "../signature.ts";
+import { effectsOf, exampleCall, firstSentence, needsNoArguments, signature } from "../signature.ts";
 import { declaredArguments, declaredResult, typeNames } from "../tool-types.ts";
 import { freeName } from "../types/declarations.ts";
 import { comment } from "../types/documentation.ts";
@@ -137,16 +137,8 @@ console.log(result);`,
 }
 
 /** The signature, and the server's claims about the tool's effects, which the schema does not have. */
-export function notesOf(server: RegistryServer, tool: RegistryTool): string {
-  const { readOnlyHint, destructiveHint, idempotentHint } = tool.annotations ?? {};
-  const claims = [
-    readOnlyHint === true ? "It only reads." : undefined,
-    readOnlyHint !== true && destructiveHint === true ? "It may delete or overwrite data." : undefined,
-    readOnlyHint !== true && idempotentHint === true
-      ? "Repeating it with the same arguments has no further effect."
-      : undefined,
-  ];
-  return [signature(server, tool), ...claims.filter((claim) => claim !== undefined)].join(" ");
+function notesOf(server: RegistryServer, tool: RegistryTool): string {
+  return [signature(server, tool), effectsOf(tool)].filter(Boolean).join(" ");
 }
 
 function importLine(names: string, path: string): string {

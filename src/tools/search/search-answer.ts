@@ -10,8 +10,7 @@ import { briefSignature } from "../brief-signature.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import { maxAlsoServers, maxAnswerCallChars, maxCompanionChars, maxNearIds } from "../limits.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
-import { notesOf } from "../registry/emit.ts";
-import { callPath, signature } from "../signature.ts";
+import { callPath, effectsOf, isObserved, resultText, resultType, signature } from "../signature.ts";
 import { companionsOf } from "./companions.ts";
 import { type FoundTool, type SearchResult, serverIn } from "./search.ts";
 import { listSkills, skillId } from "./skills.ts";
@@ -86,42 +85,50 @@ function entryOf({ kind, server: name, name: toolName }: FoundTool, catalog: Too
   return server && tool && { server: { ...server, jsName: catalog.jsNameOf(name) }, tool };
 }
 
-/** Everything that the registry has about a tool. */
-export interface FullTool extends Pick<RegistryTool, "description" | "inputSchema" | "outputSchema" | "observed"> {
+/** A tool with its whole description and schemas. What the schemas say is not said again as a signature. */
+export interface FullTool extends Pick<RegistryTool, "description" | "inputSchema" | "outputSchema"> {
   id: string;
-  name: string;
-  server: string;
-  category: string;
-  example: string;
-  notes: string;
+  /** How code calls it, if not by its id; the signature of a function of the workspace. */
+  call?: string;
+  /** The type of the result, if no schema declares it. */
+  result?: string;
+  /** A call that tells more than the schema; the import of a function of the workspace. */
+  example?: string;
+  /** What the server says about effects. */
+  effects?: string;
   also?: string[];
   accounts?: Record<string, string>;
 }
 
 export function fullTool(found: FoundTool, catalog: ToolCatalog): FullTool {
-  const { id, name, server, example, also, accounts } = found;
-  const about = { id, name, server };
+  const { id, example, also, accounts } = found;
   const entry = entryOf(found, catalog);
   if (!entry) {
     const skill = listSkills(catalog.config.folders).find((each) => skillId(each) === id);
     const description = skill?.description ?? found.description;
-    return { ...about, category: "", description, inputSchema: {}, example, notes: found.signature };
+    return { id, call: found.signature, description, inputSchema: {}, example };
   }
-  const { category } = entry.server;
-  const { description, inputSchema, outputSchema, observed } = entry.tool;
-  const result = outputSchema ? { outputSchema } : observed ? { observed } : {};
-  const notes = notesOf(entry.server, entry.tool);
+  const { server, tool } = entry;
+  const call = callPath(server, tool);
+  const telling = tellingExample(found);
+  const effects = effectsOf(tool);
   return {
-    ...about,
-    category,
-    description,
-    inputSchema,
-    ...result,
-    example,
-    notes,
+    id,
+    ...(call === id ? {} : { call }),
+    description: tool.description,
+    inputSchema: tool.inputSchema,
+    ...declaredOrSeen(tool),
+    ...(telling === undefined ? {} : { example: telling }),
+    ...(effects === "" ? {} : { effects }),
     ...(also ? { also } : {}),
     ...(accounts ? { accounts } : {}),
   };
+}
+
+function declaredOrSeen(tool: RegistryTool): Pick<FullTool, "outputSchema" | "result"> {
+  const { outputSchema } = tool;
+  if (outputSchema && !isObserved(tool)) return { outputSchema };
+  return resultType(tool) === undefined ? {} : { result: resultText(tool) };
 }
 
 interface Overview {

@@ -1,13 +1,13 @@
 /** Every text of a person of the storm has the person's mark, so that each text that somebody gets can be searched for marks of others. */
 
-/** A new text of the person, which no other one equals. */
+/** A new text of the person, which no other one equals or begins with. */
 export type NewText = () => string;
 
 export function textsOf(person: number): NewText {
   let last = 0;
   return () => {
     last += 1;
-    return `of-p${person}-${last}`;
+    return `of-p${person}-${String(last).padStart(6, "0")}`;
   };
 }
 

@@ -40,6 +40,7 @@ describe("a call that nobody can be asked about", () => {
       tool: "remove-it",
       excerpt: JSON.stringify({ id: 7, text: "a" }, null, 2),
       why: 'mcpServers.rec.confirm says "always"',
+      told: "the user confirms every call of this tool",
       changed: null,
       state: "open",
     });

@@ -28,9 +28,13 @@ export const sandboxDeclarations = `declare global {
       readonly prompts: Prompts;
       readonly skills: Skills;
       readonly list_resources: Resources["list"];
+      readonly listResources: Resources["list"];
       readonly read_resource: Resources["read"];
+      readonly readResource: Resources["read"];
       readonly list_prompts: Prompts["list"];
+      readonly listPrompts: Prompts["list"];
       readonly get_prompt: Prompts["get"];
+      readonly getPrompt: Prompts["get"];
     }
     interface Resources {
       list(): Promise<any[] & { resources: any[] }>;

@@ -3,6 +3,7 @@
  * the server to the global scope.
  */
 
+import { serverMembers } from "../../../sandbox/guest/kinds.ts";
 import type { RegistryServer, RegistryTool } from "../../model.ts";
 import { assignFileNames } from "../../names.ts";
 import { firstSentence, needsNoArguments } from "../../signature.ts";
@@ -12,7 +13,7 @@ import { comment } from "../../types/documentation.ts";
 import { keyText } from "../../types/printer.ts";
 import { generatedMark } from "../generated-mark.ts";
 import { browserFunctions, browserVariables, notDeclarable } from "./browser-globals.ts";
-import { codeNames, serverFunctions, serverModuleName, variableNames } from "./server-module.ts";
+import { codeNames, serverModuleName, variableNames } from "./server-module.ts";
 
 /** Has a dash, so it is the file name of no tool. */
 export const serverGlobalName = "server-global.d.ts";
@@ -76,7 +77,7 @@ function usable(declaration: string): string {
 
 function serverInterface(server: RegistryServer, type: string, files: ReadonlyMap<string, string>): string {
   const names = codeNames(server.tools);
-  const hidden = serverFunctions.filter((name) => names.has(name)).map((name) => JSON.stringify(name));
+  const hidden = serverMembers.filter((name) => names.has(name)).map((name) => JSON.stringify(name));
   const base = hidden.length === 0 ? "Claudikins.Functions" : `Omit<Claudikins.Functions, ${hidden.join(" | ")}>`;
   const members = [...names].map(([name, tool]) => {
     if (name !== (tool.jsName ?? tool.name)) return `  ${keyText(name)}: ${type}[${JSON.stringify(tool.jsName)}];\n`;

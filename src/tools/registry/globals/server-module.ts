@@ -1,17 +1,12 @@
 /** Declares one server as a module that programs import: `import { list_orders } from "./servers/demo"`. */
 
+import { serverMembers } from "../../../sandbox/guest/kinds.ts";
 import type { RegistryServer, RegistryTool } from "../../model.ts";
 import { isIdentifier, isKeyword } from "../../names.ts";
 import { generatedMark } from "../generated-mark.ts";
 
 /** Has a dash, so it is the file name of no tool. */
 export const serverModuleName = "server-module.d.ts";
-
-/** The names that a server has beside its tools. A tool of the same name has precedence. */
-export const serverFunctions = [
-  ...["resources", "prompts", "skills"],
-  ...["list_resources", "read_resource", "list_prompts", "get_prompt"],
-];
 
 /** The tools by the names that they have in code: the JS name, and the original one. */
 export function codeNames(tools: readonly RegistryTool[]): Map<string, RegistryTool> {
@@ -23,7 +18,7 @@ export function codeNames(tools: readonly RegistryTool[]): Map<string, RegistryT
 
 /** The names in code that variables may have. */
 export function variableNames(tools: readonly RegistryTool[]): string[] {
-  const names = new Set([...codeNames(tools).keys(), ...serverFunctions]);
+  const names = new Set([...codeNames(tools).keys(), ...serverMembers]);
   return [...names].filter((name) => isIdentifier(name) && !isKeyword(name));
 }
 
