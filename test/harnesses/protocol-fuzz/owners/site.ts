@@ -281,6 +281,8 @@ function configOf(parts: { folder: string; provider: OidcFixture; desk: OwnAccou
         command: process.execPath,
         args: [owned, "owned", join(folder, "calls")],
         confirm: { guarded: "always" },
+        // It only announces a change, and is called after a subscription, which counts as read.
+        labels: { touch: [] },
       },
       desk: {
         url: desk.url,
