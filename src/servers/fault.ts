@@ -41,16 +41,20 @@ export function faultOf(state: ServerState): Fault | undefined {
       };
     }
     case "ready":
-      if (!state.refused) return undefined;
-      return {
-        why: `refused its last ${state.refused} calls as unauthorized`,
-        remedy: "Check the token in its config entry: claudikins doctor",
-        lasting: true,
-        isPast: false,
-      };
+      return state.refused ? refusedCalls(state.refused) : undefined;
     default:
       return undefined;
   }
+}
+
+/** The service behind the server has refused calls for want of a valid token. */
+export function refusedCalls(count: number): Fault {
+  return {
+    why: `refused its last ${count} calls as unauthorized`,
+    remedy: "Check the token in its config entry: claudikins doctor",
+    lasting: true,
+    isPast: false,
+  };
 }
 
 const checkIt = "Run: claudikins doctor";

@@ -1,4 +1,7 @@
-/** Notes on disk why a server could not be connected last, so that other processes can say so. The next connection removes the note. */
+/**
+ * Notes on disk why a server could not be connected last, and how many of its last calls were refused as unauthorized, so that other
+ * processes can say so. The next connection or call that succeeds removes the note.
+ */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClaudikinsError, ErrorCode } from "../base/errors.ts";
@@ -31,11 +34,15 @@ export function noteFailure(server: ServerConfig, error: ClaudikinsError, env: E
     failures: 1,
     ...(error instanceof ServerFailure ? error.facts : {}),
   };
+  write(fileOf(server, env), state, env);
+}
+
+function write(file: string, note: object, env: Environment): void {
   try {
     const folder = failuresFolder(env);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     removeOld(folder);
-    writeFileSync(fileOf(server, env), JSON.stringify(state), { mode: 0o600 });
+    writeFileSync(file, JSON.stringify(note), { mode: 0o600 });
   } catch {
     // Only other processes would have read it.
   }
@@ -60,9 +67,30 @@ export function lastFailure(server: ServerConfig, env: Environment): BrokenState
   }
 }
 
+/** `count` is the number of refused calls in a row. */
+export function noteRefusals(server: ServerConfig, count: number, env: Environment): void {
+  if (count > 0) return write(fileOf(server, env, "refused"), { count, since: Date.now() }, env);
+  try {
+    rmSync(fileOf(server, env, "refused"), { force: true });
+  } catch {
+    // The folder may be read-only.
+  }
+}
+
+/** The number of refused calls in a row, by any process. */
+export function lastRefusals(server: ServerConfig, env: Environment): number {
+  try {
+    const note = parsedJson(readIfThere(fileOf(server, env, "refused")) ?? "") as { count?: unknown; since?: unknown };
+    const { count, since } = Object(note) as typeof note;
+    return typeof count === "number" && Number(since) > Date.now() - failureNoteKeptMs ? count : 0;
+  } catch {
+    return 0;
+  }
+}
+
 /** A changed entry is another one, also if only the value of a variable has changed. */
-function fileOf({ policy: _, own: __, ...entry }: ServerConfig, env: Environment): string {
-  return join(failuresFolder(env), `${sha256(JSON.stringify(entry)).slice(0, 32)}.json`);
+function fileOf({ policy: _, own: __, ...entry }: ServerConfig, env: Environment, of = "failed"): string {
+  return join(failuresFolder(env), `${sha256(JSON.stringify(entry)).slice(0, 32)}.${of}.json`);
 }
 
 function removeOld(folder: string): void {

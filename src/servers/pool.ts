@@ -8,7 +8,7 @@ import type { SessionReads } from "../policy/flow/session-reads.ts";
 import { inquiryOf, kindOf, type Method } from "../policy/outgoing.ts";
 import type { CallOptions, ListToolsOptions } from "./call-options.ts";
 import type { Connection, ServerCapability } from "./connect.ts";
-import { type Fault, faultOf } from "./fault.ts";
+import { type Fault, faultOf, refusedCalls } from "./fault.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { CodeSignIns, PageSignIns, PersonSignIns } from "./person-sign-in.ts";
 import type { Request } from "./request.ts";
@@ -104,7 +104,7 @@ export class Pool implements AsyncDisposable {
   /** The server's state. Starts nothing. Throws SERVER_NOT_FOUND. */
   state(name: string): ServerState {
     const { state } = this.#connections.of(name);
-    const refused = this.#calls.refused(name);
+    const refused = this.#calls.refusals.of(name);
     return state.state === "ready" && refused > 0 ? { ...state, refused } : state;
   }
 
@@ -120,16 +120,18 @@ export class Pool implements AsyncDisposable {
    */
   fault(name: string): Fault | undefined {
     const state = this.state(name);
-    if (state.state !== "idle") return faultOf(state);
+    const refused = this.#calls.refusals.before(name);
+    const past = (fault: Fault) => ({ ...fault, lasting: false, isPast: true, missing: undefined });
+    if (state.state !== "idle") return faultOf(state) ?? (refused > 0 ? past(refusedCalls(refused)) : undefined);
     const foreseen = this.#connections.foreseenFailure(name);
     if (foreseen) {
       const { why, hint, missing } = foreseen;
       return { why: `cannot start: ${why}`, remedy: hint, lasting: true, isPast: false, missing };
     }
     const before = this.#connections.lastFailure(this.servers.get(name)!);
-    const fault = before && faultOf(before);
+    const fault = (before && faultOf(before)) ?? (refused > 0 ? refusedCalls(refused) : undefined);
     // Its cause may be gone.
-    return fault && { ...fault, lasting: false, isPast: true, missing: undefined };
+    return fault && past(fault);
   }
 
   /** The states of all servers, in the order of the config. */

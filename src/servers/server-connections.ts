@@ -17,7 +17,7 @@ import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection } from "./connect.ts";
 import type { EntryOptions } from "./entry-values.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
-import { forgetFailure, lastFailure, noteFailure } from "./last-failures.ts";
+import { forgetFailure, lastFailure, lastRefusals, noteFailure, noteRefusals } from "./last-failures.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
 import { rootsMs } from "./limits.ts";
 import { foreseenFailure } from "./missing-program.ts";
@@ -193,6 +193,17 @@ export class ServerConnections {
   /** Why the server could not be connected last, by this or another process. */
   lastFailure(server: ServerConfig): BrokenState | undefined {
     return usesOwn(server) ? undefined : lastFailure(server, this.#options.env);
+  }
+
+  /** How many calls of the server were refused as unauthorized in a row, by any process. */
+  lastRefusals(name: string): number {
+    const server = this.#servers.get(name);
+    return !server || usesOwn(server) ? 0 : lastRefusals(server, this.#options.env);
+  }
+
+  noteRefusals(name: string, count: number): void {
+    const server = this.#servers.get(name);
+    if (server && this.#keepsNotes(server)) noteRefusals(server, count, this.#options.env);
   }
 
   /** A process that writes no logs, such as a dry run, leaves no notes either. Notes would tell one person of another. */

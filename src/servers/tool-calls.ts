@@ -35,15 +35,12 @@ const notSent = Promise.resolve(undefined);
 
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
-  readonly #refusals = new AuthRefusals();
+  /** The refusals of the services behind the servers. */
+  readonly refusals: AuthRefusals;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
-  }
-
-  /** The number of calls in a row that the service behind a server has refused. */
-  refused(server: string): number {
-    return this.#refusals.of(server);
+    this.refusals = new AuthRefusals(options.connections);
   }
 
   /** Calls a tool if the config, and if necessary a person, allows it. See `Pool.callTool`. */
@@ -55,7 +52,7 @@ export class ToolCalls {
       (permission) => this.#send(request, params, options, permission),
       () => this.#startMeanwhile(server, options),
     );
-    this.#refusals.see(server, result);
+    this.refusals.see(server, result);
     return result;
   }
 
@@ -123,20 +120,37 @@ function sentParams({ tool, args }: Outgoing, params: CallParams, permission: Pe
 const refused =
   /\b(?:HTTP|status(?: code)?|error|code)\W{0,3}(?:401|403)\b|\b(?:401|403)\W{1,3}(?:unauthori[sz]ed|forbidden)|\bunauthori[sz]ed\b|\bbad credentials\b|\binvalid (?:api[ -]?key|access token|token)\b/i;
 
+/** Keeps how many calls of a server were refused in a row, for other processes. */
+type Notes = Pick<ServerConnections, "lastRefusals" | "noteRefusals">;
+
 export class AuthRefusals {
   readonly #inARow = new Map<string, number>();
+  readonly #notes: Notes;
+
+  constructor(notes: Notes) {
+    this.#notes = notes;
+  }
 
   /** Notes the result of a call. */
   see(server: string, result: ToolResult): void {
     const text = result["isError"] === true ? onlyText(result["content"]) : undefined;
     const isRefused = text !== undefined && text.length <= maxRefusalChars && refused.test(text);
-    if (isRefused) this.#inARow.set(server, (this.#inARow.get(server) ?? 0) + 1);
-    else this.#inARow.delete(server);
+    const before = this.#inARow.get(server);
+    if (!isRefused && before === 0) return;
+    const count = isRefused ? (before ?? this.#notes.lastRefusals(server)) + 1 : 0;
+    this.#inARow.set(server, count);
+    this.#notes.noteRefusals(server, count);
   }
 
-  /** The number of refused calls in a row, if there are enough to expect more; else 0. */
+  /** The number of refused calls in a row, if there are enough to expect more; else 0. The last one was made here. */
   of(server: string): number {
-    const count = this.#inARow.get(server) ?? 0;
-    return count >= minRefusedCalls ? count : 0;
+    return enough(this.#inARow.get(server) ?? 0);
+  }
+
+  /** The same number before the first call of this process. */
+  before(server: string): number {
+    return this.#inARow.has(server) ? 0 : enough(this.#notes.lastRefusals(server));
   }
 }
+
+const enough = (count: number) => (count >= minRefusedCalls ? count : 0);

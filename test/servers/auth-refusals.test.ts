@@ -1,9 +1,15 @@
 /** A server whose calls are refused for want of a valid token is shown as such before it is called again. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { App } from "../../src/app/app.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { execute } from "../../src/programs/execute.ts";
+import { instructionsFor } from "../../src/serve/instructions.ts";
+import { callExecuteCode } from "../../src/serve/tools/execute-code.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
+import { LogFiles } from "../../src/servers/logs/log-file.ts";
+import { configOwner } from "../../src/servers/logs/place.ts";
 import { stateProblem } from "../../src/servers/state.ts";
 import { AuthRefusals } from "../../src/servers/tool-calls.ts";
 import { fixture } from "../support/servers.ts";
@@ -14,7 +20,7 @@ setDefaultTimeout(60_000);
 
 describe("a failure counts as refused", () => {
   const seen = (text: string, isError = true) => {
-    const refusals = new AuthRefusals();
+    const refusals = new AuthRefusals({ lastRefusals: () => 0, noteRefusals: () => {} });
     for (let count = 0; count < 2; count++) refusals.see("a", { isError, content: [{ type: "text", text }] });
     return refusals.of("a");
   };
@@ -83,5 +89,27 @@ describe("a search", () => {
     expect(await search()).not.toContain("unauthorized");
     const repaired = { value: [expect.not.objectContaining({ problem }), expect.not.objectContaining({ problem })] };
     expect(await execute({ source }, app)).toMatchObject(repaired);
+  });
+
+  test("says in the first refusal of a session that the last calls of another one were refused too", async () => {
+    folder.write("message.txt", "Request failed with status 401: Unauthorized");
+    // An app with log files leaves notes for others.
+    const logs = { folder: join(folder.path, "logs"), config: configOwner(app.config.origin), log: silentLog };
+    const opened = () => folder.open({ logs: new LogFiles(logs) });
+    await using earlier = await opened();
+    for (let calls = 0; calls < 2; calls++) await earlier.pool.callTool("tracker", "find", {});
+    await using later = await opened();
+    expect(later.pool.fault("tracker")).toMatchObject({
+      why: "refused its last 2 calls as unauthorized",
+      isPast: true,
+    });
+    expect(await instructionsFor(later)).toContain("tracker (down last time");
+    const { content } = await callExecuteCode({ code: "await tracker.find({})" }, later, new AbortController().signal);
+    const text = (content as { text: string }[]).map((each) => each.text).join("\n");
+    expect(text).toContain("Down: tracker refused its last 3 calls as unauthorized.");
+    rmSync(message);
+    await later.pool.callTool("tracker", "find", {});
+    await using last = await opened();
+    expect(last.pool.fault("tracker")).toBeUndefined();
   });
 });

@@ -228,15 +228,19 @@ async function plannedText({ dryRun }: Outcome): Promise<string> {
   return dryRunText(dryRun);
 }
 
-/** After a call of a server that is down: all servers that are down and that neither an answer nor the error has named. */
+/**
+ * After a call of a server that is down: all servers that are down and that neither an answer nor the error has named. Those that were down
+ * last time may work, and are told only to a program that has called them.
+ */
 function downAfter(outcome: Outcome, app: App, mentioned = new Set<string>()): string {
   const failing = Object.entries(outcome.receipt.tools).flatMap(([id, { failures }]) => (failures > 0 ? [id] : []));
   const down = failing.length > 0 ? downServers(app) : [];
   const isCalled = ({ server }: DownServer) => failing.some((id) => id.startsWith(`${server}.`));
   if (!down.some(isCalled)) return "";
   const message = outcome.ok || !isServerDown(outcome.error.code) ? "" : outcome.error.message;
-  const due = down.filter(({ server }) => !mentioned.has(server) && !message.includes(`"${server}"`));
-  for (const { server } of down) mentioned.add(server);
+  const told = down.filter((each) => !each.isPast || isCalled(each));
+  const due = told.filter(({ server }) => !mentioned.has(server) && !message.includes(`"${server}"`));
+  for (const { server } of told) mentioned.add(server);
   return downText(due);
 }
 

@@ -13,7 +13,7 @@ export interface Project extends TemporaryFolder {
   /** Writes the config with these servers, in this order. */
   configure(servers: Record<string, object>): void;
   /** An app with the current files, like that of the next command. */
-  open(): Promise<App>;
+  open(more?: Partial<ConstructorParameters<typeof App>[2]>): Promise<App>;
   /** The entry of a server with these tools. Calling it again with the same name replaces the tools. Their definitions are not locked. */
   offering(name: string, tools: Record<string, object>): object;
 }
@@ -25,11 +25,12 @@ export function project(): Project {
     ...folder,
     registry: join(folder.path, ".claudikins", "registry"),
     configure: (mcpServers) => void folder.write("claudikins.json", { mcpServers }),
-    open: async () =>
+    open: async (more = {}) =>
       new App(await loadConfig({ cwd: folder.path, env }), new Sandbox({ keptWorkers: 0 }), {
         env,
         cwd: folder.path,
         log: silentLog,
+        ...more,
       }),
     offering(name, tools) {
       const list = Object.entries(tools).map(([tool, more]) => ({
