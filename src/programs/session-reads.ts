@@ -36,7 +36,12 @@ export async function callerOf(
   const reader = within ?? (await readsOf(starter, parts));
   // The model of this session has not written a program with labels, and has not chosen its words.
   const written = program?.labels?.length ? "" : source;
-  return { reads: reader.program(id, written), reader, agent: { name, version }, owner: ownerOf(starter) };
+  return {
+    reads: reader.program(id, written, program !== undefined),
+    reader,
+    agent: { name, version },
+    owner: ownerOf(starter),
+  };
 }
 
 interface AskedProgram {

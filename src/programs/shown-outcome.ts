@@ -17,7 +17,7 @@ export async function noteShown(outcome: Outcome, program: ProgramReads, to: Ses
   for (const [source, leaves] of found) {
     const reads = source === undefined ? own : own.filter((each) => each.source === source);
     const json = JSON.stringify(leaves);
-    await to.add(reads, { size: json.length, text: () => json });
+    await to.add(reads, { size: json.length, text: () => json, shownBy: program.shownBy });
   }
 }
 

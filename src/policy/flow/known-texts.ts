@@ -11,6 +11,8 @@ export type DataLabel = Exclude<Label, "public">;
 export interface Origin {
   source: string;
   labels: ReadonlySet<DataLabel>;
+  /** The text of the program whose outcome it is, if the model has sent that program. */
+  shownBy?: string | undefined;
 }
 
 /** The server of a source such as `crm.get_customer`. */

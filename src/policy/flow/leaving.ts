@@ -385,8 +385,11 @@ function isEncoded(text: string, reads: SessionReads): boolean {
   });
 }
 
+/** What an earlier run of the same program has shown is left out. */
 function textsOf(reads: SessionReads, label: DataLabel): KnownText[] {
-  return reads.allTexts.flatMap((texts) => texts.of(label));
+  const all = reads.allTexts.flatMap((texts) => texts.of(label));
+  const own = reads instanceof ProgramReads ? reads.shownBy : undefined;
+  return own === undefined ? all : all.filter(({ origin }) => origin.shownBy !== own);
 }
 
 function sourcesText(sources: readonly string[]): string {

@@ -20,6 +20,8 @@ export interface ReadText {
   /** About its length, in characters. */
   size: number;
   text: () => string;
+  /** See `Origin`. */
+  shownBy?: string | undefined;
 }
 
 /** Keeps what was read, so that it outlives the process. */
@@ -122,7 +124,7 @@ export class SessionReads {
     const labels = new Set(reads.map(({ label }) => label));
     const [first] = reads;
     if (!first) return;
-    if (text) this.texts.add({ source: first.source, labels }, text.size, text.text);
+    if (text) this.texts.add({ source: first.source, labels, shownBy: text.shownBy }, text.size, text.text);
     else this.texts.addUnknown(labels);
   }
 
@@ -131,9 +133,9 @@ export class SessionReads {
     this.#labels = new Set(this.own.map(({ label }) => label));
   }
 
-  /** The reads of a program of the session, with this text. */
-  program(id: string, source: string): ProgramReads {
-    return new ProgramReads(this, this.keeper, id, source);
+  /** The reads of a program of the session, with this text. Whoever calls a saved program may give it other data in each run. */
+  program(id: string, source: string, isSaved = false): ProgramReads {
+    return new ProgramReads(this, this.keeper, id, { source, isSaved });
   }
 }
 
@@ -142,13 +144,24 @@ export class ProgramReads extends SessionReads {
   readonly id: string;
   readonly #within: SessionReads;
   readonly #source: string;
+  /**
+   * The text by which its outcome is known again. A program that is run again, such as after a dry run, makes the same texts again, of data
+   * that it reads again.
+   */
+  readonly shownBy: string | undefined;
   #letters: string | undefined;
   #isKept = false;
   /** The data and the places that a person has allowed. */
   readonly allowed = new Set<string>();
 
-  constructor(within: SessionReads, keeper: ReadKeeper | undefined, id: string, source: string) {
+  constructor(
+    within: SessionReads,
+    keeper: ReadKeeper | undefined,
+    id: string,
+    { source, isSaved }: { source: string; isSaved: boolean },
+  ) {
     super(keeper);
+    this.shownBy = isSaved ? undefined : source;
     this.#within = within;
     this.id = id;
     this.#source = source;

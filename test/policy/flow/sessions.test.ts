@@ -61,6 +61,28 @@ test("an execution that is stored keeps what its session had read before and rea
   });
 });
 
+test("what an earlier run of a program has shown is no data for its next run, and for every other program", () => {
+  const session = new SessionReads();
+  const source = "send(`Dear ${name}, you ordered for ${total}`)";
+  const plan = JSON.stringify(["Dear Ada, you ordered for 35,804.35"]);
+  const { shownBy } = session.program("dry", source);
+  void session.add([secret, stranger], { size: plan.length, text: () => plan, shownBy });
+  const why = (reads: SessionReads) =>
+    leavingIn({
+      ...call,
+      args: { body: "Dear Ada, you ordered for 35,804.35" },
+      labels: new Set(["public"]),
+      reads,
+      mode: "ask",
+    })?.why;
+  expect(why(session.program("real", source))).toBeUndefined();
+  const repeats = expect.stringContaining("repeat private data (crm.get:");
+  expect(why(session.program("other", `${source};`))).toEqual(repeats);
+  // A saved program may get the data as its input.
+  expect(why(session.program("saved", source, true))).toEqual(repeats);
+  expect(why(session)).toEqual(repeats);
+});
+
 test("the reason for the agent has the sources of the data, and not the data", () => {
   const reads = new SessionReads();
   const text = JSON.stringify({
