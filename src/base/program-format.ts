@@ -12,7 +12,7 @@ import { version } from "./version.ts";
  * `test/programs/program-format.test.ts` fails for such a change. The cost of a higher number: each user's earlier executable is kept for as
  * long as a program waits that it has saved. The cost of a number that was not raised: such programs continue over a wrong memory, and crash.
  */
-const sourceFormat = 4;
+const sourceFormat = 5;
 
 /** The build can choose another one for tests. */
 export const programFormat: number = builtIn?.programFormat ?? sourceFormat;

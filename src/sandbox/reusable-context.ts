@@ -4,8 +4,7 @@
  */
 import type { Lifetime, QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
-import { DirectCall } from "./engine/direct-call.ts";
-import { DirectFunction } from "./engine/direct-function.ts";
+import { DirectCall, DirectFunction } from "./engine/direct-call.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./engine/memory-runs.ts";
 import { pageBytes, type ReadyMemory, Remembered, sharedPart } from "./engine/remembered.ts";

@@ -11,9 +11,8 @@ import { toClaudikinsError } from "../base/errors.ts";
 import type { RequestingAgent } from "../programs/asker.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
 import type { HostRequest } from "./host-request.ts";
-import { taskAfterMs } from "./limits.ts";
+import { progressGapMs, taskAfterMs } from "./limits.ts";
 import { observedAnswer } from "./observed-answer.ts";
-import { ProgressReporter } from "./progress.ts";
 import { SessionCount } from "./session-count.ts";
 import { servedSkills } from "./skills/served-skills.ts";
 import { type Surface, toolsFor } from "./surface.ts";
@@ -143,4 +142,47 @@ function reporterOf({ sendProgress, task }: HostRequest): ProgressReporter | und
     task?.onStatus(message);
     sendProgress?.({ progress, message });
   });
+}
+
+/**
+ * Sends `notifications/progress` for one call. The notifications stay in order, are limited in rate, include the last one, and end
+ * before the answer.
+ */
+export class ProgressReporter {
+  readonly #send: (progress: number, message: string) => void;
+  #count = 0;
+  #message = "";
+  #sent = 0;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #ended = false;
+
+  constructor(send: (progress: number, message: string) => void) {
+    this.#send = send;
+  }
+
+  /** Reports one more step. If steps come too fast, only the last one is sent, with the number of all. */
+  report(message: string): void {
+    if (this.#ended) return;
+    this.#count += 1;
+    this.#message = message;
+    const restMs = this.#sentAt + progressGapMs - performance.now();
+    if (restMs <= 0) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), restMs);
+  }
+
+  /** Call this before the answer is sent. */
+  end(): void {
+    if (this.#count > this.#sent) this.#flush();
+    clearTimeout(this.#timer);
+    this.#ended = true;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sent = this.#count;
+    this.#sentAt = performance.now();
+    this.#send(this.#count, this.#message);
+  }
 }

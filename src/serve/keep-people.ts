@@ -1,15 +1,18 @@
 /** Deletes what is kept of people who were not here for long, and the copies of files that were deleted elsewhere. */
 
+import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { dayMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
+import { foldersOfPerson } from "../config/person-folders.ts";
 import { savedProgramsOfAll } from "../config/saved-programs-place.ts";
+import type { FileRows } from "../store/files.ts";
 import type { Store } from "../store/store.ts";
 import { deletePerson } from "./delete-person.ts";
 import { peopleTidyMs } from "./limits.ts";
-import { removeCopies } from "./remove-copies.ts";
 
 /** What it needs of the app. */
 interface Kept {
@@ -68,4 +71,22 @@ async function deleteUnseen(
   } catch (error) {
     log.warn(`Cannot delete what is kept of people who were not seen: ${messageOf(error)}`);
   }
+}
+
+/** A folder in which something has changed since belongs to a person who has come back. `shared` is as for `deletePerson`. */
+async function removeCopies(files: FileRows, config: string, shared: () => Promise<readonly string[]>): Promise<void> {
+  const cleared = await files.cleared(config);
+  if (cleared.length === 0) return;
+  const places = await shared();
+  for (const { person, clearedAt } of cleared) {
+    for (const folder of foldersOfPerson(places, { id: person })) {
+      if (lastChangeIn(folder) <= clearedAt) rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+/** In milliseconds since 1970. */
+function lastChangeIn(folder: string): number {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return ["", ...names].reduce((last, name) => Math.max(last, lstatSync(join(folder, name)).mtimeMs), 0);
 }

@@ -49,11 +49,7 @@ function write(file: string, note: object, env: Environment): void {
 }
 
 export function forgetFailure(server: ServerConfig, env: Environment): void {
-  try {
-    rmSync(fileOf(server, env), { force: true });
-  } catch {
-    // The folder may be read-only.
-  }
+  remove(fileOf(server, env));
 }
 
 /** Undefined if the last connection of this entry, by any process, was made. */
@@ -69,9 +65,14 @@ export function lastFailure(server: ServerConfig, env: Environment): BrokenState
 
 /** `count` is the number of refused calls in a row. */
 export function noteRefusals(server: ServerConfig, count: number, env: Environment): void {
-  if (count > 0) return write(fileOf(server, env, "refused"), { count, since: Date.now() }, env);
+  const file = fileOf(server, env, "refused");
+  if (count > 0) write(file, { count, since: Date.now() }, env);
+  else remove(file);
+}
+
+function remove(file: string): void {
   try {
-    rmSync(fileOf(server, env, "refused"), { force: true });
+    rmSync(file, { force: true });
   } catch {
     // The folder may be read-only.
   }

@@ -1,4 +1,7 @@
 /** Opens the connection to each server when it is needed, and keeps it: one for all callers. */
+
+import { existsSync } from "node:fs";
+import { basename, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ClientCapabilities } from "@modelcontextprotocol/client";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
@@ -7,9 +10,11 @@ import { changed } from "../base/log.ts";
 import { didYouMean } from "../base/near-names.ts";
 import { metaWith, type TraceContext } from "../base/trace-context.ts";
 import { usesOwn } from "../config/credentials.ts";
+import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
 import type { Label } from "../config/policy.ts";
+import { hasReference } from "../config/secrets/references.ts";
 import { unlessAborted } from "./abort.ts";
 import { allNeighbours, type Neighbours } from "./box/neighbours.ts";
 import type { CallOptions } from "./call-options.ts";
@@ -20,10 +25,11 @@ import type { HeadersHelper } from "./headers-helper.ts";
 import { forgetFailure, lastFailure, lastRefusals, noteFailure, noteRefusals } from "./last-failures.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
 import { rootsMs } from "./limits.ts";
-import { foreseenFailure } from "./missing-program.ts";
+import { missingFile } from "./missing-module.ts";
 import type { Notice } from "./notices.ts";
 import { withOwnKeys } from "./own-keys.ts";
 import { entryEnvironment } from "./person-identity.ts";
+import { missingCommand } from "./process-group.ts";
 import type { Request } from "./request.ts";
 import type { Responder } from "./responder.ts";
 import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts";
@@ -329,4 +335,41 @@ function inTrace(request: Request, trace: TraceContext | undefined): Request {
 /** Revisions are dates. */
 function eraOf(revision = ""): Era {
   return revision >= "2026" ? "2026" : "2025";
+}
+
+/** Sees without starting a server that it cannot start, because its command or its program does not exist. */
+interface Foreseen {
+  why: string;
+  hint: string;
+  missing?: string | undefined;
+}
+
+/** Programs that run the file which their first argument names. */
+const runtimes = /^(?:node|bun|deno|python[\d.]*|ruby|perl)$/;
+
+/** Undefined if the server may well start. `cwd` is the working directory of servers that name none. */
+export function foreseenFailure(
+  server: ServerConfig,
+  { env, cwd }: { env: Environment; cwd: string },
+): Foreseen | undefined {
+  // Windows finds commands differently.
+  if (server.url !== undefined || server.mistake || server.needs.length > 0 || process.platform === "win32")
+    return undefined;
+  const { name, command, args } = server;
+  if (hasReference([command, args, server.cwd])) return undefined;
+  const folder = server.cwd ?? cwd;
+  // Every server inherits the path.
+  const paths = [server.env["PATH"], env["PATH"]];
+  const isThere = command.includes("/") ? existsSync(resolve(folder, command)) : isOnPath(command, paths);
+  if (!isThere) return missingCommand(command);
+  const [file = ""] = args;
+  if (!runtimes.test(basename(command)) || !isAbsolute(file) || existsSync(file)) return undefined;
+  const { why, hint, path } = missingFile(file, name);
+  return { why, hint, missing: path };
+}
+
+/** Without any path, the system looks in folders of its own. */
+function isOnPath(command: string, paths: readonly (string | undefined)[]): boolean {
+  const given = paths.filter((each) => each !== undefined);
+  return given.length === 0 || given.some((each) => Bun.which(command, { PATH: each }) !== null);
 }

@@ -99,7 +99,7 @@ return found.flat().map(({ id, problem }) => [id, problem]);`;
 });
 
 describe("in a shell, after earlier commands have met the problem", () => {
-  // Those of the session count too.
+  // The two calls of the session count too.
   const refusedAgain = refused.replace("last 2 calls", "last 4 calls");
   beforeAll(async () => {
     for (const tool of ["tracker.find", "tracker.find", "shop.weigh", "desk.echo"]) await run("call", tool);

@@ -13,7 +13,7 @@ import type {
   VariableDeclarator,
 } from "acorn";
 import { full } from "acorn-walk";
-import { parseProgram } from "../../src/sandbox/code/parse-program.ts";
+import { parseProgram } from "../../src/sandbox/code/transpile.ts";
 import { cli } from "../cli/in-memory.ts";
 import { root } from "../support/claudikins.ts";
 import { entries } from "../support/command-json.ts";

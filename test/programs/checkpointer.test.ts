@@ -9,8 +9,8 @@ import type { OpenCall, SavedExecution } from "../../src/sandbox/checkpoint-cont
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Pages } from "../../src/sandbox/program-image.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { StoreWriter } from "../../src/store/sqlite/execution-rows.ts";
 import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
-import { StoreWriter } from "../../src/store/sqlite/writer.ts";
 import { eventually } from "../support/eventually.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 

@@ -16,8 +16,8 @@ import { stateOf } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { pagesOf, StateParts } from "../../src/sandbox/program-image.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { StoreWriter } from "../../src/store/sqlite/execution-rows.ts";
 import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
-import { StoreWriter } from "../../src/store/sqlite/writer.ts";
 import { root } from "../support/claudikins.ts";
 import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
@@ -55,9 +55,9 @@ test("the engine, the fresh memory and the way in which memory is written are th
     fresh: digestOf(fresh),
     writers: digestOf(...writers.map(codeOf)),
   }).toEqual({
-    format: 4,
+    format: 5,
     engine: "5935a2dd4675a783",
-    fresh: "9ef9352a4eb8342b",
+    fresh: "330d802460554882",
     writers: "38edcf2c9833f929",
   });
 });
@@ -111,7 +111,7 @@ test("the host's part of a program has the shape of the format", async () => {
   const failed = { failures: "number", failure: "undefined" };
   const line = { level: "string", text: "string" };
   expect(found).toEqual({
-    format: 4,
+    format: 5,
     image: {
       manifest: {
         version: "number",

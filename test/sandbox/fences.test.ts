@@ -1,6 +1,6 @@
 /** Code in Markdown fences. */
 import { describe, expect, test } from "bun:test";
-import { onlyFence, withoutFences } from "../../src/sandbox/code/fences.ts";
+import { onlyFence, withoutFences } from "../../src/sandbox/code/transpile.ts";
 
 describe("a text that is one fence", () => {
   test.each([

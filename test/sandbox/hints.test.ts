@@ -1,6 +1,6 @@
 /** Unclear errors of the engine get a hint, from the code, the tools and their results. */
 import { afterAll, expect, test } from "bun:test";
-import { otherLanguage } from "../../src/sandbox/code/other-languages.ts";
+import { otherLanguage } from "../../src/sandbox/code/unreadable.ts";
 import type { BindingCall, Bindings } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { someLimits } from "./some-limits.ts";

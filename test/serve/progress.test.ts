@@ -1,6 +1,6 @@
 /** Progress for the host is limited in rate, and the last report is always sent before the answer. */
 import { expect, test } from "bun:test";
-import { ProgressReporter } from "../../src/serve/progress.ts";
+import { ProgressReporter } from "../../src/serve/code-session.ts";
 import { eventually } from "../support/eventually.ts";
 
 function reporter() {

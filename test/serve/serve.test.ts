@@ -65,7 +65,7 @@ test("serve has two tools, and instructions that name the servers; with the demo
         "inputSchema": {
           "properties": {
             "detail": {
-              "description": "names: a line each; full: whole descriptions, and schemas instead of types",
+              "description": "names: a line each; full: whole descriptions and schemas",
               "enum": [
                 "names",
                 "signatures",

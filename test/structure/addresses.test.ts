@@ -14,7 +14,7 @@ const resolved: Record<string, string> = {
   "page/people/connect.ts: new URL(connectedPath, base)": "a constant",
   'page/people/connect.ts: new URL(search, "http://localhost")':
     "a query, which begins with a question mark; never fetched",
-  "sandbox/guest/node/url.ts: new URL(to, from)": "inside the sandbox, which has no network",
+  "sandbox/guest/modules.ts: new URL(to, from)": "inside the sandbox, which has no network",
   "serve/http/front-door.ts: new URL(path, this.#server.url)": "a constant",
   "servers/auth/discovery.ts: URL.parse(named, server.href)": "a server; the request is checked by `checkReach`",
   'servers/auth/discovery.ts: new URL("/", server)': "a constant",

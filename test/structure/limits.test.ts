@@ -31,7 +31,7 @@ const setElsewhere: Record<string, string> = {
   "sandbox/engine/remembered.ts: pageBytes": "the format of images",
   "sandbox/engine/remembered.ts: systemPageBytes": "the pages of the system",
   "serve/surface-tokens.ts: definitionTokens": "measured; a test counts them",
-  "servers/job-object.ts: limitsBytes": "a structure of Windows",
+  "servers/process-group.ts: limitsBytes": "a structure of Windows",
 };
 
 /** Values of settings that a config leaves out, factors between units, and the guest, whose script must not change lightly. */

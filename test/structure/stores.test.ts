@@ -34,6 +34,7 @@ const tables: Record<string, Kept> = {
   approvalarguments: { owner: "that of its approval", labels: "shown to people only" },
   approvaldoors: { owner: "that of its approval", labels: noData },
   approvalpeople: { owner: "that of its approval", labels: noData },
+  approvalreasons: { owner: "that of its approval", labels: noData },
   records: ofOperator("in the record: a program that is saved of it keeps them"),
   counts: ofOperator("numbers by tool"),
   audit: ofOperator("digests of arguments; names of programs, tools and people"),

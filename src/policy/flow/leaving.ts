@@ -11,11 +11,12 @@ import {
   maxSoughtLetters,
   minAddressLetters,
   minCodeLength,
+  minCodeLetters,
+  minEncodedChars,
   minPieceLetters,
   minWordLetters,
   pieceLetters,
 } from "../limits.ts";
-import { codesIn, decodedForms } from "./encodings.ts";
 import { type DataLabel, type Found, type KnownText, serverOf } from "./known-texts.ts";
 import { lettersOf, wordsIn } from "./letters.ts";
 import { type DataRecord, linkedRecords, namesRecord } from "./records.ts";
@@ -385,7 +386,7 @@ function isEncoded(text: string, reads: SessionReads): boolean {
   });
 }
 
-/** What an earlier run of the same program has shown is left out. */
+/** Leaves out the outcomes of earlier runs of the same program. */
 function textsOf(reads: SessionReads, label: DataLabel): KnownText[] {
   const all = reads.allTexts.flatMap((texts) => texts.of(label));
   const own = reads instanceof ProgramReads ? reads.shownBy : undefined;
@@ -396,4 +397,33 @@ function sourcesText(sources: readonly string[]): string {
   const names = [...new Set(sources)];
   const shown = names.slice(0, 4);
   return [...shown, ...(names.length > shown.length ? [`and ${names.length - shown.length} more`] : [])].join(", ");
+}
+
+/** Texts that may hold others in another form. */
+const code = new RegExp(`[A-Za-z0-9+/=_-]{${minEncodedChars},}`, "g");
+
+/** The parts of a text that look like base64 or hex. */
+export function codesIn(text: string): string[] {
+  return (text.match(code) ?? []).filter(isMixed);
+}
+
+/** Digits among letters in no order, as in base64 and hex. */
+function isMixed(code: string): boolean {
+  const changes = code.match(/[A-Z][a-z]*[0-9]|[0-9][a-z]*[A-Z]|[0-9][a-f]|[a-f][0-9]/g) ?? [];
+  return changes.length >= minCodeLetters;
+}
+
+/** The texts that a text may stand for: turned around, rotated or decoded. */
+function decodedForms(text: string): string[] {
+  const turned = [...text].reverse().join("");
+  const rotated = text.replace(/[a-z]/gi, (letter) => {
+    const base = letter <= "Z" ? 65 : 97;
+    return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
+  });
+  const tokens = text.match(/[A-Za-z0-9+/=_-]{8,}/g) ?? [];
+  const bytes = tokens.flatMap((token) => [
+    Buffer.from(token, "base64").toString("utf8"),
+    ...(/^(?:[0-9a-f]{2})+$/i.test(token) ? [Buffer.from(token, "hex").toString("utf8")] : []),
+  ]);
+  return [turned, rotated, ...bytes];
 }

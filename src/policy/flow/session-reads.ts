@@ -133,7 +133,7 @@ export class SessionReads {
     this.#labels = new Set(this.own.map(({ label }) => label));
   }
 
-  /** The reads of a program of the session, with this text. Whoever calls a saved program may give it other data in each run. */
+  /** The reads of a program of the session, with this text. A saved program may get other data in each run. */
   program(id: string, source: string, isSaved = false): ProgramReads {
     return new ProgramReads(this, this.keeper, id, { source, isSaved });
   }

@@ -1,11 +1,11 @@
 /** Counts in this process and writes the counts from time to time. It never fails. */
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { dayMs } from "../../base/units.ts";
 import type { Store } from "../../store/store.ts";
-import { countsAfterMs } from "../limits.ts";
-import { type CountedUse, Counts, type Sums } from "./counts.ts";
-import { addCounts, readCounts, utcDayOf } from "./store.ts";
-import { toolWeights } from "./tool-weights.ts";
+import { countsAfterMs, halfLifeDays } from "../limits.ts";
+import { type CountedUse, Counts, type EntryUse, type Sums } from "./counts.ts";
+import { addCounts, type Periods, readCounts, utcDayOf } from "./store.ts";
 
 interface LedgerOptions {
   /** Where the counts are kept; undefined if nothing is counted. */
@@ -124,4 +124,37 @@ export class Ledger {
       this.#inWriting = undefined;
     }
   }
+}
+
+/**
+ * The weight of each tool of a server's entry that was called with success, by name. Recent uses count more, and each doubling of the calls
+ * of a day counts as much as the one before. Past weeks are counted if there are any, else past days, else today: so the weights of a
+ * tool in use change once a week.
+ */
+export function toolWeights(periods: Periods, entry: string, now: Date): Map<string, number> {
+  const uses = [...periods].flatMap(([period, { entries }]) => [...(entries.get(entry) ?? [])].map(useIn(period)));
+  const end = [mondayOf(now), utcDayOf(now)].find((day) => uses.some(({ period }) => period < day));
+  const weights = new Map<string, number>();
+  for (const { period, tool, successes } of uses) {
+    if (successes <= 0 || (end !== undefined && period >= end)) continue;
+    const age = end === undefined ? 0 : (Date.parse(end) - Date.parse(lastDayOf(period))) / dayMs;
+    const weight = Math.log2(1 + successes) * 0.5 ** (age / halfLifeDays);
+    weights.set(tool, (weights.get(tool) ?? 0) + weight);
+  }
+  return weights;
+}
+
+const useIn =
+  (period: string) =>
+  ([tool, { calls, failures }]: [string, EntryUse]) => ({ period, tool, successes: calls - failures });
+
+/** The Monday of a date's week, in UTC. */
+function mondayOf(date: Date): string {
+  const daysAgo = (date.getUTCDay() + 6) % 7;
+  return utcDayOf(new Date(date.getTime() - daysAgo * dayMs));
+}
+
+/** The day of a period that is a day; a late day of a month or a year. */
+function lastDayOf(period: string): string {
+  return period + ["-12-28", "-28", ""][period.split("-").length - 1];
 }

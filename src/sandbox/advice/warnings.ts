@@ -1,12 +1,27 @@
 /** Warnings about a program that succeeded although it is certainly wrong. Loaded only when its outcome looks wrong. */
-import { bare, isFunction, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
-import type { Tree } from "../ast/tree.ts";
+
+import type { CallExpression, Literal } from "acorn";
+import { objectAt } from "../../base/json-object.ts";
+import { misspelling } from "../../base/near-names.ts";
+import {
+  bare,
+  type FunctionNode,
+  isCall,
+  isFunction,
+  isMember,
+  isWithin,
+  methodName,
+  type Node,
+  propertyName,
+} from "../ast/nodes.ts";
+import { isSameName } from "../ast/tool-names.ts";
+import type { Binding, Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
-import { maxWarnings } from "../limits.ts";
+import { maxChoices, maxWarnings } from "../limits.ts";
 import type { ProgramOutput } from "../suspect-output.ts";
-import { neverTrue } from "./comparisons.ts";
-import { lostWork } from "./lost-work.ts";
+import { mayNotHaveRun } from "./guards.ts";
+import { areTexts } from "./shapes.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 import { circular, mapAsObject, missing, nanCauses } from "./wrong-output.ts";
 
@@ -102,4 +117,141 @@ function nothingRan({ json, notes, logs, displayed }: ProgramOutput, { tree, val
 function isValue(name: Node | undefined, tree: Tree): boolean {
   const parent = name && tree.parent(bare(name));
   return parent?.type === "ReturnStatement" || parent?.type === "ExpressionStatement";
+}
+
+/** Variables that work without an await changed after the program had read them. */
+function lostWork({ notes }: ProgramOutput, { tree }: Surroundings): string[] {
+  if (!notes?.late) return [];
+  return tree.all("ExpressionStatement").flatMap(({ expression }) => {
+    const call = bare(expression);
+    const [callback] = isCall(call) ? call.arguments : [];
+    const method = methodName(call) ?? "";
+    const isCallback = /^(?:forEach|map)$/.test(method) && isFunction(callback);
+    const work = isCallback ? callback : isCall(call) ? tree.onlyFunction(call.callee) : undefined;
+    if (!isCall(call) || !work?.async) return [];
+    const lost = changedIn(work, tree).find((change) => isReadAfter(change, call, tree));
+    if (!lost) return [];
+    const line = tree.line(call.callee);
+    const why = `${lost.binding.name} was read before its calls finished.`;
+    return method === "forEach"
+      ? `line ${line}: forEach does not wait for an async callback: ${why} Write for (const … of …) with await, or await Promise.all(list.map(async …)).`
+      : `line ${line}: ${tree.text(call.callee)}(…) is not awaited: ${why} Put await in front of it.`;
+  });
+}
+
+interface Change {
+  binding: Binding;
+  /** The variable gets another value; a list or a map only grows. */
+  replaced: boolean;
+}
+
+/** Variables from outside the function that it changes. */
+function changedIn(work: FunctionNode, tree: Tree): Change[] {
+  const isOwn = (name: Node) => {
+    const parent = tree.parent(name);
+    return parent?.type === "VariableDeclarator" && parent.id === name && isWithin(name, work);
+  };
+  return tree.nodes.flatMap((node) => {
+    const target = isWithin(node, work.body) ? targetOf(node) : undefined;
+    const changed = isMember(target) ? target.object : target;
+    const binding = changed && tree.binding(changed);
+    if (!binding || binding.references.some(isOwn)) return [];
+    return [{ binding, replaced: changed === target }];
+  });
+}
+
+/** What a node changes: `x` of `x = 1` and `x++`, `x.push` of `x.push(1)`. */
+function targetOf(node: Node): Node | undefined {
+  if (node.type === "AssignmentExpression") return node.left;
+  if (node.type === "UpdateExpression") return node.argument;
+  return isCall(node) && /^(?:push|set|add|unshift)$/.test(methodName(node) ?? "") ? node.callee : undefined;
+}
+
+/** A list that is only returned is complete when it is shown, but its length is read too early. */
+function isReadAfter({ binding, replaced }: Change, call: CallExpression, tree: Tree): boolean {
+  return binding.references.some((each) => {
+    if (each.start < call.end) return false;
+    const parent = tree.parent(each);
+    return replaced || isMember(parent) || isCall(parent) || parent?.type === "TemplateLiteral";
+  });
+}
+
+/**
+ * Certain if the values differ from the string only in their spelling, or if the server declares the choices, the string
+ * is none of them, and the program found nothing.
+ */
+function neverTrue({ json = "", logs }: ProgramOutput, around: Surroundings): string[] {
+  const { tree, values } = around;
+  const isEmpty = logs.length === 0 && /^(?:|0|\[\]|\{\}|null|""|\{"\w+":(?:0|\[\])\})$/.test(json);
+  const all = tree.nodes.flatMap(comparisonsIn);
+  return all.flatMap((comparison) => {
+    const { node, property, wanted, isEqual } = comparison;
+    const seen = [...new Set(values.of(property)?.values)];
+    if (seen.length === 0 || seen.length > maxChoices || !areTexts(seen) || mayNotHaveRun(property, around)) return [];
+    const declared = isMember(property) ? choicesOf(propertyName(property) ?? "", around, seen) : undefined;
+    const choices = declared ?? seen;
+    // Programs that try several spellings may include one that exists.
+    const tried = [wanted, ...alternatives(comparison, all, tree)];
+    const isMisspelt = choices.some((each) => isSameName(each, wanted));
+    if (tried.some((each) => choices.includes(each)) || !(isMisspelt || (declared && isEqual && isEmpty))) return [];
+    const near = misspelling(wanted, choices);
+    const listed = choices.slice(0, maxChoices).map((each) => JSON.stringify(each));
+    const meant = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
+    const what = declared ? "it can be" : "it was";
+    return `line ${tree.line(node)}: ${tree.text(property)} is never ${JSON.stringify(wanted)}: ${what} ${listed.join(", ")}.${meant}`;
+  });
+}
+
+/** The strings that the same property is compared with in one condition or switch. */
+function alternatives({ node, property }: Comparison, all: Comparison[], tree: Tree): string[] {
+  const isOuter = ({ type }: Node) => type === "LogicalExpression" || type === "SwitchStatement";
+  const outer = tree.ancestors(node).filter(isOuter).toArray().at(-1) ?? node;
+  const same = all.filter((each) => isWithin(each.node, outer) && tree.text(each.property) === tree.text(property));
+  return same.map((each) => each.wanted);
+}
+
+interface Comparison {
+  node: Node;
+  property: Node;
+  wanted: string;
+  /** The code asks for equality, not for inequality. */
+  isEqual: boolean;
+}
+
+/** `a.b === "c"`, `["c", "d"].includes(a.b)`, and the cases of a switch. */
+function comparisonsIn(node: Node): Comparison[] {
+  if (node.type === "BinaryExpression" && /^[!=]==?$/.test(node.operator)) {
+    const { left, right } = node;
+    const [property, text] = isText(right) ? [left, right] : [right, left];
+    const isEqual = !node.operator.startsWith("!");
+    return isText(text) ? [{ node, property, wanted: text.value, isEqual }] : [];
+  }
+  if (node.type === "SwitchStatement") {
+    return node.cases.flatMap(({ test }) => {
+      return isText(test) ? [{ node: test, property: node.discriminant, wanted: test.value, isEqual: true }] : [];
+    });
+  }
+  if (node.type !== "CallExpression" || methodName(node) !== "includes") return [];
+  const [property] = node.arguments;
+  const list = isMember(node.callee) && node.callee.object.type === "ArrayExpression" ? node.callee.object : undefined;
+  if (!property || !list) return [];
+  return list.elements.filter(isText).map(({ value: wanted }) => ({ node, property, wanted, isEqual: true }));
+}
+
+function isText(node: Node | null | undefined): node is Literal & { value: string } {
+  return node?.type === "Literal" && typeof node.value === "string";
+}
+
+/**
+ * The values that an argument of the same name may have on the called servers, if they include all values that were
+ * seen.
+ */
+function choicesOf(name: string, { namespaces, calls }: Surroundings, seen: string[]): string[] | undefined {
+  const called = namespaces.filter((each) => calls.some(({ tool }) => tool.startsWith(`${each.name}.`)));
+  const functions = called.flatMap((each) => (each.functions === "any" ? [] : each.functions));
+  const fitting = functions.flatMap(({ inputSchema }) => {
+    const choices = objectAt(inputSchema, ["properties", name])["enum"];
+    return Array.isArray(choices) && seen.every((each) => choices.includes(each)) ? choices.map(String) : [];
+  });
+  return fitting.length > 0 ? [...new Set(fitting)] : undefined;
 }

@@ -1,16 +1,14 @@
 /** Turns TypeScript into the body of an async function, and maps its positions back to the original. */
+
+import { Parser, type Program } from "acorn";
 import { Lines, type Position } from "../ast/lines.ts";
 import { Tree } from "../ast/tree.ts";
-import { maxExplainedSyntaxChars, maxProgramChars, maxProgramTokens } from "../limits.ts";
+import { maxExplainedSyntaxChars, maxFenceChars, maxProgramChars, maxProgramTokens } from "../limits.ts";
 import { CheckError } from "./check-error.ts";
 import { Edits } from "./edits.ts";
-import { onlyFence, withoutFences } from "./fences.ts";
-import { mayHaveTypeArguments, parseProgram } from "./parse-program.ts";
-import { rewriteModules } from "./rewrite-modules.ts";
-import { rewriteProgram } from "./rewrite-program.ts";
+import { rewriteModules, rewriteProgram } from "./rewrite-program.ts";
 import { rewriteLongNumbers } from "./rewrite-silent-mistakes.ts";
 import { rewriteTypeScript } from "./rewrite-typescript.ts";
-import { rewriteUsing } from "./rewrite-using.ts";
 
 export interface Transpiled {
   /** Has the same lines as the original. */
@@ -192,4 +190,102 @@ function tooLong(count: number, what: string, most: number): CheckError {
 
 function unreadable(message: string): CheckError {
   return new CheckError({ name: "SyntaxError", message, stack: "" });
+}
+
+/** The code of a text that is one fence and nothing else; any other text unchanged. */
+export function withoutFences(source: string): string {
+  // A `#!` line is not code.
+  if (source.startsWith("#!")) return source.replace(/^.*/, "");
+  const [head, mark] = /^\s*(```|~~~)/.exec(source) ?? [];
+  if (head === undefined || mark === undefined) return source;
+  const start = source.indexOf("\n", head.length) + 1;
+  const end = source.trimEnd().length - mark.length;
+  if (start === 0 || end < start || !source.startsWith(mark, end)) return source;
+  const body = source.slice(start, end);
+  return onSameLines(source.slice(0, start), body.endsWith("\n") ? body.slice(0, -1) : body);
+}
+
+/** The code in the only fence of a text; undefined if there are several or none. */
+export function onlyFence(text: string): { code: string } | undefined {
+  let only: { start: number; end: number } | undefined;
+  let open: number | undefined;
+  for (let at = 0; at < text.length; ) {
+    const next = text.indexOf("\n", at) + 1 || text.length + 1;
+    const line = text.slice(at, Math.min(next - 1, at + maxFenceChars)).trimStart();
+    if (open === undefined) {
+      if (line.startsWith("```")) open = next;
+    } else if (line.trimEnd() === "```") {
+      if (only) return undefined;
+      only = { start: open, end: at };
+      open = undefined;
+    }
+    at = next;
+  }
+  return only && { code: onSameLines(text.slice(0, only.start), text.slice(only.start, only.end)) };
+}
+
+function onSameLines(before: string, code: string): string {
+  return before.replace(/[^\n]/g, "") + code;
+}
+
+/** acorn's flag for the scope of the whole program. */
+const topScope = 1;
+
+interface Scoped {
+  treatFunctionsAsVarInScope(scope: { flags: number }): boolean;
+}
+
+/** Unlike a module, a function body may declare the same function twice: the last declaration counts. */
+const BodyParser = Parser.extend((Base) => {
+  const Scopes = Base as unknown as new (...given: never[]) => Parser & Scoped;
+  class Body extends Scopes {
+    override treatFunctionsAsVarInScope(scope: { flags: number }): boolean {
+      return (scope.flags & topScope) !== 0 || super.treatFunctionsAsVarInScope(scope);
+    }
+  }
+  return Body as unknown as typeof Parser;
+});
+
+/** Throws a SyntaxError with the place as `loc`. */
+export function parseProgram(code: string): Program {
+  return BodyParser.parse(code, {
+    ecmaVersion: "latest",
+    sourceType: "module",
+    allowReturnOutsideFunction: true,
+    allowAwaitOutsideFunction: true,
+  });
+}
+
+/**
+ * Whether JavaScript may mean something else as TypeScript: `f<T>(x)` is a call in TypeScript and two comparisons in
+ * JavaScript. The same holds for `f<T>` before a template or at the end of a line.
+ */
+function mayHaveTypeArguments(tree: Tree): boolean {
+  return tree.all("BinaryExpression").some(({ operator, left, right }) => {
+    if (!operator.startsWith(">") || operator.endsWith("=")) return false;
+    return /[(`\n]/.test(tree.code.slice(left.end, right.start + 1));
+  });
+}
+
+/**
+ * `using x = open(); …` becomes `const held = __using(); try { const x = held.add(open()); … } finally { held.end()
+ * }`.
+ */
+function rewriteUsing(tree: Tree, edits: Edits): void {
+  const using = tree.all("VariableDeclaration").filter(({ kind }) => kind.endsWith("using"));
+  for (const [block, held] of Map.groupBy(using, (each) => tree.parent(each))) {
+    const [first] = held;
+    if (!first || !block || !/^(?:Program|BlockStatement|StaticBlock)$/.test(block.type)) continue;
+    const name = `__held${first.start}`;
+    edits.insert(first.start, `const ${name} = __using(); try { `);
+    for (const { start, kind, declarations } of held) {
+      const keyword = /^(?:await\s+)?using/.exec(tree.code.slice(start))?.[0] ?? "";
+      edits.replace({ start, end: start + keyword.length }, "const");
+      const add = kind === "using" ? "add" : "addAsync";
+      for (const { init } of declarations) if (init) edits.wrap(init, `${name}.${add}(`, ")");
+    }
+    const end = block.type === "Program" ? tree.code.length : block.end - 1;
+    const last = held.every(({ kind }) => kind === "using") ? `${name}.end()` : `await ${name}.endAsync()`;
+    edits.insertLast(end, ` } catch (error) { ${name}.failed(error); } finally { ${last}; }`);
+  }
 }

@@ -2,6 +2,7 @@
 import {
   type InitializeRequest,
   LATEST_PROTOCOL_VERSION,
+  type Notification,
   type Server,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
@@ -12,14 +13,22 @@ import { sha256 } from "../../base/sha256.ts";
 import type { RequestingAgent, Starter } from "../../programs/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
-import { maxSessionTendMs, retryAfterSeconds, streamsOfReplica } from "../limits.ts";
+import { disconnectedAfterMs, maxSessionTendMs, retryAfterSeconds, streamsOfReplica } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
+import { listenerWith } from "../proxy/notices.ts";
 import { createSession } from "../session.ts";
 import { surfaceOf } from "../surface.ts";
-import { appFor, type Caller, clientKey, hasPrivateServers, placesOf, placeToFree, requireValid } from "./clients.ts";
-import { HttpSession } from "./http-session.ts";
+import {
+  appFor,
+  type Caller,
+  type ClientPlace,
+  clientKey,
+  hasPrivateServers,
+  placesOf,
+  placeToFree,
+  requireValid,
+} from "./clients.ts";
 import { HttpRefusal, noSession } from "./refusal.ts";
-import { continueSession } from "./replicas/continue-session.ts";
 import { SessionMemory } from "./replicas/session-memory.ts";
 import type { OwnSession, SharedSessions } from "./replicas/shared-sessions.ts";
 import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
@@ -272,4 +281,72 @@ export class HttpSessions {
 /** The id authenticates a client, so the log contains only its beginning. */
 function shortOf({ sessionId }: SessionTransport): string {
   return sessionId.slice(0, 8);
+}
+
+/** One session at an address: its transport, whose it is, and when its client was there last. */
+class HttpSession implements ClientPlace {
+  readonly transport: SessionTransport;
+  readonly owner: string | undefined;
+  readonly address: string;
+  readonly client: string;
+  usedAt = performance.now();
+  /** When the client was last seen to be connected. */
+  #seenAt = performance.now();
+
+  constructor(transport: SessionTransport, { owner, address }: Caller, client: string) {
+    this.transport = transport;
+    this.owner = owner;
+    this.address = address;
+    this.client = client;
+  }
+
+  get isWorking(): boolean {
+    return this.transport.running > 0;
+  }
+
+  get isInUse(): boolean {
+    return this.transport.isInUse;
+  }
+
+  /** A client that never listens is connected only during its requests, and counts as connected for a while after each. */
+  get isConnected(): boolean {
+    const { isConnected, hasListened } = this.transport;
+    return isConnected || (!hasListened && performance.now() - this.#seenAt < disconnectedAfterMs);
+  }
+
+  /** Its client has sent a request. */
+  use(): void {
+    this.usedAt = performance.now();
+    this.#seenAt = this.usedAt;
+  }
+
+  tend(): void {
+    this.transport.tend();
+    const now = performance.now();
+    if (this.transport.isInUse) this.usedAt = now;
+    if (this.transport.isConnected) this.#seenAt = now;
+  }
+}
+
+/** Brings a session that was taken over to where its client has left it. */
+interface BegunSession {
+  transport: SessionTransport;
+  server: Server;
+  initialize: InitializeRequest["params"];
+  memory: SessionMemory;
+  isDirect: boolean;
+}
+
+/** In direct mode, the client is told to look again at what may have changed meanwhile. Resolves when the session can be used. */
+async function continueSession(begun: BegunSession): Promise<void> {
+  const { transport, server, initialize, memory, isDirect } = begun;
+  await transport.replay({ method: "initialize", params: initialize });
+  transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/initialized" });
+  // Servers may have to start first.
+  const again = Promise.all(memory.requests().map((request) => transport.replay(request)));
+  if (!isDirect) return;
+  const send = (notification: Notification) => void server.notification(notification).catch(() => {});
+  const { listChanged, resourceUpdated } = listenerWith(send);
+  for (const what of ["tools", "prompts", "resources"] as const) listChanged(what);
+  void again.then(() => memory.resources.forEach(resourceUpdated));
 }

@@ -12,10 +12,12 @@ import { directPageSize, maxListenedResources } from "../limits.ts";
 import { observedAnswer } from "../observed-answer.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError, withoutOwnMeta } from "./answers.ts";
+import { usablePrompt } from "./definitions.ts";
+import { KnownLists } from "./known-lists.ts";
 import { messageWith } from "./links.ts";
+import { ExposedNames, type Original } from "./names.ts";
 import { type ChangeListener, type HostLog, ListChanges, type What } from "./notices.ts";
-import { askOptions, type ProxyRequestOptions } from "./observed-request.ts";
-import { ProxiedPrompts } from "./prompts.ts";
+import { askOptions, observedRequest, type ProxyRequestOptions } from "./observed-request.ts";
 import { ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
 
@@ -331,4 +333,41 @@ function textOf(params: JsonObject, key: string): string {
 /** Removes the `_meta` that concerns the agent and us. The `meta` option carries the rest. */
 function withoutMeta({ _meta: _, ...params }: JsonObject): JsonObject {
   return params;
+}
+
+/** The prompts of all servers. */
+class ProxiedPrompts {
+  readonly #names: ExposedNames;
+  readonly lists: KnownLists;
+
+  constructor(app: App, onLate: () => void) {
+    this.#names = new ExposedNames(app.config.prefix, () => app.config.servers.keys());
+    const list = (server: string) => app.pool.listPrompts(server);
+    this.lists = new KnownLists(app, { offer: "prompts", list, usable: usablePrompt, key: "name" }, onLate);
+  }
+
+  async list(signal: AbortSignal): Promise<JsonObject[]> {
+    await this.lists.ask(signal);
+    return this.#named();
+  }
+
+  /** Finds the prompt that the agent names. */
+  find(name: string, signal: AbortSignal): Promise<Original> {
+    return this.#names.find("prompt", name, async () => {
+      await this.lists.askOnce(signal);
+      this.#named();
+    });
+  }
+
+  get({ server, name }: Original, params: JsonObject, options: ProxyRequestOptions): Promise<JsonObject> {
+    return observedRequest(server, { method: "prompts/get", params: { ...params, name } }, options);
+  }
+
+  #named(): JsonObject[] {
+    const all = [...this.lists.known].flatMap(([server, prompts]) =>
+      prompts.map((prompt) => ({ prompt, original: { server, name: String(prompt["name"]) } })),
+    );
+    this.#names.assign(all.map(({ original }) => original));
+    return all.map(({ prompt, original }) => ({ ...prompt, name: this.#names.nameOf(original) }));
+  }
 }

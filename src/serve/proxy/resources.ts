@@ -1,8 +1,10 @@
 /** The resources, templates and skills of all servers, shown with their own URIs and read from the server that has them. */
 
+import { SkillSchema } from "@modelcontextprotocol/core/ext/skills";
 import type { App } from "../../app/app.ts";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { percentDecoded } from "../../base/percent-decoded.ts";
 import {
   isOurs,
   KnownAddresses,
@@ -15,11 +17,10 @@ import {
 } from "./addresses.ts";
 import { hostError, invalidParams, noResource, noSkill } from "./answers.ts";
 import { pageIn, withPage } from "./apps.ts";
-import { usableResource, usableTemplate } from "./definitions.ts";
+import { type Usable, usableResource, usableTemplate } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 import { blocksWith, type Others, othersThan } from "./links.ts";
 import { observedRequest, type ProxyRequestOptions } from "./observed-request.ts";
-import { skillAddresses, usableSkill, withAddresses } from "./skills.ts";
 
 export class ProxiedResources {
   readonly #app: App;
@@ -284,4 +285,60 @@ function noneWhereUnknown(error: unknown): JsonObject[] {
 function severalHave(uri: string, servers: readonly string[]): Error {
   const addresses = servers.map((server) => withServer(server, uri)).join(" or ");
   return invalidParams(`Several servers may have the resource ${uri}. Name the server: ${addresses}`);
+}
+
+/** Skills of servers in direct mode. Many agents check a list as a whole, so entries that the extension does not allow are left out. */
+const suffix = "/SKILL.md";
+
+/** Undefined if the entry breaks a rule of the extension (io.modelcontextprotocol/skills, "Skill Entries") or of Agent Skills. */
+export const usableSkill: Usable = (skill) => {
+  const { success, data } = SkillSchema.safeParse(skill);
+  if (!success) return undefined;
+  const { uri, frontmatter, resources } = data;
+  const { name, description, compatibility, metadata } = frontmatter as typeof frontmatter & JsonObject;
+  const address = plain(uri);
+  const folder = address?.slice(0, -suffix.length) ?? "";
+  const last = folder.split("/").at(-1) ?? "";
+  const isNamed = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) && percentDecoded(last) === name;
+  const isDescribed = isBetween(description, 1_024) && (compatibility === undefined || isBetween(compatibility, 500));
+  const hasTexts = metadata === undefined || (isObject(metadata) && Object.values(metadata).every(isText));
+  if (!address?.endsWith(suffix) || !isNamed || !isDescribed || !hasTexts) return undefined;
+  if (resources === "dynamic") return skill;
+  const files = resources.map((each) => plain(each.uri));
+  const isComplete =
+    files.includes(address) && new Set(files.map((file = "") => percentDecoded(file))).size === files.length;
+  return isComplete && files.every((file) => isIn(folder, file)) ? skill : undefined;
+};
+
+/** The addresses of the skill's files, as far as the entry names them. */
+function skillAddresses({ uri, resources }: JsonObject): string[] {
+  return [...new Set([String(uri), ...(Array.isArray(resources) ? resources.map((each) => String(each.uri)) : [])])];
+}
+
+/** The entry with other addresses. */
+function withAddresses(skill: JsonObject, shown: (uri: string) => string): JsonObject {
+  const { uri, resources } = skill;
+  const files = Array.isArray(resources) ? resources.map((each) => ({ ...each, uri: shown(each.uri) })) : resources;
+  return { ...skill, uri: shown(String(uri)), resources: files };
+}
+
+/** The usual spelling of a URI. Undefined if it is invalid, or has a query or a fragment. */
+function plain(uri: string): string | undefined {
+  const href = URL.parse(uri)?.href;
+  return href && /[?#]/.test(href) ? undefined : href;
+}
+
+function isIn(folder: string, file: string | undefined): boolean {
+  if (!file?.startsWith(`${folder}/`)) return false;
+  const names = file
+    .slice(folder.length + 1)
+    .split("/")
+    .map(percentDecoded);
+  return names.every((name) => name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name));
+}
+
+const isText = (value: unknown) => typeof value === "string";
+
+function isBetween(value: unknown, maxChars: number): boolean {
+  return typeof value === "string" && value !== "" && [...value].length <= maxChars;
 }

@@ -13,12 +13,15 @@ import { agentOfUser, type RequestingAgent } from "../../programs/asker.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
 import type { FollowedExecution } from "../../programs/running-execution.ts";
 import { markOutputs, readOutcome } from "../../programs/session-reads.ts";
-import type { Outcome } from "../../sandbox/contract.ts";
+import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { onAbort } from "../../servers/abort.ts";
 import type { Approval } from "../../store/approval.ts";
+import type { LearnedType } from "../../tools/catalog/observer.ts";
 import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
 import { toolId } from "../../tools/model.ts";
+import { changedPart, tellingPart } from "../../tools/observed/differences.ts";
 import { type DownServer, downServers, downText } from "../../tools/search/down-servers.ts";
+import { formatOf, observedType, resultType } from "../../tools/signature.ts";
 import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
 import { leftToOthers } from "../host-request.ts";
@@ -26,12 +29,12 @@ import {
   backgroundAnswerMs,
   maxCallsChars,
   maxNamedApprovals,
+  maxNewTypes,
   maxWaitingWhyChars,
   patientResumeMs,
   usualAnswerMs,
 } from "../limits.ts";
 import type { ToolCallContext } from "./call-context.ts";
-import { learnedTypes } from "./learned-types.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
@@ -272,4 +275,64 @@ async function contentFor(
     const text = `(the answer has ${receipt.charsOut} characters and could not be shown in time: return or display less)`;
     return textResult(`${text}\n\n${receiptText(receipt)}`);
   }
+}
+
+/** Tells a model the result types that its program was the first to see, so that it need not print results to learn them. */
+interface Answer {
+  receipt: Receipt;
+  /** When the program began, in milliseconds since 1970. */
+  startedAt: number;
+  content: CallToolResult["content"];
+}
+
+/**
+ * New types, each once with the tools that have it, and what has changed in known ones. `said` has the types that the session has been told,
+ * by tool. Types that the answer shows in full are left out.
+ */
+async function learnedTypes(
+  { receipt, startedAt, content }: Answer,
+  { observer }: ToolCatalog,
+  said: Map<string, string>,
+): Promise<string> {
+  if (receipt.calls === 0) return "";
+  const shown = content.map((each) => (each.type === "text" ? each.text : "")).join("\n");
+  const learned = (await observer.learnedSince(startedAt)).flatMap((each) => {
+    const id = toolId(each.server, each.tool.name);
+    const type = Object.hasOwn(receipt.tools, id) ? learnedType(each) : undefined;
+    if (type === undefined || said.get(id) === type) return [];
+    said.set(id, type);
+    return each.before === undefined && isIn(shown, type) ? [] : [{ id, type, isNew: each.before === undefined }];
+  });
+  const lines = [true, false].flatMap((isNew) => {
+    const types = Map.groupBy(
+      learned.filter((each) => each.isNew === isNew),
+      ({ type }) => type,
+    );
+    const all = [...types].map(([type, tools]) => `${tools.map(({ id }) => id).join(", ")} → ${type}`);
+    if (all.length === 0) return [];
+    return [isNew ? "Observed result types:" : "Changed in observed result types:", ...all.slice(0, maxNewTypes)];
+  });
+  return lines.join("\n");
+}
+
+/** The new type, or its changed part. Undefined if it says nothing, or was known without a call. */
+function learnedType({ tool, before }: LearnedType): string | undefined {
+  const { observed = {}, outputSchema, known } = tool;
+  if (before === undefined && !outputSchema && known?.type !== undefined) return undefined;
+  const [type, format] = [resultType(tool), formatOf(tool)];
+  const isSameType = type === resultType({ ...tool, observed: before });
+  if (isSameType && format === formatOf({ ...tool, observed: before })) return undefined;
+  const comment = format === undefined || /sentence/.test(format) ? "" : ` /* ${format} */`;
+  if (isSameType && comment === "") return undefined;
+  if (isSameType || (outputSchema && before === undefined)) return `${type}${comment}`;
+  const part = before ? changedPart(before, observed) : observed;
+  const telling = part && tellingPart(part);
+  if (!telling || (format !== undefined && comment === "")) return undefined;
+  return `${observedType(telling)}${comment}`;
+}
+
+/** Whether an answer names all fields of a type. */
+function isIn(shown: string, type: string): boolean {
+  const names = [...type.matchAll(/([\w$-]+)"?\??: /g)].map(([, name]) => name);
+  return names.length > 0 && names.every((name) => shown.includes(`"${name}"`));
 }

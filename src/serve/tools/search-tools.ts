@@ -37,7 +37,7 @@ export const searchTools: Tool = {
       detail: {
         type: "string",
         enum: [...details],
-        description: "names: a line each; full: whole descriptions, and schemas instead of types",
+        description: "names: a line each; full: whole descriptions and schemas",
       },
     },
   },

@@ -1,23 +1,30 @@
 /** The steps of a sign-in: read the server's challenge, find its authorization server, make the URL, and take the code. */
-
 import { randomBytes } from "node:crypto";
-import { startAuthorization } from "@modelcontextprotocol/client";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LATEST_PROTOCOL_VERSION,
+  PROTOCOL_VERSION_META_KEY,
+  startAuthorization,
+} from "@modelcontextprotocol/client";
+import { durationText } from "../../base/duration.ts";
 import { isSafe } from "../../base/loopback.ts";
+import { version } from "../../base/version.ts";
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { type Endpoint, endpointOf } from "../endpoint.ts";
-import { NetworkFailure, refusal } from "../network-failure.ts";
+import { authProbeMs } from "../limits.ts";
+import { NetworkFailure, noAnswer, refusal } from "../network-failure.ts";
 import { pageAddress } from "../page-address.ts";
-import type { Challenge } from "./challenge.ts";
+import { type Challenge, challengeOf } from "./challenge.ts";
 import { checkIssuer, clientFor, knownClient, type OAuthClient } from "./client.ts";
 import { type CredentialStore, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
-import { probe } from "./probe.ts";
 import { checkReach } from "./reach.ts";
 import { chosenScopes, renew, union } from "./renewal.ts";
 import { type Code, isStranger, type OAuthContext, oauthContextOf, recordOf, revoke, tokensForCode } from "./tokens.ts";
-import { AuthorizationRefused, notOAuth, shortLine, signInHint } from "./words.ts";
+import { AuthorizationRefused, cancelled, notOAuth, shortLine, signInHint, unavailable } from "./words.ts";
 
 export interface SignInRequest {
   server: NetworkServer;
@@ -219,4 +226,88 @@ export async function takeBack(server: NetworkServer, record: SignInRecord, sign
 export function failed(message: string, { server, store }: Pick<SignInRequest, "server" | "store">): NetworkFailure {
   const hint = `Start again: ${signInHint(server.name, store.owner)}`;
   return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint });
+}
+
+/** Asks a server without credentials, to read its challenge: which sign-in it wants. */
+interface ProbeOptions {
+  server: NetworkServer;
+  endpoint: Endpoint;
+  signal: AbortSignal;
+}
+
+interface ProbeAnswer {
+  status: number;
+  challenge: Challenge | undefined;
+  /** The session that the request has started. */
+  session: string | undefined;
+}
+
+/**
+ * The server's response to an unauthorized request. Some servers answer `initialize` without a sign-in, so they are asked for their
+ * tools as well. Throws NetworkFailure.
+ */
+export async function probe(asked: ProbeOptions, url: URL): Promise<Pick<ProbeAnswer, "status" | "challenge">> {
+  const { transport } = asked.server;
+  if (transport !== "auto" && transport !== "http") return send(asked, url);
+  const first = await send(asked, url, message("initialize", { ...handshake, clientInfo, capabilities: {} }));
+  if (isChallenge(first)) return first;
+  const second = await send(asked, url, first.session === undefined ? modernList : listIn(first.session));
+  return isChallenge(second) ? second : first;
+}
+
+const isChallenge = ({ status, challenge }: ProbeAnswer) => status === 401 || challenge !== undefined;
+
+const clientInfo = { name: "claudikins", version };
+const handshake = { protocolVersion: LATEST_PROTOCOL_VERSION };
+const modernVersion = "2026-07-28";
+
+interface Message {
+  body?: string;
+  headers?: Record<string, string>;
+}
+
+function message(method: string, params: object, headers: Record<string, string> = {}): Message {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method, params });
+  return { body, headers: { "content-type": "application/json", ...headers } };
+}
+
+function listIn(session: string): Message {
+  const headers = { "mcp-session-id": session, "mcp-protocol-version": LATEST_PROTOCOL_VERSION };
+  return message("tools/list", {}, headers);
+}
+
+const modernList = message(
+  "tools/list",
+  {
+    _meta: {
+      [PROTOCOL_VERSION_META_KEY]: modernVersion,
+      [CLIENT_INFO_META_KEY]: clientInfo,
+      [CLIENT_CAPABILITIES_META_KEY]: {},
+    },
+  },
+  { "mcp-method": "tools/list", "mcp-protocol-version": modernVersion },
+);
+
+async function send(
+  { endpoint, signal }: ProbeOptions,
+  url: URL,
+  { body, headers: own = {} }: Message = {},
+): Promise<ProbeAnswer> {
+  const limit = AbortSignal.timeout(authProbeMs);
+  const headers = new Headers({ ...endpoint.headers, accept: "application/json, text/event-stream", ...own });
+  try {
+    const response = await fetch(url, {
+      ...(body === undefined ? {} : { method: "POST", body }),
+      headers,
+      redirect: "manual",
+      signal: AbortSignal.any([limit, signal]),
+    });
+    await response.body?.cancel();
+    const session = response.headers.get("mcp-session-id") ?? undefined;
+    return { status: response.status, challenge: challengeOf(response.headers), session };
+  } catch (error) {
+    if (signal.aborted) throw cancelled();
+    if (limit.aborted) throw unavailable(`it did not answer within ${durationText(authProbeMs)}`);
+    throw noAnswer(error, url);
+  }
 }

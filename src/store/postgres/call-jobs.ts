@@ -7,7 +7,6 @@ import type { StoreJobs } from "../jobs.ts";
 import { claimed, lostClaim } from "./claims.ts";
 import type { JobParts, Jobs } from "./job-parts.ts";
 import { jsonOf, type Querying, type Values } from "./querying.ts";
-import { messageOf, type StoredText, textOf } from "./texts.ts";
 
 /** The calls that executions have made, by their numbers, until they are saved. */
 export type NewCalls = Map<string, Map<number, StoreJobs["call"]["input"]>>;
@@ -115,4 +114,28 @@ function rowOf({ isSent, repeatable, ...message }: StoreJobs["call"]["input"]) {
   const { namespace, group, name, line } = message as Place;
   const state = isSent ? "sent" : "made";
   return { call: message.call, state, repeatable, namespace, group, name, line, json, textName, text };
+}
+
+/**
+ * Messages and answers of calls, which are flat objects with at most one text that may be large. That text is stored apart, so that the main
+ * thread neither makes JSON of it nor reads it.
+ */
+interface StoredText {
+  /** JSON of everything else. */
+  json: string;
+  /** The property with the large text, and the text. Null without one. */
+  name: string | null;
+  text: string | null;
+}
+
+export function textOf(message: object): StoredText {
+  const [name, text] =
+    Object.entries(message).find(([, value]) => typeof value === "string" && value.length > largeJsonChars) ?? [];
+  if (name === undefined) return { json: JSON.stringify(message), name: null, text: null };
+  return { json: JSON.stringify({ ...message, [name]: undefined }), name, text: text as string };
+}
+
+export function messageOf({ json, name, text }: StoredText): object {
+  const message = JSON.parse(json) as object;
+  return name === null ? message : { ...message, [name]: text };
 }

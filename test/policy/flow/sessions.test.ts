@@ -61,7 +61,7 @@ test("an execution that is stored keeps what its session had read before and rea
   });
 });
 
-test("what an earlier run of a program has shown is no data for its next run, and for every other program", () => {
+test("the outcome of an earlier run counts as data for every program but the same one", () => {
   const session = new SessionReads();
   const source = "send(`Dear ${name}, you ordered for ${total}`)";
   const plan = JSON.stringify(["Dear Ada, you ordered for 35,804.35"]);

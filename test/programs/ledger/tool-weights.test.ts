@@ -1,8 +1,8 @@
 /** The weights of tools that programs called: recent calls count more, and the weights stay the same for a week. */
 import { describe, expect, test } from "bun:test";
 import { Counts } from "../../../src/programs/ledger/counts.ts";
+import { toolWeights } from "../../../src/programs/ledger/ledger.ts";
 import type { Periods } from "../../../src/programs/ledger/store.ts";
-import { toolWeights } from "../../../src/programs/ledger/tool-weights.ts";
 
 /** Calls of `shop.<tool>` by period. */
 function periodsOf(given: Record<string, Record<string, number>>, failures = 0): Periods {

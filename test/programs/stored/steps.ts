@@ -13,8 +13,8 @@ import type { OpenCall } from "../../../src/sandbox/checkpoint-contract.ts";
 import type { Bindings, Outcome } from "../../../src/sandbox/contract.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { StoreWriter } from "../../../src/store/sqlite/execution-rows.ts";
 import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
-import { StoreWriter } from "../../../src/store/sqlite/writer.ts";
 import { answer, bindingsWith } from "../../sandbox/harness.ts";
 import { someLimits } from "../../sandbox/some-limits.ts";
 

@@ -1,7 +1,7 @@
 /** Direct mode passes on the skills of servers, with the server's name before addresses that several servers have. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
-import { usableSkill } from "../../../src/serve/proxy/skills.ts";
+import { usableSkill } from "../../../src/serve/proxy/resources.ts";
 import { failedRequest, messagesTo, openHost, scripted, type TestHost } from "../../support/host.ts";
 import { openModernHost } from "../../support/modern-host.ts";
 import { processesLeft } from "../../support/process.ts";

@@ -1,6 +1,6 @@
 /** The header of a request that one replica passes on to another. */
 import { expect, setSystemTime, test } from "bun:test";
-import { forwardedOf, forwardHeader, forwardProof } from "../../../src/serve/http/replicas/proof.ts";
+import { forwardedOf, forwardHeader, forwardProof } from "../../../src/serve/http/replicas/replicas.ts";
 
 const key = new Uint8Array(32).fill(7);
 const about = { to: "replica", address: "10.0.0.9" };

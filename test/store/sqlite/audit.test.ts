@@ -7,8 +7,8 @@ import { thisProcess } from "../../../src/store/audit/decider.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
 import { verify } from "../../../src/store/audit/verify.ts";
 import { openLog, record, requireLog } from "../../../src/store/sqlite/audit.ts";
-import { auditLog } from "../../../src/store/sqlite/audit-log.ts";
 import { addEvents } from "../../../src/store/sqlite/audit-table.ts";
+import { auditLog } from "../../../src/store/sqlite/store.ts";
 import { auditTexts, blockAudit, tamper, unblockAudit } from "../../support/audit.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 

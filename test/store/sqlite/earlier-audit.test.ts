@@ -6,7 +6,7 @@ import { sha256 } from "../../../src/base/sha256.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
 import { verify } from "../../../src/store/audit/verify.ts";
 import { record } from "../../../src/store/sqlite/audit.ts";
-import { auditLog } from "../../../src/store/sqlite/audit-log.ts";
+import { auditLog } from "../../../src/store/sqlite/store.ts";
 import { auditTexts } from "../../support/audit.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 

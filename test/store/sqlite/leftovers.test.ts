@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node
 import { dirname, join } from "node:path";
 import { storeFile } from "../../../src/config/locations.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { StoreWriter } from "../../../src/store/sqlite/writer.ts";
+import { StoreWriter } from "../../../src/store/sqlite/execution-rows.ts";
 import { eventually } from "../../support/eventually.ts";
 import { fixture } from "../../support/servers.ts";
 import { type Project, project } from "../../tools/generation/project.ts";
