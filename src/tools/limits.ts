@@ -427,6 +427,9 @@ export const maxAnswerCallChars = 200;
 /** A longer signature is shown as a brief call with the names of the result's fields. */
 export const maxCompanionChars = 200;
 
+/** With so few tools in all, a search that finds none names all of them: the agent chooses better than words do. */
+export const maxListedIds = 16;
+
 /** Names that are suggested for a name that no tool has. */
 export const maxNearIds = 3;
 

@@ -10,6 +10,14 @@ interface Idiom {
   plain: string[];
 }
 
+/** An idiom in a request. */
+interface Found {
+  parts: number;
+  plain: string[];
+  /** The place of the word behind it. */
+  end: number;
+}
+
 /** Words that may be before any word of an idiom: `leave a note` and `leave me this note`. */
 const determiners = new Set(
   "a an the my your his her our their its this that these those some any me him us them it".split(" "),
@@ -20,24 +28,23 @@ export function plainWords(words: readonly string[], isInName: (pair: string) =>
   byStem ??= allIdioms();
   const plain: string[] = [];
   for (let at = 0; at < words.length; ) {
-    const found = firstMatch(byStem.get(stemOf(words[at]!)) ?? [], words, at, isInName);
-    plain.push(...(found?.plain ?? [words[at]!]));
-    at = found?.end ?? at + 1;
+    const found = (byStem.get(stemOf(words[at]!)) ?? []).flatMap((idiom) => matchOf(idiom, words, at, isInName) ?? []);
+    // The longest idiom counts. Of two, it is the one with the smaller gap: `log two hours on the ticket` logs no ticket.
+    const [best] = found.sort((a, b) => b.parts - a.parts || a.end - b.end);
+    plain.push(...(best?.plain ?? [words[at]!]));
+    at = best?.end ?? at + 1;
   }
   return plain;
 }
 
-/** The idioms by their first stem, the longest first. */
+/** The idioms by their first stem. */
 let byStem: Map<string, Idiom[]> | undefined;
 
 function allIdioms(): Map<string, Idiom[]> {
   const idioms = idiomMeanings().flatMap(({ asked, meant }) =>
     asked.map((entry) => ({ parts: partsOf(entry), plain: meant })),
   );
-  return Map.groupBy(
-    idioms.sort((a, b) => b.parts.length - a.parts.length),
-    ({ parts }) => parts[0]!.stem,
-  );
+  return Map.groupBy(idioms, ({ parts }) => parts[0]!.stem);
 }
 
 function partsOf(entry: string): Idiom["parts"] {
@@ -45,25 +52,12 @@ function partsOf(entry: string): Idiom["parts"] {
   return words.flatMap((word, at) => (word === "*" ? [] : [{ stem: stemOf(word), gap: words[at - 1] === "*" }]));
 }
 
-function firstMatch(
-  idioms: readonly Idiom[],
+function matchOf(
+  { parts, plain }: Idiom,
   words: readonly string[],
   at: number,
   isInName: (pair: string) => boolean,
-): { plain: string[]; end: number } | undefined {
-  for (const { parts, plain } of idioms) {
-    const found = matchOf(parts, words, at);
-    if (!found || (parts.length === 2 && isInName(parts.map(({ stem }) => stem).join(" ")))) continue;
-    return { plain: plain.flatMap((word) => (word === "*" ? found.inGaps : [word])), end: found.end };
-  }
-  return undefined;
-}
-
-function matchOf(
-  parts: Idiom["parts"],
-  words: readonly string[],
-  at: number,
-): { inGaps: string[]; end: number } | undefined {
+): Found | undefined {
   const inGaps: string[] = [];
   let end = at;
   for (const { stem, gap } of parts) {
@@ -74,5 +68,6 @@ function matchOf(
     if (gap) inGaps.push(...words.slice(end, next));
     end = next + 1;
   }
-  return { inGaps, end };
+  if (parts.length === 2 && isInName(parts.map(({ stem }) => stem).join(" "))) return undefined;
+  return { parts: parts.length, plain: plain.flatMap((word) => (word === "*" ? inGaps : [word])), end };
 }

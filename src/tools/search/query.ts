@@ -91,14 +91,15 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
     return [...inClause.values()];
   });
   const reads = wantsToRead(texts, asks);
-  const acts = new Set(words.flatMap((word) => (isPast(word) && reads ? undefined : actOf(stemOf(word))) ?? []));
+  const asked = words.filter((word) => !(reads && isPast(word))).map(stemOf);
+  const acts = new Set(asked.flatMap((stem) => actOf(stem) ?? []));
   if (asks || reads) acts.add("read");
   return {
     clauses: clauses.filter((clause) => clause.length > 0),
     topics: topicConcepts(concepts),
     acts,
     reads,
-    destroys: asksToDestroy(words.map(stemOf)),
+    destroys: asksToDestroy(asked),
   };
 }
 

@@ -12,6 +12,11 @@ const wanting = new Set(["to", "can", "could", "should", "must", "please"]);
 /** Forms of the past describe a thing, as in `list updated files`. */
 export const isPast = (word: string) => word.endsWith("ed") || word === "sent" || word === "made" || word === "written";
 
+/** Before one of these, a word that may be a verb is one: `merge the branches`, but not `merge requests`. */
+const determiners = new Set(["a", "an", "the", "my", "our", "your", "this", "that", "these", "those", "all"]);
+
+const isOrder = (word: string, next = "") => determiners.has(next) && !isPast(word) && changesSomething(stemOf(word));
+
 /** What is read of a thing: `status of the repository`. */
 const aspects = new Set(
   `status state history contents content details progress version owner author age date location size amount balance number count
@@ -34,6 +39,7 @@ function describes(words: readonly string[]): boolean {
 export function wantsToRead(clauses: readonly string[][], isQuestion: boolean): boolean {
   let reads = isQuestion;
   for (const words of clauses) {
+    if (!isQuestion && words.some((word, at) => isOrder(word, words[at + 1]))) return false;
     const acts = words.map((word) => (isPast(word) ? undefined : actOf(stemOf(word))));
     const first = acts.find((act) => act !== undefined);
     if (first === undefined) {
