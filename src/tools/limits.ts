@@ -274,7 +274,7 @@ export const maxConcepts = 60;
 export const maxClauses = 20;
 
 /** Words of a phrase of the vocabulary, such as `out_of_office`. */
-export const maxPhraseWords = 4;
+export const maxPhraseWords = 3;
 
 /** Words in the gap of an idiom: `let the whole support team know`. */
 export const maxIdiomGap = 4;

@@ -18,7 +18,7 @@ interface Found {
   end: number;
 }
 
-/** Words that may be before any word of an idiom: `leave a note` and `leave me this note`. */
+/** Words that may be before any word of an idiom: `leave a note` and `leave me some note`. */
 const determiners = new Set(
   "a an the my your his her our their its this that these those some any me him us them it".split(" "),
 );
