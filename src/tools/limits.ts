@@ -273,6 +273,12 @@ export const maxConcepts = 60;
 /** Clauses of a query. The rest counts as one. */
 export const maxClauses = 20;
 
+/** Words of a phrase of the vocabulary, such as `out_of_office`. */
+export const maxPhraseWords = 3;
+
+/** Words in the gap of an idiom: `let the whole support team know`. */
+export const maxIdiomGap = 4;
+
 /** Only this much of queries and descriptions is read for filters and similar tools. */
 export const maxSearchTextChars = 4_000;
 
@@ -287,6 +293,9 @@ export const maxServiceQueryChars = 1_000;
 
 /** A longer query describes more than a call, and may name a service only in passing. */
 export const maxServiceQueryWords = 12;
+
+/** In a longer query, a product is one of several things that a task needs. On the recorded queries, ranking it first then loses. */
+export const maxProductQueryWords = 15;
 
 /** Only this much of a query is read for names of tools that are written as in a program. */
 export const maxNameQueryChars = 2_000;
@@ -401,6 +410,9 @@ export const firstMatches = 5;
 /** Tools that read come first for a request to read, unless they match much worse than the best tool that writes. */
 export const minShareOfReader = 0.6;
 
+/** The share of its score that a tool that writes keeps for a request to read. */
+export const writerShare = 0.9;
+
 /** The share of its score that a deprecated tool keeps, if its successor is not known. */
 export const deprecatedShare = 0.8;
 
@@ -414,6 +426,9 @@ export const maxAnswerCallChars = 200;
 
 /** A longer signature is shown as a brief call with the names of the result's fields. */
 export const maxCompanionChars = 200;
+
+/** With so few tools in all, a search that finds none names all of them: the agent chooses better than words do. */
+export const maxListedIds = 16;
 
 /** Names that are suggested for a name that no tool has. */
 export const maxNearIds = 3;

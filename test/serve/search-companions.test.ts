@@ -79,6 +79,22 @@ describe("a tool that gives the id which a found tool requires", () => {
   });
 });
 
+test("a search that finds nothing among at most sixteen tools names all of them", async () => {
+  const slack = [
+    "slack_post_message",
+    "slack_list_channels",
+    "slack_get_channel_history",
+    "slack_list_channel_members",
+  ];
+  const desk = ["create_ticket", "close_ticket", "findTickets", "assign", "list_persons", "rename_board"];
+  const ids = [...desk.map((name) => `desk.${name}`), ...slack.map((name) => `slack.${name}`)];
+  const [none, all, ...rest] = await linesOf({ query: "zzqqvv" });
+  expect(none).toStartWith("No tool of 10 matches.");
+  expect(all!.replace("All tools: ", "").split(", ").sort()).toEqual(ids.sort());
+  expect(rest).toEqual([]);
+  expect(JSON.parse((await linesOf({ query: "zzqqvv", detail: "full" })).join("\n"))).toMatchObject({ all: ids });
+});
+
 describe("a query for a service without a server", () => {
   test("is answered with that, and the tools of other services are less likely", async () => {
     const [first, second, ...rest] = await linesOf({ query: "create jira ticket" });

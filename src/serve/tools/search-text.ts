@@ -140,14 +140,16 @@ export function signatureLines(found: FoundTool): string {
 }
 
 function nothingFound({ query, searched }: SearchResult, app: SeenTools): string[] {
-  const { near, servers } = overview(query, app.catalog);
+  const { near, all, servers } = overview(query, app.catalog);
+  const none = `No tool of ${searched} matches. Try other words for what it should do, or "server" alone for all tools of one server.`;
+  if (all) return [none, `All tools: ${all.join(", ")}`];
   const shown = servers.slice(0, maxServersOfEmptyAnswer).map(({ server, tools, description }) => {
     const about = firstSentence(description, 60);
     return `${server} (${tools})${servers.length <= maxServersOfEmptyAnswer / 3 && about ? `: ${about}` : ""}`;
   });
   const more = servers.length > maxServersOfEmptyAnswer ? [`${servers.length - maxServersOfEmptyAnswer} more`] : [];
   return [
-    `No tool of ${searched} matches. Try other words for what it should do, or "server" alone for all tools of one server.`,
+    none,
     ...(near.length > 0 ? [`Similar names: ${near.join(", ")}`] : []),
     ...(shown.length > 0 ? [`Servers with tools: ${[...shown, ...more].join("; ")}`] : []),
   ];

@@ -6,6 +6,7 @@ import {
   laterLoss,
   maxClauses,
   maxConcepts,
+  maxPhraseWords,
   maxQueryChars,
   nearShare,
   pairWeight,
@@ -15,9 +16,10 @@ import {
   topicWeight,
   weakShare,
 } from "../limits.ts";
-import { actOf, synonymsOf, topicsOf } from "./thesaurus.ts";
-import { commonWords, stemOf, weakWords, wordsOf } from "./tokenize.ts";
-import { question, wantsToRead } from "./wants-to-read.ts";
+import { plainWords } from "./idioms.ts";
+import { actOf, asksToDestroy, synonymsOf, topicsOf } from "./thesaurus.ts";
+import { commonWords, stemOf, weakWords, withKnownCompounds, wordsOf } from "./tokenize.ts";
+import { isPast, question, wantsToRead } from "./wants-to-read.ts";
 
 /** A word of a query with its alternatives. A tool with the word itself counts a bit more. */
 export interface Concept {
@@ -36,6 +38,8 @@ export interface Query {
   acts: ReadonlySet<string>;
   /** Whether the request only wants to read. */
   reads: boolean;
+  /** Whether it asks for something to be destroyed. */
+  destroys: boolean;
 }
 
 /** The words of all tools. */
@@ -48,13 +52,14 @@ export interface Vocabulary {
 const weakStems = new Set(Array.from(weakWords, stemOf));
 
 export function readQuery(text: string, vocabulary: Vocabulary): Query {
-  const request = kindsOfValues(text.slice(0, maxQueryChars));
-  const words = wordsOf(request);
+  const request = withKnownCompounds(kindsOfValues(text.slice(0, maxQueryChars)), vocabulary.has);
+  const asks = question.test(request);
+  const texts = clausesOf(request).map((clause) => plainWords(wordsOf(clause), vocabulary.has));
+  const words = texts.flat();
   const onlyCommon = words.every((word) => commonWords.has(word));
   const telling = words.filter((word) => !commonWords.has(word)).length;
   const share = synonymShare / (1 + synonymLoss * Math.max(0, telling - fewQueryWords));
   const concepts = new Map<string, Concept>();
-  const texts = clausesOf(request);
   const clauses = texts.map((clause) => {
     const inClause = new Map<string, Concept>();
     const meet = (term: string, make: () => Concept | undefined) => {
@@ -63,31 +68,38 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
       concepts.set(term, known);
       inClause.set(term, known);
     };
-    const clauseWords = wordsOf(clause);
-    for (const [index, word] of clauseWords.entries()) {
+    const stems = clause.map(stemOf);
+    for (const [index, word] of clause.entries()) {
+      const stem = stems[index]!;
       if (onlyCommon || !commonWords.has(word)) {
         const full = onlyCommon ? 1 : 1 / (1 + laterLoss * concepts.size);
-        const weight = weakStems.has(stemOf(word)) ? weakShare * full : full;
-        meet(stemOf(word), () => conceptOf(word, weight, share, vocabulary));
+        const weight = weakStems.has(stem) ? weakShare * full : full;
+        meet(stem, () => conceptOf(word, weight, share, vocabulary));
       }
-      const next = clauseWords[index + 1];
+      const next = clause[index + 1];
       if (next === undefined) continue;
       const joined = stemOf(word + next);
       if (vocabulary.has(joined)) meet(joined, () => ({ term: joined, weight: joinedWeight, others: new Map() }));
-      const pair = `${stemOf(word)} ${stemOf(next)}`;
-      const others = synonymShares(pair, share);
-      if (others.size > 0) meet(pair, () => ({ term: pair, weight: 1, others }));
-      else if (vocabulary.has(pair)) meet(pair, () => ({ term: pair, weight: pairWeight, others }));
+      for (let end = index + 2; end <= Math.min(index + maxPhraseWords, stems.length); end++) {
+        const phrase = stems.slice(index, end).join(" ");
+        const others = synonymShares(phrase, share);
+        // Of longer phrases in names, the index has the pairs.
+        const weight = others.size > 0 ? 1 : pairWeight;
+        if (others.size > 0 || vocabulary.has(phrase)) meet(phrase, () => ({ term: phrase, weight, others }));
+      }
     }
     return [...inClause.values()];
   });
-  const acts = new Set(words.flatMap((word) => actOf(stemOf(word)) ?? []));
-  if (question.test(request)) acts.add("read");
+  const reads = wantsToRead(texts, asks);
+  const asked = words.filter((word) => !(reads && isPast(word))).map(stemOf);
+  const acts = new Set(asked.flatMap((stem) => actOf(stem) ?? []));
+  if (asks || reads) acts.add("read");
   return {
     clauses: clauses.filter((clause) => clause.length > 0),
     topics: topicConcepts(concepts),
     acts,
-    reads: wantsToRead(texts),
+    reads,
+    destroys: asksToDestroy(asked),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Pool } from "../../servers/pool.ts";
 import { stateProblem } from "../../servers/state.ts";
 import { briefSignature } from "../brief-signature.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
-import { maxAlsoServers, maxAnswerCallChars, maxCompanionChars, maxNearIds } from "../limits.ts";
+import { maxAlsoServers, maxAnswerCallChars, maxCompanionChars, maxListedIds, maxNearIds } from "../limits.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { callPath, effectsOf, isObserved, resultText, resultType, signature } from "../signature.ts";
 import { companionsOf } from "./companions.ts";
@@ -134,17 +134,21 @@ function declaredOrSeen(tool: RegistryTool): Pick<FullTool, "outputSchema" | "re
 interface Overview {
   /** Ids of tools with names similar to the query. */
   near: string[];
+  /** Ids of all tools, if they are few. */
+  all?: string[];
   /** Servers with known tools, the largest first. */
   servers: { server: string; tools: number; description: string }[];
 }
 
 /** The answer to a query without matches. */
 export function overview(query: string, { visibleServers: known }: ToolCatalog): Overview {
+  const all = known.flatMap(({ name, tools }) => tools.map((tool) => toolId(name, tool.name)));
   const ids = new Map(known.flatMap(({ name, tools }) => tools.map((tool) => [tool.name, toolId(name, tool.name)])));
   const words = [query, ...query.split(/\s+/).filter((word) => word.length > 3)];
   const near = new Set(words.flatMap((word) => nearNames(word, ids.keys(), maxNearIds)));
   return {
     near: [...near].slice(0, maxNearIds).map((name) => ids.get(name)!),
+    ...(all.length > 0 && all.length <= maxListedIds ? { all } : {}),
     servers: known
       .map(({ name, tools, description }) => ({ server: name, tools: tools.length, description }))
       .sort((a, b) => b.tools - a.tools || (a.server < b.server ? -1 : 1)),

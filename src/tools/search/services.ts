@@ -31,13 +31,21 @@ const ofSubject = new Set(["about", "for", "of", "regarding", "mentioning", "lik
 
 /** The services that a query names, in lower case, if no tool and no server has the name of any of them. */
 export function servicesWithout(query: string, isKnown: (stem: string) => boolean): string[] {
-  const words = wordsOf(query.slice(0, maxServiceQueryChars));
-  if (words.length > maxServiceQueryWords) return [];
-  const clear = words.filter((word, at) => names.has(word) && !ofSubject.has(words[at - 1] ?? ""));
-  const others = Array.from(
-    query.slice(0, maxServiceQueryChars).matchAll(ambiguous),
-    ([, before, behind]) => before ?? behind ?? "",
-  );
-  const all = [...new Set([...clear, ...others].map((name) => name.toLowerCase()))];
+  const text = query.slice(0, maxServiceQueryChars);
+  if (wordsOf(text).length > maxServiceQueryWords) return [];
+  const all = servicesIn(text);
   return all.some((name) => isKnown(stemOf(name))) ? [] : all;
+}
+
+/** The services that a query names, in lower case. */
+export function servicesIn(query: string): string[] {
+  const words = wordsOf(query);
+  const clear = words.filter((word, at) => names.has(word) && !ofSubject.has(words[at - 1] ?? ""));
+  const others = Array.from(query.matchAll(ambiguous), ([, before, behind]) => before ?? behind ?? "");
+  return [...new Set([...clear, ...others].map((name) => name.toLowerCase()))];
+}
+
+/** The words of a query that are written as names are, in lower case: `Linear` in `what is new in Linear`. */
+export function namesIn(query: string): string[] {
+  return (query.match(/(?<=[a-z\d,] )[A-Z][A-Za-z\d]*/g) ?? []).map((name) => name.toLowerCase());
 }

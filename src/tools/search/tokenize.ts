@@ -16,6 +16,14 @@ export function wordsOf(text: string): string[] {
   });
 }
 
+/** Words with capitals inside, such as the names of products: `GitHub`. */
+const compound = /\b[A-Za-z][a-z\d]+(?:[A-Z][a-z\d]*)+\b/g;
+
+/** The text with those of its words in lower case that are known as one word, so that they are not split. */
+export function withKnownCompounds(text: string, isKnown: (stem: string) => boolean): string {
+  return text.replace(compound, (word) => (isKnown(stemOf(word.toLowerCase())) ? word.toLowerCase() : word));
+}
+
 const onlyAscii = /^[\0-\x7f]*$/;
 
 const stems = new Map<string, string>();
@@ -40,7 +48,7 @@ function stemOfForm(word: string): string {
 const apart: ReadonlySet<string> = new Set(
   `news rating setting listing building meaning recording shipping university universe universal organ
   organic general generic business important importance author past experience community animal physical executive objective
-  customer marketing direction computer`.split(/\s+/),
+  customer marketing direction computer production`.split(/\s+/),
 );
 
 /** Forms that the stemmer cannot reduce, each with its base form. */

@@ -1,6 +1,7 @@
 /** The words that connect requests with tools, from the text files in `words/`, which say how to add one. */
 import chinese from "./words/chinese.txt" with { type: "text" };
 import everyday from "./words/everyday.txt" with { type: "text" };
+import idioms from "./words/idioms.txt" with { type: "text" };
 import synonyms from "./words/synonyms.txt" with { type: "text" };
 import topics from "./words/topics.txt" with { type: "text" };
 import verbs from "./words/verbs.txt" with { type: "text" };
@@ -15,11 +16,22 @@ export const topicGroups = (): string[][] => linesIn(topics).map(wordsIn);
 export const chineseGroups = (): string[][] => linesIn(chinese).map(wordsIn);
 
 /** Words of requests with the more general words of tools that they mean. */
-export const everydayMeanings = (): { asked: string[]; meant: string[] }[] =>
-  linesIn(everyday).map((line) => {
+export const everydayMeanings = (): Meaning[] => meaningsIn(everyday);
+
+/** Idioms with the plain words that replace them. */
+export const idiomMeanings = (): Meaning[] => meaningsIn(idioms);
+
+interface Meaning {
+  asked: string[];
+  meant: string[];
+}
+
+function meaningsIn(file: string): Meaning[] {
+  return linesIn(file).map((line) => {
     const [asked = [], meant = []] = line.split(":").map(wordsIn);
     return { asked, meant };
   });
+}
 
 /** The kinds of act. */
 export const acts = ["read", "create", "update", "delete", "send", "run"] as const;
