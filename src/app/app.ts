@@ -38,7 +38,9 @@ import type { Store } from "../store/store.ts";
 import { isAnywhere } from "../tools/catalog/anywhere.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstSuspicious } from "../tools/definitions/suspicious.ts";
-import { configLookMs } from "./limits.ts";
+
+/** Interval between checks whether the config has changed, while it is watched. */
+const configLookMs = 1_000;
 
 export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   /** Whether calls of programs may wait for a decision that is made elsewhere or later. The caller learns what waits. */

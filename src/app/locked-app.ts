@@ -11,7 +11,12 @@ import { choiceForm, hasForms } from "../servers/responder.ts";
 import { questionText } from "../setup/trust/question.ts";
 import { trustConfig } from "../setup/trust/trust-config.ts";
 import { App, type LockReason, type OwnPoolOptions } from "./app.ts";
-import { maxTrustQuestionChars } from "./limits.ts";
+
+/**
+ * Longer questions whether a config is trusted are not asked in a form: few users would read them to the end, where a hostile config could
+ * hide something.
+ */
+const maxTrustQuestionChars = 3_000;
 
 export interface LockedOptions extends PoolOptions {
   why: LockReason;

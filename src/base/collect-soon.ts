@@ -2,8 +2,15 @@
  * Asks for a garbage collection after something large was handed on. The collector does not run by itself, because a large text or
  * buffer is a small object whose memory is outside its heap.
  */
+
 import { edenGC, fullGC } from "bun:jsc";
-import { collectMainAfterMs, fullCollectionBytes } from "./limits.ts";
+import { megabyte } from "./units.ts";
+
+/** Time from a large text to the collection on the main thread. By then a result is in its program. */
+const collectMainAfterMs = 100;
+
+/** Bytes of large texts after which the main thread collects everything, and not only what is new. */
+const fullCollectionBytes = 16 * megabyte;
 
 let isDue = false;
 let uncollectedBytes = 0;

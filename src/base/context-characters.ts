@@ -1,6 +1,10 @@
 /** Counts the characters that content takes in a model's context. */
 
-import { imageContextChars } from "./limits.ts";
+/**
+ * Characters that an image counts for in a context. It costs about 1,500 tokens by its pixels, not by its base64. Audio and files are
+ * counted the same.
+ */
+const imageContextChars = 6_000;
 
 /** The characters of content blocks and of the resources in them. */
 export function charsOfBlocks(blocks: unknown): number {

@@ -25,8 +25,10 @@ import {
 import { basename, dirname } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "./errors.ts";
 import { baseOf, linkInTheWay, linkOnTheWay, type OpenFolder, openGuarded, unguarded } from "./guarded-folders.ts";
-import { firstLineBytes } from "./limits.ts";
 import { noFollow } from "./open-folder.ts";
+
+/** Bytes of a file that are read for its first line. */
+const firstLineBytes = 16_384;
 
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 

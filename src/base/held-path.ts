@@ -5,10 +5,13 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { systemCodeOf } from "./errors.ts";
-import { maxLinks } from "./limits.ts";
 
 /** O_PATH, which Node does not define: a descriptor that is only a place. It needs no permission to read. */
 const onlyPlace = 0x20_0000;
+
+/** Links on the way to one path. */
+const maxLinks = 40;
+
 const closedOnExec = 0x8_0000;
 
 const notThere = new Set(["ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENAMETOOLONG"]);

@@ -1,6 +1,10 @@
 /** Notices when nothing has run for a minute. That is the time to give memory back. */
 
-import { idleAfterMs } from "./limits.ts";
+/**
+ * Time without calls after which memory is given back. Agents make their calls seconds apart. After a longer pause, a cold start is hardly
+ * noticed.
+ */
+const idleAfterMs = 60_000;
 
 export class IdleTimer implements Disposable {
   readonly #atRest: () => void;

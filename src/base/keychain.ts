@@ -4,10 +4,12 @@
  */
 import { existsSync } from "node:fs";
 import { messageOf } from "./errors.ts";
-import { keychainMs } from "./limits.ts";
 
 /** The name under which the keychain lists what claudikins keeps. */
 const service = "claudikins";
+
+/** Time for the system's keychain to answer. A person may have to unlock it, but an agent is waiting. */
+const keychainMs = 20_000;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

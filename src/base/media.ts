@@ -2,7 +2,12 @@
 
 import { grouped } from "./counted.ts";
 import { isObject, type JsonObject } from "./json-object.ts";
-import { maxMediaDepth, minMediaChars } from "./limits.ts";
+
+/** Levels of a value that are searched for media. Deeper levels would overflow the stack. */
+const maxMediaDepth = 500;
+
+/** Shorter base64 stays, since a note in its place would not be shorter. */
+const minMediaChars = 200;
 
 export type Block = JsonObject;
 

@@ -3,7 +3,9 @@
  * automatically.
  */
 import { distance } from "fastest-levenshtein";
-import { maxComparedNameChars } from "./limits.ts";
+
+/** Longer names are not compared with similar ones, because comparing takes time in proportion to the product of both lengths. */
+const maxComparedNameChars = 200;
 
 /**
  * Returns at most `limit` names similar to `wanted`, closest first, ties in order of name. Case, dashes, underscores and dots are

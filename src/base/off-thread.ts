@@ -1,6 +1,14 @@
 /** Runs jobs in worker threads, so that no input can block the main thread. A job that takes too long is terminated. */
 import { ClaudikinsError, type ErrorCode, messageOf } from "./errors.ts";
-import { maxWorkersOfKind, workerCollectAfterMs, workerIdleMs } from "./limits.ts";
+
+/** Time after which a worker without work is terminated. */
+const workerIdleMs = 10_000;
+
+/** Time that a worker waits for another job before it collects garbage. */
+const workerCollectAfterMs = 50;
+
+/** Workers of one kind at the same time, if their user sets no other number. Further jobs wait. */
+const maxWorkersOfKind = 2;
 
 /** The job exceeded its time limit. Its worker was terminated. */
 export class TookTooLong extends Error {

@@ -4,7 +4,9 @@
  */
 import { readFile } from "node:fs/promises";
 import { isIPv4 } from "node:net";
-import { maxPeerLooks } from "./limits.ts";
+
+/** Looks at the system's table of connections. A row can be missed while other rows change, so a missing one is looked for again. */
+const maxPeerLooks = 3;
 
 /** One end of a connection. */
 export interface ConnectionEnd {

@@ -7,7 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClaudikinsError, messageOf } from "./errors.ts";
 import { namesIn } from "./files.ts";
-import { redirectFileKeptMs } from "./limits.ts";
+
+/** Time for a browser to start and read a file that redirects it. */
+const redirectFileKeptMs = 60_000;
 
 const prefix = "claudikins-open-";
 

@@ -1,12 +1,17 @@
 /** Seals texts with AES-256-GCM: without the key, nobody can read, change or make one. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { isObject, parsedJson } from "./json-object.ts";
-import { maxSealedChars } from "./limits.ts";
 import { sha256 } from "./sha256.ts";
 
+/** Characters of a sealed value that others keep for us. Anybody can send longer ones, which are not ours. */
+const maxSealedChars = 8_000;
+
 const algorithm = "aes-256-gcm";
+/** A key of AES-256. */
 export const keyBytes = 32;
+/** A nonce of GCM. */
 const nonceBytes = 12;
+/** A tag of GCM. */
 const tagBytes = 16;
 
 export interface SealingKey {

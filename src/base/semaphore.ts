@@ -2,7 +2,9 @@
  * A fair semaphore: limits how many callers run concurrently. The others wait: callers with one key in the order of their calls, the keys of
  * an owner in turn, and owners in turn, so that neither many callers nor many keys of one owner keep others waiting.
  */
-import { reservedShare } from "./limits.ts";
+
+/** The part of places that is kept for owners that have none: a token or person does not wait until others' work ends. */
+const reservedShare = 0.25;
 
 export class Semaphore {
   /** A semaphore whose owners do not wait for each other's callers to end, as long as the reserved part of the places has room. */

@@ -1,6 +1,8 @@
 /** The trace that a request belongs to, as W3C Trace Context writes it and MCP carries it in `_meta` (SEP-414). */
 import { isObject, type JsonObject } from "./json-object.ts";
-import { maxTraceStateChars } from "./limits.ts";
+
+/** Characters of the `tracestate` of a trace. W3C Trace Context asks for at least as many; a longer one is dropped. */
+const maxTraceStateChars = 512;
 
 export interface TraceContext {
   /** Version, trace id, id of the calling span, and flags: `00-…-…-01`. */

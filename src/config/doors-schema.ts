@@ -1,10 +1,12 @@
 /** The schema of `doors`. */
 import { z } from "zod";
 import { modes } from "./defaults.ts";
-import { maxDoorInstructionsChars } from "./limits.ts";
 import { someLimitsSchema } from "./limits-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
 import { doorToolsSchema } from "./tools-schema.ts";
+
+/** Every session loads the text, within `surfaceTokens`. */
+const maxDoorInstructionsChars = 1_000;
 
 /** A door's name is a part of addresses and of folders. */
 const doorName = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;

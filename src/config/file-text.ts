@@ -1,4 +1,5 @@
 /** Reads and replaces files that other programs read. Every byte, the mode and the owner can be kept. */
+
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -12,7 +13,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
-import { maxSettingsBytes } from "./limits.ts";
+import { megabyte } from "../base/units.ts";
+
+/** A larger file is not a settings file. */
+const maxSettingsBytes = 256 * megabyte;
 
 export interface FileText {
   /** The path without links. */

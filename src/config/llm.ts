@@ -1,7 +1,9 @@
 /** The small model that executes tasks: the key `llm` of the config, the presets, and what a request needs. */
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
-import { defaultLlmMs } from "./limits.ts";
+
+/** Time for a model's endpoint to answer, if the config sets none. */
+const defaultLlmMs = 30_000;
 
 /** How an endpoint is made to answer with JSON: by a schema, by its JSON mode, or by the prompt alone. */
 export type AnswerFormat = "schema" | "json" | "words";

@@ -1,8 +1,10 @@
 /** The problems of rules as they are written in a config. Both readers of the config check the rules here. */
 import { misspelling } from "../base/near-names.ts";
-import { maxRules } from "./limits.ts";
 import { matches } from "./pattern.ts";
 import { type ConfirmMode, confirmModes, flowModes, labels, readRule, splitToolId } from "./policy.ts";
+
+/** Rules of one config. Each is checked for every call. */
+const maxRules = 200;
 
 interface PolicyProblem {
   /** The path within the keys. */

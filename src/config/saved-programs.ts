@@ -2,10 +2,12 @@
 import { join } from "node:path";
 import { sha256 } from "../base/sha256.ts";
 import { defaultServerTimes } from "./defaults.ts";
-import { maxProgramCallMs } from "./limits.ts";
 import type { ServerPolicy } from "./policy.ts";
 import { ownersFolder, type SavedProgramsPlace } from "./saved-programs-place.ts";
 import { selfCommand } from "./self.ts";
+
+/** Time limit of a call of a saved program, which ends by a limit of its own: the longest that a timer can wait. */
+const maxProgramCallMs = 2_147_483_647;
 
 export const savedProgramsName = "programs";
 

@@ -4,6 +4,7 @@
 
 import { z } from "zod";
 import { isObject } from "../base/json-object.ts";
+import { dayMs } from "../base/units.ts";
 import {
   addressKeys,
   addressProblem,
@@ -27,7 +28,7 @@ import {
   recordModes,
 } from "./defaults.ts";
 import { doorFields, doorsSchema } from "./doors-schema.ts";
-import { maxIdleTimeoutMs, maxRegistries, maxRegistryTimeoutMs, maxTimeoutMs } from "./limits.ts";
+import { maxRegistries, maxRegistryTimeoutMs, maxTimeoutMs } from "./limits.ts";
 import { limitsSchema, megabytes, timeoutMs } from "./limits-schema.ts";
 import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
@@ -39,6 +40,9 @@ import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts"
 import { boxKeys, noSandbox, sandboxSchema } from "./sandbox-schema.ts";
 import { telemetryFields, telemetrySchema } from "./telemetry-schema.ts";
 import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
+
+/** The longest idle time of a server. `keepAlive` is for servers that must run longer. */
+const maxIdleTimeoutMs = dayMs;
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {

@@ -3,11 +3,13 @@ import { z } from "zod";
 import { isObject } from "../base/json-object.ts";
 import { didYouMean } from "../base/near-names.ts";
 import { variablesIn } from "./expand.ts";
-import { maxToolDescriptionChars } from "./limits.ts";
 import { type PolicyKeys, policyKeys, splitToolId } from "./policy.ts";
 import { policyProblems } from "./policy-problems.ts";
 import { issueText } from "./problems.ts";
 import { editsIn, sharedName, type ToolEntries } from "./tool-edits.ts";
+
+/** The description of a tool. Servers may send as much. */
+const maxToolDescriptionChars = 16_384;
 
 const shownText = 'agents see this text: variables can only be used in "value"';
 

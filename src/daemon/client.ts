@@ -4,10 +4,13 @@ import { ClaudikinsError, type ErrorCode } from "../base/errors.ts";
 import { version } from "../base/version.ts";
 import type { Environment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
-import { daemonSilenceMs, daemonStartMs } from "./limits.ts";
+import { daemonStartMs } from "./limits.ts";
 import { type DaemonPaths, isNobody, notListening, placeOf, refuseForeign } from "./place.ts";
 import { isLeaving, type ProblemCode } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
+
+/** Silence after which the daemon is asked whether it is still there. */
+const daemonSilenceMs = 10_000;
 
 export interface DaemonProblem {
   error: string;

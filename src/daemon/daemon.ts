@@ -1,4 +1,5 @@
 /** The daemon: one process for each user and config, which runs the servers of the config for all callers. */
+
 import { renameSync, rmSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { App } from "../app/app.ts";
@@ -6,6 +7,7 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts
 import type { JsonObject } from "../base/json-object.ts";
 import { type Lock, takeLock, waitForLock } from "../base/lock.ts";
 import type { Log } from "../base/log.ts";
+import { megabyte } from "../base/units.ts";
 import { version } from "../base/version.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { type Environment, withAbsolutePath } from "../config/environment.ts";
@@ -21,7 +23,6 @@ import { stateProblem, stateText } from "../servers/state.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { noteHolder } from "./daemon-note.ts";
 import { DoorApps, viewKey } from "./door-apps.ts";
-import { daemonLookMs, lastAnswerMs, lastMomentMs, maxDaemonLogBytes, minIdleMs, takeOverMs } from "./limits.ts";
 import {
   adoptionIn,
   answerOf,
@@ -42,6 +43,24 @@ import type { SharedServers } from "./shared/shared-servers.ts";
 import { type DaemonRequest, SocketListener } from "./transport/listen.ts";
 import { upgradeName } from "./transport/message-connection.ts";
 import { WatchedFiles } from "./watched-files.ts";
+
+/** Maximum time until an older daemon has freed the socket. It finishes its calls meanwhile. */
+const takeOverMs = 5_000;
+
+/** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
+const maxDaemonLogBytes = megabyte;
+
+/** Time without calls after which the daemon ends, at least. */
+const minIdleMs = 300_000;
+
+/** How often the files and the idle time are checked. */
+const daemonLookMs = 3_000;
+
+/** Time after the socket's removal in which late callers are still sent to another daemon. */
+const lastMomentMs = 250;
+
+/** Time for the last answers when the daemon ends. */
+const lastAnswerMs = 5_000;
 
 interface DaemonOptions {
   place: DaemonPaths;

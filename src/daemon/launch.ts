@@ -5,8 +5,11 @@ import { dirname } from "node:path";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
-import { daemonStartMs, otherDaemonStartMs } from "./limits.ts";
+import { daemonStartMs } from "./limits.ts";
 import { type DaemonPaths, doWithout, makePrivate, notListening } from "./place.ts";
+
+/** Time until the daemon of a faster process listens. */
+const otherDaemonStartMs = 500;
 
 /** What a start needs. Generated files start the daemon too, so nothing here may need Bun. */
 interface DaemonStart {

@@ -4,12 +4,14 @@ import { ClaudikinsError } from "../base/errors.ts";
 import { parsedExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { tooHeavy } from "../base/json-weight.ts";
-import { ownMessage } from "../base/limits.ts";
 import { traceIn } from "../base/trace-context.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { httpStatusOf, type ProblemCode, shellSession } from "./protocol.ts";
+
+/** A request of our own command line to the daemon. Its arguments are copied less often, and belong to the same user. */
+const ownMessage = { keys: 100_000, values: 1_000_000, levels: 500, digits: 1_000 };
 
 const text = z.string();
 const object = z.custom<JsonObject>(isObject);

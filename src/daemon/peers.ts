@@ -4,10 +4,18 @@ import { namesIn, readIfThere } from "../base/files.ts";
 import { isHeld } from "../base/lock.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Holder, holderOf } from "./daemon-note.ts";
-import { adoptMs, peerAnswerMs, peerBeginsMs } from "./limits.ts";
 import { allPlaces, type DaemonPaths, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
+
+/** Time for a daemon that has its place to listen. */
+const peerBeginsMs = 300;
+
+/** Time for a daemon to answer another process. A running daemon answers at once. */
+const peerAnswerMs = 2_000;
+
+/** Time for a daemon to take over executions. It starts a worker for each that it continues. */
+const adoptMs = 20_000;
 
 export interface Peer {
   place: DaemonPaths;

@@ -10,7 +10,10 @@ import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { userConfigFile, userDataFolder } from "../config/locations.ts";
 import { matches } from "../config/pattern.ts";
-import { daemonStartMs, maxSocketFolderBytes } from "./limits.ts";
+import { daemonStartMs } from "./limits.ts";
+
+/** Bytes of the folder of a socket. Systems refuse socket paths of more than about a hundred characters. */
+const maxSocketFolderBytes = 70;
 
 const isWindows = process.platform === "win32";
 

@@ -9,11 +9,13 @@ import { allowingLine, type Confirmation, effectOf, isDestructive } from "./deci
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import type { Leaving } from "./flow/leaving.ts";
 import { ProgramReads } from "./flow/session-reads.ts";
-import { maxQuestionRounds } from "./limits.ts";
 import type { Outgoing, Passing, Permission, Reasons, Step } from "./outgoing.ts";
 import { type CurrentAsker, Questions } from "./questions.ts";
 import { denied, keyOf } from "./refusals.ts";
 import { ruleText } from "./rules.ts";
+
+/** Questions about a tool that changes after each question. */
+const maxQuestionRounds = 3;
 
 export interface AskingOptions {
   /** Returns the person who can be asked now. */

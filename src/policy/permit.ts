@@ -11,7 +11,7 @@ import { leavingIn, leavingInAnswer } from "./flow/leaving.ts";
 import { type Caller, ProgramReads, type Read } from "./flow/session-reads.ts";
 import type { ToolLabels } from "./flow/tool-labels.ts";
 import type { WrittenServers } from "./flow/written-servers.ts";
-import { maxEchoChars, maxSendAttempts } from "./limits.ts";
+import { maxEchoChars } from "./limits.ts";
 import {
   inquiryOf,
   type Kind,
@@ -28,6 +28,9 @@ import type { PermissionContext } from "./questions.ts";
 import type { UsageQuotas } from "./quotas.ts";
 import { denied, heldBack, shownId } from "./refusals.ts";
 import { type ArgumentNames, Rules, ruleText } from "./rules.ts";
+
+/** Attempts of a request that is permitted for one connection, if its server is restarted each time. */
+const maxSendAttempts = 3;
 
 export interface PermitOptions extends ServerFacts, AskingOptions {
   policyOf: (server: string) => ServerPolicy | undefined;

@@ -1,15 +1,27 @@
 /** The question whether a tool may be called. It is short enough to be read, and no argument can imitate its own lines. */
 
-import {
-  firstArgumentLines,
-  lastArgumentLines,
-  maxArgumentLineChars,
-  maxExactChars,
-  maxQuestionNameChars,
-  maxWhyChars,
-  minBrokenLineChars,
-} from "./limits.ts";
 import { visible } from "./visible.ts";
+
+/** Characters of a name. The whole question fits into a terminal window. */
+const maxQuestionNameChars = 120;
+
+/** Characters of the reason why the user is asked. */
+const maxWhyChars = 700;
+
+/** Characters of one line of the arguments. */
+const maxArgumentLineChars = 200;
+
+/** Longer arguments are not read as a whole, and the number of omitted characters is not exact. */
+const maxExactChars = 100_000;
+
+/** Characters of a broken line, at least. */
+const minBrokenLineChars = 20;
+
+/** A question shows this much of the end of long arguments. */
+const lastArgumentLines = { lines: 5, characters: 400 };
+
+/** A question shows this much of the beginning of long arguments. */
+const firstArgumentLines = { lines: 10, characters: 800 };
 
 export interface Question {
   server: string;

@@ -7,7 +7,9 @@ import type { ServerConfig } from "../config/load.ts";
 import type { QuotaOwner } from "../config/quotas.ts";
 import type { LimitedUse, QuotaUse } from "../store/quotas.ts";
 import type { Store } from "../store/store.ts";
-import { refusedCallMs } from "./limits.ts";
+
+/** Time until a call over a quota is refused. */
+const refusedCallMs = 100;
 
 interface QuotasOptions {
   /** The owners as the config is now. */

@@ -2,7 +2,19 @@
 
 import { ClaudikinsError } from "../base/errors.ts";
 import { shellWord } from "../base/shell-word.ts";
-import { maxQuestions, maxRefusalsOfTool, maxRefusedTools, refusalPauseMs } from "./limits.ts";
+import { minuteMs } from "../base/units.ts";
+
+/** Different tools of one execution that are refused. After that, it asks no more. */
+const maxRefusedTools = 5;
+
+/** Questions of one execution. */
+const maxQuestions = 50;
+
+/** After this many refusals of one tool within the time below, from any execution, it is not asked about for as long again. */
+const maxRefusalsOfTool = 3;
+
+/** The time for this. */
+const refusalPauseMs = minuteMs;
 
 /** `no` and `declined`, a no to everything, are the user's answers. With `cancelled` and `late` there was no answer. */
 export type Refusal = "no" | "declined" | "cancelled" | "late";

@@ -17,7 +17,7 @@ import { signature } from "../tools/signature.ts";
 import { callContext, callForValue } from "./call.ts";
 import { withinSpan } from "./call-telemetry.ts";
 import type { plannedInquiry } from "./dry-run/plan.ts";
-import { maxSourceChars, minSuggestionShare } from "./limits.ts";
+import { maxSourceChars } from "./limits.ts";
 import { learnMentioned, mentions } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
@@ -30,6 +30,9 @@ import { callerOwner } from "./saved/visible.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 import type { CallSpans } from "./telemetry.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
+
+/** Tools with a smaller share of the best score are not suggested: they have little more than one word in common. */
+const minSuggestionShare = 0.4;
 
 export interface BindingOptions {
   signal?: AbortSignal | undefined;

@@ -3,7 +3,12 @@ import { ClaudikinsError } from "../base/errors.ts";
 import { exactDigits, exactNumber, isExactText, parseExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { resolveReference, schemasOf, typesIn } from "../base/json-schema.ts";
-import { maxSchemaParts, maxShownArgumentChars } from "./limits.ts";
+
+/** Schemas that refer to themselves have no end. No schema written by hand has more alternatives. */
+const maxSchemaParts = 100;
+
+/** Characters of a value in an error. */
+const maxShownArgumentChars = 60;
 
 /** One word of the command line before its type is known. `word` is the word as errors show it. */
 export type ArgumentWord =

@@ -2,8 +2,17 @@
  * Turns of the programs of a process to be copied. A copy is in memory until it is written, so only copies of programs that are small
  * together are made at once. A program that writes much waits for longer.
  */
+import { megabyte } from "../base/units.ts";
 import type { CopyTurn } from "../sandbox/checkpoint-contract.ts";
-import { maxCopiedBytes, savedBurstBytes, savedBytesPerSecond } from "./limits.ts";
+
+/** Memory of the programs that are copied at the same time. A larger program is copied alone. */
+const maxCopiedBytes = 64 * megabyte;
+
+/** What one program may write at once to be saved. */
+const savedBurstBytes = 128 * megabyte;
+
+/** What it may write in each second afterwards. */
+const savedBytesPerSecond = 4 * megabyte;
 
 export class CopyTurns {
   #free = maxCopiedBytes;

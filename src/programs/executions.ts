@@ -15,7 +15,6 @@ import { mayAsk, type RequestingAgent } from "./asker.ts";
 import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "./execute.ts";
-import { drainLookMs, executionLookMs, lastAnswersMs, maxToldRuns } from "./limits.ts";
 import type { TraceRecording } from "./recording.ts";
 import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
 import { LastPrograms } from "./saved/last-programs.ts";
@@ -31,6 +30,18 @@ import { readHead, readProgram, type StoredProgram } from "./stored-program.ts";
 import type { ExecutionSpan, ExecutionStates } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
 import { startedByOf } from "./trace/record.ts";
+
+/** Time for running calls to be answered when the process ends. Agents wait about two seconds for the end. */
+const lastAnswersMs = 1_000;
+
+/** How often a process that ends looks which executions it can give up. */
+const drainLookMs = 50;
+
+/** How often the store is looked at for what other processes want of executions. */
+const executionLookMs = 500;
+
+/** Runs of a saved program that an agent gets, the latest first. */
+const maxToldRuns = 5;
 
 export interface StartOptions {
   /** Keeps the execution from its start. Otherwise it is kept when it waits for long, or when its id is handed out. */

@@ -2,8 +2,13 @@
 import type { Progress } from "@modelcontextprotocol/client";
 import { oneLine } from "../base/visible-text.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
-import { maxProgressChars, maxProgressNameChars } from "./limits.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
+
+/** Characters of the name of a tool in a line about its progress. */
+const maxProgressNameChars = 100;
+
+/** Characters of a server's message about its progress. */
+const maxProgressChars = 200;
 
 export type Tell = (line: string) => void;
 

@@ -11,16 +11,7 @@ import { textOf } from "../sandbox/binding-value.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../sandbox/contract.ts";
 import type { Store } from "../store/store.ts";
 import { usedNames } from "./ledger/call-counter.ts";
-import {
-  maxMaskedSecretChars,
-  maxRecordedArgumentChars,
-  maxRecordedCalls,
-  maxRecordedCodeChars,
-  maxRecordedLogChars,
-  maxRecordedResultChars,
-  maxRecordedValueChars,
-  recordAfterMs,
-} from "./limits.ts";
+import { maxMaskedSecretChars, maxRecordedArgumentChars, maxRecordedResultChars } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import type { ToolCallEvent } from "./tool-call-events.ts";
 import { Excerpts } from "./trace/excerpts.ts";
@@ -33,6 +24,21 @@ import {
   startedByOf,
 } from "./trace/record.ts";
 import { writeRecords } from "./trace/store.ts";
+
+/** Delay before a record is written, so that the answer goes first. */
+const recordAfterMs = 20;
+
+/** Calls that are recorded. Further calls are only counted. */
+const maxRecordedCalls = 10_000;
+
+/** Characters of the program. */
+const maxRecordedCodeChars = 500_000;
+
+/** Characters of one log line, and of one message of a failure. */
+const maxRecordedLogChars = 20_000;
+
+/** Characters of the value that the program returns. */
+const maxRecordedValueChars = 100_000;
 
 export interface TraceRecorderOptions {
   mode: RecordMode;

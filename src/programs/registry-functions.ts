@@ -13,10 +13,15 @@ import { prepareSearch, search } from "../tools/search/search.ts";
 import { notCallable } from "../tools/search/search-answer.ts";
 import { importOf, listSkills, type Skill, skillId } from "../tools/search/skills.ts";
 import { exampleCall, firstSentence, signature } from "../tools/signature.ts";
-import { defaultToolsSearchLimit, maxToolsSearchLimit } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { ownPrograms, type WithPrograms } from "./saved/own-programs.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
+
+/** Tools that `tools.search` finds, if the program sets no limit. */
+const defaultToolsSearchLimit = 10;
+
+/** The highest limit that the program may set. */
+const maxToolsSearchLimit = 100;
 
 /** The parts, and the saved programs of a caller who is not the user. */
 type SeenParts = Parts & { own: RegistryServer | undefined };

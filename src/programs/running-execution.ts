@@ -7,7 +7,9 @@ import { toolId } from "../sandbox/seen-calls.ts";
 import type { Starter } from "./asker.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
 import type { ExecutionParts } from "./execute.ts";
-import { programSavingMs } from "./limits.ts";
+
+/** Time for a program that waits to be saved. */
+export const programSavingMs = 2_000;
 
 /** How far an execution is. */
 export type Progress =

@@ -9,7 +9,12 @@ import type { BindingCall } from "../sandbox/contract.ts";
 import type { CallOptions } from "../servers/call-options.ts";
 import type { Pool } from "../servers/pool.ts";
 import type { Request } from "../servers/request.ts";
-import { maxChangedResources, maxOpenSubscriptions } from "./limits.ts";
+
+/** Maximum number of open subscriptions of one execution. */
+const maxOpenSubscriptions = 100;
+
+/** Changed resources that wait to be asked for. Several changes of one resource count once. */
+const maxChangedResources = 1_000;
 
 interface Around {
   pool: Pool;

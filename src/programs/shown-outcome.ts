@@ -2,8 +2,11 @@
 
 import { lettersOf } from "../policy/flow/letters.ts";
 import type { ProgramReads, ReadText, SessionReads } from "../policy/flow/session-reads.ts";
-import { maxComparedChars, maxPlainNumbers, maxReadChars, minWordLetters } from "../policy/limits.ts";
+import { maxComparedChars, maxReadChars, minWordLetters } from "../policy/limits.ts";
 import type { Outcome } from "../sandbox/contract.ts";
+
+/** Numbers that an outcome may show without showing data, such as counts and sums. */
+const maxPlainNumbers = 60;
 
 /** Adds what the outcome shows of what the program has read. A count is not the data. */
 export async function noteShown(outcome: Outcome, program: ProgramReads, to: SessionReads): Promise<void> {

@@ -3,7 +3,7 @@ import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { buildMark, formatOf } from "../base/program-format.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import { dayMs } from "../base/units.ts";
+import { dayMs, hourMs } from "../base/units.ts";
 import type { Person } from "../config/oidc.ts";
 import type { CallGroup, CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import { toolId } from "../sandbox/seen-calls.ts";
@@ -13,11 +13,13 @@ import type { Store } from "../store/store.ts";
 import { mayAsk, ownerIn, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import type { ExecuteRequest, ExecutionParts } from "./execute.ts";
-import { tidyMs } from "./limits.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
 import type { StoredRun } from "./saved/requesting-program.ts";
 import { outcomeOf } from "./stored-outcome.ts";
 import { type HostIdentity, type StartedBy, startedByOf } from "./trace/record.ts";
+
+/** Time between looks for stored executions that are no longer kept. */
+const tidyMs = hourMs;
 
 export interface ExecutionsOptions {
   store: Store;

@@ -3,7 +3,9 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { largeSuccess } from "../sandbox/outcome-recorder.ts";
 import type { StoredExecution } from "../store/executions.ts";
-import { storedLinesAtOnce } from "./limits.ts";
+
+/** Log lines that are written before other events are handled. */
+const storedLinesAtOnce = 2_000;
 
 /** JSON of an outcome without its value, and of its value. Other events are handled between the parts. */
 export async function outcomeJson(outcome: Outcome): Promise<{ outcome: string; value: string | undefined }> {

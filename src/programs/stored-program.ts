@@ -1,12 +1,16 @@
 /** The stored form of a program: a head, which is small, and records of what it has logged, displayed and called. */
+
 import { deserialize, serialize } from "node:v8";
 import { eventLoopTurn } from "../base/event-loop.ts";
+import { kilobyte } from "../base/units.ts";
 import type { RestoredExecution, SavedExecution } from "../sandbox/checkpoint-contract.ts";
 import type { LogPart } from "../sandbox/messages.ts";
 import type { RecordedOutput, RecorderState } from "../sandbox/outcome-recorder.ts";
 import type { PageBatch, ProgramImage } from "../sandbox/program-image.ts";
-import { storedRecordChars } from "./limits.ts";
 import type { CallChanges, Noted, Timeline, TimelineHead } from "./recording.ts";
+
+/** Characters of one record of a stored program. Longer texts are split. */
+const storedRecordChars = 256 * kilobyte;
 
 /** An entry of a record: log lines, a part of a displayed value, or a call with its place in the timeline. */
 type RecordEntry =

@@ -4,7 +4,10 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import type { BindingCall, BindingValue } from "./contract.ts";
 import { blocksOf } from "./guest/blocks.ts";
 import { answerKind } from "./guest/kinds.ts";
-import { jsonCharsInTurn, maxCountedBlocksChars } from "./limits.ts";
+import { jsonCharsInTurn } from "./limits.ts";
+
+/** Longer JSON of content blocks is not parsed for counting. */
+const maxCountedBlocksChars = 500_000;
 
 /** The JSON or text that is sent to the worker. */
 export function textOf(value: BindingValue): string {

@@ -9,8 +9,11 @@ import {
   tooManyQuestions,
   tooManyValues,
 } from "./limit-errors.ts";
-import { maxArgumentKeys, maxArgumentParts, maxToolQuestions, minCharsOfManyKeys, partsOfContainer } from "./limits.ts";
+import { maxArgumentKeys, maxArgumentParts, maxToolQuestions, partsOfContainer } from "./limits.ts";
 import type { CallMessage, ErrorShape } from "./messages.ts";
+
+/** Arguments with fewer characters cannot have as many different keys, and are not searched for them. */
+const minCharsOfManyKeys = 4 * maxArgumentKeys;
 
 const atStart = () => ({
   waiting: [] as CallMessage[],

@@ -17,7 +17,7 @@ import { compute } from "./host/compute.ts";
 import { Files, type FileUse } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
 import { displayedTooMuch, valueTooLarge } from "./limit-errors.ts";
-import { longTimerMs, maxDisplayedValues, maxJoinedCalls, maxJoinedChars } from "./limits.ts";
+import { maxDisplayedValues, maxJoinedChars } from "./limits.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import {
   type CallMessage,
@@ -34,6 +34,12 @@ import { Pages, type ProgramImage, type StateParts } from "./program-image.ts";
 import { ProgramTimers } from "./program-timers.ts";
 import type { HostCalls, ReusableContext } from "./reusable-context.ts";
 import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";
+
+/** The time limit of a program does not count while it waits for a timer that fires later than this, and for nothing else. */
+const longTimerMs = 60_000;
+
+/** At most this many calls wait to cross together, so that the main thread makes some while the program goes on. */
+const maxJoinedCalls = 8;
 
 export interface Ended {
   result: CodeResult;

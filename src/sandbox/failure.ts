@@ -6,8 +6,10 @@ import type { CodeFailure } from "./code-result.ts";
 import type { Limits, OutcomeError } from "./contract.ts";
 import type { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
-import { maxExplainedCodeChars } from "./limits.ts";
 import type { RecordedCalls } from "./seen-calls.ts";
+
+/** Longer code is not explained after a failure, because it would take too long. */
+const maxExplainedCodeChars = 50_000;
 
 export interface FailureContext {
   source: string;

@@ -7,7 +7,6 @@ import type { LogEntry, OutcomeError } from "./contract.ts";
 import { type Ended, Execution, type HostState, stateOf } from "./execution.ts";
 import { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
-import { maxListedFindings } from "./limits.ts";
 import {
   type FromWorker,
   type LookupAnswer,
@@ -21,6 +20,9 @@ import {
 import { Pages, type ProgramImage, pagesOf, StateParts } from "./program-image.ts";
 import type { ReusableContext } from "./reusable-context.ts";
 import { isSuspicious, type Notes } from "./suspect-output.ts";
+
+/** Findings of the check that an error lists. */
+const maxListedFindings = 20;
 
 export class Job {
   readonly #context: Promise<ReusableContext>;

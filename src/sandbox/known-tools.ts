@@ -1,7 +1,18 @@
 /** Schemas, signatures and suggestions of tools, fetched from the main thread when the check or the advice needs them. */
 import type { Bindings, KnownFunction, Namespace, Suggestion } from "./contract.ts";
-import { maxKnownSearchChars, maxKnownSearches, maxKnownTools, maxKnownToolsRounds } from "./limits.ts";
 import type { LookupAnswer, LookupQuestion } from "./messages.ts";
+
+/** Tools that one execution asks about for the check and the advice. Others stay unknown. */
+const maxKnownTools = 500;
+
+/** Searches that one execution makes for the check and the advice. Others find nothing. */
+const maxKnownSearches = 50;
+
+/** Characters of such a search. Its words come from the program, and should be a name or two. */
+const maxKnownSearchChars = 500;
+
+/** Rounds of questions about tools: an answer may lead to more. */
+const maxKnownToolsRounds = 5;
 
 type ToolDetails = Pick<KnownFunction, "inputSchema" | "signature">;
 

@@ -1,8 +1,22 @@
 /** Collects log lines, and sends them to the main thread. */
 import { withoutBase64 } from "../base/media.ts";
 import type { LogEntry, LogLevel } from "./contract.ts";
-import { adviceLogLines, logGroupAgeMs, logGroupBytes, logHeadShare, logLineBytes } from "./limits.ts";
 import type { LogPart } from "./messages.ts";
+
+/** Log lines go to the main thread in groups of at least this size. */
+const logGroupBytes = 32_768;
+
+/** A smaller group goes after this time. */
+const logGroupAgeMs = 25;
+
+/** Log lines that the advice examines, from the first one. */
+const adviceLogLines = 300;
+
+/** Memory that a log line takes beside its text. */
+const logLineBytes = 64;
+
+/** Share of the limit of the logs for their beginning. The rest is for their end. */
+const logHeadShare = 0.75;
 
 /** Log lines in order. A started line (`process.stdout.write(".")`) continues with the next text of its level. */
 export class LogLines {

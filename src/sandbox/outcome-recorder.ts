@@ -5,13 +5,19 @@ import { displayedBlocks, shownValue } from "../base/media.ts";
 import { allContextChars, contextChars, textOf } from "./binding-value.ts";
 import type { CallEvent } from "./call-events.ts";
 import type { BindingValue, CallRequest, FailureReason, Outcome, OutcomeError, Receipt, ToolUse } from "./contract.ts";
-import { jsonCharsInTurn, maxComparedFailureChars, maxReceiptFailureChars } from "./limits.ts";
+import { jsonCharsInTurn } from "./limits.ts";
 import { LogLines } from "./log-buffer.ts";
 import type { ErrorShape, LogPart, SuccessShape } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
 
 /** Content blocks other than data. */
 const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;
+
+/** Characters of a failure in a receipt. */
+const maxReceiptFailureChars = 200;
+
+/** Characters of a failure that are compared with what the program says. */
+const maxComparedFailureChars = 1_000;
 
 /** Makes a success whose value is parsed when it is first read. */
 export function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "receipt">): Outcome {

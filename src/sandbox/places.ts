@@ -5,9 +5,20 @@
  */
 import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
-import { maxProgramsWithoutPlace, placeLookMs, programOverheadMs, reservedComputingShare } from "./limits.ts";
 import { computing, stateOfPlace } from "./messages.ts";
 import type { Caller, CallerShares } from "./time-shares.ts";
+
+/** The part of the places to compute that is kept for owners that have none. The rest is enough for an owner that is alone. */
+const reservedComputingShare = 0.5;
+
+/** The pause between two looks at which programs only wait, while others need their places. */
+const placeLookMs = 5;
+
+/** Programs that leave their place in memory while they wait for a person. Later ones keep it. */
+const maxProgramsWithoutPlace = 100;
+
+/** CPU time that a program takes around its own, on all threads: its request, its text, its answer. Measured, like the next three. */
+const programOverheadMs = 10;
 
 /** How a program takes its turn. */
 export interface Turn extends Caller {

@@ -1,17 +1,27 @@
 /** The calls of one program: makes them, and keeps the open ones together with a copy of the program. */
+
 import { collectSoon } from "../base/collect-soon.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import { parseExact } from "../base/exact-json.ts";
-import { collectedResultChars, largeJsonChars } from "../base/limits.ts";
+import { largeJsonChars } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";
+import { megabyte } from "../base/units.ts";
 import { textOf } from "./binding-value.ts";
 import { type CallListener, errorShape, observedCall } from "./call-events.ts";
 import type { Checkpointer, OpenCall, SavedExecution } from "./checkpoint-contract.ts";
 import type { Bindings, BindingValue, Limits } from "./contract.ts";
 import { resultTooLarge } from "./limit-errors.ts";
-import { callOverheadMs, resultOverheadMs } from "./limits.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
+
+/** Results of this length cause a garbage collection in the process that gives them to a program. */
+const collectedResultChars = 4 * megabyte;
+
+/** CPU time that a call takes in this process and in a fast server. */
+const callOverheadMs = 1.5;
+
+/** The same for each million characters of its result. */
+const resultOverheadMs = 100;
 
 /** The share of the time that the caller of a program has. */
 export interface ProgramShare {

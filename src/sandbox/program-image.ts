@@ -4,7 +4,13 @@
  * without copies.
  */
 
-import { imageBatchBytes, imagePartBytes } from "./limits.ts";
+import { megabyte } from "../base/units.ts";
+
+/** A larger part of the host's state is split in an image. */
+const imagePartBytes = megabyte;
+
+/** Bytes of one batch of pages of an image. Batches are written one at a time, and others may write between two of them. */
+const imageBatchBytes = megabyte;
 
 /** The pages of an image, in columns. */
 export interface Manifest {

@@ -9,16 +9,6 @@ import type { FileUse } from "./host/files.ts";
 import { answersTo, namesOf } from "./known-tools.ts";
 import { stoppedProgram, unreadableProgram, wastefulProgram } from "./limit-errors.ts";
 import {
-  explanationMs,
-  imageCopyMs,
-  longCallShare,
-  programReadingLookMs,
-  programReadingMb,
-  programReadingMs,
-  stopGraceMs,
-  workerStartMs,
-} from "./limits.ts";
-import {
   type CallMessage,
   type CheckpointMessage,
   computing,
@@ -38,6 +28,30 @@ import { ProgramCalls } from "./program-calls.ts";
 import { ProgramWorker } from "./program-worker.ts";
 import type { CallerShares } from "./time-shares.ts";
 import type { WorkerPool } from "./worker-pool.ts";
+
+/** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
+const programReadingMs = 5_000;
+
+/** How much the memory of this process may grow meanwhile, in MB. A parser that tries combinations leaves garbage quickly. */
+const programReadingMb = 512;
+
+/** The pause between two looks at the memory meanwhile. Most programs are parsed before the first. */
+const programReadingLookMs = 200;
+
+/** Time that an outcome waits for its explanation. */
+const explanationMs = 2_000;
+
+/** Time for a worker to make a copy before other programs go first. */
+const imageCopyMs = 1_000;
+
+/** A kept program is parked after this many times the usual time if it waits for a call and not for a person. */
+const longCallShare = 6;
+
+/** The same for a new worker, when the one of a program cannot be used again. */
+const workerStartMs = 50;
+
+/** Time for a worker to stop by itself before it is terminated. On a busy machine it takes long, and says where the code was. */
+const stopGraceMs = { timeout: 1_000, cancelled: 250 };
 
 export interface ExecuteOptions {
   /** The id of the execution. Default: a random one. */

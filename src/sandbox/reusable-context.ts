@@ -2,7 +2,9 @@
  * A reusable context that executions run in, one after another. Between them, the engine's memory is restored to its state before
  * the first one, so that nothing of an execution is left.
  */
+
 import type { Lifetime, QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
+import { megabyte } from "../base/units.ts";
 import type { Limits } from "./contract.ts";
 import { DirectCall, DirectFunction } from "./engine/direct-call.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
@@ -11,15 +13,28 @@ import { pageBytes, type ReadyMemory, Remembered, sharedPart } from "./engine/re
 import type { Guest, HostFunctions } from "./guest/host.ts";
 import type { ByteKind } from "./guest/kinds.ts";
 import { bytesOfText, textOfBytes } from "./host/bytes.ts";
-import {
-  callsPerCollection,
-  contextEndingMs,
-  exhaustedBytes,
-  keptBelowEndBytes,
-  keptContextBytes,
-  minGivenBackBytes,
-} from "./limits.ts";
 import type { NextImage } from "./program-image.ts";
+
+/** An engine's memory that has grown beyond this is discarded instead of restored, because its pages would stay resident. */
+const keptContextBytes = 48 * megabyte;
+
+/** If a program has used more memory than this, the pages go back to the system before the next one. */
+const minGivenBackBytes = 16 * megabyte;
+
+/** The used part below the end of a fresh engine's memory: the beginning of the heap, and the top of the stack. */
+const keptBelowEndBytes = megabyte;
+
+/**
+ * A context counts as exhausted when less than this is left of its memory. The runtime's limit is a little below the end of the memory (see
+ * `engineReserveBytes`), and allocations leave gaps.
+ */
+const exhaustedBytes = 3 * megabyte;
+
+/** Time for the engine's own work at the end of an execution. Stopping it would lose its stack, and so the context. */
+const contextEndingMs = 50;
+
+/** Host calls between two garbage collections. */
+const callsPerCollection = 50_000;
 
 /** What the guest may call in the execution that runs. The context itself tells it the time, and converts texts. */
 export interface HostCalls extends Omit<HostFunctions, "now" | "bytes" | "text"> {

@@ -1,23 +1,40 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
+
 import { randomBytes } from "node:crypto";
 import { availableParallelism, totalmem } from "node:os";
+import { megabyte } from "../base/units.ts";
 import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
 import { stoppedProgram } from "./limit-errors.ts";
-import {
-  computingPerCore,
-  maxComputingPrograms,
-  maxParkedBytes,
-  memoryOfProgram,
-  minComputingPrograms,
-  programMemoryShare,
-  programsPerComputing,
-} from "./limits.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
 import { Places, type ProgramPlace } from "./places.ts";
 import { type ExecuteOptions, ProgramRun, type Saved, type SharedResources } from "./program-run.ts";
 import { CallerShares } from "./time-shares.ts";
 import { WorkerPool } from "./worker-pool.ts";
+
+/** Memory of all parked programs together. Beyond it, programs that wait keep their worker. */
+const maxParkedBytes = 512 * megabyte;
+
+/**
+ * Programs that compute at the same time, for each core. The operating system gives the cores to all of them in turn, so a program of one
+ * owner is slow beside too many of another.
+ */
+const computingPerCore = 2;
+
+/** At least, so that some owners can compute beside each other on a small machine. */
+const minComputingPrograms = 8;
+
+/** At most, because the main thread must get a core within 100 ms. */
+const maxComputingPrograms = 16;
+
+/** Programs in memory, for each that may compute. Those that wait for calls take 8 MB each, and no core. */
+const programsPerComputing = 4;
+
+/** The part of the machine's memory that programs may fill that use all that they may use by default. Each counts as `memoryOfProgram`. */
+const programMemoryShare = 0.5;
+
+/** The default of the memory of a program. */
+const memoryOfProgram = 256 * megabyte;
 
 const guest: string = guestScript();
 

@@ -1,8 +1,16 @@
 /** The tool calls of one execution, kept in the worker for advice. */
 import { textOf } from "./binding-value.ts";
 import type { BindingValue } from "./contract.ts";
-import { longResultChars, maxSavedCallChars, maxSeenResults } from "./limits.ts";
 import type { CallMessage, ErrorShape, SettleMessage } from "./messages.ts";
+
+/** Results of one tool that are kept for the advice: the first one and the last ones. */
+const maxSeenResults = 4;
+
+/** Longer results that are kept for the advice replace each other: only the last one is kept. */
+const longResultChars = 1_000_000;
+
+/** Characters of arguments, results and failures of calls that are saved with a program. */
+const maxSavedCallChars = 262_144;
 
 export interface RecordedCalls {
   tool: string;

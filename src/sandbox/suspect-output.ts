@@ -4,8 +4,19 @@
  */
 import { textOf } from "./binding-value.ts";
 import type { LogEntry } from "./contract.ts";
-import { maxEmptySearchChars, maxSuspectedCodeChars, maxSuspectedNames, maxSuspectedResultChars } from "./limits.ts";
 import type { RecordedCalls } from "./seen-calls.ts";
+
+/** Characters of a program that is looked through once more after it succeeded, for signs that its output is wrong. */
+const maxSuspectedCodeChars = 20_000;
+
+/** Names of a program that are searched for in the results. */
+const maxSuspectedNames = 200;
+
+/** Characters of results that are searched for these names. */
+const maxSuspectedResultChars = 4_000_000;
+
+/** Characters of a value that is searched for empty parts for this. */
+const maxEmptySearchChars = 10_000;
 
 /** What a program that succeeded gave. */
 export interface ProgramOutput {

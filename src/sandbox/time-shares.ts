@@ -4,21 +4,33 @@
  * work that owe less, and shortly in their pauses. A caller that is alone never waits.
  */
 import { availableParallelism } from "node:os";
-import {
-  activeCallerMs,
-  callerReserveMs,
-  debtLeadMs,
-  debtorShare,
-  largestCallerDebtMs,
-  shareLookMs,
-  workingCallerMs,
-} from "./limits.ts";
 
 /**
  * Milliseconds of CPU time that are shared in a millisecond. The rest of the cores is for other programs, and for the servers and the
  * main thread, which all callers need.
  */
 export const sharedCores = Math.max(1, availableParallelism() / 2);
+
+/** A caller is active for this long after it has used time. */
+export const activeCallerMs = 1_000;
+
+/** The time that a caller may use at once before it waits for its share. */
+export const callerReserveMs = 250;
+
+/** The most that a caller can owe. A program that computed for ten seconds keeps the next one waiting for this time, times the callers. */
+export const largestCallerDebtMs = 500;
+
+/** A caller works for this long after it has used time. Then it pauses, and those that owe time get all of it. */
+const workingCallerMs = 100;
+
+/** The part of its share that a caller gets while it owes time and another works that owes less. */
+const debtorShare = 1 / 3;
+
+/** A caller owes less than another if it owes this much less. Otherwise both get their shares. */
+const debtLeadMs = 50;
+
+/** The longest pause between two looks at whether a caller may go on. */
+const shareLookMs = 25;
 
 /** The caller of a program. */
 export interface Caller {

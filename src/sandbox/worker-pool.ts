@@ -4,7 +4,6 @@ import { startWorker } from "../base/off-thread.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { atMost } from "../base/time-limit.ts";
 import { forgetMade, keepMade, knownMade } from "./engine/wasm.ts";
-import { workerEndingMs } from "./limits.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import type { Caller } from "./time-shares.ts";
 
@@ -13,6 +12,9 @@ import type { Caller } from "./time-shares.ts";
  * together on two cores, it answered nothing for 110 ms.
  */
 const startingAtOnce = Math.max(1, availableParallelism() - 1);
+
+/** Time for terminated workers to end. */
+const workerEndingMs = 1_000;
 
 export interface ReadyWorker {
   worker: Worker;

@@ -11,7 +11,6 @@ import { toClaudikinsError } from "../base/errors.ts";
 import type { RequestingAgent } from "../programs/asker.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
 import type { HostRequest } from "./host-request.ts";
-import { progressGapMs, taskAfterMs } from "./limits.ts";
 import { observedAnswer } from "./observed-answer.ts";
 import { SessionCount } from "./session-count.ts";
 import { servedSkills } from "./skills/served-skills.ts";
@@ -20,6 +19,12 @@ import type { ToolCallContext } from "./tools/call-context.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callExecuteTask } from "./tools/execute-task.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
+
+/** Time between two notifications about progress: at most ten per second. */
+const progressGapMs = 100;
+
+/** A call that has no result after this time becomes a task. Before, it ends sooner without one. */
+const taskAfterMs = 5_000;
 
 type Handler = (
   args: Record<string, unknown>,

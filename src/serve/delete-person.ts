@@ -16,9 +16,17 @@ import type { Decider } from "../store/audit/event.ts";
 import { openStore } from "../store/open.ts";
 import type { StoredPerson } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import { personEndLookMs, personEndMs, revokedEverywhereMs } from "./limits.ts";
 import { clientsOf, personOwner } from "./owner.ts";
 import { endPeople } from "./people.ts";
+
+/** Time after which every process has ended what a revoked person began, and has written what it records of it. */
+const revokedEverywhereMs = 3_000;
+
+/** Time for the executions of a person to end before the person's data is deleted. */
+const personEndMs = 30_000;
+
+/** Time between looks whether they have. */
+const personEndLookMs = 200;
 
 /** What was deleted, as numbers and names. */
 export interface DeletedData {

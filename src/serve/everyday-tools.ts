@@ -11,7 +11,15 @@ import { type AboutServer, entryKeyOf } from "../tools/catalog/config-entry.ts";
 import type { RegistryServer, RegistryTool } from "../tools/model.ts";
 import { toIdentifier } from "../tools/names.ts";
 import { callPath } from "../tools/signature.ts";
-import { catalogToolWeight, maxEverydayCallChars, maxEverydayTools } from "./limits.ts";
+
+/** Characters of a call in the instructions. Longer calls are left to the search. */
+const maxEverydayCallChars = 400;
+
+/** Tools that are considered for the instructions. More than fit into an ordinary surface. */
+const maxEverydayTools = 60;
+
+/** Weight of a tool that the server catalog calls usual. All weigh the same, so the shortest calls come first. */
+const catalogToolWeight = 1;
 
 interface EverydayTool {
   server: string;

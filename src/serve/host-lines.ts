@@ -1,8 +1,12 @@
 /** The lines that a host writes to stdin. A message that would take long to read is refused here, before it is parsed, and numbers that the parser would round are marked. */
+
 import { Transform, type TransformCallback, type Writable } from "node:stream";
 import { markExact } from "../base/exact-json.ts";
 import { requestIdIn, tooHeavy } from "../base/json-weight.ts";
-import { maxHostLineBytes } from "./limits.ts";
+import { megabyte } from "../base/units.ts";
+
+/** A longer line of a host is passed on as it is: the SDK's server ends the connection. */
+const maxHostLineBytes = 10 * megabyte;
 
 const newline = 0x0a;
 

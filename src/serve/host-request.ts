@@ -10,7 +10,9 @@ import { oneLine } from "../base/visible-text.ts";
 import type { FollowedExecution } from "../programs/running-execution.ts";
 import type { ObservedRequest } from "../programs/telemetry.ts";
 import type { HostIdentity } from "../programs/trace/record.ts";
-import { maxAgentNameChars } from "./limits.ts";
+
+/** Characters of an agent's name, and of its version. */
+const maxAgentNameChars = 100;
 
 export interface HostRequest {
   method: string;

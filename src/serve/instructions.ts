@@ -11,14 +11,22 @@ import { type RegistryServer, toolId } from "../tools/model.ts";
 import { firstSentence, signature } from "../tools/signature.ts";
 import { type CallTexts, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
 import { firstSteps } from "./first-steps.ts";
-import {
-  maxDescriptionTokens,
-  maxDirectInstructionsChars,
-  maxInstructionsChars,
-  maxInstructionsNameChars,
-  minDescriptionTokens,
-} from "./limits.ts";
 import { definitionTokens, surfaceTokensOf } from "./surface-tokens.ts";
+
+/** Claude Code and other agents cut instructions at this length. */
+const maxInstructionsChars = 2_048;
+
+/** The same in direct mode. It leaves room for the last line, with the number of the other servers. */
+const maxDirectInstructionsChars = 1_500;
+
+/** Tokens of one server's description, so that some are left for signatures. */
+const maxDescriptionTokens = 40;
+
+/** A smaller share of the tokens is not worth a description. */
+const minDescriptionTokens = 4;
+
+/** Characters of one name in the instructions. */
+const maxInstructionsNameChars = 64;
 
 const head =
   "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";

@@ -1,7 +1,9 @@
 /** Lists servers that were never asked, so that the instructions of the next session show their calls. */
 import type { App } from "../app/app.ts";
 import { usesOwn } from "../config/credentials.ts";
-import { learnAfterMs } from "./limits.ts";
+
+/** Delay before servers that were never asked are listed. The agent's own first requests go first. */
+const learnAfterMs = 3_000;
 
 /** Begins a few seconds later, in the background, and ends with the session. `"surfaceLearns": false` turns it off. */
 export function learnLater(app: App): Disposable {

@@ -11,11 +11,16 @@ import { megabyte } from "../base/units.ts";
 import { onAbort } from "../servers/abort.ts";
 import { withTasks } from "../servers/tasks-extension.ts";
 import { HostLines } from "./host-lines.ts";
-import { maxFirstLineBytes, sdkAfterMs } from "./limits.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";
 import type { Begun } from "./stdio-session.ts";
 import { anyHost, cacheHint, capabilitiesFor, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
+
+/** Delay after the last answer before the SDK is loaded, so that the first call does not wait for it. */
+const sdkAfterMs = 50;
+
+/** Longer lines are left to the SDK's server. */
+const maxFirstLineBytes = 65_536;
 
 /** Serves until the agent closes stdin or `interrupted` aborts. Running executions are cancelled then. */
 export async function serveStdio(app: App, interrupted: AbortSignal): Promise<void> {

@@ -1,15 +1,23 @@
 /** How many tokens an agent may load before any work: our two tools, and the list of the servers. */
 import type { Config } from "../config/load.ts";
-import {
-  maxSurfaceTokens,
-  surfaceTokensOfFew,
-  surfaceTokensOfMany,
-  tokensOfOtherServer,
-  tokensOfUsedServer,
-} from "./limits.ts";
 
 /** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
 export const definitionTokens = 307;
+
+/** Tokens of everything that an agent loads if there are one or two servers. */
+const surfaceTokensOfFew = 450;
+
+/** The same for more servers, to which each server adds some. */
+const surfaceTokensOfMany = 600;
+
+/** What a server whose tools agents call adds: the calls save searches. */
+const tokensOfUsedServer = 25;
+
+/** What any other server adds: its name. */
+const tokensOfOtherServer = 5;
+
+/** The most, unless the config allows more. */
+const maxSurfaceTokens = 1_000;
 
 /**
  * The config's limit, else one that grows with the servers. `used` is the number of servers whose tools agents have called.

@@ -2,13 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { messageOf } from "../base/errors.ts";
-import { subscriptionMs } from "./limits.ts";
 import type { ListName, Notice } from "./notices.ts";
 import type { Send } from "./request.ts";
 import type { ServerClient } from "./server-client.ts";
 
 /** Delays before listening again after a stream has ended. The last one repeats. */
 const retryMs = [100, 1_000, 10_000, 60_000];
+
+/** Time for the server to accept a subscription to its changes. */
+const subscriptionMs = 10_000;
 
 interface Subscribed {
   accepted: Promise<void>;

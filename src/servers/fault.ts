@@ -1,8 +1,10 @@
 /** Why a server cannot be used now, for answers to models: what failed, and what a person must do. */
 import { oneLine } from "../base/visible-text.ts";
-import { hopelessFailures } from "./limits.ts";
 import type { FailureFacts } from "./server-failure.ts";
 import type { ServerState } from "./state.ts";
+
+/** After this number of failures in a row, a model should ask its user instead of trying again. */
+const hopelessFailures = 3;
 
 export interface Fault extends Pick<FailureFacts, "missing"> {
   /** Ends a sentence that begins with the server's name. */

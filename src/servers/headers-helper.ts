@@ -9,11 +9,16 @@ import type { NetworkServer } from "../config/load.ts";
 import { referencesOf } from "../config/secrets/references.ts";
 import type { Authorizer } from "./endpoint.ts";
 import { forgetPrinted, withEntryValues } from "./entry-values.ts";
-import { headersFailureMs, headersFreshMs } from "./limits.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type OutputOptions, outputOf, ProgramFailure } from "./program-output.ts";
 import { learnSecrets } from "./secrets.ts";
 import { ServerFailure } from "./server-failure.ts";
+
+/** A new connection uses headers of this age or less. A server that closes idle connections does not cost a run each time. */
+const headersFreshMs = 300_000;
+
+/** Time in which new headers that were refused, or a run that failed, are not followed by another run. */
+const headersFailureMs = 30_000;
 
 /** Headers that belong to the transport. The program cannot change them, and neither can `headers` in the config. */
 const ofTransport = new Set([

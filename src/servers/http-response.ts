@@ -1,12 +1,17 @@
 /** Reads responses over HTTP: their media type, the answer in them, how long to wait, and what went wrong. */
+
 import { type RequestId, SdkHttpError, SseError } from "@modelcontextprotocol/client";
 import { boundedText } from "../base/bounded-body.ts";
 import { systemCodeOf } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
+import { hourMs } from "../base/units.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { maxErrorBytes, maxRetryAfterMs } from "./limits.ts";
+import { maxErrorBytes } from "./limits.ts";
 import { NetworkFailure, noAnswer, refusal, unreadable } from "./network-failure.ts";
 import type { Era } from "./server-client.ts";
+
+/** A longer `Retry-After` is cut to this. */
+const maxRetryAfterMs = 24 * hourMs;
 
 export function mediaTypeOf(response: Response): string | undefined {
   return response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();

@@ -22,24 +22,13 @@ import { collectSoon } from "../base/collect-soon.ts";
 import { markExact, restoreExact } from "../base/exact-json.ts";
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { atMost } from "../base/time-limit.ts";
-import { megabytes } from "../base/units.ts";
+import { megabyte, megabytes } from "../base/units.ts";
 import { withPlainLists } from "./decoding/decode.ts";
 import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { dataOf, smallEvents } from "./event-stream.ts";
 import { answerOfProtocol, errorText, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
-import {
-  collectedBodyBytes,
-  httpDrainMs,
-  httpGoodbyeMs,
-  httpNoticeMs,
-  httpVerdictMs,
-  maxErrorBytes,
-  maxEventLines,
-  maxInlineBytes,
-  maxMessageBytes,
-  maxResumptions,
-} from "./limits.ts";
+import { httpNoticeMs, maxErrorBytes, maxEventLines, maxInlineBytes, maxMessageBytes } from "./limits.ts";
 import {
   broken,
   brokeOff,
@@ -68,6 +57,21 @@ const connectionLost = -32_000;
 
 /** The exchange to which a `fetch` call of the SDK belongs. */
 const exchanges = new AsyncLocalStorage<Exchange | undefined>();
+
+/** Larger bodies of responses cause a garbage collection, because a server could send many of them. */
+const collectedBodyBytes = 32 * megabyte;
+
+/** Time for the request that ends the session. */
+const httpGoodbyeMs = 1_000;
+
+/** Wait, after a session has ended, to learn which of its other requests were refused. */
+const httpVerdictMs = 1_000;
+
+/** Time that an answer may need through the parsers after its stream has ended. */
+const httpDrainMs = 100;
+
+/** Failed attempts to resume a stream, after which its answer counts as cut off. The SDK's default. */
+const maxResumptions = 2;
 
 export class HttpTransport implements Transport {
   onclose?: () => void;

@@ -6,10 +6,13 @@ import {
   referringParts,
   withValues,
 } from "../config/secrets/references.ts";
-import { maxKnownValues } from "./limits.ts";
 
 /** The latest value is the last one. */
 const known = new Map<string, Set<string>>();
+
+/** Values of one reference that are remembered, for the same reason. A command may print one for each person of a team. */
+const maxKnownValues = 200;
+
 let changes = 0;
 
 /** `reference` is its text, such as `${secret:NAME}`. */

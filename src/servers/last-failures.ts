@@ -2,19 +2,26 @@
  * Notes on disk why a server could not be connected last, and how many of its last calls were refused as unauthorized, so that other
  * processes can say so. The next connection or call that succeeds removes the note.
  */
+
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClaudikinsError, ErrorCode } from "../base/errors.ts";
 import { namesIn, readIfThere, statsOf } from "../base/files.ts";
 import { parsedJson } from "../base/json-object.ts";
 import { sha256 } from "../base/sha256.ts";
+import { dayMs } from "../base/units.ts";
 import { oneLine } from "../base/visible-text.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { failuresFolder } from "../config/locations.ts";
-import { failureNoteKeptMs, maxFailureNoteChars } from "./limits.ts";
 import { ServerFailure } from "./server-failure.ts";
 import type { BrokenState } from "./state.ts";
+
+/** Characters of each text in a note about a failed connection. */
+const maxFailureNoteChars = 1_000;
+
+/** Notes about failed connections are removed after this time. */
+const failureNoteKeptMs = 7 * dayMs;
 
 /** Codes that are known without a note, or that say nothing about the server. */
 const withoutNote: readonly ErrorCode[] = ["CANCELLED", "NEEDS_VARIABLE", "AUTH_REQUIRED", "POLICY_DENIED"];

@@ -8,9 +8,14 @@ import { oneLine } from "../base/visible-text.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
-import { maxBrokenReasonChars, maxBusyMs } from "./limits.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "./server-failure.ts";
 import { type BrokenState, mistakenState, retryText, type ServerState } from "./state.ts";
+
+/** Characters of the reason why a server is broken. */
+const maxBrokenReasonChars = 1_000;
+
+/** A longer `Retry-After` is cut to this: people who know that the server works again would not understand the delay. */
+const maxBusyMs = 600_000;
 
 /** Opens a connection. `onClose` gets the reason of its end, and whether the server still works. */
 export type ConnectionOpener = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;

@@ -1,7 +1,15 @@
 /** Limits the lists of a server. Its tools, resources, prompts and skills are shown, indexed and generated, so they must stay small. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
-import { maxEntryChars, maxListEntries, maxSkillEntryChars } from "./limits.ts";
 import { type ListedTool, readTools, shortened } from "./result.ts";
+
+/** Entries of a list other than tools. */
+const maxListEntries = 10_000;
+
+/** Characters of one entry of a list. */
+const maxEntryChars = 65_536;
+
+/** The same for a skill, which names each of its files, and may have 512. */
+const maxSkillEntryChars = 262_144;
 
 const listKeys = ["tools", "resources", "resourceTemplates", "prompts", "skills"];
 

@@ -3,7 +3,9 @@ import { counted } from "../base/counted.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { JsonObject } from "../base/json-object.ts";
-import { maxListPages } from "./limits.ts";
+
+/** Pages of one list. */
+const maxListPages = 1_000;
 
 export interface ListRequest<T> {
   server: string;

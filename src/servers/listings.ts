@@ -6,18 +6,30 @@ import { availableParallelism } from "node:os";
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { unlessAborted } from "./abort.ts";
-import {
-  changeBurst,
-  changeBurstMs,
-  changeGapMs,
-  listedPerCore,
-  listingTurnMs,
-  minListedAtOnce,
-  slowListingFactor,
-} from "./limits.ts";
+
+/** Servers that are asked for a list at the same time, at least. Starting programs mostly wait: for a download, for an answer. */
+const minListedAtOnce = 8;
+
+/** The same for each core. */
+const listedPerCore = 4;
 
 /** Servers that are asked concurrently. */
 export const listedAtOnce = Math.max(minListedAtOnce, listedPerCore * availableParallelism());
+
+/** A server that takes longer gives its turn to the next one, and is still waited for. */
+const listingTurnMs = 3_000;
+
+/** With slow servers, at most this many times as many requests are open. */
+const slowListingFactor = 4;
+
+/** Listings after changes of one server that may follow each other within the time below. After that, they are further apart. */
+const changeBurst = 5;
+
+/** The time for these listings. */
+const changeBurstMs = 60_000;
+
+/** The time between further ones. */
+const changeGapMs = 10_000;
 
 export interface JoinOptions {
   /** Do not join a listing that has begun already: the server may have changed since. */

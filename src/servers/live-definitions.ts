@@ -3,9 +3,11 @@ import type { ServerConfig } from "../config/load.ts";
 import { definitionOf, type ToolDefinition } from "../policy/definition.ts";
 import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
-import { maxDefinitionAnswers } from "./limits.ts";
 import { Listings } from "./listings.ts";
 import type { ListedTool } from "./result.ts";
+
+/** After this many lists of tools, a server that announces a change during each one is believed. */
+const maxDefinitionAnswers = 3;
 
 /** A server's answer to `tools/list`. */
 export interface ListedTools {

@@ -3,7 +3,12 @@ import type { Client } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import { oneLine } from "../base/visible-text.ts";
-import { maxNoticeChars, maxUpdatedUriChars } from "./limits.ts";
+
+/** Characters of a server's log message in the log of claudikins. */
+const maxNoticeChars = 500;
+
+/** Characters of the URI of a resource that has changed. */
+const maxUpdatedUriChars = 8_192;
 
 /** A kind of list that servers have, as the protocol names it. */
 export type ListName = "tools" | "resources" | "prompts";

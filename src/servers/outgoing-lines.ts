@@ -1,7 +1,12 @@
 /** Writes the messages for a process, each as a line. */
 import { atMost } from "../base/time-limit.ts";
-import { stdioEndMs, stdioWriteChars } from "./limits.ts";
 import { CutOff, type ProcessPipes } from "./process-pipes.ts";
+
+/** Time to wait for the end of a process that accepts no messages. */
+const stdioEndMs = 1_000;
+
+/** Characters of one write to a server's stdin, unless one message is longer. */
+const stdioWriteChars = 65_536;
 
 /** The process has not read the message. */
 export class NotWritten extends Error {

@@ -1,6 +1,8 @@
 /** Bounds the processes of servers that are started for single people. */
 import { ClaudikinsError } from "../base/errors.ts";
-import { maxOwnProcesses } from "./limits.ts";
+
+/** Processes of servers that are started for single people, in one process of claudikins. */
+const maxOwnProcesses = 200;
 
 /** Processes that this process has started for single people. */
 let running = 0;

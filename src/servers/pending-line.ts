@@ -1,8 +1,11 @@
 /** Collects the chunks of one line. Long lines are joined block by block, so that no step takes long. */
 
 import { byteOrderMark } from "../base/byte-order-mark.ts";
+import { megabyte } from "../base/units.ts";
 import { release } from "./decoding/release.ts";
-import { joinedBlockBytes } from "./limits.ts";
+
+/** Chunks of a line are joined in blocks of this size, so that no step takes long. */
+const joinedBlockBytes = megabyte;
 
 const space = 32;
 const markBytes: readonly number[] = byteOrderMark;

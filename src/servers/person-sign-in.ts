@@ -7,9 +7,11 @@ import { needsPage, usesOwn } from "../config/credentials.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { CredentialStore } from "./auth/credentials.ts";
-import { signInLookMs } from "./limits.ts";
 import { pageIdOf, type Responder, serverKey, showsForms } from "./responder.ts";
 import { SignedOut } from "./server-failure.ts";
+
+/** Interval in which the sign-in of a person who was sent to a page is looked for. */
+const signInLookMs = 200;
 
 interface AskingCall {
   signal?: AbortSignal | undefined;

@@ -7,10 +7,15 @@ import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
 import { atMost } from "../base/time-limit.ts";
 import { resolveCommand, shellCommand } from "./command.ts";
-import { eofGraceMs, termGraceMs } from "./limits.ts";
 import { type ProcessPipes, processPipes, type TakeChunk } from "./process-pipes.ts";
 import { membersOf } from "./resident-memory.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
+
+/** Time for a group of processes to end after its stdin was closed. */
+const eofGraceMs = 300;
+
+/** Time for it to end after SIGTERM, before SIGKILL. */
+const termGraceMs = 1_500;
 
 export interface SpawnOptions {
   command: string;

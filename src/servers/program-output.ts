@@ -2,8 +2,16 @@
 import { existsSync } from "node:fs";
 import { systemCodeOf } from "../base/errors.ts";
 import type { Environment } from "../config/environment.ts";
-import { maxPrintedErrorBytes, maxPrintedSecretBytes, printingRunMs } from "./limits.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
+
+/** What a program that prints a secret may print: that of `headersHelper`, or of `${command:…}`. */
+const maxPrintedSecretBytes = 65_536;
+
+/** The end of what such a program writes to stderr. Its last line is in the error. */
+const maxPrintedErrorBytes = 4_096;
+
+/** Time limit of a program that prints a secret. It is the limit of Claude Code for the programs of `headersHelper`. */
+const printingRunMs = 10_000;
 
 export interface OutputOptions {
   /** All of it is passed on, as Claude Code does: such programs read tokens and sockets of the user. */

@@ -7,8 +7,10 @@ import { homeOf, secretsFile } from "../config/locations.ts";
 import { commandWords, type Reference, referencesIn, withValues } from "../config/secrets/references.ts";
 import { readSecret, storedSecret } from "../config/secrets/store.ts";
 import { knowValue } from "./known-values.ts";
-import { maxSaidChars } from "./limits.ts";
 import { type OutputOptions, outputOf, ProgramFailure } from "./program-output.ts";
+
+/** Characters of the line that a program writes to stderr instead of a secret. */
+const maxSaidChars = 200;
 
 export interface ReadOptions extends Pick<OutputOptions, "signal" | "warn"> {
   /** The environment of this process. */

@@ -5,14 +5,22 @@
 
 import { type JSONRPCMessage, ProtocolError, type RequestId } from "@modelcontextprotocol/client";
 import { durationText } from "../base/duration.ts";
-import {
-  maxReadinessMs,
-  readinessDigestMs,
-  readinessDigestPings,
-  readinessPauseMs,
-  readinessPingMs,
-} from "./limits.ts";
 import type { Watcher } from "./watched-transport.ts";
+
+/** Delay of calls until a server has processed what it asked for, whatever it requests. */
+const maxReadinessMs = 10_000;
+
+/** Time for an answer to a ping, which MCP requires. */
+const readinessPingMs = 3_000;
+
+/** Time for a server to process an answer. No message says that it has: server-filesystem first looks at each root on the disk. */
+const readinessDigestMs = 200;
+
+/** Answered pings that it gets at least besides this time. They take longer on a busy machine. */
+const readinessDigestPings = 5;
+
+/** Pause between two of these pings. */
+const readinessPauseMs = 20;
 
 export interface ReadinessOptions {
   /** Rejects with ProtocolError if the answer is an error. Ends at the latest after `timeoutMs`. */

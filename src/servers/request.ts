@@ -8,7 +8,6 @@ import type { ServerConfig } from "../config/load.ts";
 import type { Caller } from "../policy/flow/session-reads.ts";
 import { Cancellation, onAbort } from "./abort.ts";
 import type { Channel } from "./channel.ts";
-import { maxHintUrlChars } from "./limits.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
 import { NotWritten } from "./outgoing-lines.ts";
 import { pageAddress } from "./page-address.ts";
@@ -18,6 +17,9 @@ import { ConnectionLost } from "./server-failure.ts";
 import type { ProgressListener, ServerProgress } from "./server-progress.ts";
 import type { ServerRequests } from "./server-requests.ts";
 import { lastWords, otherVersion, unreachable, wordsOf } from "./start-failure.ts";
+
+/** Characters of the address of a page in a hint. Longer addresses are left out. */
+const maxHintUrlChars = 2_000;
 
 export interface Request {
   method: string;

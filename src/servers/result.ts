@@ -4,7 +4,12 @@ import { mayHaveExact, numberInText, withExactTexts } from "../base/exact-json.t
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { withoutBase64 } from "../base/media.ts";
 import { jsonOf, LargeJson, objectJson, wholeOf } from "./decoding/large-json.ts";
-import { maxCheckedTextChars, maxFailureTextChars } from "./limits.ts";
+
+/** Longer text of a result is not checked for being JSON: that would take as long as everything else, and more memory. */
+const maxCheckedTextChars = 65_536;
+
+/** Characters of the text of a failed call, because several places read it. */
+const maxFailureTextChars = 262_144;
 
 export interface ListedTool {
   name: string;

@@ -1,7 +1,9 @@
 /** Reads answers over HTTP that are not one message of JSON-RPC: errors as plain objects or in events of their own, and several messages in a list. */
 import { isObject, parsedJson } from "../base/json-object.ts";
 import { oneLine } from "../base/visible-text.ts";
-import { maxSaidErrorChars } from "./limits.ts";
+
+/** Characters of an error that a server says in a form of its own. A longer one is cut. */
+const maxSaidErrorChars = 2_000;
 
 /** An error as a server says it. */
 export interface SaidError {

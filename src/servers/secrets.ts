@@ -17,7 +17,18 @@ import type { NetworkServer, ServerConfig } from "../config/load.ts";
 import { hasReference, type Reference, referencesOf } from "../config/secrets/references.ts";
 import type { ServerEdits } from "../config/tool-edits.ts";
 import { knownChanges, knownValuesOf, withKnownValues } from "./known-values.ts";
-import { maxLearnedSecrets, minEncodedSecretChars, minSecretChars, secretAnchorChars } from "./limits.ts";
+
+/** Secrets of a server that are remembered. Old ones are kept as well, because a late message may contain one. */
+const maxLearnedSecrets = 200;
+
+/** Shorter values are not looked for in texts. */
+const minSecretChars = 6;
+
+/** Characters that are compared at once when secrets are looked for. A secret has at least as many. */
+const secretAnchorChars = minSecretChars;
+
+/** Shorter encoded forms of a secret would match unrelated text. */
+const minEncodedSecretChars = 8;
 
 export type Redact = (text: string) => string;
 

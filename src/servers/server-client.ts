@@ -25,10 +25,21 @@ import type { JsonObject } from "../base/json-object.ts";
 import { version } from "../base/version.ts";
 import { oneLine } from "../base/visible-text.ts";
 import type { Cancellation } from "./abort.ts";
-import { discoverMs, maxInputRounds, maxVersionChars, requestAgainMs } from "./limits.ts";
 import type { PendingRequests } from "./pending-requests.ts";
 import { resultOfTask, type TaskServer } from "./server-task.ts";
 import { withTasks } from "./tasks-extension.ts";
+
+/** Characters of a server's own version. */
+const maxVersionChars = 100;
+
+/** Time for an answer to `server/discover`. A process that says nothing is of the older era. */
+const discoverMs = 5_000;
+
+/** A server that asks more often for one request does not end. */
+const maxInputRounds = 10;
+
+/** The delay before a request is sent again for a server that asks nothing but to come back. */
+const requestAgainMs = 250;
 
 /** A generation of the protocol: up to the revision 2025-11-25 with sessions, and from 2026-07-28 without. */
 export type Era = "2025" | "2026";

@@ -24,7 +24,6 @@ import type { EntryOptions } from "./entry-values.ts";
 import type { HeadersHelper } from "./headers-helper.ts";
 import { forgetFailure, lastFailure, lastRefusals, noteFailure, noteRefusals } from "./last-failures.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
-import { rootsMs } from "./limits.ts";
 import { missingFile } from "./missing-module.ts";
 import type { Notice } from "./notices.ts";
 import { withOwnKeys } from "./own-keys.ts";
@@ -36,6 +35,9 @@ import { type Redact, redactError, redactorOf, redactTexts } from "./secrets.ts"
 import type { Era } from "./server-client.ts";
 import type { BrokenState } from "./state.ts";
 import type { MessageTrace } from "./trace.ts";
+
+/** Time for an agent to name its roots, before a server is started that could be shared. Agents know them, so they need no longer. */
+const rootsMs = 2_000;
 
 export interface ConnectionOptions extends Omit<ChannelOptions, "redact"> {
   backoff?: BackoffTimes | undefined;

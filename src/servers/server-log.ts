@@ -4,15 +4,6 @@ import { messageOf } from "../base/errors.ts";
 import { oneLine, shownLine } from "../base/visible-text.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { Channel } from "./channel.ts";
-import {
-  droppedReportMs,
-  logBurstChars,
-  logCharsPerSecond,
-  logLineCostChars,
-  maxLoggedLineChars,
-  maxLogMessageChars,
-  maxSecretChars,
-} from "./limits.ts";
 import { type LineKind, shortened } from "./logs/line.ts";
 import type { LogFile, LogFiles } from "./logs/log-file.ts";
 import { logText } from "./notices.ts";
@@ -21,6 +12,27 @@ import { WatchedTransport } from "./watched-transport.ts";
 
 /** The key of the server's name and version in results of the newer era. The SDK has it as well, but takes long to load. */
 const serverInfoKey = "io.modelcontextprotocol/serverInfo";
+
+/** Longer lines of a server's output are cut here. */
+const maxLoggedLineChars = 65_536;
+
+/** So much is dropped at the end of a line that was cut, because a secret may be cut in two there. */
+const maxSecretChars = 16_384;
+
+/** Characters of a log message of the protocol in a server's log. */
+const maxLogMessageChars = 1_000;
+
+/** Characters that count for a log line besides its text. */
+const logLineCostChars = 50;
+
+/** Time after which dropped output of a server is reported. */
+const droppedReportMs = 1_000;
+
+/** Characters that a server may log at once. More are dropped. */
+const logBurstChars = 262_144;
+
+/** Characters that it may log in each second afterwards. */
+const logCharsPerSecond = 32_768;
 
 export class ServerLog {
   readonly #server: ServerConfig;

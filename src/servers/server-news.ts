@@ -4,11 +4,13 @@ import type { Log } from "../base/log.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { closingLine } from "../policy/decision.ts";
 import type { Connection } from "./connect.ts";
-import { logLevelMs } from "./limits.ts";
 import type { ListName, Notice } from "./notices.ts";
 import { redactTexts } from "./secrets.ts";
 import type { ConnectionListener, ServerConnections } from "./server-connections.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
+
+/** Time for a server to change its log level. */
+const logLevelMs = 2_000;
 
 /** Called when a list of a server has changed. */
 export type ListListener = (server: string, what: ListName) => void;

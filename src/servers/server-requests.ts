@@ -26,17 +26,25 @@ import { visibleText } from "../base/visible-text.ts";
 import type { Caller } from "../policy/flow/session-reads.ts";
 import { samplingSchema } from "./definition-schema.ts";
 import { formAnswerSchema, formRequestSchema, plainForm } from "./elicitation-form.ts";
-import {
-  maxOpenServerRequests,
-  maxResponderErrorChars,
-  maxServerRequestDepth,
-  maxServerRequestValues,
-  serverRequestMs,
-} from "./limits.ts";
 import { isWithin } from "./list-bounds.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
 import { hasForms, pageIdOf, type QuestionContext, type Responder, serverKey } from "./responder.ts";
 import type { ServerClient } from "./server-client.ts";
+
+/** Open requests of one server. */
+const maxOpenServerRequests = 16;
+
+/** Time for an answer that needs no person. */
+const serverRequestMs = 30_000;
+
+/** Values in a request of a server. */
+const maxServerRequestValues = 10_000;
+
+/** Levels of a request of a server. */
+const maxServerRequestDepth = 100;
+
+/** Characters of the responder's error text. */
+const maxResponderErrorChars = 500;
 
 /** Maximum characters of all keys and texts of a request. Sampling may contain images; a form that long is never read. */
 const maxChars: ReadonlyMap<string, number> = new Map([

@@ -5,7 +5,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../base/json-object.ts";
-import { maxTaskPollFailures, taskCancelMs } from "./limits.ts";
+
+/** Requests for the state of a task that may fail in a row, because a network may be away for a while. */
+const maxTaskPollFailures = 3;
+
+/** Time for the server to take note that a task was cancelled. */
+const taskCancelMs = 5_000;
 
 export interface TaskServer {
   /** Sends a request. Rejects with ProtocolError if the server answers with an error. */

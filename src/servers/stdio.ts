@@ -6,19 +6,28 @@ import { atMost } from "../base/time-limit.ts";
 import { megabytes } from "../base/units.ts";
 import { shownLine } from "../base/visible-text.ts";
 import { receive, receiveLarge } from "./decoding/receive.ts";
-import {
-  collectedMessageBytes,
-  keptOutputBytes,
-  maxErrorLineChars,
-  maxErrorLines,
-  maxInlineBytes,
-  maxMessageBytes,
-  maxReportedLines,
-  stdioDrainMs,
-} from "./limits.ts";
+import { maxErrorLines, maxInlineBytes, maxMessageBytes } from "./limits.ts";
 import { inputClosed, NotWritten, OutgoingLines } from "./outgoing-lines.ts";
 import { PendingLine } from "./pending-line.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
+
+/**
+ * Larger messages cause a garbage collection: bytes, text, parts and copies for the sandbox take several times their size, and the
+ * collector would wait.
+ */
+const collectedMessageBytes = 2_097_152;
+
+/** Time to read on after the process has ended. */
+const stdioDrainMs = 100;
+
+/** Last characters of stderr, and first bytes of a line that is not a message, that are kept for an error message. */
+const keptOutputBytes = 16_384;
+
+/** Characters of one of these lines. */
+const maxErrorLineChars = 300;
+
+/** Lines on stdout that are not messages and are still reported. */
+const maxReportedLines = 100;
 
 const newline = 0x0a;
 const brace = 0x7b;

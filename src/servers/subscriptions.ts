@@ -6,7 +6,9 @@ import type { ServerConfig } from "../config/load.ts";
 import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { resubscribeMs } from "./limits.ts";
+
+/** Additional delay before resources are subscribed again, after the time from which a broken server may be tried again. */
+const resubscribeMs = 10;
 
 export type UpdateListener = (uri: string) => void;
 

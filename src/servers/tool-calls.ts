@@ -7,11 +7,16 @@ import type { Outgoing, Permission } from "../policy/outgoing.ts";
 import { shownId } from "../policy/refusals.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Connection } from "./connect.ts";
-import { maxRefusalChars, minRefusedCalls } from "./limits.ts";
 import { onlyText, type ToolResult } from "./result.ts";
 import { redactTexts } from "./secrets.ts";
 import type { ConnectionOptions, ServerConnections } from "./server-connections.ts";
 import type { ServerPermit } from "./server-permit.ts";
+
+/** Only texts up to this length count as messages that a call is refused. */
+const maxRefusalChars = 4_096;
+
+/** After this many refused calls in a row, the next one is expected to be refused too. */
+const minRefusedCalls = 2;
 
 /** The params of `tools/call`. The tool and its arguments are those that agents see. */
 export interface CallParams {

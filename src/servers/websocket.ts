@@ -1,13 +1,24 @@
 /** MCP over a WebSocket. The SDK's transport cannot send headers, and does not say why a connection failed. */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { systemCodeOf } from "../base/errors.ts";
-import { megabytes } from "../base/units.ts";
+import { megabyte, megabytes } from "../base/units.ts";
 import { httpForm } from "../config/address.ts";
 import { InOrder, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { retryAfterOf } from "./http-response.ts";
-import { maxSocketMessageBytes, maxWaitingSocketBytes, socketGoodbyeMs, socketInquiryMs } from "./limits.ts";
 import { broken, NetworkFailure, noAnswer, refusal, tooLarge } from "./network-failure.ts";
+
+/** One message over a WebSocket. The limit is Bun's own, which accepts no other value. */
+const maxSocketMessageBytes = 128 * megabyte;
+
+/** Messages of a WebSocket that wait to be handled. A single one may have half of it. */
+const maxWaitingSocketBytes = 2 * maxSocketMessageBytes;
+
+/** Time to close the socket. */
+const socketGoodbyeMs = 1_000;
+
+/** Time to find out why a socket could not be opened. */
+const socketInquiryMs = 3_000;
 
 export class WebSocketTransport implements Transport {
   onclose?: () => void;

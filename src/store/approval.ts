@@ -1,6 +1,8 @@
 /** Stored approvals, and the decisions that a person can make about them. */
 import { parseExact } from "../base/exact-json.ts";
-import { maxExcerptChars } from "./limits.ts";
+
+/** Characters of an excerpt of a call's arguments. The migration in database.ts has the same number. */
+export const maxExcerptChars = 2_000;
 
 /**
  * `open` waits for a decision. `withdrawn`: no decision is needed any more, or what was asked about has changed since. A row leaves

@@ -1,6 +1,11 @@
 /** Limits what waits for decisions at once. No person reads more. */
 import { ClaudikinsError } from "../base/errors.ts";
-import { maxOpenOfAll, maxOpenOfConfig } from "./limits.ts";
+
+/** The same for all configs together. */
+const maxOpenOfAll = { rows: 2_000, bytes: 256_000_000 };
+
+/** Open approvals of one config, and the bytes of their arguments. */
+const maxOpenOfConfig = { rows: 500, bytes: 64_000_000 };
 
 /** Open rows, and the bytes of their arguments. */
 export interface OpenSum {

@@ -5,15 +5,23 @@ import { estimateTokens } from "../base/token-estimate.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { firstSentence } from "../tools/signature.ts";
 import { typeText } from "../tools/types/one-line.ts";
-import {
-  argumentsAnswerTokens,
-  maxArgumentsTokens,
-  maxSchemaTokens,
-  maxToolDescriptionChars,
-  maxTypeChars,
-} from "./limits.ts";
 import type { ModelRequest } from "./model.ts";
 import { type ServerTool, short } from "./options.ts";
+
+/** The budget of the descriptions of arguments. */
+const maxArgumentsTokens = 1_500;
+
+/** Characters of the type of a tool's arguments. */
+const maxTypeChars = 4_000;
+
+/** Characters of a tool's description. */
+const maxToolDescriptionChars = 1_500;
+
+/** A larger schema is not sent with the prompt. */
+const maxSchemaTokens = 4_000;
+
+/** Tokens of the answer with arguments, which may be long texts. */
+const argumentsAnswerTokens = 4_000;
 
 const lengths = [300, 120, 50];
 

@@ -1,8 +1,13 @@
 /** Asks the model to choose one option: gives the task and the options as lines of JSON, and restricts the answer to them. */
 import { estimateTokens } from "../base/token-estimate.ts";
-import { choiceAnswerTokens, maxOptionsTokens } from "./limits.ts";
 import type { ModelRequest } from "./model.ts";
 import { type Option, type Options, short } from "./options.ts";
+
+/** The budget of all options. */
+const maxOptionsTokens = 2_400;
+
+/** Tokens of the answer with one option. Enough for models that think before they answer. */
+const choiceAnswerTokens = 1_000;
 
 const lengths = [160, 90, 50, 0];
 

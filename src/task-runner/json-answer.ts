@@ -1,7 +1,12 @@
 /** Finds the object or the name in a small model's answer, past fences, prose and thoughts. */
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { readValue } from "./lenient-json.ts";
-import { maxAnswerChars, maxObjectStarts } from "./limits.ts";
+
+/** Only this much of an answer is searched. */
+const maxAnswerChars = 200_000;
+
+/** Braces that are tried as the start of an object. */
+const maxObjectStarts = 200;
 
 /** The last object of the answer, because models think before they answer; undefined if there is none. */
 export function objectIn(answer: string): JsonObject | undefined {

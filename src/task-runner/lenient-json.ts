@@ -4,7 +4,8 @@
  * where a value in prose ends.
  */
 
-import { maxAnswerDepth } from "./limits.ts";
+/** Levels of the JSON of an answer. */
+const maxAnswerDepth = 64;
 
 const words: Record<string, unknown> = { true: true, false: false, null: null, True: true, False: false, None: null };
 

@@ -9,8 +9,19 @@ import { parsedValue } from "../sandbox/binding-value.ts";
 import { ConnectionLost } from "../servers/server-failure.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { refuseCancelled } from "./asked-model.ts";
-import { firstRetryMs, maxCallTimeouts, maxCallTries, maxRetryMs } from "./limits.ts";
 import type { ServerTool } from "./options.ts";
+
+/** Maximum number of starts and calls together. There are fewer if each takes the full time limit. */
+const maxCallTries = 3;
+
+/** The same if each takes the full time limit. */
+const maxCallTimeouts = 2;
+
+/** Wait before the second try. It doubles for the third. */
+const firstRetryMs = 300;
+
+/** A server that asks for a longer wait is reported instead. */
+const maxRetryMs = 5_000;
 
 /**
  * Returns the value of the result. Starts the server first, to tell a failed start from a failed call. Throws what `callOnce`

@@ -7,16 +7,26 @@ import { ClaudikinsError } from "../base/errors.ts";
 import { parsedJson } from "../base/json-object.ts";
 import type { Log } from "../base/log.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
-import { megabytes } from "../base/units.ts";
+import { megabyte, megabytes } from "../base/units.ts";
 import { version } from "../base/version.ts";
 import type { Environment } from "../config/environment.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { hasReference } from "../config/secrets/references.ts";
-import { maxCompletionBytes } from "../servers/limits.ts";
 import { redactorOf } from "../servers/secrets.ts";
 import { type EndpointFailure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
-import { maxEndpointPauseMs, maxRequestTries, thinkingTokens } from "./limits.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
+
+/** Extra tokens for thinking, which endpoints count as part of the answer. */
+const thinkingTokens = 1_024;
+
+/** Maximum number of tries for one request, including the first. */
+const maxRequestTries = 4;
+
+/** If the endpoint asks for a longer wait, the request fails. */
+const maxEndpointPauseMs = 20_000;
+
+/** A response of a model's endpoint. */
+const maxCompletionBytes = 16 * megabyte;
 
 interface OpenAiOptions {
   log: Log;

@@ -4,13 +4,21 @@ import { requiredArguments } from "../base/json-schema.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
 import type { RankedTool } from "../tools/search/search.ts";
-import {
-  maxChoicesChars,
-  maxDescribingArguments,
-  maxDescribingServers,
-  maxDescribingTools,
-  unknownOptionsFactor,
-} from "./limits.ts";
+
+/** Factor for the maximum if search finds none of the options, because the right one might be left out. Each gets fewer words. */
+const unknownOptionsFactor = 4;
+
+/** Servers that describe a category. */
+const maxDescribingServers = 6;
+
+/** Tools that describe a server. */
+const maxDescribingTools = 4;
+
+/** Arguments that describe a tool. */
+const maxDescribingArguments = 12;
+
+/** Characters of the choices of an argument. */
+const maxChoicesChars = 100;
 
 export type Level = "category" | "server" | "tool";
 

@@ -5,10 +5,15 @@ import type { Parts } from "../programs/parts.ts";
 import { toolId } from "../tools/model.ts";
 import { AskedModel, refuseCancelled } from "./asked-model.ts";
 import { fillIn } from "./fill-in.ts";
-import { maxMissedServers, maxTaskChars } from "./limits.ts";
 import { makeCall } from "./make-call.ts";
 import type { Model, TaskFailed, TaskOptions, TaskOutcome, TaskReceipt } from "./model.ts";
 import { walk } from "./walk.ts";
+
+/** Characters of a task. Longer ones would cost their tokens again at every level. */
+const maxTaskChars = 20_000;
+
+/** Maximum number of unavailable servers that a failure names. */
+const maxMissedServers = 5;
 
 /** Never throws: a failure, also a cancelled task, is an outcome with `error.type`, a code of `errors.ts`, and the steps so far. */
 export async function runTask(options: TaskOptions, model: Model, parts: Parts): Promise<TaskOutcome> {

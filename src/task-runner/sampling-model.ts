@@ -5,11 +5,13 @@ import { durationText } from "../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
 import type { Responder } from "../servers/responder.ts";
-import { samplingMs } from "./limits.ts";
 import { inWords, type Model } from "./model.ts";
 
 /** The error code of hosts if the user refuses. */
 const refusedByPerson = -1;
+
+/** Time for the host's model to answer. Long, because hosts may show the request to the user first. */
+const samplingMs = 300_000;
 
 const hint = 'Set "llm" in claudikins.json to use a model of your own instead.';
 

@@ -5,8 +5,13 @@ import { prepareSearch, rankedTools } from "../tools/search/search.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { askedAgain, choicesOf, noneName } from "./choice-prompt.ts";
 import { choiceIn, objectIn, saidIn } from "./json-answer.ts";
-import { maxElsewhere, maxNearTools } from "./limits.ts";
 import { categories, mixedTools, type Options, ranksOf, type ServerTool, servers, tools } from "./options.ts";
+
+/** Maximum number of tools from other places that are offered when no option of a level fits, or named when nothing fits. */
+const maxElsewhere = 10;
+
+/** Tools that a failure names. */
+const maxNearTools = 3;
 
 interface Walked {
   /** Undefined if the model says that nothing fits. */

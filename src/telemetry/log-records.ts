@@ -1,8 +1,10 @@
 /** Sends the lines of the log as log records. */
 import { type Logger, ROOT_CONTEXT, SeverityNumber, trace } from "@opentelemetry/api";
 import type { LogLevel } from "../base/log.ts";
-import { maxLogLineChars } from "./limits.ts";
 import type { SpanOfLines } from "./tracing.ts";
+
+/** Characters of a log line that is sent. */
+const maxLogLineChars = 8_192;
 
 const severities: Record<LogLevel, SeverityNumber> = {
   debug: SeverityNumber.DEBUG,

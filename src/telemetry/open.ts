@@ -19,11 +19,14 @@ import { onAudited } from "../store/audit/heard.ts";
 import { auditSender } from "./audit-records.ts";
 import { ObservedCallSpans } from "./call-spans.ts";
 import { attribute, executesTool } from "./conventions.ts";
-import { lastSendMs, maxNameChars } from "./limits.ts";
+import { maxNameChars } from "./limits.ts";
 import { lineSender } from "./log-records.ts";
 import { Metrics } from "./metrics.ts";
 import { openPipelines, type Pipelines } from "./pipelines.ts";
 import { type SpanOfLines, Tracing } from "./tracing.ts";
+
+/** Time for a receiver to take what is left when a process ends. Afterwards it is given up. */
+const lastSendMs = 2_000;
 
 /** Loads OpenTelemetry. `timeoutMs` limits one message; undefined leaves it to the usual variable. */
 export async function openTelemetry(

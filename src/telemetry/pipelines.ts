@@ -6,7 +6,13 @@ import type { Sampler } from "@opentelemetry/sdk-trace";
 import { version } from "../base/version.ts";
 import type { Sampling, TelemetrySettings } from "../config/telemetry.ts";
 import { type ExporterOptions, logExporter, metricExporter, spanExporter } from "./exporters.ts";
-import { maxBatch, maxQueued, maxSeries } from "./limits.ts";
+import { maxSeries } from "./limits.ts";
+
+/** Ended spans and log records that wait to be sent. Further ones are dropped, so that a receiver that is down costs no more memory. */
+const maxQueued = 2_048;
+
+/** Spans or log records of one message. */
+const maxBatch = 512;
 
 export interface Pipelines {
   tracer: Tracer | undefined;

@@ -1,16 +1,26 @@
 /** Makes the shortest signature from which a tool can be called, for the list that agents always have in their context. */
 
-import {
-  firstBriefFields,
-  maxBriefFields,
-  maxBriefOptional,
-  maxBriefValues,
-  maxFields,
-  maxOutlineChars,
-} from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
 import { formatOf, resultType } from "./signature.ts";
 import { typeText } from "./types/one-line.ts";
+
+/** Values of an argument in a brief signature. With more, only the first one is shown. */
+const maxBriefValues = 6;
+
+/** Fields of a result in a brief signature. An object with more is rarely a wrapper, so its first few are enough to tell what it is. */
+const maxBriefFields = 4;
+
+/** These first few. */
+const firstBriefFields = 2;
+
+/** Optional arguments in a brief signature, if there are at least two more. */
+const maxBriefOptional = 4;
+
+/** Fields of an object where a brief signature has room for more. */
+const maxFields = 8;
+
+/** A longer outline belongs to a union with many variants. */
+const maxOutlineChars = 120;
 
 interface BriefSignature {
   /** `({ sku, warehouse? })`: an argument without a type is a string, and an optional one perhaps one of a few. */

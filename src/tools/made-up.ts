@@ -2,12 +2,23 @@
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { resolveReference, sameValue, schemasOf, typesIn } from "../base/json-schema.ts";
 import type { ToolResult } from "../servers/result.ts";
-import { maxMadeUpChars, maxMadeUpDepth, maxMadeUpItems, maxMadeUpParts } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
 import { schemaOfType } from "./types/type-schema.ts";
 
 /** The text that stands in made-up results. */
 export const madeUpText = "made-up";
+
+/** Levels of a made-up result. Deeper objects and lists are empty. */
+const maxMadeUpDepth = 12;
+
+/** Values of a made-up result, because small schemas can describe infinitely large values. */
+const maxMadeUpParts = 2_000;
+
+/** Items of a made-up list, and schemas of one made-up value. */
+const maxMadeUpItems = 16;
+
+/** Characters of a made-up text. */
+const maxMadeUpChars = 1_000;
 
 /** A whole result. A tool of an unknown type gives `{ "made-up": true }`. */
 export function madeUpResult({ outputSchema, observed, known }: RegistryTool): ToolResult {

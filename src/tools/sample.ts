@@ -1,9 +1,11 @@
 /** Makes a plausible value for a JSON Schema, for example calls. The same schema gives the same value. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments, resolveReference, typesIn } from "../base/json-schema.ts";
-import { maxSampleDepth } from "./limits.ts";
 import { listedValues } from "./types/listed-values.ts";
 import { keyText } from "./types/printer.ts";
+
+/** Levels of an example, as many as of written types, so that it matches its type. */
+const maxSampleDepth = 6;
 
 export interface Sample {
   /** The required arguments as source text: `{ order_id: "ord_00042" }`; empty if nothing is required. */

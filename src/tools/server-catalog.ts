@@ -1,11 +1,24 @@
 /** The catalog of well-known servers: finds them by name, and recognises them in config entries. Loaded only when needed. */
+
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { servers } from "../../registry/index.ts";
 import { results as demoResults } from "../../registry/testing/demo/results.ts";
 import type { CatalogResult, CatalogResults, CatalogServer } from "../../registry/types.ts";
 import { nearNames } from "../base/near-names.ts";
-import { maxFolderLevels, maxLauncherBytes, maxManifestBytes, minKnownTools } from "./limits.ts";
+import { kilobyte } from "../base/units.ts";
+
+/** The fewest tools by which a server is recognised: a few names may be the same by chance. */
+const minKnownTools = 4;
+
+/** Folders above a program that are searched for what it is. */
+const maxFolderLevels = 6;
+
+/** Larger files are not read for this. */
+const maxManifestBytes = 256 * kilobyte;
+
+/** Launchers that package managers write are shorter. */
+const maxLauncherBytes = 8 * kilobyte;
 
 export type { CatalogResult, CatalogResults, CatalogServer };
 

@@ -1,13 +1,18 @@
 /** Makes the signature of a tool: how to call it, with exact names and types. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "../base/json-schema.ts";
-import { maxObservedTypeChars, maxSignatureDescriptionChars } from "./limits.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { isVague, resultSchema } from "./observed/result-schema.ts";
 import { shallow } from "./observed/shape.ts";
 import { sampleArguments } from "./sample.ts";
 import { shortened } from "./types/documentation.ts";
 import { typeText } from "./types/one-line.ts";
+
+/** If an observed type is longer, its deep parts are left out. */
+const maxObservedTypeChars = 400;
+
+/** Only this much of a description is read for a signature. */
+const maxSignatureDescriptionChars = 4_000;
 
 type ServerNames = Pick<RegistryServer, "name" | "jsName">;
 

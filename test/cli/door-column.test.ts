@@ -1,10 +1,11 @@
 /** Executions, records and approvals name their door. Without doors there is no column for them. */
+
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { namesOf } from "../../src/cli/completions/names.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
-import { recordsKept } from "../../src/programs/limits.ts";
 import { newId } from "../../src/programs/trace/id.ts";
+import { recordsKept } from "../../src/programs/trace/store.ts";
 import { recordOf } from "../programs/trace/records.ts";
 import { asking } from "../store/approvals.ts";
 import { ownFolder } from "../support/own-folder.ts";

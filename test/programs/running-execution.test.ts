@@ -2,8 +2,7 @@
 import { expect, jest, test } from "bun:test";
 import type { ExecutionCheckpointer } from "../../src/programs/checkpointer.ts";
 import type { ExecutionParts } from "../../src/programs/execute.ts";
-import { programSavingMs } from "../../src/programs/limits.ts";
-import { RunningExecution } from "../../src/programs/running-execution.ts";
+import { programSavingMs, RunningExecution } from "../../src/programs/running-execution.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 
 const never = new Promise<never>(() => {});

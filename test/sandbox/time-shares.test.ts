@@ -1,7 +1,12 @@
 /** Callers share the time of the process: each of those that are active gets an equal part of it. */
 import { expect, test } from "bun:test";
-import { activeCallerMs, callerReserveMs, largestCallerDebtMs } from "../../src/sandbox/limits.ts";
-import { sharedCores, TimeShares } from "../../src/sandbox/time-shares.ts";
+import {
+  activeCallerMs,
+  callerReserveMs,
+  largestCallerDebtMs,
+  sharedCores,
+  TimeShares,
+} from "../../src/sandbox/time-shares.ts";
 
 test("a caller that is alone never waits", () => {
   const shares = new TimeShares();

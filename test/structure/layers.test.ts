@@ -34,7 +34,7 @@ const base: Record<string, string[]> = {
   "seal.ts": ["json-object.ts", "limits.ts", "sha256.ts"],
   "sha256.ts": [],
   "shell-word.ts": [],
-  "collect-soon.ts": ["limits.ts"],
+  "collect-soon.ts": ["units.ts"],
   "duration.ts": ["units.ts"],
   "c-library.ts": [],
   "give-back-memory.ts": ["c-library.ts", "limits.ts"],

@@ -1,4 +1,4 @@
-/** The numbers that somebody might change stand in the `limits.ts` of their room, each with a comment that says what it limits. */
+/** The numbers that somebody might change stand where they are used, or in the `limits.ts` of a room if several files use them. Each has a comment that says what it limits. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,38 +19,41 @@ const hasNumber = /(?<![\w.])\d/;
 const limitName =
   /^(?:max|min|default|longest|shortest)[A-Z]|(?:Ms|Seconds|Days|Bytes|Chars|Tokens|Depth|Levels|Share|AtOnce|Burst|PerSecond)$/;
 
-/** Numbers with such a name that a protocol, a format or the system sets. */
-const setElsewhere: Record<string, string> = {
-  "base/time-limit.ts: maxTimerMs": "the longest delay of setTimeout",
-  "config/cel/time.ts: longestDuration": "the longest duration of CEL",
-  "base/seal.ts: keyBytes": "a key of AES-256",
-  "base/seal.ts: nonceBytes": "a nonce of GCM",
-  "base/seal.ts: tagBytes": "a tag of GCM",
-  "sandbox/engine/engine.ts: pageBytes": "WebAssembly's pages",
-  "sandbox/engine/engine.ts: staticBytes": "where QuickJS keeps its static data",
-  "sandbox/engine/remembered.ts: pageBytes": "the format of images",
-  "sandbox/engine/remembered.ts: systemPageBytes": "the pages of the system",
-  "serve/surface-tokens.ts: definitionTokens": "measured; a test counts them",
-  "servers/process-group.ts: limitsBytes": "a structure of Windows",
-};
+/** Rooms whose numbers still stand together. */
+const together = ["cli", "page", "setup"];
 
-/** Values of settings that a config leaves out, factors between units, and the guest, whose script must not change lightly. */
+/** Values of settings that a config leaves out, and factors between units. */
 const otherHomes = ["config/defaults.ts", "base/units.ts", "sandbox/guest/"];
 
 describe("limits", () => {
-  const found = files
-    .filter((file) => !isLimits(file) && !otherHomes.some((home) => file.startsWith(home)))
-    .flatMap((file) =>
-      [...textOf(file).matchAll(declaration)]
-        .filter(([, name = "", value = ""]) => hasNumber.test(value) && limitName.test(name))
-        .map(([, name]) => `${file}: ${name}`),
-    );
-
-  test("stand in the limits.ts of their room, unless a protocol, a format or the system sets them", () => {
-    // Move a number that is listed here to the limits.ts of its room, or add it to `setElsewhere`.
-    expect(found.filter((each) => setElsewhere[each] === undefined)).toEqual([]);
-    expect(Object.keys(setElsewhere).filter((each) => !found.includes(each))).toEqual([]);
+  test("have a comment each, wherever they stand", () => {
+    const uncommented = files
+      .filter((file) => !otherHomes.some((home) => file.startsWith(home)))
+      .flatMap((file) => {
+        const text = textOf(file);
+        return [...text.matchAll(declaration)]
+          .filter(([, name = "", value = ""]) => hasNumber.test(value) && limitName.test(name))
+          .filter(({ index }) => !/\*\/\n$|\/\/ [^\n]*\n$/.test(text.slice(0, index)))
+          .map(([, name]) => `${file}: ${name}`);
+      });
+    expect(uncommented).toEqual([]);
   });
+
+  test.each(files.filter((file) => isLimits(file) && !together.some((room) => file.startsWith(`${room}/`))))(
+    "in %s are used by several files",
+    (limits) => {
+      const names = Array.from(textOf(limits).matchAll(/^export const (\w+)/gm), ([, name = ""]) => name);
+      const others = files.filter((file) => file !== limits).map(textOf);
+      const usedOnce = names.filter((name) => {
+        const isUsed = new RegExp(`\\b${name}\\b`);
+        return (
+          others.filter((text) => isUsed.test(text)).length < 2 &&
+          !isUsed.test(textOf(limits).replace(`const ${name} `, ""))
+        );
+      });
+      expect(usedOnce).toEqual([]);
+    },
+  );
 
   test.each(files.filter(isLimits))("in %s have a comment each, and nothing else is there", (file) => {
     const text = textOf(file);

@@ -5,7 +5,6 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, record, text, time, type ValueOf } from "../../base/json-shape.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { configText } from "../../programs/trace/record-text.ts";
-import { maxTokenNameChars } from "../../serve/limits.ts";
 import { readTokens, type StoredToken, tokenId, tokenPrefix } from "../../serve/tokens/token-file.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { chosenOwner } from "../chosen-config.ts";
@@ -15,6 +14,9 @@ import { futureTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultTokenMs } from "../limits.ts";
 import { table } from "../table.ts";
+
+/** Characters of the name of a token. */
+const maxTokenNameChars = 64;
 
 const tokenKeys = {
   id: text,

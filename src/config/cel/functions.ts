@@ -1,5 +1,4 @@
 /** The functions of CEL that conditions may call, besides its macros and `matches`. */
-import { maxConvertedChars } from "../limits.ts";
 import {
   durationText,
   partOf,
@@ -12,6 +11,9 @@ import {
 } from "./time.ts";
 import { Duration, Fields, integer, List, Timestamp, TypeName, typeOf, type Value } from "./values.ts";
 import { Undecidable, type Work } from "./work.ts";
+
+/** Characters of a text that a condition may convert into a number. */
+const maxConvertedChars = 400;
 
 /** A method gets its receiver as the first value. Throws Undecidable if there is no result. */
 export type CelFunction = (values: readonly Value[], work: Work) => Value;

@@ -1,7 +1,9 @@
 /** Reads expressions of CEL: the library parses them and checks their types, and the tree that it has parsed is what is evaluated. */
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
-import { maxConditionParts } from "../limits.ts";
 import { compiled, type Expression } from "./compile.ts";
+
+/** Parts of the condition of a rule. */
+const maxConditionParts = 500;
 
 /** The types of variables, by name. A type is the name of one in CEL, or the fields of an object. */
 export type Variables = Readonly<Record<string, string | Readonly<Record<string, string>>>>;

@@ -2,8 +2,13 @@
  * The patterns of `matches()`, which have the syntax of RE2: https://github.com/google/re2/wiki/Syntax. The engine tries all alternatives at once, so
  * that the time grows with the length of the text and not exponentially. It is loaded with the first pattern.
  */
-import { maxPatternChars, maxPatternSize } from "../limits.ts";
 import { TooMuchWork, type Work } from "./work.ts";
+
+/** The pattern of `matches()` in a condition. */
+const maxPatternChars = 1_000;
+
+/** Instructions of its program. A character costs as much time as the program is large. */
+const maxPatternSize = 1_000;
 
 export type Pattern = (text: string, work: Work) => boolean;
 

@@ -17,6 +17,7 @@ const nanosOf: Record<string, bigint> = {
 // From the year 1 to the year 9999, and durations as long as that, as in Protocol Buffers.
 const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
+/** The longest duration of CEL, in seconds. */
 const longestDuration = 315_576_000_000n;
 
 export function timestamp(nanos: bigint): Timestamp {

@@ -1,7 +1,9 @@
 /** The values of CEL, the Common Expression Language, and what holds for all of them. Values of JSON are read when they are asked for. */
 import { exactDigits } from "../../base/exact-json.ts";
-import { maxConditionDepth } from "../limits.ts";
 import { Undecidable, type Work } from "./work.ts";
+
+/** Levels of values that a condition compares. */
+const maxConditionDepth = 500;
 
 /** Integers are bigints, other numbers are doubles. */
 export type Value = null | boolean | bigint | number | string | List | Fields | TypeName | Timestamp | Duration;

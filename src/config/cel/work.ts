@@ -2,7 +2,12 @@
  * Limits the work of conditions: a program chooses the arguments, and may choose millions of them. Steps are counted and not timed, so that the same
  * call always gets the same answer. Only patterns are timed, because no count says how long they take.
  */
-import { conditionMs, conditionSteps } from "../limits.ts";
+
+/** Work of all conditions that decide about one call, of about 10 ns each. They run in the main thread, and a program chooses the arguments. */
+const conditionSteps = 1_500_000;
+
+/** Time of the patterns in these conditions, which are not counted in steps. */
+const conditionMs = 50;
 
 /** A condition has no value, such as for a comparison of a text with a number. */
 export class Undecidable extends Error {}

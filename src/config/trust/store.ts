@@ -7,9 +7,11 @@ import { withLock } from "../../base/lock.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Environment } from "../environment.ts";
-import { maxTrustedStates } from "../limits.ts";
 import { trustFile } from "../locations.ts";
 import { isCovered, type Marks } from "./marks.ts";
+
+/** States that are kept for one config, newest first. With several, switching branches does not ask again each time. */
+const maxTrustedStates = 20;
 
 /** One effect of a config, as it was shown to the user. */
 export interface TrustLine {

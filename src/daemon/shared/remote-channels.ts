@@ -9,13 +9,15 @@ import { childEnvironment } from "../../servers/child-environment.ts";
 import { InOrder, receive, receiveLarge } from "../../servers/decoding/receive.ts";
 import { openDirectChannel } from "../../servers/open-channel.ts";
 import type { DaemonClient, DaemonProblem } from "../client.ts";
-import { heldAnswerMs } from "../limits.ts";
 import type { OpenServerRequest } from "../messages.ts";
 import { entryMark, isLeaving } from "../protocol.ts";
 import { connectToDaemon } from "../transport/connect.ts";
 import type { MessageConnection, MessageHandler } from "../transport/message-connection.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 import type { PortEnd } from "./shared-server.ts";
+
+/** Time for the daemon to answer whether it runs a server. After that, this process starts the server itself. */
+const heldAnswerMs = 5_000;
 
 export interface RemoteChannelOptions {
   /** Called when a server is needed. If it throws, this process starts the servers itself. */

@@ -3,7 +3,9 @@
  * Loading node:http would take 16 ms in Node, which itself starts in 26 ms, and 4 ms in Bun. Nothing here may need Bun.
  */
 import { ClaudikinsError } from "../../base/errors.ts";
-import { maxHeadBytes } from "../limits.ts";
+
+/** Bytes of the head of a request or answer. */
+const maxHeadBytes = 16_384;
 
 export interface HttpMessage {
   /** `POST /call HTTP/1.1`, or `HTTP/1.1 200 OK`. */

@@ -3,10 +3,15 @@ import { onAbort } from "../../servers/abort.ts";
 import type { BunStream } from "../../servers/bun-stream.ts";
 import { maxInlineBytes, maxMessageBytes } from "../../servers/limits.ts";
 import { PendingLine } from "../../servers/pending-line.ts";
-import { lastReadMs, maxUnreadBytes } from "../limits.ts";
 
 /** The name of this protocol in the request that begins such a connection. */
 export const upgradeName = "claudikins-messages";
+
+/** Unread bytes after which a connection is given up. */
+const maxUnreadBytes = 4 * maxMessageBytes;
+
+/** Time for the other side to read the last messages. A paused process reads nothing. */
+const lastReadMs = 30_000;
 
 const newline = 0x0a;
 

@@ -13,7 +13,9 @@ import type { AuditEvent, Decider } from "../../store/audit/event.ts";
 import { openStore } from "../../store/open.ts";
 import type { Owner } from "../../store/owner.ts";
 import type { Store } from "../../store/store.ts";
-import { decisionLookMs } from "../limits.ts";
+
+/** Time between looks at the decisions of other processes. */
+const decisionLookMs = 500;
 
 /** With an environment, the store is opened for the approvals alone, and closed with them. */
 type ApprovalsOptions = ({ env: Environment } | { store: Store }) & {

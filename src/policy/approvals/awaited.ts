@@ -1,8 +1,10 @@
 /** Notices that an execution waits for a decision, and that the user is not being asked in this process. */
 
 import { isOfExecution } from "../../store/approval.ts";
-import { questionLookMs } from "../limits.ts";
 import type { Approvals } from "./approvals.ts";
+
+/** Time between looks whether an execution waits for a decision. The user may be asked a moment after the question was stored. */
+const questionLookMs = 250;
 
 interface AwaitedOptions {
   approvals: Approvals;

@@ -16,10 +16,13 @@ import {
 } from "../approval-queue.ts";
 import { turnFor } from "../argument-size.ts";
 import { changedParts } from "../definition.ts";
-import { maxQuestionCodeChars, maxWaitingCalls } from "../limits.ts";
+import { maxWaitingCalls } from "../limits.ts";
 import type { Question } from "../question-text.ts";
 import { shownId } from "../refusals.ts";
 import type { Approvals } from "./approvals.ts";
+
+/** Characters of the line of code that is shown with a question. */
+const maxQuestionCodeChars = 300;
 
 interface StoredQueueOptions {
   approvals: Approvals;

@@ -1,7 +1,10 @@
 /** Answers that only repeat what they were given. Nobody learns data from them. */
 import { isObject, parsedJson } from "../../base/json-object.ts";
-import { maxEchoChars, maxOwnNameLetters } from "../limits.ts";
+import { maxEchoChars } from "../limits.ts";
 import { lettersOf } from "./letters.ts";
+
+/** Letters of the names that such an answer may add of its own, all together: too few for an address. */
+const maxOwnNameLetters = 12;
 
 /**
  * Whether each value of a tool's result, as JSON, is one of its arguments or its name. Names of properties could say something too: the

@@ -1,9 +1,15 @@
 /** The texts of data with labels, as far as they are kept, to look for in what a call sends. */
 import { parsedJson } from "../../base/json-object.ts";
 import type { Label } from "../../config/policy.ts";
-import { maxKeptReadChars, maxReadChars, maxSearchedSentences, maxSoughtLetters, maxTextLeaves } from "../limits.ts";
+import { maxReadChars, maxSoughtLetters, maxTextLeaves } from "../limits.ts";
 import { isFreeText, lettersOf } from "./letters.ts";
 import { type DataRecord, recordsOf } from "./records.ts";
+
+/** The same for all calls of a program, and for everything that a session has seen. */
+const maxKeptReadChars = 8_000_000;
+
+/** Sentences of a stranger's text in which the one is looked for that a question quotes. */
+const maxSearchedSentences = 10_000;
 
 export type DataLabel = Exclude<Label, "public">;
 

@@ -5,8 +5,10 @@
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { type Label, labels } from "../../config/policy.ts";
 import { effectOf } from "../decision.ts";
-import { maxRuleArguments } from "../limits.ts";
 import { firstSentence, stemOf, stemsOf, wordsOf } from "./label-words.ts";
+
+/** Arguments of a tool that the rules read. */
+const maxRuleArguments = 100;
 
 /** The parts of a definition that the rules read, beside the tool's own name. */
 export interface LabelledDefinition {

@@ -6,8 +6,16 @@ import { sha256 } from "../../base/sha256.ts";
 import { dayMs } from "../../base/units.ts";
 import { executionHolder, type LabelChange } from "../../store/labels.ts";
 import type { Store } from "../../store/store.ts";
-import { labelKeptDays, labelLookMs, maxKnownSessions } from "../limits.ts";
 import { type Read, type ReadKeeper, SessionReads } from "./session-reads.ts";
+
+/** Sessions of clients of `serve --http` in memory. Others are read from the database when they come back. */
+const maxKnownSessions = 10_000;
+
+/** Time between two looks whether other processes have written files with labels. */
+const labelLookMs = 1_000;
+
+/** Days that labels of clients are kept after they were last written. Those of executions and files go with these. */
+const labelKeptDays = 30;
 
 const clientPrefix = "client ";
 

@@ -1,5 +1,13 @@
 /** The words of names and descriptions, without their endings. */
-import { maxKnownStems, maxRuleNameChars, maxRuleSentenceChars } from "../limits.ts";
+
+/** Characters of the name of a tool or an argument that the rules read. A longer one says nothing more. */
+const maxRuleNameChars = 200;
+
+/** Characters of a description in which the rules look for its first sentence. */
+const maxRuleSentenceChars = 400;
+
+/** Words whose stems are kept. Definitions use few words, and a stem takes some microseconds. */
+const maxKnownStems = 5_000;
 
 /** The words of a name in snake case, kebab case or camel case, in lower case. */
 export function wordsOf(name: string): string[] {

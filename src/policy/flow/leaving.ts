@@ -4,19 +4,7 @@
  */
 import type { FlowMode, Label } from "../../config/policy.ts";
 import { exceededLimit } from "../argument-size.ts";
-import {
-  maxComparedChars,
-  maxComparedPieces,
-  maxSentNumbers,
-  maxSoughtLetters,
-  minAddressLetters,
-  minCodeLength,
-  minCodeLetters,
-  minEncodedChars,
-  minPieceLetters,
-  minWordLetters,
-  pieceLetters,
-} from "../limits.ts";
+import { maxComparedChars, maxSoughtLetters, minPieceLetters, minWordLetters, pieceLetters } from "../limits.ts";
 import { type DataLabel, type Found, type KnownText, serverOf } from "./known-texts.ts";
 import { lettersOf, wordsIn } from "./letters.ts";
 import { type DataRecord, linkedRecords, namesRecord } from "./records.ts";
@@ -33,6 +21,24 @@ import {
   windowsOf,
 } from "./sent-values.ts";
 import { ProgramReads, type SessionReads } from "./session-reads.ts";
+
+/** Letters of the shortest address, channel or name that is looked for in texts of strangers. */
+const minAddressLetters = 3;
+
+/** Characters of the shortest code, such as base64, that counts as encoded data if nobody has shown it. */
+const minEncodedChars = 24;
+
+/** Numbers that a call to a chosen place may hold, such as a count, without counting as computed data. */
+const maxSentNumbers = 3;
+
+/** Letters of the shortest number, address or code that is data by itself. */
+const minCodeLength = 8;
+
+/** Changes between letters and digits in such a code. */
+const minCodeLetters = 3;
+
+/** Pieces of the arguments of a call that are compared. */
+const maxComparedPieces = 1_000;
 
 /** Why a person is asked before something leaves. */
 export interface Leaving {

@@ -1,5 +1,7 @@
 /** Texts as they are compared: by their letters and digits, so that neither punctuation nor the escapes of JSON matter. */
-import { maxFieldChars } from "../limits.ts";
+
+/** Characters of the longest value that counts as one fact, such as the name and address of a sender. A longer one is free text. */
+const maxFieldChars = 120;
 
 /** The letters and digits of a text. Those of URIs are decoded first. */
 export function lettersOf(text: string): string {

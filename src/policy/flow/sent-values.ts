@@ -1,7 +1,13 @@
 /** The values in the arguments of a call: their parts, and what the names of arguments say about them. */
 import { readable } from "../argument-size.ts";
-import { maxComparedTextChars, maxKeptArgumentNames, minPieceLetters, pieceLetters } from "../limits.ts";
+import { minPieceLetters, pieceLetters } from "../limits.ts";
 import { lettersOf, wordsIn } from "./letters.ts";
+
+/** Names of arguments whose meaning is kept. */
+const maxKeptArgumentNames = 2_000;
+
+/** Characters of one value that are compared. */
+const maxComparedTextChars = 50_000;
 
 /** A text or a number in the arguments, and the name under which it is there. */
 export class Value {

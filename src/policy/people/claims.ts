@@ -3,9 +3,15 @@ import type { JWTPayload } from "jose";
 import { isObject } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Oidc } from "../../config/oidc.ts";
-import { maxGroups, maxPersonNameChars, maxPersonTokenChars } from "../limits.ts";
+import { maxPersonTokenChars } from "../limits.ts";
 import type { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
+
+/** Groups of one person. Further ones do not count. */
+const maxGroups = 1_000;
+
+/** Characters of the name of a person in lists and logs. */
+const maxPersonNameChars = 100;
 
 /** What a token says of a person. Times are in milliseconds since 1970. */
 export interface PersonClaims {

@@ -5,16 +5,19 @@ import { isObject, parsedJson } from "../../base/json-object.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { IntrospectionEntry, Oidc } from "../../config/oidc.ts";
-import {
-  introspectionKeptMs,
-  introspectionsAtOnce,
-  maxIntrospections,
-  maxPersonTokenChars,
-  providerRequestMs,
-} from "../limits.ts";
+import { maxPersonTokenChars, providerRequestMs } from "../limits.ts";
 import { invalid, type PersonClaims, personOf, refuseFuture } from "./claims.ts";
 import type { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
+
+/** Time that an answer of the provider about an opaque token counts, unless the token expires earlier. */
+const introspectionKeptMs = 30_000;
+
+/** Tokens that the provider is asked about at the same time. Others wait. */
+const introspectionsAtOnce = 10;
+
+/** Answers that are remembered. */
+const maxIntrospections = 10_000;
 
 interface Kept {
   answer: Promise<JWTPayload>;

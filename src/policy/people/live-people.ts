@@ -5,16 +5,28 @@
 
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { dayMs, minuteMs } from "../../base/units.ts";
 import type { SubjectToken } from "../../config/credentials.ts";
 import { type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
 import { type NewestGroups, newestGroups } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
-import { maxLiveTokens, newestGroupsKeptMs, peopleLookMs, personSeenGapMs } from "../limits.ts";
 import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
 import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
 import { Rights } from "./rights.ts";
+
+/** How often expired and revoked people are looked for. What they began must end within a second. */
+const peopleLookMs = 250;
+
+/** Tokens of one person whose groups are known at once. A person has few clients, and each has one valid token. */
+const maxLiveTokens = 50;
+
+/** Time for which the groups in the newest token of a person are kept. Older tokens have expired long before. */
+const newestGroupsKeptMs = 90 * dayMs;
+
+/** Time between two writes of the time when a person was here last. */
+const personSeenGapMs = minuteMs;
 
 /** A person, by the token of one request. */
 export interface LivePerson extends Person {

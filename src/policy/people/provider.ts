@@ -1,12 +1,26 @@
 /** The OIDC provider of a config: its metadata and its keys. Requests are bounded, and a provider that fails is left alone for a moment. */
+
 import type { JWTVerifyGetKey } from "jose";
 import { boundedText } from "../../base/bounded-body.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isSafe } from "../../base/loopback.ts";
 import { spaced } from "../../base/spaced.ts";
-import { maxProviderBytes, providerKeysMs, providerPauseMs, providerRequestMs, unknownKeyPauseMs } from "../limits.ts";
+import { minuteMs } from "../../base/units.ts";
+import { providerRequestMs } from "../limits.ts";
 import { PersonRefused } from "./refused.ts";
+
+/** Size of its metadata, its keys and its answers. Those of large providers have some 20 kB. */
+const maxProviderBytes = 1_000_000;
+
+/** Time that its metadata and its keys are used without a look whether they have changed. */
+const providerKeysMs = 10 * minuteMs;
+
+/** Time between two looks for keys that tokens name and that are not known. Anybody can send such tokens: they wait for the next look together. */
+const unknownKeyPauseMs = 1_000;
+
+/** Time that a provider that has failed is not asked again. */
+const providerPauseMs = 2_000;
 
 /** The parts of the metadata that we use (OpenID Connect Discovery 1.0, section 3). */
 export interface ProviderMetadata {

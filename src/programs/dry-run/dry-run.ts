@@ -3,7 +3,12 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DryRunReport, Outcome, PlannedCall } from "../../sandbox/contract.ts";
-import { maxPlannedCalls, maxPlannedChars } from "../limits.ts";
+
+/** Calls that a dry run lists. Others are only counted. */
+const maxPlannedCalls = 1_000;
+
+/** Characters of the arguments of all listed calls. Further arguments are left out. */
+const maxPlannedChars = 1_000_000;
 
 /** What a dry run shares with the dry runs of the programs that it calls. */
 interface Shared {

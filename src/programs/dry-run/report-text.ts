@@ -2,7 +2,12 @@
 import { counted } from "../../base/counted.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import type { DryRunReport, PlannedCall } from "../../sandbox/contract.ts";
-import { maxPlannedCallChars, maxPlannedTextChars } from "../limits.ts";
+
+/** Characters of the list of calls that an agent or a person gets. */
+const maxPlannedTextChars = 6_000;
+
+/** Characters of one call in this list. */
+const maxPlannedCallChars = 500;
 
 /** A line for each call, as code would make it. Text beyond the limit is left out, and the last line says how much. */
 export function dryRunText({ calls, more }: DryRunReport): string {

@@ -3,9 +3,14 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { dayMs } from "../../base/units.ts";
 import type { Store } from "../../store/store.ts";
-import { countsAfterMs, halfLifeDays } from "../limits.ts";
 import { type CountedUse, Counts, type EntryUse, type Sums } from "./counts.ts";
 import { addCounts, type Periods, readCounts, utcDayOf } from "./store.ts";
+
+/** Delay before counts are written. A crash loses at most the counts of this time. */
+const countsAfterMs = 2_000;
+
+/** After this time, a use of a tool counts half. */
+const halfLifeDays = 14;
 
 interface LedgerOptions {
   /** Where the counts are kept; undefined if nothing is counted. */

@@ -4,8 +4,17 @@ import { parsedJson } from "../../base/json-object.ts";
 import { dayMs } from "../../base/units.ts";
 import type { CountRow } from "../../store/counts.ts";
 import type { Store } from "../../store/store.ts";
-import { ledgerKeptDays, ledgerKeptMonths, maxCountedTools, maxUnsummedWrites } from "../limits.ts";
+import { ledgerKeptDays } from "../limits.ts";
 import { Counts, type CountsJson } from "./counts.ts";
+
+/** Months that are kept. Older months become years. */
+const ledgerKeptMonths = 24;
+
+/** Tools in one period. */
+const maxCountedTools = 1_000;
+
+/** Writes of counts until they are summed up by day. Readers sum up the rest. */
+export const maxUnsummedWrites = 200;
 
 /** Counts by `2026-11-21`, `2026-08` or `2024`. */
 export type Periods = Map<string, Counts>;

@@ -1,9 +1,12 @@
 /** The last program of each agent that worked, so that the agent can save it. */
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { Starter } from "../asker.ts";
-import { maxLastPrograms, maxSavedCodeChars } from "../limits.ts";
+import { maxSavedCodeChars } from "../limits.ts";
 import { programsServer, saveFunction } from "./model.ts";
 import type { LastProgram } from "./requesting-program.ts";
+
+/** Agents whose last program is remembered, so that they can save it. */
+const maxLastPrograms = 50;
 
 export class LastPrograms {
   readonly #programs = new Map<string, LastProgram>();

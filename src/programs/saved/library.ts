@@ -10,8 +10,10 @@ import { didYouMean } from "../../base/near-names.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { ownersFolder, type SavedProgramsPlace } from "../../config/saved-programs-place.ts";
-import { maxSavedPrograms } from "../limits.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
+
+/** Saved programs of one config, or of one door. */
+const maxSavedPrograms = 200;
 
 const ending = ".json";
 

@@ -4,7 +4,6 @@ import type { JsonObject } from "../../base/json-object.ts";
 import type { BindingValue } from "../../sandbox/contract.ts";
 import { argumentProblems } from "../../tools/arguments/argument-problems.ts";
 import type { Recorder } from "../dry-run/plan.ts";
-import { maxToldValueChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import { ProgramLibrary } from "./library.ts";
 import { programsServer, saveFunction } from "./model.ts";
@@ -12,6 +11,9 @@ import { callOf, runs, save } from "./namespace.ts";
 import type { RequestingProgram, StoredRun } from "./requesting-program.ts";
 import { programToSave, type SavedNow, store } from "./save.ts";
 import { callerOwner, VisiblePrograms } from "./visible.ts";
+
+/** Characters of the value of a run that an agent gets. */
+const maxToldValueChars = 10_000;
 
 /** With a recorder, nothing is saved. Throws INVALID_ARGUMENTS, PROGRAM_NOT_FOUND, POLICY_DENIED, FILE_NOT_WRITABLE and USAGE. */
 export async function ownFunction(

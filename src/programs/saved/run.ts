@@ -10,7 +10,6 @@ import { argumentProblems } from "../../tools/arguments/argument-problems.ts";
 import { DryRun } from "../dry-run/dry-run.ts";
 import type { ExecuteRequest, ExecutionParts } from "../execute.ts";
 import type { Executions } from "../executions.ts";
-import { maxProgramDepth } from "../limits.ts";
 import type { FollowedExecution } from "../running-execution.ts";
 import { idWithin } from "../trace/id.ts";
 import type { ProgramCaller } from "./callers.ts";
@@ -20,6 +19,9 @@ import type { SavedProgram } from "./model.ts";
 import type { ProgramIdentity } from "./permissions.ts";
 import { requirePin, requirePinned } from "./pins.ts";
 import { VisiblePrograms } from "./visible.ts";
+
+/** How deep saved programs can call each other. */
+const maxProgramDepth = 5;
 
 /** The execution of a saved program. Throws INVALID_ARGUMENTS. */
 export async function requestFor(

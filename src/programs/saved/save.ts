@@ -6,7 +6,7 @@ import { exceededLimit } from "../../policy/argument-size.ts";
 import type { Read } from "../../policy/flow/session-reads.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
 import { exportsOf } from "../../sandbox/code/skill-exports.ts";
-import { maxSavedCodeChars, maxSavedDescriptionChars, savedSchemaLimits } from "../limits.ts";
+import { maxSavedCodeChars } from "../limits.ts";
 import { learnMentioned } from "../mentioned-servers.ts";
 import type { Parts } from "../parts.ts";
 import { type ProgramAudit, programText, recordProgram } from "./audited.ts";
@@ -25,6 +25,12 @@ import {
   saveFunction,
 } from "./model.ts";
 import { type Callable, pinsOf } from "./pins.ts";
+
+/** Characters of the description of a saved program, which searches show. */
+const maxSavedDescriptionChars = 1_000;
+
+/** The schemas of a saved program. The file of the program has them as indented JSON, which grows with the square of the levels. */
+const savedSchemaLimits = { characters: 1_000_000, values: 20_000, levels: 500 };
 
 /** A saved program cannot use them. */
 const ownFunctions: ReadonlySet<string> = new Set(

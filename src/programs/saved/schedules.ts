@@ -7,9 +7,14 @@ import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts
 import { didYouMean } from "../../base/near-names.ts";
 import { isNewer } from "../../base/newer.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
-import { maxCountedMisses, maxSchedules } from "../limits.ts";
 import { tellOthers } from "./library.ts";
 import { problemOfName } from "./model.ts";
+
+/** Schedules of one config, or of one door. */
+const maxSchedules = 100;
+
+/** Missed times that are counted. */
+const maxCountedMisses = 1_000;
 
 export interface Schedule {
   version: 1;

@@ -2,9 +2,12 @@
 import { parseExact } from "../../base/exact-json.ts";
 import { withoutBase64 } from "../../base/media.ts";
 import { type Redact, redactorOf } from "../../servers/secrets.ts";
-import { maxMaskedSecretChars, maxRecordedChars } from "../limits.ts";
+import { maxMaskedSecretChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import type { Excerpt } from "./record.ts";
+
+/** Characters of all contents of an execution. */
+const maxRecordedChars = 4_000_000;
 
 /** Excerpts without secrets and base64, until the limit of an execution is reached. */
 export class Excerpts {

@@ -1,9 +1,13 @@
 /** The records of executions in the user's database. Only recent executions are kept. */
+
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
+import { dayMs, megabyte } from "../../base/units.ts";
 import type { StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
-import { recordsKept } from "../limits.ts";
 import type { ExecutionRecord, StartedBy, Summary } from "./record.ts";
+
+/** What is kept of recorded executions. */
+export const recordsKept = { count: 200, ageMs: 14 * dayMs, bytes: 50 * megabyte };
 
 /**
  * Writes the records together, because removing what is more than is kept looks at all of them: 0.3 ms. Throws FILE_NOT_WRITABLE,

@@ -7,8 +7,11 @@ import { pathProblem } from "../../sandbox/host/workspace-folder.ts";
 import { maxFileBytes } from "../../sandbox/limits.ts";
 import type { FileChanges, FileRow } from "../../store/files.ts";
 import { filePartBytes } from "../../store/limits.ts";
-import { entriesAtOnce, maxBringingAttempts } from "../limits.ts";
+import { entriesAtOnce } from "../limits.ts";
 import type { WorkspaceParts } from "./parts.ts";
+
+/** Attempts to read the files of a workspace while others replace them. */
+const maxBringingAttempts = 5;
 
 /** Throws DATABASE_UNAVAILABLE, and FILE_NOT_WRITABLE if a file cannot be written. */
 export async function bring(parts: WorkspaceParts): Promise<void> {

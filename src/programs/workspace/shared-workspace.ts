@@ -12,11 +12,14 @@ import { type Look, pathProblem, WorkspaceFolder } from "../../sandbox/host/work
 import { maxFileBytes, maxWorkspaceBytes, maxWorkspaceEntries } from "../../sandbox/limits.ts";
 import type { FileRow, FileRows, PartPlace } from "../../store/files.ts";
 import { filePartBytes } from "../../store/limits.ts";
-import { entriesAtOnce, maxToldProblems, roundedMs } from "../limits.ts";
+import { entriesAtOnce, roundedMs } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import { bring } from "./bringing.ts";
 import { KnownFiles } from "./known-files.ts";
 import type { WorkspaceParts } from "./parts.ts";
+
+/** Problems of files that are remembered, so that each is told once. */
+const maxToldProblems = 1_000;
 
 type Turn = "bring" | "keep";
 

@@ -1,7 +1,9 @@
 /** Values of tools that were seen, and their parts. */
 import { isObject } from "../../base/json-object.ts";
 import type { PathStep } from "../ast/tree.ts";
-import { maxSeenValues } from "../limits.ts";
+
+/** Values of one part of the results that the advice compares. */
+const maxSeenValues = 5_000;
 
 /** The values that an expression had. */
 export interface Seen {

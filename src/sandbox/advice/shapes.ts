@@ -1,7 +1,9 @@
 /** Describes values in a few words: the keys of an object, the length of a list. */
 import { isObject } from "../../base/json-object.ts";
-import { maxShownKeys } from "../limits.ts";
 import type { Seen } from "./seen.ts";
+
+/** Keys of an object that a text names. */
+const maxShownKeys = 20;
 
 /** `{ orders, total, next_cursor }`, `a list of 1,400`, `text`. */
 export function shapeOf(values: readonly unknown[]): string {

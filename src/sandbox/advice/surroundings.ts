@@ -5,9 +5,11 @@ import type { Tree } from "../ast/tree.ts";
 import { parsedValue, textOf } from "../binding-value.ts";
 import type { BindingValue, FailureReason, Suggestion } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
-import { maxReparsedChars } from "../limits.ts";
 import type { RecordedCalls } from "../seen-calls.ts";
 import { type ResultsOf, SeenValues } from "./seen-values.ts";
+
+/** Characters of results that are parsed again for the advice. */
+const maxReparsedChars = 8_000_000;
 
 export interface Failing {
   reason: FailureReason;

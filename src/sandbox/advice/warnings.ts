@@ -18,12 +18,17 @@ import { isSameName } from "../ast/tool-names.ts";
 import type { Binding, Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
-import { maxChoices, maxWarnings } from "../limits.ts";
 import type { ProgramOutput } from "../suspect-output.ts";
 import { mayNotHaveRun } from "./guards.ts";
 import { areTexts } from "./shapes.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 import { circular, mapAsObject, missing, nanCauses } from "./wrong-output.ts";
+
+/** Warnings about one program. */
+const maxWarnings = 5;
+
+/** Values of a property that the advice has seen. With more, it is not a set of choices. */
+const maxChoices = 12;
 
 /** The warnings as lines of the log. */
 export async function warn(output: ProgramOutput, plain: Tree, known: KnownTools): Promise<LogEntry[]> {

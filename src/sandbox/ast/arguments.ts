@@ -5,9 +5,11 @@ import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/jso
 import { argumentNames, isPlainObject, typesIn } from "../../base/json-schema.ts";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import type { KnownFunction } from "../contract.ts";
-import { maxCorrectedArgumentsChars } from "../limits.ts";
 import { keyName } from "./nodes.ts";
 import { meantKey } from "./tool-names.ts";
+
+/** Longer arguments are not written again in a suggestion. */
+const maxCorrectedArgumentsChars = 160;
 
 export interface ArgumentMistake {
   /** Offset in the code. */

@@ -1,11 +1,16 @@
 /** Reads the exports of a skill from its text: names, signatures and comments. The skill is not run. */
 
-import {
-  maxExportCommentChars,
-  maxExportDeclarationChars,
-  maxExportSignatureChars,
-  maxSkillExports,
-} from "../limits.ts";
+/** Characters of the comment before an export that are read. */
+const maxExportCommentChars = 4_000;
+
+/** Exports that are read from one skill. Programs write skills, and the thread that answers the host reads them, so the work is limited. */
+const maxSkillExports = 100;
+
+/** Characters of an exported declaration in which its signature is looked for. */
+const maxExportDeclarationChars = 2_000;
+
+/** Characters of the signature of an export. A longer one is cut. */
+const maxExportSignatureChars = 300;
 
 export interface SkillExport {
   name: string;

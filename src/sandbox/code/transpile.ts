@@ -3,12 +3,23 @@
 import { Parser, type Program } from "acorn";
 import { Lines, type Position } from "../ast/lines.ts";
 import { Tree } from "../ast/tree.ts";
-import { maxExplainedSyntaxChars, maxFenceChars, maxProgramChars, maxProgramTokens } from "../limits.ts";
 import { CheckError } from "./check-error.ts";
 import { Edits } from "./edits.ts";
 import { rewriteModules, rewriteProgram } from "./rewrite-program.ts";
 import { rewriteLongNumbers } from "./rewrite-silent-mistakes.ts";
 import { rewriteTypeScript } from "./rewrite-typescript.ts";
+
+/** Characters of a program. Parsers take more than a kilobyte of memory for each token. */
+const maxProgramChars = 500_000;
+
+/** Tokens of a program, for the same reason. Words in strings and comments count as well. */
+const maxProgramTokens = 150_000;
+
+/** Syntax errors in longer programs keep the message of the parser. */
+const maxExplainedSyntaxChars = 20_000;
+
+/** Characters at the beginning of a line that are searched for a Markdown fence. */
+const maxFenceChars = 200;
 
 export interface Transpiled {
   /** Has the same lines as the original. */

@@ -8,10 +8,13 @@ import {
   type QuickJSWASMModule,
 } from "quickjs-emscripten-core";
 import { megabyte } from "../../base/units.ts";
-import { engineReserveBytes } from "../limits.ts";
 import { type Imports, instantiateInterruptible } from "./interruptible.ts";
 import { encodeLongTexts } from "./long-texts.ts";
 
+/** Memory reserved for the engine itself, so that exhausted memory is an exception and no abort. */
+const engineReserveBytes = 1_048_576;
+
+/** A page of WebAssembly. */
 const pageBytes = 65_536;
 
 export interface Engine {

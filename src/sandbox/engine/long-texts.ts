@@ -1,6 +1,7 @@
 /** Copies long texts into an engine's memory with the platform's encoder: emscripten's loop over characters is slow. */
 
-import { minEncodedChars } from "../limits.ts";
+/** Shorter texts are copied into the engine with emscripten's loop, which is faster for them than the platform's encoder. */
+const minEncodedChars = 512;
 
 /** The functions of emscripten's module that quickjs-emscripten uses for texts. */
 export interface TextEncoding {

@@ -1,6 +1,7 @@
 /** The difference between two states of an engine's memory: the blocks that changed, as runs. */
 
-import { comparedBlockBytes } from "../limits.ts";
+/** Memory is compared with a fresh engine's in blocks of this size. */
+const comparedBlockBytes = 256;
 
 export interface Run {
   start: number;

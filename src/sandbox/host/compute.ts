@@ -3,10 +3,16 @@
  *
  * A worker starts 8 ms earlier if it does not import `node:crypto`.
  */
+import { megabyte } from "../../base/units.ts";
 import { digestAlgorithms } from "../guest/kinds.ts";
-import { maxComputeChars, maxHostRandomBytes } from "../limits.ts";
 import { base64OfLatin1, latin1OfBase64 } from "./bytes.ts";
 import { intlFunctions } from "./intl.ts";
+
+/** Characters of the JSON of the arguments. */
+const maxComputeChars = 10_000_000;
+
+/** Random bytes of one request. */
+const maxHostRandomBytes = megabyte;
 
 const functions: Record<string, (args: never) => unknown> = {
   __proto__: null as never,

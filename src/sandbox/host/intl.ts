@@ -1,6 +1,14 @@
 /** `Intl` for programs in the sandbox. It never uses the locale or the time zone of this machine. */
 import { type DateDefaults, type IntlArgument, intlMethods, localeParts } from "../guest/web/intl-members.ts";
-import { maxFormattedDigits, maxKeptFormatters, maxSegmentedChars } from "../limits.ts";
+
+/** Characters of a text that `Intl.Segmenter` splits. */
+const maxSegmentedChars = 1_000_000;
+
+/** Formatters that a worker keeps. Beyond it, all are dropped and made again when they are needed. */
+const maxKeptFormatters = 100;
+
+/** Digits of a number that `Intl` formats. Longer numbers are refused, because parsing takes quadratic time. */
+const maxFormattedDigits = 10_000;
 
 type Formatter = Record<string, (...args: unknown[]) => unknown>;
 type Options = Record<string, unknown>;

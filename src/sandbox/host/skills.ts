@@ -2,11 +2,16 @@
 import { posix } from "node:path";
 import { CheckError } from "../code/check-error.ts";
 import { exportsOf } from "../code/skill-exports.ts";
-import { maxReadSkills, maxTranspiledSkills } from "../limits.ts";
 import type { Files } from "./files.ts";
 
 /** The file endings that are tried after the name of a module. */
 const endings = [".ts", "/index.ts", ".js", ".mjs", "/index.js"];
+
+/** Transpiled skills that a worker keeps. Beyond it, all are dropped and transpiled again when they are imported. */
+const maxTranspiledSkills = 100;
+
+/** Skills that are read for their exports, when an error lists what could have been imported. */
+const maxReadSkills = 8;
 
 /** The modules that this worker has transpiled, by path: it takes 1 to 5 ms each. A changed source is transpiled again. */
 const transpiled = new Map<string, { source: string; code: string }>();

@@ -1,13 +1,15 @@
 /** The workspace for those who copy its files elsewhere. Paths are those below the workspace, with `/` between the names. */
 import { lutimesSync, mkdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { descriptorsHaveNames } from "../../base/open-folder.ts";
-import { maxSharedPathBytes } from "../limits.ts";
 import { NewFile, readParts } from "./filesystem/content.ts";
 import { FileRefusal } from "./filesystem/fault.ts";
 import { Mount } from "./filesystem/mount.ts";
 import { isNames, type Names, parsePath } from "./filesystem/path.ts";
 import { walk } from "./filesystem/tree.ts";
 import type { OutputFolders } from "./outputs.ts";
+
+/** Bytes of a path that replicas share. An index of the database has it. */
+const maxSharedPathBytes = 1_024;
 
 /** How an entry looks. Two looks with the same mark are of the same contents, or of the same folder. */
 export interface Look {

@@ -1,7 +1,9 @@
 /** Abridges a value that is too long to show and keeps its shape: long arrays and texts keep head, tail and count. */
 import { counted, grouped } from "../../base/counted.ts";
-import { abridgedHeadShare } from "../limits.ts";
 import { jsonText } from "./json-text.ts";
+
+/** Share of the kept elements of a too long array that are its head. */
+const abridgedHeadShare = 0.7;
 
 /** What one stage keeps: elements of an array or object, characters of a text, and levels. */
 interface Share {

@@ -7,9 +7,17 @@ import { displayedBlocks, shownValue, withoutBase64 } from "../../base/media.ts"
 import { failureMessage, failureText, keptOut, receiptText } from "../../programs/outcome-text.ts";
 import type { Mounts, Outcome, Receipt } from "../../sandbox/contract.ts";
 import { Outputs } from "../../sandbox/host/outputs.ts";
-import { logShare, maxIndentedChars, textHeadShare } from "../limits.ts";
 import { abridgedJson } from "./abridged-json.ts";
 import { jsonText } from "./json-text.ts";
+
+/** Share of the shown characters of a too long text that are its beginning. The rest is its end. */
+const textHeadShare = 0.7;
+
+/** Share of an answer that the logs get if the value needs the rest. */
+const logShare = 0.3;
+
+/** A longer value only goes into a file, which needs no line breaks. */
+const maxIndentedChars = 2_000_000;
 
 export interface OutputOptions {
   /** Characters of one text that are shown. A longer text is written to a file of the workspace. */

@@ -1,6 +1,10 @@
 /** Compact JSON: a value that fits on a line stays on one line. */
 
-import { jsonLineChars, maxBrokenLevels } from "../limits.ts";
+/** Levels of JSON that are broken into lines. Otherwise the indentation of deeply nested data would be longer than the data. */
+const maxBrokenLevels = 50;
+
+/** Characters of a line of JSON. */
+const jsonLineChars = 200;
 
 /** Writes a value as JSON with one space per level. The value must have no cycles. Takes linear time. */
 export function jsonText(value: unknown): string {

@@ -1,8 +1,10 @@
 /** Makes content in a worker thread: what is large, and what a file of the workspace is written for. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { OffThread } from "../../base/off-thread.ts";
-import { contentMs } from "../limits.ts";
 import type { ContentJob, Rest } from "./worker.ts";
+
+/** Time for a worker to make content. Enough for 32 MB of data on a slow machine. */
+const contentMs = 20_000;
 
 const workers = new OffThread<ContentJob, CallToolResult>("./serve/content/worker.ts");
 

@@ -14,10 +14,15 @@ import { type Chunks, limited } from "../../base/bounded-body.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import { parsedExact } from "../../base/exact-json.ts";
 import { tooHeavy } from "../../base/json-weight.ts";
-import { largeBodyBytes, maxBatch } from "../limits.ts";
 import { appsExtension } from "../proxy/apps.ts";
 import { skillsExtension } from "../surface.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
+
+/** Messages in one batch. */
+const maxBatch = 100;
+
+/** Only one larger body is read in a turn of the event loop: it may have thousands of keys, which take some milliseconds. */
+const largeBodyBytes = 32_768;
 
 export interface Messages {
   messages: JSONRPCMessage[];

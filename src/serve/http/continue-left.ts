@@ -6,7 +6,15 @@ import type { Log } from "../../base/log.ts";
 import { buildMark, formatOf } from "../../base/program-format.ts";
 import { type ExecutionView, viewOf } from "../../programs/stored-executions.ts";
 import type { ContinuationHandlers, Continuing, FailedAttempts } from "../../store/continuations.ts";
-import { continuedLookMs, continuedWatchMs, storeRetryMs } from "../limits.ts";
+
+/** Time for which an execution is watched that was just continued. If it ends its process, this counts as a failed attempt. */
+const continuedWatchMs = 8_000;
+
+/** How often it is looked at. */
+const continuedLookMs = 50;
+
+/** Pause until the store is opened again. */
+const storeRetryMs = 3_000;
 
 /** A part of the config that stays open until it is disposed of. */
 export interface OpenPart extends Disposable {

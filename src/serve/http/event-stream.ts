@@ -1,6 +1,13 @@
 /** Server-sent events that survive a broken connection: the client resumes a stream on a new connection. */
+
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
-import { keepAliveBelowBytes, maxQueuedBytes } from "../limits.ts";
+import { megabyte } from "../../base/units.ts";
+
+/** A client that is this far behind with its events is disconnected. The log keeps what it has not read. */
+const maxQueuedBytes = 4 * megabyte;
+
+/** With this much unread, no more keep-alive is sent. */
+const keepAliveBelowBytes = 65_536;
 
 export const eventStreamHeaders = {
   "content-type": "text/event-stream",

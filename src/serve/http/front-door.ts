@@ -16,7 +16,7 @@ import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { ExecutionView } from "../../programs/stored-executions.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { httpIdleSeconds, lastAnswersMs, maxInitializeBytes, unlockMs } from "../limits.ts";
+import { httpIdleSeconds, unlockMs } from "../limits.ts";
 import { bodyOf, lean, textOf } from "./body.ts";
 import type { Caller } from "./clients.ts";
 import { ContinueLeft, type OpenPart } from "./continue-left.ts";
@@ -32,6 +32,12 @@ import { ScheduledPrograms } from "./scheduled-programs.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
 import { targetOf } from "./target.ts";
 import type { SessionTransport } from "./transport.ts";
+
+/** Maximum bytes of a body outside a session, which can only be `initialize`. */
+const maxInitializeBytes = 65_536;
+
+/** Time for the last answers to be sent after everything has ended. */
+export const lastAnswersMs = 2_000;
 
 export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, ModernLimits {
   /** 0 means any free port. */

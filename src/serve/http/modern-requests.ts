@@ -23,7 +23,6 @@ import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";
 import { leftToOthers } from "../host-request.ts";
 import { directInstructions } from "../instructions.ts";
-import { maxRequestTendMs } from "../limits.ts";
 import type { Connections, ModernClient } from "../modern/client.ts";
 import { modernCodeServer } from "../modern/code-mode.ts";
 import { modernDirectServer } from "../modern/direct-mode.ts";
@@ -54,6 +53,9 @@ import { endedToken, HttpRefusal, lostAnswer } from "./refusal.ts";
 
 /** The status that the SDK's server gives a request if it was closed before the answer. */
 const closedInRequest = 499;
+
+/** How often open requests without session are looked after, at least: often enough to end connections soon after their time. */
+const maxRequestTendMs = 15_000;
 
 export interface ModernLimits {
   /** Maximum number of clients of one token, and of its sessions of the older revisions. */

@@ -2,8 +2,11 @@
 import type { App } from "../../app/app.ts";
 import { savedProgramsOf } from "../../config/saved-programs-place.ts";
 import { type ScheduledPlace, Scheduler } from "../../programs/saved/scheduler.ts";
-import { scheduleLookMs, unlockMs } from "../limits.ts";
+import { unlockMs } from "../limits.ts";
 import type { ContinueOptions } from "./continue-left.ts";
+
+/** How often a replica looks for scheduled programs that are due. */
+const scheduleLookMs = 3_000;
 
 export class ScheduledPrograms implements AsyncDisposable {
   readonly #app: App;

@@ -13,7 +13,7 @@ import { sha256 } from "../../base/sha256.ts";
 import type { RequestingAgent, Starter } from "../../programs/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
-import { disconnectedAfterMs, maxSessionTendMs, retryAfterSeconds, streamsOfReplica } from "../limits.ts";
+import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { listenerWith } from "../proxy/notices.ts";
 import { createSession } from "../session.ts";
@@ -32,6 +32,12 @@ import { HttpRefusal, noSession } from "./refusal.ts";
 import { SessionMemory } from "./replicas/session-memory.ts";
 import type { OwnSession, SharedSessions } from "./replicas/shared-sessions.ts";
 import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
+
+/** A client that never listens counts as connected for this time after a request. */
+const disconnectedAfterMs = 10_000;
+
+/** Numbers of streams that a session may use before another replica takes it over. */
+const streamsOfReplica = 1_000_000;
 
 export interface SessionLimits extends Omit<TransportOptions, "version" | "shared"> {
   /** Maximum number of sessions of one token. */

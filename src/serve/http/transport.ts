@@ -18,7 +18,6 @@ import {
 import { parsedJson } from "../../base/json-object.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Sender } from "../host.ts";
-import { maxMarkChars } from "../limits.ts";
 import type { Messages } from "./body.ts";
 import {
   EventLog,
@@ -29,6 +28,9 @@ import {
   type StayOpen,
 } from "./event-stream.ts";
 import { HttpRefusal, invalidMessage, noSession } from "./refusal.ts";
+
+/** Characters that the id of an event has for the ids of requests. */
+const maxMarkChars = 200;
 
 /** What a transport has if other replicas may take its session over. */
 export interface SharedOptions {

@@ -11,7 +11,10 @@ import {
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
 import type { HostIdentity } from "../../programs/trace/record.ts";
 import { hostIdentity } from "../host-request.ts";
-import { maxListenedResources, maxListenedTasks } from "../limits.ts";
+import { maxListenedResources } from "../limits.ts";
+
+/** Tasks that one request can listen to. */
+const maxListenedTasks = 256;
 
 /** What the host of a request supports. */
 export function capabilitiesOf(context: ServerContext): ClientCapabilities {

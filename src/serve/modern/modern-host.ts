@@ -5,8 +5,10 @@ import { onAbort, unlessAborted } from "../../servers/abort.ts";
 import { plainForm } from "../../servers/elicitation-form.ts";
 import { type QuestionContext, type Responder, showsForms } from "../../servers/responder.ts";
 import { mayApprove, OpenRequests, type Sender } from "../host.ts";
-import { hostReturnMs } from "../limits.ts";
 import { type OpenRequest, requestEnded } from "./open-request.ts";
+
+/** Time in which a host asks again for the outcome of a program that has a question for it. */
+const hostReturnMs = 30_000;
 
 type Answered<Method extends "sample" | "elicit" | "listRoots"> = ReturnType<NonNullable<Responder[Method]>>;
 

@@ -10,11 +10,16 @@ import { onAbort } from "../../servers/abort.ts";
 import { ownKeys } from "../../servers/responder.ts";
 import { noteSender, type Sender } from "../host.ts";
 import type { ReceivedRequest } from "../host-request.ts";
-import { maxQuestionNames, questionGatherMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
 
 /** Stands for the answer to a question if the request has ended before the host answered. */
 export const requestEnded = Symbol("the request has ended");
+
+/** Questions that come within this time after the first one are asked together, so that the host makes one round trip for them. */
+const questionGatherMs = 100;
+
+/** Names of questions that one request remembers. Further questions get random keys. */
+const maxQuestionNames = 1_000;
 
 interface HostQuestion {
   request: InputRequest;

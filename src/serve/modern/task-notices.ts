@@ -13,9 +13,11 @@ import {
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { keepAlive, messageEvent } from "../http/event-stream.ts";
-import { taskKeepAliveMs } from "../limits.ts";
 import { listenedTo, metaIn } from "./envelope.ts";
 import { type TaskState, type Tasks, takesTasks, tasksRequired } from "./tasks.ts";
+
+/** Time between keep-alives of a stream: proxies and the HTTP server close a silent connection. */
+const taskKeepAliveMs = 10_000;
 
 const acknowledged = "notifications/subscriptions/acknowledged";
 

@@ -16,9 +16,11 @@ import { messageOf } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { tasksExtension, withTasks } from "../../servers/tasks-extension.ts";
-import { taskPollMs } from "../limits.ts";
 import { capabilitiesOf } from "./envelope.ts";
 import { type OpenRequest, senderOf } from "./open-request.ts";
+
+/** The suggested time between two requests for the state of a task. */
+const taskPollMs = 1_000;
 
 interface TasksOptions {
   /** Time that the outcome of a task is kept, in milliseconds. */

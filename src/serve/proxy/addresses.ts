@@ -4,7 +4,14 @@
  * which agents recognise them: `ui://a` is shown as `ui://claudikins/<server>/a`.
  */
 
-import { maxLinkedUris, maxListedUris, maxUriChars } from "../limits.ts";
+/** A longer URI is not remembered. */
+const maxUriChars = 8_192;
+
+/** URIs in results that are remembered for each server, so that one server cannot displace another's. */
+const maxLinkedUris = 2_000;
+
+/** URIs in lists that are remembered. */
+const maxListedUris = 50_000;
 
 /** The beginnings of our addresses, and what they stand for. */
 const beginnings = [

@@ -8,7 +8,7 @@ import { wholeOf } from "../../servers/decoding/large-json.ts";
 import { marksOf } from "../../servers/parameter-headers.ts";
 import { textResult } from "../content/bounded-content.ts";
 import type { HostRequest } from "../host-request.ts";
-import { directPageSize, maxListenedResources } from "../limits.ts";
+import { maxListenedResources } from "../limits.ts";
 import { observedAnswer } from "../observed-answer.ts";
 import type { SessionCount } from "../session-count.ts";
 import { HostError, hostError, invalidParams, serverError, withoutOwnMeta } from "./answers.ts";
@@ -20,6 +20,9 @@ import { type ChangeListener, type HostLog, ListChanges, type What } from "./not
 import { askOptions, observedRequest, type ProxyRequestOptions } from "./observed-request.ts";
 import { ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
+
+/** Entries of one page of a list. Many agents never ask for a second page, so a page is as large as a message may be. */
+const directPageSize = 1_000;
 
 /** One request of the agent, with what this mode adds. */
 interface DirectRequest extends HostRequest {

@@ -8,8 +8,10 @@ import { unlessAborted } from "../../servers/abort.ts";
 import type { ServerCapability } from "../../servers/connect.ts";
 import { Listings } from "../../servers/listings.ts";
 import { stateProblem } from "../../servers/state.ts";
-import { listPatienceMs } from "../limits.ts";
 import type { Usable } from "./definitions.ts";
+
+/** How long an agent waits for servers that must start. Later answers are announced as a change. */
+const listPatienceMs = 10_000;
 
 interface ListKind {
   offer: ServerCapability;

@@ -1,7 +1,9 @@
 /** The URIs in the content of results and prompts, and what other servers have under the same URIs. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { maxComparedUris } from "../limits.ts";
 import { mayBeOf } from "./addresses.ts";
+
+/** Comparisons for the links of one result: a server chooses how many URIs it has, and another one how many templates. */
+const maxComparedUris = 20_000;
 
 /** The blocks with the addresses that `shown` returns for their resources; the same list if nothing changes. */
 export function blocksWith(blocks: unknown, shown: (uri: string) => string): unknown {

@@ -7,8 +7,13 @@
 import { didYouMean } from "../../base/near-names.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Prefix } from "../../config/defaults.ts";
-import { maxToolNameChars, nameMarkChars } from "../limits.ts";
 import { invalidParams } from "./answers.ts";
+
+/** Characters of the name of a tool or prompt: every host takes names of this length. Longer ones are cut and marked. */
+const maxToolNameChars = 64;
+
+/** Characters of the hash that tells such names apart, at least. */
+const nameMarkChars = 8;
 
 export interface Original {
   server: string;

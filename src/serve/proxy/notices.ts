@@ -2,8 +2,13 @@
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { LoggingLevel, LoggingMessageNotification, Notification } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json-object.ts";
-import { listChangesMs, maxUnsentNotices } from "../limits.ts";
 import { withoutOwnMeta } from "./answers.ts";
+
+/** Changes of lists within this time are announced together. Servers that are asked together answer at about the same time. */
+const listChangesMs = 50;
+
+/** Notifications of one kind that wait to be written. */
+const maxUnsentNotices = 100;
 
 /**
  * Sends a notification to the agent, if possible with the answer to a request that `server` works for. A promise that is returned

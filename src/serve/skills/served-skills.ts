@@ -8,10 +8,18 @@ import type { Mounts } from "../../sandbox/contract.ts";
 import { skillText } from "../../tools/registry/hook-texts.ts";
 import { listSkills, type Skill } from "../../tools/search/skills.ts";
 import { firstSentence } from "../../tools/signature.ts";
-import { maxSkillExportsChars, maxSkillNameChars, maxSkillSentenceChars } from "../limits.ts";
 
 /** The name of our own skill. */
 const ownName = "claudikins";
+
+/** Characters of a skill's name, as the Agent Skills format allows. */
+const maxSkillNameChars = 64;
+
+/** Characters of the description of a skill: agents load it for each skill before they read one. */
+const maxSkillSentenceChars = 200;
+
+/** Characters of the names of a skill's exports in its description. */
+const maxSkillExportsChars = 200;
 
 /** The text of each SKILL.md by its URI. Without a workspace, there is only our own. */
 export function servedSkills(mounts: Mounts | undefined): Map<string, string> {

@@ -10,8 +10,19 @@ import { sha256 } from "../../base/sha256.ts";
 import { documentsOf } from "../../config/documents.ts";
 import type { Environment } from "../../config/environment.ts";
 import { tokensFile } from "../../config/locations.ts";
-import { tokenLookMs, tokenUseEndMs, tokenUseGapMs, tokenUseLockMs } from "../limits.ts";
 import { changeTokens, readTokens, type StoredToken, tokenId } from "./token-file.ts";
+
+/** How often the file of tokens is looked at without requests. What an ended token began must end within a second. */
+const tokenLookMs = 250;
+
+/** Time between two writes of the time when a token was used last. */
+const tokenUseGapMs = 60_000;
+
+/** Time to wait for the lock of the file to write that time. The next look tries again. */
+const tokenUseLockMs = 1_000;
+
+/** Time to write that time when the server ends, perhaps without its database. */
+const tokenUseEndMs = 1_500;
 
 export interface LiveToken {
   readonly id: string;

@@ -7,9 +7,11 @@ import { cancelStartedBy } from "../../programs/cancel-started-by.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent } from "../../store/audit/event.ts";
 import { record } from "../../store/audit/record.ts";
-import { maxTokens } from "../limits.ts";
 import { clientsOf, tokenOwner } from "../owner.ts";
 import { changeTokens, type StoredToken, tokenId, tokenPrefix } from "./token-file.ts";
+
+/** Tokens of all configs together, including expired ones. Each look at a changed file reads all of them. */
+const maxTokens = 1_000;
 
 export interface AskedToken extends Pick<StoredToken, "name" | "door" | "config"> {
   /** The time until it expires. Undefined: it never does. */

@@ -25,16 +25,28 @@ import { formatOf, observedType, resultType } from "../../tools/signature.ts";
 import { contentWithoutFiles, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";
 import { leftToOthers } from "../host-request.ts";
-import {
-  backgroundAnswerMs,
-  maxCallsChars,
-  maxNamedApprovals,
-  maxNewTypes,
-  maxWaitingWhyChars,
-  patientResumeMs,
-  usualAnswerMs,
-} from "../limits.ts";
 import type { ToolCallContext } from "./call-context.ts";
+
+/** Time after which a call is answered while its program continues. Most agents do not wait longer. */
+const usualAnswerMs = 50_000;
+
+/** Time that a patient agent waits when it asks for an outcome again. */
+const patientResumeMs = 600_000;
+
+/** Time for a program in the background to end at once. Otherwise its call is answered with its id. */
+const backgroundAnswerMs = 100;
+
+/** Characters of the list of an execution's calls in an answer. */
+const maxCallsChars = 300;
+
+/** Approvals that an answer names. */
+const maxNamedApprovals = 5;
+
+/** Characters of the reason why a person is asked, which a rule of any length may be. */
+const maxWaitingWhyChars = 400;
+
+/** Types of results in an answer. More would be more than a model needs to read at once. */
+const maxNewTypes = 5;
 
 export const executeCode: Tool = {
   name: "execute_code",

@@ -14,8 +14,19 @@ import {
   tellingExample,
 } from "../../tools/search/search-answer.ts";
 import { firstSentence } from "../../tools/signature.ts";
-import { maxServersOfEmptyAnswer, maxToolsWithCompanions, minShareOfLikely, shareOfLikely } from "../limits.ts";
 import type { Unusable } from "./unusable-servers.ts";
+
+/** Matches with a smaller share of the best one's score are seldom what the agent needs. */
+const minShareOfLikely = 0.8;
+
+/** The share of an answer that likely tools may take. */
+const shareOfLikely = 0.8;
+
+/** Tools of a need whose companions are shown: the best ones. Each companion is shown once, unless it is found itself. */
+const maxToolsWithCompanions = 2;
+
+/** Servers in an answer without tools. */
+const maxServersOfEmptyAnswer = 30;
 
 /** The tools as the agent sees them. */
 export type SeenTools = Pick<App, "config" | "catalog">;

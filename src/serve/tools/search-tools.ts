@@ -10,18 +10,30 @@ import { type Detail, details } from "../../tools/search/search-answer.ts";
 import { wordsOf } from "../../tools/search/tokenize.ts";
 import { textResult } from "../content/bounded-content.ts";
 import { demoReminder } from "../first-steps.ts";
-import {
-  defaultSearchLimit,
-  defaultSearchLimitOfSeveral,
-  maxListedTools,
-  maxNeeds,
-  maxSearchLimit,
-  maxSignatureListChars,
-  maxToolsWithSignatures,
-} from "../limits.ts";
 import type { ToolCallContext } from "./call-context.ts";
 import { fullText, linesText, signatureLines, toolsIn, withOthersApart } from "./search-text.ts";
 import { concernedBy, unusableServers } from "./unusable-servers.ts";
+
+/** Tools for one need, if the agent sets no limit. */
+const defaultSearchLimit = 5;
+
+/** Tools for each of several needs, if the agent sets no limit. */
+const defaultSearchLimitOfSeveral = 3;
+
+/** The highest limit that the agent may set. */
+const maxSearchLimit = 50;
+
+/** Needs of one search. */
+const maxNeeds = 20;
+
+/** Tools in a list of all tools of a server. */
+const maxListedTools = 200;
+
+/** A list with more tools and more characters has no signatures unless the agent asks for them. */
+const maxToolsWithSignatures = 15;
+
+/** The number of characters for this. */
+const maxSignatureListChars = 4_000;
 
 export const searchTools: Tool = {
   name: "search_tools",

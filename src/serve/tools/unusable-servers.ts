@@ -5,7 +5,9 @@ import { didYouMean } from "../../base/near-names.ts";
 import { type DownServer, downServers, downText } from "../../tools/search/down-servers.ts";
 import { heldLines } from "../../tools/search/held-tools.ts";
 import { filtersOf } from "../../tools/search/query.ts";
-import { maxDownNames } from "../limits.ts";
+
+/** Servers that an error names. */
+const maxDownNames = 30;
 
 /** The servers that a search is restricted to. */
 export interface Concerned {

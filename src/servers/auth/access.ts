@@ -2,7 +2,6 @@
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import type { Authorizer, Endpoint } from "../endpoint.ts";
-import { freshTokenMs, refusedSignInMs } from "../limits.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
@@ -10,6 +9,12 @@ import { shortLine, signInHint } from "./words.ts";
 
 /** The hint for clients that sign in without a person. */
 const clientHint = 'At the authorization server, grant the required scopes to the client in its "oauth" config.';
+
+/** Time in which a server that has refused the client is not asked again, unless the user signs in. */
+const refusedSignInMs = 30_000;
+
+/** A renewed token that a server refuses within this time is not renewed again. */
+const freshTokenMs = 30_000;
 
 export class Access implements Authorizer {
   readonly #server: NetworkServer;

@@ -13,7 +13,6 @@ import { version } from "../../base/version.ts";
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { type Endpoint, endpointOf } from "../endpoint.ts";
-import { authProbeMs } from "../limits.ts";
 import { NetworkFailure, noAnswer, refusal } from "../network-failure.ts";
 import { pageAddress } from "../page-address.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
@@ -25,6 +24,9 @@ import { checkReach } from "./reach.ts";
 import { chosenScopes, renew, union } from "./renewal.ts";
 import { type Code, isStranger, type OAuthContext, oauthContextOf, recordOf, revoke, tokensForCode } from "./tokens.ts";
 import { AuthorizationRefused, cancelled, notOAuth, shortLine, signInHint, unavailable } from "./words.ts";
+
+/** Time for a server to answer a request without credentials, which asks what sign-in it wants. */
+const authProbeMs = 10_000;
 
 export interface SignInRequest {
   server: NetworkServer;

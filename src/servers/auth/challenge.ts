@@ -1,6 +1,7 @@
 /** Reads the WWW-Authenticate header of a response: which sign-in a server asks for (RFC 6750, RFC 9728). */
 
-import { maxScopes } from "../limits.ts";
+/** Scopes of a sign-in, because they are stored and shown. */
+const maxScopes = 100;
 
 export interface Challenge {
   /** The URL of the server's metadata, which names its authorization server. */

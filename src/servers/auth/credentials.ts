@@ -13,10 +13,12 @@ import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import type { Seal } from "../../base/seal.ts";
 import { type SubjectToken, subjectOf } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
-import { renewalMarginMs } from "../limits.ts";
 
 /** The guarded thing, as errors name it. */
 const guarded = "the credentials";
+
+/** Tokens are renewed this long before they expire, because a request takes time, and clocks differ. */
+const renewalMarginMs = 60_000;
 
 /** Times are milliseconds since 1970. */
 export interface Tokens {

@@ -1,19 +1,29 @@
 /** A sign-in by device code (RFC 8628): the person enters a short code on a page, on any machine, and claudikins asks for the tokens meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { oneLine } from "../../base/visible-text.ts";
-import {
-  defaultDeviceCodeMs,
-  deviceIntervalMs,
-  maxDeviceCodeMs,
-  maxDeviceIntervalMs,
-  maxUserCodeChars,
-  minDeviceIntervalMs,
-} from "../limits.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { checkPage, failed, prepared, refusedTokens, remember, type SignInRequest, signedIn } from "./authorize.ts";
 import { clientFor } from "./client.ts";
 import { deviceAuthorization, type OAuthContext, tokensForDevice } from "./tokens.ts";
 import { AuthorizationRefused, cancelled, notOAuth, shortLine } from "./words.ts";
+
+/** Time that a person has to enter a device code, if its authorization server does not say. */
+const defaultDeviceCodeMs = 10 * 60_000;
+
+/** Time that a person has at most, whatever the authorization server says. */
+const maxDeviceCodeMs = 60 * 60_000;
+
+/** Wait between two questions whether the person has entered a code, if the authorization server does not say, and what each `slow_down` adds (RFC 8628, section 3.5). */
+const deviceIntervalMs = 5_000;
+
+/** The shortest wait between two such questions, so that an authorization server is not asked all the time. */
+const minDeviceIntervalMs = 200;
+
+/** The longest wait between two such questions, so that the person does not wait for long. */
+const maxDeviceIntervalMs = 60_000;
+
+/** Characters of a device code that are shown. Real ones have about eight. */
+const maxUserCodeChars = 64;
 
 export interface DeviceSignIn {
   /** The code that the person enters. */

@@ -3,12 +3,14 @@ import { randomBytes } from "node:crypto";
 import { KeychainFailure, keychainItem, setKeychainItem } from "../../base/keychain.ts";
 import { Seal } from "../../base/seal.ts";
 import type { Environment } from "../../config/environment.ts";
-import { keychainRestMs } from "../limits.ts";
 import type { SignInSeal } from "./credentials.ts";
 import { sealingKeysOf } from "./seal.ts";
 
 /** The name of the key in the keychain. */
 const item = "key of sign-ins";
+
+/** Time in which a keychain that could not be used is not asked again for the key of sign-ins. */
+const keychainRestMs = 60_000;
 
 export class KeychainSeal implements SignInSeal {
   readonly #env: Environment;

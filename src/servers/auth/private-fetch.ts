@@ -5,12 +5,17 @@ import { boundedText } from "../../base/bounded-body.ts";
 import { durationText } from "../../base/duration.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isLoopback } from "../../base/loopback.ts";
-import { megabytes } from "../../base/units.ts";
+import { megabyte, megabytes } from "../../base/units.ts";
 import { unlessAborted } from "../abort.ts";
-import { authRequestMs, maxMetadataBytes } from "../limits.ts";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
 import { checkReach } from "./reach.ts";
 import { AuthorizationRefused, cancelled, notOAuth, shortLine, unavailable, withoutTls } from "./words.ts";
+
+/** A response of an authorization server: metadata, registrations and tokens. */
+const maxMetadataBytes = megabyte;
+
+/** Time of one request to an authorization server. */
+const authRequestMs = 10_000;
 
 /** The headers of the server's entry. They are sent only to the server's own origin. */
 export type OwnHeaders = Record<string, string> | (() => Promise<Record<string, string>>);

@@ -4,8 +4,10 @@ import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import type { HeldPath } from "../../base/held-path.ts";
 import { megabyte } from "../../base/units.ts";
 import { systemPaths } from "../../config/sandbox-places.ts";
-import { boxMemoryMb } from "../limits.ts";
 import { Contents } from "./contents.ts";
+
+/** Size of each folder in the memory of a box, such as /tmp. */
+const boxMemoryMb = 256;
 
 /** The oldest version with everything that is used. */
 const oldest = { text: "0.8", major: 0, minor: 8 };

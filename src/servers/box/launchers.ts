@@ -8,10 +8,13 @@ import { basename, join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
-import { maxErrorLines, packageInstallMs } from "../limits.ts";
+import { maxErrorLines } from "../limits.ts";
 import { missingCommand } from "../process-group.ts";
 import { ServerFailure } from "../server-failure.ts";
 import { unavailable } from "./bubblewrap.ts";
+
+/** Time to install the package of `npx` before its server is started in a box. */
+const packageInstallMs = 120_000;
 
 export interface Command {
   command: string;

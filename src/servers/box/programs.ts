@@ -5,12 +5,14 @@ import type { HeldPath } from "../../base/held-path.ts";
 import { isProgram } from "../../config/locations.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
 import { realFiles } from "../command.ts";
-import { maxInterpreters } from "../limits.ts";
 import type { Contents } from "./contents.ts";
 import type { Command } from "./launchers.ts";
 
 /** The parts of a folder with `bin` and `lib` that programs use. Other files beside them may be secrets, as in `~/.cargo`. */
 const partsOfPrefix = ["bin", "lib", "lib64", "libexec", "share", "pyvenv.cfg"];
+
+/** Interpreters of one program: a script whose interpreter is a script. */
+const maxInterpreters = 4;
 
 const manifests = ["package.json", "pyproject.toml", "setup.py"];
 

@@ -7,7 +7,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kindOf } from "../../base/address-reach.ts";
 import { messageOf } from "../../base/errors.ts";
-import { maxProxyConnections, maxProxyHeadBytes, maxProxyRefusals, proxyConnectMs } from "../limits.ts";
+
+/** Connections at once that one server may open through its proxy. */
+const maxProxyConnections = 256;
+
+/** The head of a request to the proxy. */
+const maxProxyHeadBytes = 8_192;
+
+/** Time to send the head of a request, and to connect to a host. */
+const proxyConnectMs = 15_000;
+
+/** Refused connections of one process that are logged. */
+const maxProxyRefusals = 20;
 
 export interface ProxyOptions {
   hosts: readonly string[];

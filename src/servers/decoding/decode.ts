@@ -7,22 +7,34 @@ import { withoutMark } from "../../base/byte-order-mark.ts";
 import { hasExact, parsedExact, parseExact, rounded } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { requestIdIn, type Span, weigh } from "../../base/json-weight.ts";
-import {
-  collectedInWorkerBytes,
-  maxErrorMessageChars,
-  maxMessageDepth,
-  maxMessageValues,
-  maxPartChars,
-  maxPartValues,
-  maxRequestMessageValues,
-  maxUncheckedBytes,
-} from "../limits.ts";
+import { collectedInWorkerBytes } from "../limits.ts";
 import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
 
 /** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */
 const parseError = -32_700;
+
+/** Levels of a message. Deeper JSON would overflow the stack of code that writes or walks it. */
+const maxMessageDepth = 500;
+
+/** Values in one message. A million values take about 100 MB. */
+const maxMessageValues = 4_000_000;
+
+/** Values in a notification or request, which are passed on as objects. */
+const maxRequestMessageValues = 100_000;
+
+/** A part of a result with more values stays JSON text. */
+const maxPartValues = 2_000;
+
+/** A part of a result with more characters stays JSON text. */
+const maxPartChars = 131_072;
+
+/** Shorter messages need no check of their depth and number of values. */
+const maxUncheckedBytes = 2_048;
+
+/** Characters of an error message, and of the data of an error. */
+const maxErrorMessageChars = 65_536;
 
 /** The JSON text of a part, and its text if it consists of text blocks. A single block needs only the text, not `json`. */
 interface LargePart {

@@ -2,8 +2,11 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
 import { OffThread } from "../../base/off-thread.ts";
-import { decodingMs, maxInlineBytes } from "../limits.ts";
+import { maxInlineBytes } from "../limits.ts";
 import { assemble, decode, type Packed, unpack } from "./decode.ts";
+
+/** Time for a worker to decode a message. Decoding is linear: 256 MB take some seconds on a busy machine. */
+const decodingMs = 30_000;
 
 const workers = new OffThread<Uint8Array[], Packed | undefined>("./servers/decoding/worker.ts");
 

@@ -1,6 +1,8 @@
 /** One line of a server's log, as it is written in the file. */
 import { shownLine } from "../../base/visible-text.ts";
-import { maxLogLineChars } from "../limits.ts";
+
+/** Characters of one line of a log file. */
+const maxLogLineChars = 2_000;
 
 /** Kinds of lines. No word is longer than its column. */
 const kinds = [

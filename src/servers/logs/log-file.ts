@@ -2,6 +2,7 @@
  * The log files of the servers of one config. Each is opened when its server is started. Several processes append whole lines, each with one write, which needs no lock. Logging never
  * delays a call and never fails: lines that cannot be written are lost.
  */
+
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf, systemCodeOf } from "../../base/errors.ts";
@@ -9,16 +10,25 @@ import { namesIn } from "../../base/files.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
 import { atMost } from "../../base/time-limit.ts";
-import {
-  logKeptMs,
-  logLastWordsMs,
-  logLockWaitMs,
-  logWriteAfterMs,
-  maxLogFileBytes,
-  maxLogOvergrowth,
-} from "../limits.ts";
+import { dayMs, megabyte } from "../../base/units.ts";
+import { logLockWaitMs } from "../limits.ts";
 import { type LogLine, writtenLine } from "./line.ts";
 import { headerOf, isLogName, type LogOwner, lockName, logFile, olderSuffix } from "./place.ts";
+
+/** Size of a log file, and of the renamed older one. */
+const maxLogFileBytes = megabyte;
+
+/** If a log file cannot be renamed, it may grow to this multiple of its size. */
+const maxLogOvergrowth = 4;
+
+/** Delay before log lines are written, so that lines of one moment are written together. */
+const logWriteAfterMs = 50;
+
+/** Logs of servers that were not started for this long are removed. */
+const logKeptMs = 30 * dayMs;
+
+/** Wait for writers of logs when this process ends. Much longer than a process's pipes are read after its end: a busy machine is late. */
+const logLastWordsMs = 1_000;
 
 interface LogFileOptions {
   folder: string;

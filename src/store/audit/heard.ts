@@ -1,6 +1,8 @@
 /** Tells a listener of this process what the process has written to the audit log. */
-import { maxUnheardEvents } from "../limits.ts";
 import type { AuditEvent, Decider } from "./event.ts";
+
+/** Events that are kept for a listener. A command writes few; a process that writes many has a listener, or needs none. */
+const maxUnheardEvents = 100;
 
 export interface WrittenEvent {
   event: AuditEvent;

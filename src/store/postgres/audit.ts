@@ -3,9 +3,12 @@ import { chained, cutEndOf, lineOf, logNotWritable } from "../audit/chain.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
 import { audited } from "../audit/heard.ts";
 import type { AuditLog, CutEnd, StoredLine } from "../audit/log.ts";
-import { maxCutLines, rowsReadAtOnce } from "../limits.ts";
+import { maxCutLines } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import { jsonOf, type Querying } from "./querying.ts";
+
+/** Rows of a table that are read in one step, if there may be very many. */
+const rowsReadAtOnce = 500;
 
 export class PostgresAudit implements AuditLog {
   readonly #connections: Connections;

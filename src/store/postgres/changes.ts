@@ -1,8 +1,16 @@
 /** Tells all processes that something has changed for which others wait: approvals, executions, people. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { changeLookMs, changeToldMs, listenAgainMs } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import type { Querying } from "./querying.ts";
+
+/** How soon others are told of frequent changes. */
+const changeToldMs = 100;
+
+/** How soon a lost connection of listeners is replaced at first. The pause grows to `changeLookMs` while the database is away. */
+const listenAgainMs = 100;
+
+/** How often listeners are told without a change, in case that a message was lost. */
+const changeLookMs = 15_000;
 
 /** `claudikins`: something for which others wait. `claudikins_documents`: the documents of the folder that the message names. */
 type Channel = "claudikins" | "claudikins_documents";

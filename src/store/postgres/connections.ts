@@ -2,16 +2,24 @@
  * The connections of a process to the Postgres of its team. A connection that is lost is replaced, and what was asked for is done again:
  * callers notice it only if the database stays away for longer than a few seconds.
  */
-import {
-  databaseAnswerMs,
-  databaseConnectSeconds,
-  databaseRetryMs,
-  maxConnections,
-  patientRetryMs,
-  transactionIdleMs,
-} from "../limits.ts";
+import { databaseRetryMs } from "../limits.ts";
 import { databaseError, isConflict, isLost, noAnswer } from "./errors.ts";
 import { type Querying, queryingOf } from "./querying.ts";
+
+/** Time for a statement or a transaction. After that, its connection counts as lost. */
+const databaseAnswerMs = 20_000;
+
+/** Time in which a transaction waits for its process. */
+const transactionIdleMs = 5_000;
+
+/** Time for a new connection. */
+const databaseConnectSeconds = 5;
+
+/** The same for what stores programs. */
+const patientRetryMs = 30_000;
+
+/** Connections of one process, besides the one that waits for changes. */
+const maxConnections = 6;
 
 /**
  * Tells the number of the transaction. The locks of a process that stands still are given back: the server ends its connection, and what it

@@ -7,19 +7,6 @@ import { fromBunSql, type Job, type JobWithMetadata, PgBoss } from "pg-boss";
 import { messageOf } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { ContinuationHandlers, Continuing } from "../continuations.ts";
-import {
-  continuationRetries,
-  dueLookMs,
-  dueLookPauseMs,
-  jobKeptSeconds,
-  jobLifeSeconds,
-  jobLookSeconds,
-  jobSeconds,
-  jobTendSeconds,
-  maxContinuedAtOnce,
-  maxDueAtOnce,
-  maxJobConnections,
-} from "../limits.ts";
 import type { Changes } from "./changes.ts";
 import type { Connections } from "./connections.ts";
 import { databaseError } from "./errors.ts";
@@ -29,6 +16,39 @@ import type { Querying } from "./querying.ts";
 
 /** The schema of pg-boss. It brings it up to date itself. */
 const schema = "claudikins_jobs";
+
+/** Executions that a process begins to continue at the same time. */
+const maxContinuedAtOnce = 4;
+
+/** How often the executions are looked for that no process runs, if nothing says that there are new ones. */
+const dueLookMs = 3_000;
+
+/** The shortest time between two looks. */
+const dueLookPauseMs = 300;
+
+/** Executions that one look finds. The next one finds others. */
+const maxDueAtOnce = 500;
+
+/** How often a process asks for jobs, if it does not know of new ones. */
+const jobLookSeconds = 2;
+
+/** How often a process looks for jobs of processes that have died. */
+const jobTendSeconds = 3;
+
+/** A job whose process shows no sign of life for this long is given to another one. pg-boss allows no less. */
+const jobLifeSeconds = 10;
+
+/** Time for one attempt. */
+const jobSeconds = 120;
+
+/** Time that jobs are kept after their end. */
+const jobKeptSeconds = 600;
+
+/** Connections for jobs. */
+const maxJobConnections = 2;
+
+/** Attempts to continue an execution after the first one, and the shortest and the longest time between them. */
+const continuationRetries = { retryLimit: 6, retryDelay: 5, retryDelayMax: 120 };
 
 interface JobData {
   execution: string;

@@ -9,12 +9,20 @@ import { lockWaitMs } from "../../base/limits.ts";
 import { databaseOf } from "../../config/database.ts";
 import type { Environment } from "../../config/environment.ts";
 import { peopleFolder, userDataFolder } from "../../config/locations.ts";
-import { documentLockMs, documentLockRenewedMs, maxDocumentConnections } from "../limits.ts";
 import { Changes, tellOnCommit } from "./changes.ts";
 import { Connections } from "./connections.ts";
 import { unavailable } from "./errors.ts";
 import { migrate } from "./migrations.ts";
 import { jsonOf, type Querying } from "./querying.ts";
+
+/** Connections of one process for documents, besides the one that waits for changes. */
+const maxDocumentConnections = 2;
+
+/** A process that does not renew its lock for documents for this long has lost it. */
+const documentLockMs = 10_000;
+
+/** How often a lock for documents is renewed. */
+const documentLockRenewedMs = 3_000;
 
 interface Row {
   text: string;

@@ -1,10 +1,15 @@
 /** The files of shared workspaces, as rows. Their contents are in parts, to which the row of a file refers once all of them are stored. */
 import { ClaudikinsError } from "../../base/errors.ts";
-import { megabyte } from "../../base/units.ts";
+import { dayMs, hourMs, megabyte } from "../../base/units.ts";
 import type { FileChanges, FileRoom, FileRow, FileRows, PartPlace, SharedPlace } from "../files.ts";
-import { removedFilesKeptMs, unfinishedPartsMs } from "../limits.ts";
 import type { Connections } from "./connections.ts";
 import { jsonOf, type Querying } from "./querying.ts";
+
+/** Time that a removed file is remembered. A replica that was away for longer brings it back. */
+const removedFilesKeptMs = 30 * dayMs;
+
+/** Time after which parts to which no file refers count as left by a process that has died. */
+const unfinishedPartsMs = hourMs;
 
 /** The row of a workspace, beside one of its files. Without a file, the columns of files are null. */
 type ChangedRow = Omit<FileRow, "path"> & { path: string | null; version: number; clearedAt: number | null };

@@ -1,8 +1,13 @@
 /** The processes that run executions or wait for approvals. Each is alive for the others as long as it renews its lease. */
-import { leaseMs, leaseRenewedMs } from "../limits.ts";
 import type { Owner } from "../owner.ts";
 import type { Reached, Replica } from "../replicas.ts";
 import type { Connections } from "./connections.ts";
+
+/** A process that does not renew its lease for this long counts as dead. */
+const leaseMs = 15_000;
+
+/** How often a lease is renewed. */
+const leaseRenewedMs = 4_000;
 
 const expiry = `clock_timestamp() + interval '${leaseMs} milliseconds'`;
 

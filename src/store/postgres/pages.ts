@@ -1,11 +1,14 @@
 /** The pages of stored programs: their images, and what they have recorded. */
 
+import { megabyte } from "../../base/units.ts";
 import type { Batch } from "../jobs.ts";
-import { rowBytesReadAtOnce } from "../limits.ts";
 import { jsonOf, type Querying } from "./querying.ts";
 
 /** The numbers of records begin here. Below are the pages of an image. */
 const firstRecord = 2 ** 24;
+
+/** Bytes of pages that are read in one step. */
+const rowBytesReadAtOnce = megabyte;
 
 export const pageOfRecord = (record: number): number => firstRecord + record;
 

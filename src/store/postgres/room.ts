@@ -1,7 +1,9 @@
 /** The room that stored programs may take together. */
 import { storeIsFull } from "../full-error.ts";
-import { roomKnownMs } from "../limits.ts";
 import type { Connections } from "./connections.ts";
+
+/** Time for which the size of the stored pages is remembered. */
+const roomKnownMs = 3_000;
 
 /** Sizes of values are known without reading them. */
 const sum = `SELECT ((SELECT coalesce(sum(octet_length(bytes)), 0) FROM claudikins.pages)

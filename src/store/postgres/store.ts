@@ -1,5 +1,5 @@
 /** The store in a Postgres, which the replicas of a team share. */
-import { tidyTurnMs } from "../limits.ts";
+import { hourMs } from "../../base/units.ts";
 import type { Owner } from "../owner.ts";
 import type { Store } from "../store.ts";
 import { PostgresApprovals } from "./approvals.ts";
@@ -19,6 +19,9 @@ import { PostgresRecords } from "./records.ts";
 import { PostgresReplicas } from "./replicas.ts";
 import { Room } from "./room.ts";
 import { PostgresWriter } from "./writer.ts";
+
+/** How often one of the processes removes what is no longer kept. */
+const tidyTurnMs = hourMs;
 
 export class PostgresStore implements Store {
   readonly exists = true;

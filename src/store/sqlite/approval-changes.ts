@@ -9,11 +9,19 @@ import type { ApprovalChange } from "../approvals.ts";
 import { eventsOf } from "../audit/approval-events.ts";
 import type { AuditEvent, Decider } from "../audit/event.ts";
 import { audited } from "../audit/heard.ts";
-import { approvalChangeMs, approvalPagesGivenBack } from "../limits.ts";
 import { requireRoom } from "../open-approvals.ts";
 import { ApprovalStore } from "./approvals.ts";
 import { openLog } from "./audit.ts";
 import { addEvents } from "./audit-table.ts";
+
+/**
+ * Time for a worker to change approvals: longer than all waits for locks together. A worker that is ended within a transaction would keep
+ * its lock.
+ */
+const approvalChangeMs = 120_000;
+
+/** Free pages of the database that are given back at once. */
+const approvalPagesGivenBack = 4_000;
 
 interface ChangeJob {
   change: ApprovalChange;

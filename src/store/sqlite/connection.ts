@@ -5,10 +5,13 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { systemCodeOf } from "../../base/errors.ts";
-import { databaseBusyMs, storeLookMs } from "../limits.ts";
+import { databaseBusyMs } from "../limits.ts";
 import type { Access } from "./access.ts";
 import { openDatabase } from "./database.ts";
 import { hasEarlierFiles, takeOverEarlierFiles } from "./earlier-files.ts";
+
+/** How often the database is looked at for changes of others, while a listener waits for them. */
+export const storeLookMs = 250;
 
 /** Runs `work` as one transaction, once no other process writes. Other work of the thread goes on meanwhile. */
 export async function writeTo<T>(database: Database, work: (database: Database) => T): Promise<T> {

@@ -7,7 +7,13 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname } from "node:path";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { writtenByNewer } from "../../base/newer.ts";
-import { checkpointPages, databaseBusyMs } from "../limits.ts";
+import { databaseBusyMs } from "../limits.ts";
+
+/**
+ * Pages of the write-ahead log before any other thread copies them into the database. The store's own thread does it after
+ * 1000 pages, so that others rarely have to.
+ */
+const checkpointPages = 8_000;
 
 /**
  * Each step leads from one version of the schema to the next. Steps are never changed, only added. `StoredExecution`, `StoredCall` and

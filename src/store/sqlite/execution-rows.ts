@@ -4,9 +4,11 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { startWorker, type ThrownError } from "../../base/off-thread.ts";
 import type { ExecutionRows } from "../executions.ts";
 import type { ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
-import { writerIdleMs } from "../limits.ts";
 import { type Access, readerOf } from "./access.ts";
 import type { FromStore, ToStore } from "./messages.ts";
+
+/** Time without a job after which the thread that writes ends. */
+const writerIdleMs = 30_000;
 
 export function executionRows(access: Access): ExecutionRows {
   const read = readerOf(access, async () => (await import("./executions.ts")).ExecutionStore);

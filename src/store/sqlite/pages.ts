@@ -4,10 +4,14 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Batch } from "../jobs.ts";
-import { answerSliceBytes, maxDeletedAtOnce } from "../limits.ts";
+import { answerSliceBytes } from "../limits.ts";
 
 /** The numbers of pages. Below the first one are the pages of an image. */
 const firstRecord = 2 ** 24;
+
+/** Rows that are deleted in one step. Deleting overwrites them. */
+const maxDeletedAtOnce = 16;
+
 const firstAnswer = 2 ** 32;
 const slicesOfAnswer = 4_096;
 

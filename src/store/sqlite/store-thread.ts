@@ -2,17 +2,25 @@
  * The store's own thread: the only one of its process that writes large data. Changes that others wait for are collected, and written in one
  * transaction. Pages are written and deleted between them, in short transactions, so that no other process waits for long either.
  */
+
 import type { Database } from "bun:sqlite";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import type { ThrownError } from "../../base/off-thread.ts";
+import { megabyte } from "../../base/units.ts";
 import { storeIsFull } from "../full-error.ts";
 import type { NewExecution, StoreJobs } from "../jobs.ts";
-import { answerSliceBytes, maxPagesGivenBack, maxRewrittenBytes } from "../limits.ts";
+import { answerSliceBytes } from "../limits.ts";
 import { openDatabase } from "./database.ts";
 import { ExecutionStore, type StoredCall } from "./executions.ts";
 import type { FromStore, Job, ToStore } from "./messages.ts";
 import { PageStore, pageOfAnswer, pageOfRecord } from "./pages.ts";
+
+/** Free pages that are given back in one step. */
+const maxPagesGivenBack = 500;
+
+/** A database with more data than this is not rewritten only to make its file shrink later. */
+const maxRewrittenBytes = 64 * megabyte;
 
 type Reply = (answer: FromStore, transfer?: ArrayBuffer[]) => void;
 

@@ -1,8 +1,19 @@
 /** Checks the arguments of a call right before it is sent: quick checks here, slow ones in a worker thread. */
 import type { JsonObject } from "../../base/json-object.ts";
-import { argumentCheckMs, maxQuickArgumentChars, maxQuickComparisons, maxQuickSchemaValues } from "../limits.ts";
 import { runJobInTime } from "../work/run.ts";
 import { checkArguments, isKnownValid, isSound } from "./check-arguments.ts";
+
+/** A check that takes longer is skipped, because the server checks its arguments too. */
+const argumentCheckMs = 2_000;
+
+/** Values of a schema, for a check within a few milliseconds. Other checks run in a worker. */
+const maxQuickSchemaValues = 1_000;
+
+/** Characters of the arguments for this. */
+const maxQuickArgumentChars = 65_536;
+
+/** The product of the values of schema and arguments for this. */
+const maxQuickComparisons = 100_000;
 
 /** Whether the arguments are certainly valid. With false, `argumentProblems` finds out: it takes a call 4 µs more, for its promises. */
 export function areValid(schema: JsonObject, args: JsonObject, json: string): boolean {

@@ -4,8 +4,14 @@ import type { Ajv2020 } from "ajv/dist/2020.js";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { argumentNames, requiredArguments, sameValue, typesIn } from "../../base/json-schema.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { maxCheckedDepth, maxProblemChars, maxProblems, maxSurroundingSchemas } from "../limits.ts";
+import { maxCheckedDepth, maxSurroundingSchemas } from "../limits.ts";
 import { shortened } from "../types/documentation.ts";
+
+/** Problems of the arguments that an error names. */
+const maxProblems = 5;
+
+/** Characters of a problem. It has names and values of the server and the program. */
+const maxProblemChars = 1_000;
 
 interface Validators {
   /** Uses the schema without validating it. Takes about a millisecond to compile. */

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { removeFile, statsOf } from "../../base/files.ts";
-import { indexWriteMs, minIndexBytesOffThread, minToolsOffThread } from "../limits.ts";
+import { minToolsOffThread } from "../limits.ts";
 import { emptyIndex, indexFileName, type RegistryIndex, type RegistryServer } from "../model.ts";
 import { hideObserved } from "../observed/store.ts";
 import { removeServer, updateIndex } from "../registry/store.ts";
@@ -13,6 +13,12 @@ import { preparedFileName } from "../search/prepared-index.ts";
 import { runJob } from "../work/run.ts";
 import { hasOtherEdits, visibleTools } from "./config-entry.ts";
 import { inRegistry, type Registries, registryOf, storedServers } from "./registries.ts";
+
+/** A larger index is written in a worker. */
+const minIndexBytesOffThread = 500_000;
+
+/** Time for a worker to write the index. */
+const indexWriteMs = 60_000;
 
 export class IndexStore {
   /** The folders and the configured servers, as they are now. */

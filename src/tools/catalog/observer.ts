@@ -9,22 +9,7 @@ import type { Log } from "../../base/log.ts";
 import { atMost } from "../../base/time-limit.ts";
 import { LargeJson } from "../../servers/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../../servers/result.ts";
-import {
-  alwaysExaminedChars,
-  filesRewriteMs,
-  maxChangesOfTool,
-  maxObservedInlineChars,
-  maxObservedTextChars,
-  maxWaitingOfTool,
-  maxWaitingResults,
-  minToolsOffThread,
-  observedLockWaitMs,
-  observedWriteAfterMs,
-  observingMs,
-  observingOutcomeMs,
-  settledAfterResults,
-  settledOneOf,
-} from "../limits.ts";
+import { maxObservedTextChars, minToolsOffThread } from "../limits.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { givenBy, givenWords, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
 import { isText, isVague } from "../observed/result-schema.ts";
@@ -43,6 +28,45 @@ import { rewriteTools } from "../registry/store.ts";
 import { runJob, runJobInTime } from "../work/run.ts";
 import type { Registries } from "./registries.ts";
 import { registriesOf, registryOf } from "./registries.ts";
+
+/** Time for a worker to write the files of one server again, after the shapes of results have changed. */
+const filesRewriteMs = 60_000;
+
+/** Results that wait to be examined. Others are not examined. */
+const maxWaitingResults = 16;
+
+/** The same for one tool. */
+const maxWaitingOfTool = 4;
+
+/** After this many results of a tool without news, only some of its longer results are examined. */
+const settledAfterResults = 8;
+
+/** A result with fewer characters is always examined, which takes less than a tenth of a millisecond. */
+const alwaysExaminedChars = 8_192;
+
+/** One of this many. */
+const settledOneOf = 32;
+
+/**
+ * Longer JSON is examined in a worker: parsing it takes more than 2 ms. Of JSON beyond `maxObservedTextChars` only the beginning is parsed,
+ * on this thread, because sending it to a worker would take longer.
+ */
+const maxObservedInlineChars = 131_072;
+
+/** Time for a worker to examine one result. */
+const observingMs = 10_000;
+
+/** Time that the answer to a program waits for large results of its calls to be examined. */
+const observingOutcomeMs = 1_000;
+
+/** Changes of one tool's shape that are remembered for answers. A shape rarely changes more than a few times. */
+const maxChangesOfTool = 20;
+
+/** Delay before writing, so that results of one moment are written together. */
+const observedWriteAfterMs = 1_000;
+
+/** Wait for another process that writes observed shapes. */
+const observedLockWaitMs = 5_000;
 
 interface SeenResult {
   server: RegistryServer;

@@ -17,7 +17,7 @@ import type { ListedTool } from "../../servers/result.ts";
 import type { ServerIdentity } from "../../servers/server-client.ts";
 import { schemaSize } from "../arguments/argument-problems.ts";
 import type { AcceptedDefinitions } from "../definitions/accepted.ts";
-import { filesWriteMs, maxFilesInline, maxHintedNames, maxSchemaValuesInline, maxShownNameChars } from "../limits.ts";
+import { maxHintedNames, maxShownNameChars } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { assignNames, toFolderName } from "../names.ts";
 import { noteOrigin } from "../origin.ts";
@@ -29,6 +29,15 @@ import { type EditedTool, editedTools } from "./edited-tools.ts";
 import type { IndexStore } from "./index-store.ts";
 import type { Observer } from "./observer.ts";
 import { isInOwnRegistry, registryOf } from "./registries.ts";
+
+/** With more tools, the files of a server are written in a worker. */
+const maxFilesInline = 100;
+
+/** With more values in their schemas as well. */
+const maxSchemaValuesInline = 5_000;
+
+/** Time for a worker to write the files of a server. Enough for 5,000 tools on a slow disk. */
+const filesWriteMs = 120_000;
 
 /** The answer of a server, compared with the stored one. */
 export interface Listing {

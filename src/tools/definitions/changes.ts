@@ -1,9 +1,12 @@
 /** Compares a tool's definition with the one that was accepted: which changes hold the tool until a person has seen them. */
 import type { JsonObject } from "../../base/json-object.ts";
 import { oneLine } from "../../base/visible-text.ts";
-import { maxNamedChanges, maxShownNameChars } from "../limits.ts";
+import { maxShownNameChars } from "../limits.ts";
 import type { Definition } from "./definition.ts";
 import { schemaChanges, textChange } from "./schema-change.ts";
+
+/** Changes of one tool that are named. */
+const maxNamedChanges = 10;
 
 /** A hint of MCP, its default, and its value for a tool that is more dangerous. */
 const hints: Record<string, { default: boolean; isSafe: boolean }> = {

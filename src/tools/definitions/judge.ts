@@ -1,11 +1,29 @@
 /** Decides which tools of a list pass and which are held, by comparing them with the definitions that were accepted. */
-import { maxAcceptedNameChars, maxAcceptedTools, maxFormerTools, maxKeyChars, maxVanishedChars } from "../limits.ts";
+import { megabyte } from "../../base/units.ts";
 import { definitionChanges } from "./changes.ts";
 import { type AcceptedDefinition, acceptedNow, fingerprintOf, type NamedDefinition } from "./definition.ts";
 import type { LockedServer } from "./lock-file.ts";
 import { type LikeName, likeNames, skeletonOf } from "./look-alike.ts";
 import type { HeldDefinition, ServerRecord } from "./record.ts";
 import { saysTheSame } from "./text-change.ts";
+
+/** Vanished tools with the same description or the same arguments that a new tool is compared with. */
+const maxFormerTools = 10;
+
+/** Characters at the beginning of a description by which such tools are found. Reading all of a long list would take long. */
+const maxKeyChars = 500;
+
+/**
+ * Characters of the accepted definitions of tools that a server no longer lists. Beyond it, the texts that were accepted last are forgotten. Their
+ * fingerprints stay.
+ */
+const maxVanishedChars = 500_000;
+
+/** Accepted tools of one server, with those that it no longer lists. Beyond it, new tools are held, and nothing is forgotten. A list has fewer. */
+const maxAcceptedTools = 10_000;
+
+/** Characters of the names of these tools. The names in a list have fewer. */
+const maxAcceptedNameChars = megabyte;
 
 export interface Listed {
   /** In the order of the list. A name may be there twice. */

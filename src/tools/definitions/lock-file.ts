@@ -2,12 +2,22 @@
  * `claudikins.lock`: the fingerprints of accepted definitions beside a config, for a repository. One tool is one line. It may come with a
  * cloned repository, so it is checked before it is used.
  */
+
 import { ClaudikinsError } from "../../base/errors.ts";
 import { readIfThere, statsOf, writeWhenChanged } from "../../base/files.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
-import { maxLockedServers, maxLockedTools, maxLockFileBytes } from "../limits.ts";
+import { megabyte } from "../../base/units.ts";
 import { isFingerprint } from "./definition.ts";
+
+/** Size of a lock file. One with 100,000 tools is smaller. */
+const maxLockFileBytes = 16 * megabyte;
+
+/** Servers in a lock file. */
+const maxLockedServers = 10_000;
+
+/** Tools of one server in a lock file. A list of tools has fewer. */
+const maxLockedTools = 20_000;
 
 export interface LockedServer {
   /** The server's own version when its definitions were accepted. */

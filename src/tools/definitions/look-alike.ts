@@ -1,6 +1,14 @@
 /** Finds names that look like other names: letters of other scripts, digits for letters, characters that are not seen, and typing errors. */
-import { maxComparedNameChars, maxNameComparisons, minComparedNameChars } from "../limits.ts";
 import { isOneEdit } from "./text-change.ts";
+
+/** Letters of the longer of two names that are compared letter by letter. Of shorter names, one letter makes another word. */
+const minComparedNameChars = 4;
+
+/** Longer names are not compared letter by letter. Few agents accept them. */
+const maxComparedNameChars = 64;
+
+/** Comparisons of names in one list. Lists of honest servers need some hundreds. */
+const maxNameComparisons = 100_000;
 
 /** Characters that look like a Latin letter or a digit, by what they look like: those of Unicode's `confusables.txt` (UTS #39), and a few more. */
 const likeLatin: Record<string, string> = {

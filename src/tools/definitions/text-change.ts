@@ -1,6 +1,8 @@
 /** Decides whether two texts say the same in other words, or only with other white space, case, punctuation and typing errors. */
 import { visibleText } from "../../base/visible-text.ts";
-import { maxMisspeltShare } from "../limits.ts";
+
+/** Share of the words of a text that may be misspelt in another way without a change of meaning. One word always may. */
+const maxMisspeltShare = 0.02;
 
 /**
  * Whether the texts have the same words in the same order. Few words may differ by one letter, as a corrected typing error does. Addresses,

@@ -1,9 +1,13 @@
 /** Tells keys that are field names from keys that are data, such as ids, addresses, dates and names of people in a map. */
 
-import { maxFieldNameChars, maxFieldNameWords } from "../limits.ts";
+/** A key with more words is data and no name of a field. */
+const maxFieldNameWords = 7;
 
 /** Fields of formats that start with a sign. Elsewhere `@anna` and `#help` are data. */
 const fieldsWithSigns = /^(?:@(?:id|type|context|graph|value|list|set|language)|#text)$/;
+
+/** A longer key is data and no name of a field. */
+const maxFieldNameChars = 40;
 
 /** True in doubt: a field mistaken for data only loses its name, but data mistaken for a field would be stored. */
 export function looksLikeData(key: string): boolean {

@@ -3,21 +3,32 @@
 import { exactDigits, parseExact } from "../../base/exact-json.ts";
 import { isObject } from "../../base/json-object.ts";
 import { isJson } from "../../servers/result.ts";
-import {
-  maxGivenTextChars,
-  maxGivenTexts,
-  maxInnerItems,
-  maxObservedDepth,
-  maxObservedItems,
-  maxObservedKeys,
-  maxObservedPartChars,
-  maxObservedTextChars,
-  maxObservedValues,
-} from "../limits.ts";
+import { maxObservedDepth, maxObservedTextChars } from "../limits.ts";
 import type { RegistryTool } from "../model.ts";
 import { looksLikeData } from "./data-keys.ts";
 import { anyFields, bounded, merge, objectShape, type Shape } from "./shape.ts";
 import { formOf } from "./text-form.ts";
+
+/** Characters of this beginning. */
+const maxObservedPartChars = 200_000;
+
+/** Values that are looked at, in all. */
+const maxObservedValues = 20_000;
+
+/** Items of an outer list: enough to meet the rows that lack a value. */
+const maxObservedItems = 1_000;
+
+/** Items of a list inside of another list, and of an outer list of large items. */
+const maxInnerItems = 60;
+
+/** Keys of one object. */
+const maxObservedKeys = 200;
+
+/** Texts in the arguments of a call that are compared with the keys of its result. */
+const maxGivenTexts = 500;
+
+/** Characters of one of these texts. Keys are not longer. */
+const maxGivenTextChars = 1_000;
 
 /** Which keys of a result depend on the arguments of its call. */
 export interface Given {

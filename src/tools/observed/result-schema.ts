@@ -4,9 +4,12 @@
  */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { resolveReference } from "../../base/json-schema.ts";
-import { maxObservedDepth, maxVagueDepth } from "../limits.ts";
+import { maxObservedDepth } from "../limits.ts";
 import type { RegistryTool } from "../model.ts";
 import { shallow } from "./shape.ts";
+
+/** Levels of a declared type that are searched for places that it leaves open. */
+const maxVagueDepth = 8;
 
 /** The schema of a tool's result: the declared one, completed to `depth` levels by the observed one, or the observed one alone. */
 export function resultSchema(

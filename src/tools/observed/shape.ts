@@ -1,21 +1,36 @@
 /** Shapes of values as JSON Schemas: types and field names, without values. Shapes of several results are merged. */
 import { isObject } from "../../base/json-object.ts";
-import {
-  maxShapeChars,
-  maxShapeFields,
-  maxShapeKinds,
-  minMapDistinct,
-  minMapNumbers,
-  minMapOptional,
-  minMapThings,
-  minMapValues,
-} from "../limits.ts";
 import { nullSoFar } from "../types/one-line.ts";
 import { areNames, numbered, wordsIn } from "./data-keys.ts";
 import { formText, mergedForm, readForm, type TextForm } from "./text-form.ts";
 
 /** In the order in which they are shown. */
 const kinds = ["string", "number", "boolean", "object", "array", "null"] as const;
+
+/** A value with more types, besides null, is unknown. */
+const maxShapeKinds = 3;
+
+/** Fields of an object. */
+const maxShapeFields = 64;
+
+/** An object with this many similar fields is a map of objects. */
+const minMapThings = 4;
+
+/** The same for maps of strings and numbers. */
+const minMapValues = 16;
+
+/** The same for maps of numbers. No name may have several words, as field names often do. */
+const minMapNumbers = 8;
+
+/** The same for objects without required fields. */
+const minMapOptional = 8;
+
+/** The same if no two objects had a field in common. */
+const minMapDistinct = 4;
+
+/** Characters of the JSON of a shape, for one tool. */
+const maxShapeChars = 4_000;
+
 type JsonKind = (typeof kinds)[number];
 
 /** A small JSON Schema. An empty one is unknown for good, because something was too deep or too large. */

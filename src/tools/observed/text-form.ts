@@ -4,8 +4,16 @@
  */
 import { parsedJson } from "../../base/json-object.ts";
 import { isJson } from "../../servers/result.ts";
-import { maxFormChars, maxFormLines, maxFormNames } from "../limits.ts";
 import { looksLikeData } from "./data-keys.ts";
+
+/** Characters of a text that are looked at for its form. */
+const maxFormChars = 20_000;
+
+/** Lines of a text that are looked at for its form. */
+const maxFormLines = 200;
+
+/** Columns or marks of a form. */
+const maxFormNames = 12;
 
 /** A kind of text, and names in it: columns or marks. */
 export type TextForm = [kind: FormKind, ...names: string[]];

@@ -1,7 +1,9 @@
 /** Reads in a tool's description whether the tool is deprecated, and which tools replace it. */
 
-import { maxDeprecationChars } from "../limits.ts";
 import type { RegistryTool } from "../model.ts";
+
+/** Only this much of a description is read to see whether its tool is deprecated. */
+const maxDeprecationChars = 2_000;
 
 /** Descriptions of tools about deprecated things, such as packages, have the word in a sentence. */
 const marks = [

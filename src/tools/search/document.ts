@@ -1,9 +1,14 @@
 /** Turns a tool into terms with strengths: BM25F, with lengths normalised for each field. */
 import { isObject, stringsIn } from "../../base/json-object.ts";
-import { maxIndexedChars, termSaturation } from "../limits.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { actOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, wordsOf } from "./tokenize.ts";
+
+/** Only this much of a description, and of all parameters together, is indexed. */
+const maxIndexedChars = 4_000;
+
+/** A term with this weight has half of the full strength. Repetitions add little. */
+const termSaturation = 1;
 
 /** The weight of a word in each field, and how much the length of the field lowers it. */
 const fields = {

@@ -2,7 +2,12 @@
 import { dirname, sep } from "node:path";
 import type { Fault } from "../../servers/fault.ts";
 import type { CatalogParts } from "../catalog/tool-catalog.ts";
-import { maxDownCauses, maxDownServers } from "../limits.ts";
+
+/** Causes why servers are down that are explained. */
+const maxDownCauses = 10;
+
+/** Servers that are named for one of them. */
+const maxDownServers = 20;
 
 export interface DownServer extends Fault {
   server: string;

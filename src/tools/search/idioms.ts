@@ -1,7 +1,9 @@
 /** Replaces the idioms of a request by plain words. Their own words mislead: no tool that drops anything is wanted for `drop a line`. */
-import { maxIdiomGap } from "../limits.ts";
 import { stemOf } from "./tokenize.ts";
 import { idiomMeanings } from "./vocabulary.ts";
+
+/** Words in the gap of an idiom: `let the whole support team know`. */
+const maxIdiomGap = 4;
 
 interface Idiom {
   /** The stems in order. With a gap, other words may be before the stem. */

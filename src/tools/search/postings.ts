@@ -3,7 +3,12 @@
  * its tokenizer is replaced by ours, so that terms are looked up exactly.
  */
 import { Index } from "flexsearch";
-import { maxKnownTerms, strengthSteps } from "../limits.ts";
+
+/** Terms whose postings are remembered. Beyond it, all are dropped. */
+const maxKnownTerms = 50_000;
+
+/** Strengths from 1 down to 0 are kept in this many steps. More steps do not improve the results. */
+const strengthSteps = 16;
 
 /** The numbers of the tools in each step, the strongest step first. Empty strengthSteps are missing or null. */
 export type ToolsByStep = readonly (readonly number[] | null | undefined)[];

@@ -3,10 +3,13 @@ import { edenGC } from "bun:jsc";
 import { join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { version } from "../../base/version.ts";
-import { collectedTools, minPreparedTools } from "../limits.ts";
+import { minPreparedTools } from "../limits.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { documentOf, meanLengths, strengthsOf } from "./document.ts";
 import { type PostingEntry, postingEntries } from "./postings.ts";
+
+/** Tools after which making the index collects its garbage. */
+const collectedTools = 1_000;
 
 /** A tool with its server. Its number is its place in the list. */
 export interface NumberedTool {

@@ -1,9 +1,12 @@
 /** Finds the product that a short query names, such as Jira in `a note on a Jira ticket`, among the servers and their tools. */
-import { maxPhraseWords, maxProductQueryWords, maxServiceQueryChars } from "../limits.ts";
+import { maxPhraseWords, maxServiceQueryChars } from "../limits.ts";
 import type { RankableTool } from "./ranking.ts";
 import { namesIn, servicesIn } from "./services.ts";
 import { synonymsOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, withKnownCompounds, wordsOf } from "./tokenize.ts";
+
+/** In a longer query, a product is one of several things that a task needs. On the recorded queries, ranking it first then loses. */
+const maxProductQueryWords = 15;
 
 type IsOfProduct = (tool: RankableTool) => boolean;
 

@@ -1,25 +1,49 @@
 /** Reads a query: its filters, its clauses, the concepts in them, and the topics and acts that they name. */
 
-import {
-  fewQueryWords,
-  joinedWeight,
-  laterLoss,
-  maxClauses,
-  maxConcepts,
-  maxPhraseWords,
-  maxQueryChars,
-  nearShare,
-  pairWeight,
-  partShare,
-  synonymLoss,
-  synonymShare,
-  topicWeight,
-  weakShare,
-} from "../limits.ts";
+import { maxPhraseWords } from "../limits.ts";
 import { plainWords } from "./idioms.ts";
 import { actOf, asksToDestroy, synonymsOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, weakWords, withKnownCompounds, wordsOf } from "./tokenize.ts";
 import { isPast, question, wantsToRead } from "./wants-to-read.ts";
+
+/** Only this much of a query is read. */
+const maxQueryChars = 4_000;
+
+/** Concepts of a query. Further words are not looked up. */
+const maxConcepts = 60;
+
+/** Clauses of a query. The rest counts as one. */
+const maxClauses = 20;
+
+/** The share of an alternative in a query of a few words. */
+const synonymShare = 0.6;
+
+/** A longer query has more words that match by themselves: each word after the first few lowers the share of alternatives. */
+const synonymLoss = 0.02;
+
+/** The first few words for this. */
+const fewQueryWords = 4;
+
+/** The weight of a topic that a query names. */
+const topicWeight = 1.2;
+
+/** The share of a similar word, for a word that no tool has. */
+const nearShare = 0.6;
+
+/** The weight of two words that are written as one. */
+const joinedWeight = 0.8;
+
+/** The weight of two words that are consecutive in a tool's name too. */
+const pairWeight = 0.3;
+
+/** The share of a part of a compound word. */
+const partShare = 0.55;
+
+/** The share of a weak word's weight. */
+const weakShare = 0.6;
+
+/** Each later word counts less by this share. */
+const laterLoss = 0.02;
 
 /** A word of a query with its alternatives. A tool with the word itself counts a bit more. */
 export interface Concept {

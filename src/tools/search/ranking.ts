@@ -1,18 +1,32 @@
 /** Scores tools for a query: the sum over its words, adjusted for names, servers and acts. */
 
-import {
-  clauseShare,
-  fewServers,
-  furtherShare,
-  nameBonus,
-  otherActLoss,
-  serverRarity,
-  serverShare,
-  unseenTools,
-} from "../limits.ts";
 import type { Posting, Postings } from "./postings.ts";
 import { strengthOf } from "./postings.ts";
 import type { Concept, Query } from "./query.ts";
+
+/** With few tools, counts say little. The rarity of a word assumes this many more tools without it. */
+const unseenTools = 10;
+
+/** The share of a word's rarity among servers, beside that among tools: a server with many tools repeats its words. */
+const serverRarity = 0.6;
+
+/** With this many servers, that share is half as large. */
+const fewServers = 5;
+
+/** The share that a second word for the same concept adds. */
+const furtherShare = 0.5;
+
+/** The bonus for a tool whose whole name is in the query. */
+const nameBonus = 0.5;
+
+/** The loss of a tool with another kind of act, such as delete instead of read. */
+const otherActLoss = 0.2;
+
+/** The share of the other tools' scores of the same server. */
+const serverShare = 0.15;
+
+/** The share of the best clause, if there are several. */
+const clauseShare = 0.1;
 
 /** The properties of a tool that the ranking uses besides its terms. */
 export interface RankableTool {

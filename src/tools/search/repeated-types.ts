@@ -1,6 +1,10 @@
 /** Gives a name to long object types that several signatures of an answer share, so that each is written once. */
 
-import { maxNamedTypes, minNamedTypeChars } from "../limits.ts";
+/** Types of one answer that get a name, so that the work is in proportion to the length of the signatures. */
+const maxNamedTypes = 20;
+
+/** Shorter types are not worth a name. */
+const minNamedTypeChars = 80;
 
 interface NamedTypes {
   /** `type T1 = { … }`, the longest first. */

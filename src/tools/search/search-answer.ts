@@ -8,7 +8,6 @@ import type { Pool } from "../../servers/pool.ts";
 import { stateProblem } from "../../servers/state.ts";
 import { briefSignature } from "../brief-signature.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
-import { maxAlsoServers, maxAnswerCallChars, maxCompanionChars, maxListedIds, maxNearIds } from "../limits.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { callPath, effectsOf, isObserved, resultText, resultType, signature } from "../signature.ts";
 import { companionsOf } from "./companions.ts";
@@ -17,6 +16,22 @@ import { listSkills, skillId } from "./skills.ts";
 
 /** The details of each tool: enough to choose, enough to call, or everything. */
 export const details = ["names", "signatures", "full"] as const;
+
+/** Servers listed for the same tool. */
+const maxAlsoServers = 5;
+
+/** A longer call has its required arguments alone. */
+const maxAnswerCallChars = 200;
+
+/** A longer signature is shown as a brief call with the names of the result's fields. */
+const maxCompanionChars = 200;
+
+/** With so few tools in all, a search that finds none names all of them: the agent chooses better than words do. */
+const maxListedIds = 16;
+
+/** Names that are suggested for a name that no tool has. */
+const maxNearIds = 3;
+
 export type Detail = (typeof details)[number];
 
 /** The example call if it tells more than the signature. */

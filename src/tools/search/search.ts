@@ -16,7 +16,7 @@ import {
 } from "../../base/json-shape.ts";
 import { accountsOf } from "../../config/accounts.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
-import { indexPrepareMs, maxDescriptionCharsInline, minPreparedTools } from "../limits.ts";
+import { minPreparedTools } from "../limits.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
 import { withoutMark } from "../registry/hooks.ts";
 import { exampleOf, firstSentence, signature, tellingSentences } from "../signature.ts";
@@ -26,6 +26,12 @@ import { filtersOf } from "./query.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import { wordsOf } from "./tokenize.ts";
 import { type Match, ToolSearch } from "./tool-search.ts";
+
+/** With longer descriptions of all tools together, the index is made in a worker. These are indexed within a few milliseconds. */
+const maxDescriptionCharsInline = 100_000;
+
+/** Time for a worker to prepare the index. Enough for 100,000 tools on a slow machine. */
+const indexPrepareMs = 60_000;
 
 /** `id` is `server.tool` with the original names, or `skills/report.topCustomers`. A skill's server is the path of its file. */
 export const toolKeys = { id: text, server: text, name: text };

@@ -3,8 +3,11 @@
  * tool that creates tickets matches two of the three words of `create jira ticket`.
  */
 
-import { maxServiceQueryChars, maxServiceQueryWords } from "../limits.ts";
+import { maxServiceQueryChars } from "../limits.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";
+
+/** A longer query describes more than a call, and may name a service only in passing. */
+const maxServiceQueryWords = 12;
 
 /**
  * Names of services that have no other meaning. Services whose tools may have a server with a general name, such as a mail program

@@ -1,12 +1,21 @@
 /** Lists the skills of the workspace: what each exports, and what it does. */
 
+import { kilobyte, megabyte } from "../../base/units.ts";
 import { exportsOf, type SkillExport } from "../../sandbox/code/skill-exports.ts";
 import type { Mounts } from "../../sandbox/contract.ts";
 import type { FileStats } from "../../sandbox/guest/host.ts";
 import { Files } from "../../sandbox/host/files.ts";
 import type { TreeEntry } from "../../sandbox/host/filesystem/tree.ts";
-import { maxSkillBytesAtOnce, maxSkillFileBytes, maxSkillFiles } from "../limits.ts";
 import { toIdentifier } from "../names.ts";
+
+/** Files of the workspace that are read for one search. */
+const maxSkillFiles = 500;
+
+/** Bytes of one of them. */
+const maxSkillFileBytes = 256 * kilobyte;
+
+/** Bytes that one search reads. The next search reads the rest. */
+const maxSkillBytesAtOnce = 8 * megabyte;
 
 export interface Skill extends SkillExport {
   /** The path to import: `./skills/report`. */

@@ -1,7 +1,12 @@
 /** Finds words for an unknown word: words that start with it, or else words that it misspells. */
 import { distance } from "fastest-levenshtein";
-import { maxSpellings, minSpellingLetters } from "../limits.ts";
 import { stemOf } from "./tokenize.ts";
+
+/** Shorter words are neither completed nor corrected. */
+const minSpellingLetters = 4;
+
+/** Words that are found for one unknown word. */
+const maxSpellings = 8;
 
 export class Spelling {
   readonly #words: readonly string[];

@@ -1,6 +1,8 @@
 /** Splits text into words and finds their stems. Identifiers are split and accents removed; scripts without spaces become pairs of letters. */
 import { stemmer } from "stemmer";
-import { maxWordLetters } from "../limits.ts";
+
+/** Longer runs of letters are not indexed. */
+const maxWordLetters = 40;
 
 /** The words of a text in order and in lower case, not stemmed: `createIssue` is `create`, `issue`. */
 export function wordsOf(text: string): string[] {

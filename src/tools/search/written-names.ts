@@ -1,7 +1,9 @@
 /** Finds names of tools in a query that are written as in a program: `git_show`, `github.search` or `mcp__github__get_me`. */
 
-import { maxNameQueryChars } from "../limits.ts";
 import type { NumberedTool } from "./prepared-index.ts";
+
+/** Only this much of a query is read for names of tools that are written as in a program. */
+const maxNameQueryChars = 2_000;
 
 /** The form in which names are compared: `getSum`, `get-sum` and `get_sum` are the same. */
 export function nameKey(name: string): string {

@@ -1,6 +1,5 @@
 /** Turns JSON Schemas into TypeScript declarations with comments, for generated files. An invalid schema is `unknown`. */
 
-import { maxDeclarationChars } from "../limits.ts";
 import { docComment } from "./documentation.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { typeText } from "./one-line.ts";
@@ -9,6 +8,9 @@ import type { Role } from "./read-schema.ts";
 
 /** Depths of nested objects and lists to try, until the text is short enough. */
 const depths = [12, 6, 4, 3, 2, 1];
+
+/** Characters of one declaration. A longer type is written with less depth. */
+const maxDeclarationChars = 20_000;
 
 /**
  * The exported type of the schema's values, and the types that it needs. Referenced definitions are declared once, with names

@@ -1,6 +1,9 @@
 /** Makes a JSDoc comment with what a type cannot express: description, default and bounds. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { maxDocDescriptionChars, maxDocValueChars } from "../limits.ts";
+import { maxDocDescriptionChars } from "../limits.ts";
+
+/** Characters of a default, format or pattern in a comment. */
+const maxDocValueChars = 60;
 
 /** The comment with indentation and a line break; empty if there is nothing to say. */
 export function docComment(schema: unknown, indent: string): string {

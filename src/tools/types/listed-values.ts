@@ -1,6 +1,9 @@
 /** Finds the values of an argument that stand only in its description: "either 'pending' or 'paid'", "One of: asc, desc". */
 import { isObject } from "../../base/json-object.ts";
-import { maxDocDescriptionChars, maxListedValues } from "../limits.ts";
+import { maxDocDescriptionChars } from "../limits.ts";
+
+/** Values that are listed in a description. A longer list is rather one of examples. */
+const maxListedValues = 20;
 
 const quotedValue = String.raw`(?:"[^"\n]{1,60}"|'[^'\n]{1,60}'|${"`[^`\\n]{1,60}`"}|“[^”\n]{1,60}”)`;
 const remark = String.raw`(?:\s*\([^()]{1,80}\))?`;

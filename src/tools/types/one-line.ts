@@ -1,6 +1,5 @@
 /** Turns JSON Schemas into TypeScript types on one line, for signatures. An invalid schema is `unknown`. */
 import { isObject } from "../../base/json-object.ts";
-import { maxEnumValues, maxOneLineTypeChars, maxReferenceDepth, maxTypeNoteChars } from "../limits.ts";
 import { listedValues } from "./listed-values.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { joinedByAnd, joinedByOr, keyText, Printer, recordText, type TextOf } from "./printer.ts";
@@ -8,6 +7,18 @@ import type { Role } from "./read-schema.ts";
 
 /** Depths of nested objects and lists to try, until the text is short enough. */
 const depths = [6, 4, 3, 2, 1];
+
+/** Characters of a type in a signature. A longer type is written with less depth. */
+const maxOneLineTypeChars = 3_000;
+
+/** Values of an enumeration in a signature. */
+const maxEnumValues = 24;
+
+/** Levels of references. */
+const maxReferenceDepth = 64;
+
+/** Characters of a format or default in the comment of a field in a signature. */
+const maxTypeNoteChars = 60;
 
 /**
  * The type of the schema's values. References are followed; recursion and too deep parts become `unknown`. A required

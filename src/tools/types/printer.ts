@@ -1,9 +1,14 @@
 /** Writes types as text: what signatures and declarations have in common, and the limits of their work. */
 
-import { maxTypeNodes } from "../limits.ts";
 import { isIdentifier } from "../names.ts";
 import type { ObjectNode, ReferenceNode, TypeNode } from "./node.ts";
 import { type Role, SchemaReader } from "./read-schema.ts";
+
+/**
+ * Nodes of one type, in all attempts, because small schemas can describe infinitely large types. Real schemas take some hundreds; the
+ * maximum takes about 10 ms.
+ */
+const maxTypeNodes = 10_000;
 
 /** Thrown if a text gets too long or takes too much work. */
 class TooMuch extends Error {}

@@ -1,11 +1,13 @@
 /** Jobs that may take long and run in a worker thread: making the registry's files, and showing large JSON. */
 import { indentedJson, type JsonObject } from "../../base/json-object.ts";
 import { checkArguments, isSound } from "../arguments/check-arguments.ts";
-import { maxKeptSchemas } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { type GivenWords, givenBy, type Observed, shapeOfText } from "../observed/observe.ts";
 import { rewriteTools, updateIndex, type Written, writeServer } from "../registry/store.ts";
 import { keepPrepared, listedTools, preparedIn } from "../search/prepared-index.ts";
+
+/** Parsed schemas that a worker keeps. Beyond it, all are dropped. */
+const maxKeptSchemas = 200;
 
 /** Values are passed as JSON text, because cloning objects takes far longer than parsing. */
 export interface Jobs {

@@ -2,9 +2,14 @@
 import { beforeEach, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { recordsKept } from "../../../src/programs/limits.ts";
 import { isId, newId, timeOf } from "../../../src/programs/trace/id.ts";
-import { readRecord, readSummaries, removeRecords, writeRecords } from "../../../src/programs/trace/store.ts";
+import {
+  readRecord,
+  readSummaries,
+  recordsKept,
+  removeRecords,
+  writeRecords,
+} from "../../../src/programs/trace/store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { recordOf } from "./records.ts";

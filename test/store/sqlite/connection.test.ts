@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { storeLookMs } from "../../../src/store/limits.ts";
-import { Connection } from "../../../src/store/sqlite/connection.ts";
+import { Connection, storeLookMs } from "../../../src/store/sqlite/connection.ts";
 import { CountTable } from "../../../src/store/sqlite/counts.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ownFolder } from "../../support/own-folder.ts";

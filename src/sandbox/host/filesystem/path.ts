@@ -1,7 +1,15 @@
 /** Parses the paths of programs into a mount and the names below it. It works on text only and does not access the disk. */
 import { isVisible } from "../../../base/visible-text.ts";
-import { maxFolderDepth, maxNameBytes, maxPathChars } from "../../limits.ts";
 import { FileRefusal, shown } from "./fault.ts";
+
+/** Characters of a path. */
+const maxPathChars = 4_096;
+
+/** Bytes of one name in a path. */
+const maxNameBytes = 255;
+
+/** Depth of folders, because each folder of a path is opened. */
+const maxFolderDepth = 64;
 
 export type MountName = "workspace" | "registry";
 

@@ -1,9 +1,12 @@
 /** Limits the size of the workspace. */
 
-import { maxFileBytes, maxWorkspaceBytes, maxWorkspaceEntries, quotaCountedForMs } from "../../limits.ts";
+import { maxFileBytes, maxWorkspaceBytes, maxWorkspaceEntries } from "../../limits.ts";
 import { megabytes } from "./content.ts";
 import { FileRefusal } from "./fault.ts";
 import { type Amount, nothing } from "./tree.ts";
+
+/** The workspace is measured again after this time. Until then, changes of other executions are not noticed. */
+const quotaCountedForMs = 2_000;
 
 export interface Quotas {
   fileBytes: number;

@@ -1,15 +1,20 @@
 /** The copy of the workspace that a dry run changes, so that nothing that outlives it is changed. */
+
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemCodeOf } from "../../../base/errors.ts";
 import { type Folder, FolderEntry } from "../../../base/open-folder.ts";
+import { megabyte } from "../../../base/units.ts";
 import type { Mounts } from "../../contract.ts";
-import { maxScratchBytes, maxWalkedDepth, maxWorkspaceEntries } from "../../limits.ts";
+import { maxWalkedDepth, maxWorkspaceEntries } from "../../limits.ts";
 import { megabytes, readBytes } from "./content.ts";
 import { FileRefusal } from "./fault.ts";
 import { Mount } from "./mount.ts";
 import { isTemporaryName } from "./path.ts";
 import { measure } from "./tree.ts";
+
+/** Size of the workspace that a dry run can copy. */
+const maxScratchBytes = 200 * megabyte;
 
 export class Scratch {
   readonly #folder: string;

@@ -3,10 +3,13 @@ import { readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { systemCodeOf } from "../../../base/errors.ts";
 import { type Folder, FolderEntry } from "../../../base/open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
-import { abandonedFileAfterMs, maxWalkedDepth } from "../../limits.ts";
+import { maxWalkedDepth } from "../../limits.ts";
 import { FileRefusal } from "./fault.ts";
 import { isTemporaryName } from "./path.ts";
 import { kindOf } from "./stats.ts";
+
+/** Age of a temporary file after which it counts as abandoned. No write takes this long. */
+const abandonedFileAfterMs = 120_000;
 
 export interface TreeEntry {
   name: string;

@@ -10,7 +10,7 @@ import type { Log } from "../../../base/log.ts";
 import { derivedKey } from "../../../base/seal.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
-import { deadReplicaMs, maxForwardSkewMs, passAgainMs, replicaLookMs, retryAfterSeconds } from "../../limits.ts";
+import { retryAfterSeconds } from "../../limits.ts";
 import { listenedTo } from "../../modern/envelope.ts";
 import { type SharedStates, sealedStates } from "../../modern/parked-requests.ts";
 import { partsOfTask } from "../../modern/tasks.ts";
@@ -19,6 +19,18 @@ import { HttpRefusal } from "../refusal.ts";
 import { targetOf } from "../target.ts";
 import { misdirected, passOn } from "./pass.ts";
 import { SharedSessions, type SharedSessionsOptions } from "./shared-sessions.ts";
+
+/** Difference of the clocks of two replicas, with the time that a request takes from one to the other. */
+const maxForwardSkewMs = 60_000;
+
+/** Time between two attempts to reach a replica that does not answer. */
+const passAgainMs = 500;
+
+/** How often it is looked whether a replica that has not answered yet is alive. */
+const replicaLookMs = 2_000;
+
+/** Time for the others to notice that a replica is dead: longer than its lease in store/limits.ts. */
+const deadReplicaMs = 25_000;
 
 export interface ReplicasOptions {
   rows: ReplicaRows;

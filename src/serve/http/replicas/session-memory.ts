@@ -4,7 +4,12 @@
  */
 import type { JSONRPCMessage, JSONRPCRequest } from "@modelcontextprotocol/server";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../../base/json-object.ts";
-import { maxKeptSubscriptions, maxKeptUriChars } from "../../limits.ts";
+
+/** Subscriptions of one session that are renewed when another replica takes it over. */
+const maxKeptSubscriptions = 200;
+
+/** Characters of the URI of such a subscription. */
+const maxKeptUriChars = 2_000;
 
 export class SessionMemory {
   readonly #resources: Set<string>;

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import { personId } from "../../../../src/policy/people/claims.ts";
-import { lastAnswersMs } from "../../../../src/serve/limits.ts";
+import { lastAnswersMs } from "../../../../src/serve/http/front-door.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { type HttpServe, httpServe, rawSession } from "../../../support/http-serve.ts";
