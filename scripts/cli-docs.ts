@@ -24,11 +24,11 @@ export const exitCodes: Readonly<Record<number, string>> = {
 
 const opening = `# Command line
 
-All claudikins commands, with their arguments, options and examples, and the exit codes. For a guided tour, see
+After this page you can call every command, with its arguments, options and exit codes. For a guided tour, see
 [Use from a shell](shell.md).
 
-\`claudikins --help\` shows the commands to begin with in your terminal, \`claudikins --help --all\` all of them, and \`claudikins exec --help\` shows the help of one command. \`bun run docs\`
-generates this page from the same texts.
+In your terminal, \`claudikins --help\` shows the ten everyday commands, \`claudikins --help --all\` all of them, and
+\`claudikins exec --help\` the help of one. \`bun run docs\` generates this page from the same texts.
 
 ## All commands
 

@@ -78,8 +78,8 @@ test("the README is short, and its sections come in this order", () => {
   expect(readme.length).toBeLessThanOrEqual(12_000);
   expect([...readme.matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual([
     "Install",
-    "Connect your agent",
     "First result",
+    "Connect your agent",
     "What it does for you",
     "Three figures",
     "Limits, and where others are the better choice",

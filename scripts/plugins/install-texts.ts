@@ -20,6 +20,8 @@ const block = (language: string, ...lines: string[]) => `\`\`\`${language}\n${li
 
 const clone = ["git clone https://github.com/claudikins/claudikins", "cd claudikins", "./install.sh"];
 
+const update = "git pull && ./install.sh";
+
 const needs = "This needs git, and Node.js 18 or newer with npm, on Linux or macOS";
 
 /** The text between the marks of each page, by whether there is a release. */
@@ -27,9 +29,12 @@ const texts: Record<string, (isReleased: boolean) => string> = {
   "README.md": (isReleased) => {
     const npm = block("sh", npmCommand);
     const script = block("sh", scriptCommand);
-    if (isReleased) return `${npm}\nWithout Node.js, on Linux and macOS:\n\n${script}`;
+    if (isReleased) {
+      return `${npm}\nWithout Node.js, on Linux and macOS:\n\n${script}\nFor a newer version, run \`claudikins upgrade\`.\n`;
+    }
     return `There is no release yet, so build claudikins from a clone. ${needs}:\n\n${block("sh", ...clone)}
-From the first release on, one line is enough:\n\n${npm}\nOr without Node.js, on Linux and macOS:\n\n${script}`;
+For a newer version, run \`${update}\` in the clone. From the first release on, one line is enough, and \`claudikins upgrade\`
+works:\n\n${npm}\nOr without Node.js, on Linux and macOS:\n\n${script}`;
   },
   "docs/getting-started.md": (isReleased) => {
     if (isReleased) return "With Node.js 18 or newer:\n";
@@ -37,6 +42,8 @@ From the first release on, one line is enough:\n\n${npm}\nOr without Node.js, on
     return `There is no release yet, so build claudikins from a clone. ${needs}:\n\n${build}
 The other ways on this page work from the first release on. With Node.js 18 or newer:\n`;
   },
+  "docs/upgrade.md": (isReleased) =>
+    isReleased ? "" : `There is no release yet, so \`claudikins upgrade\` fails. In your clone, run \`${update}\`.\n\n`,
   "docs/windows.md": (isReleased) => (isReleased ? "" : "From the first release on:\n\n"),
   "docs/plugins.md": (isReleased) =>
     isReleased ? "" : "There is no release yet. Everything on this page works from the first release on.\n\n",

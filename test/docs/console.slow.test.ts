@@ -40,8 +40,8 @@ const blockOf = (command: string) => {
 
 test("every command that is shown with output is compared here or in test/readme.test.ts", () => {
   expect(shown.map(({ page, command }) => `${page}: ${command.split(" -e ")[0]}`)).toEqual([
-    "docs/getting-started.md: claudikins init --apply",
     "docs/getting-started.md: claudikins exec top-customers.ts",
+    "docs/getting-started.md: claudikins init --apply",
     "docs/policy.md: claudikins list",
     "docs/waiting.md: claudikins exec --detach",
     "docs/waiting.md: claudikins executions wait 0t80fs9gjc",
