@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { systemCodeOf } from "../../base/errors.ts";
 import { namesIn } from "../../base/files.ts";
 import { linkOnTheWay } from "../../base/guarded-folders.ts";
-import { inShell, shellWord } from "../../base/shell-word.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { megabyte } from "../../base/units.ts";
 import { sharedWorkspace, userDataFolder } from "../../config/locations.ts";
 import { minFreeBytes } from "../limits.ts";
@@ -89,5 +89,5 @@ function freeBytes(path: string): number | undefined {
 export function spaceFindings(free: number | undefined, path: string): Finding[] {
   if (free === undefined || free >= minFreeBytes) return [];
   const text = `The workspace's disk has only ${Math.floor(free / megabyte)} MB left: ${path}`;
-  return [warning("folder.space", text, inShell(`df -h ${shellWord(nearest(path))}`, "Get-PSDrive"))];
+  return [warning("folder.space", text, 'Free some space there, or set "workspace" in the config to another disk.')];
 }
