@@ -230,7 +230,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     const [timeline] = await Promise.all([page.context().waitForEvent("page"), row.click()]);
     await timeline.waitForLoadState();
     expect(timeline.url()).toBe(`${page.url()}trace/${id}`);
-    expect(await timeline.title()).toBe("3 calls in 500 ms · claudikins trace");
+    expect(await timeline.title()).toBe("3 calls in 500 ms · claudikins execution");
     // Its script runs, and without an origin it can do nothing here.
     expect(await timeline.locator("#theme").isVisible()).toBe(true);
     expect(await timeline.evaluate("self.origin")).toBe("null");
