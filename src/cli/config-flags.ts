@@ -79,7 +79,7 @@ export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () 
   }
 }
 
-/** Those that were told that their project's config waits. A command may need the config twice. */
+/** The streams of commands that have said what waits. A command may need the config twice. */
 const told = new WeakSet<Io>();
 
 /**

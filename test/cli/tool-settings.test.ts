@@ -23,6 +23,9 @@ test("confirm says when a tool asks, and the next call waits for approval", asyn
   expect((await run("confirm", "odd.structured", "always")).stdout).toContain("already always");
   expect((await run("confirm", "odd.structured", "never")).exitCode).toBe(0);
   expect((await run("call", "odd.structured")).exitCode).toBe(0);
+  expect((await run("confirm", "odd.structured", "default")).stdout).toContain("asks as other rules say");
+  expect(config().mcpServers.odd.confirm).toBeUndefined();
+  expect((await run("confirm", "odd.structured", "default")).stdout).toContain("asks already as other rules say");
   expect((await run("confirm", "odd", "always")).stderr).toContain("name a tool, as server.tool");
   expect((await run("confirm", "odd.*", "always")).stderr).toContain("takes no pattern");
 });
