@@ -2,9 +2,8 @@
 import { about, list as listOf, number, record, text, texts } from "../../base/json-shape.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { openConfigFile } from "../../config/config-file.ts";
-import type { DoorEntry } from "../../config/doors.ts";
 import { agentsByDoor } from "../../setup/agents/agent-doors.ts";
-import { addDoor, removeDoors } from "../../setup/settings/doors.ts";
+import { addDoor, doorOf, removeDoors } from "../../setup/settings/doors.ts";
 import { isTrustedFile, untrustedText } from "../../setup/trust/trust-config.ts";
 import { command, flag, option, place, repeatable, several } from "../command.ts";
 import { configArgs, openConfig, whichConfig } from "../config-flags.ts";
@@ -101,21 +100,14 @@ export const add = command({
   ],
   json: record({ config: text, ...doorShape }),
   async run(args, io) {
-    const { door, servers, allow, deny, ask, instructions } = args;
+    const { door, servers } = args;
     const configFile = openConfigFile(whichConfig(args, io));
     const { file } = configFile;
-    const tools = {
-      ...(allow.length > 0 ? { allow } : {}),
-      ...(deny.length > 0 ? { deny } : {}),
-      ...(ask.length > 0 ? { confirm: Object.fromEntries(ask.map((tool) => [tool, "always" as const])) } : {}),
-    };
-    const entry: DoorEntry = {
-      ...(servers.length > 0 ? { servers } : {}),
-      ...(Object.keys(tools).length > 0 ? { tools } : {}),
-      ...(instructions === undefined ? {} : { instructions }),
-    };
     const isTrusted = await isTrustedFile(configFile, io.env);
-    await addDoor(door, entry, configFile, io.env, { replaces: args.replace === true, replaceHint: "add --replace" });
+    await addDoor(door, doorOf(args), configFile, io.env, {
+      replaces: args.replace === true,
+      replaceHint: "add --replace",
+    });
     const agents = (await agentsByDoor(surroundingsOf(io), file)).get(door) ?? [];
     return {
       json: { config: file, door, servers, agents },

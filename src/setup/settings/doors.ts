@@ -16,6 +16,30 @@ interface DoorOptions {
   place?: Decider["place"];
 }
 
+interface DoorParts {
+  servers: string[];
+  /** Patterns of tools, as are the next two. */
+  allow: string[];
+  deny: string[];
+  /** The tools of which each call needs a person's consent. */
+  ask: string[];
+  instructions?: string | undefined;
+}
+
+/** The entry of a door. Empty lists say nothing. */
+export function doorOf({ servers, allow, deny, ask, instructions }: DoorParts): DoorEntry {
+  const tools = {
+    ...(allow.length > 0 ? { allow } : {}),
+    ...(deny.length > 0 ? { deny } : {}),
+    ...(ask.length > 0 ? { confirm: Object.fromEntries(ask.map((tool) => [tool, "always" as const])) } : {}),
+  };
+  return {
+    ...(servers.length > 0 ? { servers } : {}),
+    ...(Object.keys(tools).length > 0 ? { tools } : {}),
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}
+
 /** Throws USAGE if there is a door of this name, CONFIG_INVALID for a door that could not be opened, and what writing the file throws. */
 export async function addDoor(
   door: string,
