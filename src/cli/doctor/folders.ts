@@ -24,6 +24,12 @@ export function folderFindings({ config }: CheckParts, { env }: CheckContext): F
   ];
 }
 
+/** Whether a link is on the way to the registry or the workspace. */
+export function hasLinkedFolder({ config: { folders } }: CheckParts): boolean {
+  const { bases } = folders;
+  return (["registry", "workspace"] as const).some((name) => linkOnTheWay(folders[name], bases[name]) !== undefined);
+}
+
 /** Checks one folder. Links below `base` are a problem. */
 function folderFinding(id: string, what: string, path: string, base = path): Finding {
   const link = linkOnTheWay(path, base);

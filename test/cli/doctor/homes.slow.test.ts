@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Finding } from "../../../src/cli/doctor/finding.ts";
+import { markedSkill } from "../../../src/tools/registry/installed-texts.ts";
 import { claudikinsCommand } from "../../support/command.ts";
 import { eventually } from "../../support/eventually.ts";
 import { httpServe } from "../../support/http-serve.ts";
@@ -85,7 +86,12 @@ async function repairs(expected: Record<string, string | undefined>, exitCode: n
   expect(Object.fromEntries(Object.entries(faults).map(([id, { repair }]) => [id, repair]))).toEqual(expected);
   expect(code).toBe(exitCode);
   const commands = Object.values(expected).filter((repair) => repair !== undefined && isCommand(repair));
-  const script = ["set -e", ...commands.map((line) => `{\n${line}\n} >&2`), "claudikins doctor --json"].join("\n");
+  // One command may repair several faults.
+  const script = [
+    "set -e",
+    ...[...new Set(commands)].map((line) => `{\n${line}\n} >&2`),
+    "claudikins doctor --json",
+  ].join("\n");
   // Where the PATH has no claudikins, a user would give its path.
   const shell = path.includes(ownBin) ? script : script.replaceAll(/^claudikins /gm, `'${claudikins}' `);
   const ended = await runProgram(["/bin/sh", "-c", shell], options(cwd));
@@ -273,6 +279,37 @@ test("a home of a team", async () => {
   await run("tokens", "revoke", token!);
   edited(userConfig(), (text) => text.replace('"issuer"', '"clockSkewSeconds": 120, "issuer"'));
   await isSilent();
+});
+
+test("a project with wrong files, rights and links", async () => {
+  home.write(".claude.json", { mcpServers: {} });
+  const project = at("project");
+  mkdirSync(join(project, ".git"), { recursive: true });
+  const file = home.write("project/claudikins.json", {
+    mcpServers: { seen: { ...seen(), env: { TOKEN: "ghp_abcdefghijklmnop1234" } } },
+  });
+  chmodSync(file, 0o644);
+  await run("trust", "--yes", file);
+  await run("init", "--host", "claude-code", "--apply");
+  writeFileSync(join(project, ".claudikins"), "a file");
+  const skill = at(".claude/skills/claudikins/SKILL.md");
+  home.write(".claude/skills/claudikins/SKILL.md", markedSkill("---\nname: claudikins\n---\n"));
+  await repairs(
+    {
+      "config.secrets": `echo claudikins.json >> ${join(project, ".gitignore")}`,
+      "config.rights": `chmod 600 ${file}`,
+      "folder.registry": `mv ${join(project, ".claudikins")} ${join(project, ".claudikins.old")}`,
+      "folder.workspace": `mv ${join(project, ".claudikins")} ${join(project, ".claudikins.old")}`,
+      "skill.user.claude-code": "claudikins skill install --host claude-code",
+    },
+    2,
+    project,
+  );
+  expect(readFileSync(skill, "utf8")).toContain("search");
+  symlinkSync(at("elsewhere"), join(project, ".claudikins"));
+  const remove = `rm ${join(project, ".claudikins")}`;
+  await repairs({ "folder.registry": remove, "folder.workspace": remove }, 2, project);
+  await isSilent(project);
 });
 
 test("a home with broken entries", async () => {
