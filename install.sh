@@ -41,7 +41,7 @@ main() {
       ;;
   esac
   leave_relative_path
-  tmp='' new=''
+  tmp='' new='' cache=''
   trap clean_up EXIT
   # A shell that dies of a signal does not run its EXIT trap; one that exits does.
   trap 'exit 129' HUP
@@ -69,6 +69,7 @@ leave_relative_path() {
 
 clean_up() {
   if [ -n "$new" ]; then rm -f -- "$new"; fi
+  if [ -n "$cache" ]; then rm -rf -- "$cache"; fi
   if [ -n "$tmp" ]; then rm -rf -- "$tmp"; fi
 }
 
@@ -113,8 +114,12 @@ build() {
   [ -n "$pinned" ] || fail "package.json does not pin a version of Bun" "Restore it: git checkout package.json"
   find_bun
   say "Building with Bun $pinned ($bun)"
-  "$bun" install --frozen-lockfile </dev/null || fail "cannot install the dependencies" \
+  # Bun would keep a copy of all packages in a cache in the home. Beside the packages, it can link them instead of copying.
+  mkdir -p node_modules && cache=$(mktemp -d "$checkout/node_modules/.install.XXXXXX") || fail "cannot write to $checkout" \
+    "Check who owns it: ls -ld node_modules"
+  "$bun" install --frozen-lockfile --cache-dir "$cache" </dev/null || fail "cannot install the dependencies" \
     "Check the network. If it works: git checkout bun.lock package.json, remove node_modules and run this again."
+  rm -rf -- "$cache"
   # Where install scripts are switched off, the package holds a placeholder; npm test needs the program.
   is_pinned node_modules/.bin/bun || "$bun" node_modules/bun/install.js </dev/null || :
   # In an environment and a home of its own: neither a variable nor a bunfig.toml of the user's changes what is built.
@@ -137,7 +142,7 @@ find_bun() {
   say "Installing Bun $pinned from npm"
   mkdir "$tmp/bun"
   npm install --prefix "$tmp/bun" --no-save --no-audit --no-fund --no-update-notifier --loglevel=error \
-    "bun@$pinned" </dev/null || fail "npm could not install Bun $pinned" "Check the network and the registry: npm ping"
+    --cache "$tmp/npm" "bun@$pinned" </dev/null || fail "npm could not install Bun $pinned" "Check the network and the registry: npm ping"
   bun=$tmp/bun/node_modules/.bin/bun
   # An npm that runs no install scripts leaves a placeholder.
   is_pinned "$bun" || node "$tmp/bun/node_modules/bun/install.js" </dev/null || :

@@ -30,7 +30,7 @@ try {
       const shot = (name: string) =>
         page.screenshot({ path: join(out, `${name}.png`), animations: "disabled", fullPage: values.all });
       if (!values.all) await shot(`ui-${colorScheme}`);
-      for (const key of values.all ? ["1", "2", "3", "4"] : []) {
+      for (const key of values.all ? ["1", "2", "3", "4", "5"] : []) {
         await page.keyboard.press(key);
         await page.waitForTimeout(300);
         await shot(`${key}-${colorScheme}-${width}`);

@@ -15,7 +15,7 @@ export async function callHelp(
   flags: ConfigFlags,
   io: Io,
 ): Promise<string> {
-  await using app = await openApp(io, flags, { sharing: "shell" });
+  await using app = await openApp(io, flags, { sharing: "shell", ownMeanwhile: true });
   const { server, tool } = await describe(wanted, app, io.interrupted);
   const { tools } = await listTools([server.name], app.catalog, io.interrupted);
   const found = tools

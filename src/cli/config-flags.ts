@@ -7,6 +7,7 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
+import { userConfigFile } from "../config/locations.ts";
 import type { Person } from "../config/oidc.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import { type Args, flag, option } from "./command.ts";
@@ -75,6 +76,32 @@ export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () 
     if (!(error instanceof NotTrusted) || !error.request || json || !canAsk(io)) throw error;
     if (!(await asksForTrust(error.request, io))) throw error;
     return work();
+  }
+}
+
+/** The streams of commands that have said what waits. A command may need the config twice. */
+const told = new WeakSet<Io>();
+
+/**
+ * Does the work with the user's own config while the project's waits to be trusted for the first time. A config that was trusted and has
+ * changed has no substitute: the rules that the user has accepted with it would not count.
+ */
+export async function orOwnMeanwhile<Flags extends ConfigFlags, T>(
+  flags: Flags,
+  io: Io,
+  work: (flags: Flags) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(flags);
+  } catch (error) {
+    const request = error instanceof NotTrusted && flags.door === undefined ? error.request : undefined;
+    if (!request || request.before || request.own.added.length + request.own.replaced.length === 0) throw error;
+    const { message, hint } = error as NotTrusted;
+    if (!told.has(io)) {
+      await io.stderr.write(`${warningLabel} ${message} Your own servers work meanwhile. ${hint}\n`);
+    }
+    told.add(io);
+    return work({ ...flags, config: userConfigFile(io.env) });
   }
 }
 

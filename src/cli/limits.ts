@@ -185,6 +185,9 @@ export const minFreeBytes = 100 * megabyte;
 /** Milliseconds that doctor gives a daemon to answer when it is asked again. */
 export const lateAnswerMs = 10_000;
 
+/** Milliseconds until doctor looks again at generated files that differ: the daemon may be writing them. */
+export const lateFilesMs = 500;
+
 /** A start that takes more than this share of its time limit is reported as slow. */
 export const slowStartShare = 0.5;
 

@@ -16,7 +16,7 @@ import type { ChannelOpener } from "../servers/channel.ts";
 import { LogFiles } from "../servers/logs/log-file.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../setup/upgrade/kept-executables.ts";
-import { type ConfigFlags, type DaemonFlags, openConfig, usesDaemon } from "./config-flags.ts";
+import { type ConfigFlags, type DaemonFlags, openConfig, orOwnMeanwhile, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 import { type TelemetryOptions, telemetryFor } from "./telemetry.ts";
 import { recorderOf } from "./trace-recorder.ts";
@@ -37,6 +37,8 @@ export interface OpenAppOptions extends Pick<AppSettings, "person" | "reload" | 
   sharing?: Sharing;
   /** Whether the user may be asked to trust the config. The default is true. */
   asks?: boolean;
+  /** Whether the user's own servers are enough while a project's config waits to be trusted. */
+  ownMeanwhile?: boolean;
   /** Whether several agents use the app, each with a session of its own. */
   isForMany?: boolean;
   /** Records executions, with `record` also their contents. Without it, nothing is recorded. */
@@ -56,6 +58,7 @@ export async function openApp(
     registry,
     sharing = "running",
     asks,
+    ownMeanwhile = false,
     isForMany = false,
     recording,
     observed,
@@ -63,7 +66,8 @@ export async function openApp(
     ...more
   }: OpenAppOptions = {},
 ): Promise<App> {
-  const config = await openConfig(flags, io, asks);
+  const load = (from: ConfigFlags) => openConfig(from, io, asks);
+  const config = await (ownMeanwhile ? orOwnMeanwhile(flags, io, load) : load(flags));
   // Remember the config's own folders before a flag replaces one for this call.
   if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
   if (registry !== undefined) {

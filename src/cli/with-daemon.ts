@@ -8,7 +8,7 @@ import { DaemonClient } from "../daemon/client.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
 import { childEnvironment } from "../servers/child-environment.ts";
-import { askingForTrust, type ConfigFlags, usesDaemon } from "./config-flags.ts";
+import { askingForTrust, type ConfigFlags, orOwnMeanwhile, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 import { commandTrace } from "./telemetry.ts";
 
@@ -16,7 +16,9 @@ import { commandTrace } from "./telemetry.ts";
 export async function daemonOf(flags: ConfigFlags, io: Io) {
   const { cwd, env } = io;
   const choice = { flag: flags.config, trust: flags.trust, cwd, env };
-  const origin = await askingForTrust(flags, io, () => checkTrust(choice));
+  const origin = await orOwnMeanwhile(flags, io, (from) =>
+    askingForTrust(from, io, () => checkTrust({ ...choice, flag: from.config })),
+  );
   const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnsweredFor(choice));
   const caller = {
     door: flags.door,

@@ -4,7 +4,6 @@
  */
 
 import type { App } from "../app/app.ts";
-import { ClaudikinsError } from "../base/errors.ts";
 import { version } from "../base/version.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
@@ -22,13 +21,17 @@ import {
   bodyOf,
   cancelBody,
   decisionBody,
+  doorBody,
+  editBody,
   heldBody,
+  labelBody,
   namedBody,
   type PolicyBody,
   pastedBody,
   policyBody,
   previewBody,
   RefusedRequest,
+  ruleBody,
   runBody,
   saveBody,
   scheduleBody,
@@ -37,6 +40,7 @@ import {
 import { HeldTools } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
 import { ProgramsReader } from "./programs.ts";
+import { noFile, Rules } from "./rules.ts";
 import { SavingsReader } from "./savings.ts";
 import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { PageSignIns } from "./sign-ins.ts";
@@ -68,6 +72,7 @@ export class PageApi {
   readonly #programs: ProgramsReader;
   readonly #actions: ProgramActions;
   readonly #held: HeldTools;
+  readonly #rules: Rules;
   readonly #savings: SavingsReader;
 
   constructor(options: PageApiOptions) {
@@ -78,6 +83,7 @@ export class PageApi {
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
     this.#held = new HeldTools(app, env);
+    this.#rules = new Rules(options);
     this.#savings = new SavingsReader(app.store);
   }
 
@@ -101,6 +107,7 @@ export class PageApi {
       servers,
       ...this.#programs.read(executions),
       savings: await this.#savings.read(),
+      rulesMark: this.#rules.mark(),
     };
   }
 
@@ -122,6 +129,7 @@ export class PageApi {
     }
     const [, execution, wanted] = /^(?:GET|POST) api\/executions\/([0-9a-z-]{1,60})\/([a-z]+)$/.exec(route) ?? [];
     if (execution !== undefined) return this.#ofExecution(`${request.method} ${wanted}`, execution, request, search);
+    if (route.includes(" api/rules")) return this.#ofRules(route, request);
     if (route.includes(" api/programs/")) return this.#ofPrograms(route, request, search);
     switch (route) {
       case "GET api/tools":
@@ -160,6 +168,22 @@ export class PageApi {
       default:
         throw new RefusedRequest(404, unknownRequest);
     }
+  }
+
+  async #ofRules(route: string, request: Request): Promise<unknown> {
+    const rules = this.#rules;
+    const changes: Record<string, () => Promise<void>> = {
+      "POST api/rules": async () => rules.rule(await bodyOf(request, ruleBody)),
+      "POST api/rules/doors": async () => rules.addDoor(await bodyOf(request, doorBody)),
+      "POST api/rules/doors/remove": async () => rules.removeDoor((await bodyOf(request, namedBody)).name),
+      "POST api/rules/labels": async () => rules.label(await bodyOf(request, labelBody)),
+      "POST api/rules/edits": async () => rules.edit(await bodyOf(request, editBody)),
+    };
+    if (Object.hasOwn(changes, route)) {
+      await changes[route]!();
+      await this.#options.app.reload?.refresh();
+    } else if (route !== "GET api/rules") throw new RefusedRequest(404, unknownRequest);
+    return rules.read();
   }
 
   async #ofPrograms(route: string, request: Request, search: URLSearchParams): Promise<unknown> {
@@ -211,9 +235,7 @@ function configText(config: Config, env: Environment): string {
 
 function fileOf(origin: ConfigOrigin): string {
   if (origin.kind !== "demo") return origin.file;
-  throw new ClaudikinsError("CONFIG_NOT_FOUND", "The demo has no config file to write to", {
-    hint: "Make a config with claudikins add or claudikins init.",
-  });
+  throw noFile();
 }
 
 function inHome(file: string, env: Environment): string {

@@ -23,6 +23,8 @@ export interface PageState {
   /** Files of programs and schedules that cannot be read. */
   programProblems: string[];
   savings: Savings;
+  /** Changes when doors, rules, labels or edits of tools may have changed. */
+  rulesMark?: string | undefined;
   /** The person who has signed in to `serve --http`, and sees less. Undefined for the user of `claudikins ui`. */
   viewer?: PageViewer | undefined;
 }
@@ -316,6 +318,59 @@ export interface PageTool {
   confirm: ConfirmMode;
   /** The place in the config that says so. */
   confirmLine?: string | undefined;
+}
+
+/** What the config says about doors and tools: `GET api/rules`, and the answer to each of its changes. */
+export interface PageRules {
+  /** The servers that doors and rules can be about. */
+  servers: string[];
+  doors: PageDoor[];
+  rules: PageRule[];
+  labels: PageLabels[];
+  edits: PageEdit[];
+  /** Whether the page may change the config. */
+  canChange: boolean;
+}
+
+export interface PageDoor {
+  name: string;
+  servers: string[];
+  /** Agents of this machine that are behind it. */
+  agents: string[];
+  /** Patterns of its tools. An empty `allow` stands for all. */
+  allow: string[];
+  deny: string[];
+  ask: string[];
+  /** Why it cannot be opened. */
+  problem?: string | undefined;
+}
+
+export interface PageRule {
+  /** Undefined for a rule about all servers, which only the config file changes. */
+  server?: string | undefined;
+  /** A tool or a pattern, or for a condition the whole rule. */
+  pattern: string;
+  effect: "allow" | "deny" | "condition" | ConfirmMode;
+  /** The place in the config. */
+  line: string;
+}
+
+export interface PageLabels {
+  /** Undefined for labels about all servers, which only the config file changes. */
+  server?: string | undefined;
+  pattern: string;
+  /** Empty if the tools have none. */
+  labels: string[];
+}
+
+export interface PageEdit {
+  server: string;
+  /** Its own name. */
+  tool: string;
+  name?: string | undefined;
+  description?: string | undefined;
+  /** The arguments that are fixed, hidden or have a default. */
+  arguments: string[];
 }
 
 export interface Savings {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parsedJson } from "../base/json-object.ts";
 import { tooHeavy } from "../base/json-weight.ts";
 import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
-import { confirmModes } from "../config/policy.ts";
+import { confirmModes, labels } from "../config/policy.ts";
 import { maxPageBodyBytes } from "./limits.ts";
 
 /** Sent by the page's script. Forms and images cannot send it, and other pages would need our permission. */
@@ -69,6 +69,39 @@ export const policyBody = z.union([
   z.strictObject({ server: name, tool: name, confirm: z.enum(confirmModes) }),
 ]);
 export type PolicyBody = z.infer<typeof policyBody>;
+
+/** With `isNew`, a rule is added and its tool must exist. Without, a rule of the config is changed. */
+export const ruleBody = z.union([
+  z.strictObject({ server: name, tool: name, isNew: z.boolean(), access: z.enum(["allowed", "denied"]) }),
+  z.strictObject({ server: name, tool: name, isNew: z.boolean(), confirm: z.enum([...confirmModes, "default"]) }),
+]);
+export type RuleBody = z.infer<typeof ruleBody>;
+
+const names = z.array(name).max(1_000);
+const longText = z.string().min(1).max(100_000);
+
+export const doorBody = z.strictObject({
+  name,
+  servers: names,
+  allow: names,
+  deny: names,
+  ask: names,
+  instructions: longText.optional(),
+});
+export type DoorBody = z.infer<typeof doorBody>;
+
+/** Null removes what the config says. */
+export const labelBody = z.strictObject({ server: name, tool: name, labels: z.array(z.enum(labels)).nullable() });
+export type LabelBody = z.infer<typeof labelBody>;
+
+export const editBody = z.strictObject({
+  server: name,
+  tool: name,
+  name: name.optional(),
+  description: longText.optional(),
+  reset: z.boolean().optional(),
+});
+export type EditBody = z.infer<typeof editBody>;
 
 /** The marks of held tools as they were shown, by name. */
 export const heldBody = z.strictObject({ server: name, tools: z.record(z.string().max(10_000), z.string().max(100)) });

@@ -141,12 +141,16 @@ describe("trust", () => {
   const untrusting = { env: { CI: "" } };
 
   test("is needed before a project has the user's servers, even if its config has nothing else", async () => {
-    user({ notes: calls("notes") });
+    const own = user({ notes: calls("notes") });
     shared({});
-    const refused = await run(["call", "notes.act"], untrusting);
+    const refused = await run(["gen"], untrusting);
     expect(refused).toMatchObject({ exitCode: 2, stdout: "" });
     expect(refused.stderr).toContain("is not trusted yet");
     expect(existsSync(join(folder.path, "notes"))).toBe(false);
+    // They are used as in a folder without a config, and not by the project's.
+    const meanwhile = await run(["list", "--json"], untrusting);
+    expect([meanwhile.exitCode, JSON.parse(meanwhile.stdout).config]).toEqual([0, own]);
+    expect(meanwhile.stderr).toContain("is not trusted yet");
     const { stdout } = await run(["trust"], { ...untrusting, terminal: false });
     expect(stdout).toContain("your own servers\n    can be used here too: notes");
     await run(["trust", "--yes"], untrusting);

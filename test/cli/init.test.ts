@@ -548,25 +548,33 @@ describe("values that look like secrets", () => {
           command: "npx",
           args: ["mcp-remote", "https://h.example.com", "--header", "Authorization: Bearer b-0815-4711"],
         },
-        db: { command: "npx", args: ["server-postgres", "postgresql://ann:pw-0815-4711@localhost/shop"] },
+        db: {
+          command: "npx",
+          args: ["server-postgres", "postgresql://ann:pw-0815-4711@localhost/shop?sslpassword=ssl-0815-4711"],
+        },
         query: { url: "https://q.example.com/mcp?apiKey=q-0815-4711-abc&mode=x" },
         path: { url: "https://p.example.com/s/p0815p4711pabcdefghijk/mcp" },
+        several: {
+          url: "https://s.example.com/s/s0815p4711pabcdefghijk/mcp?org=${env:ORG}&apiKey=a-0815-4711-abc&at=/x&token=t-0815-4711-ab2",
+        },
       },
     });
-    const done = await run(["init", "--no-start", "--apply", "--secrets", "move"]);
+    const done = await run(["init", "--no-start", "--apply", "--secrets", "move"], { env: { ORG: "shop" } });
     expect([done.exitCode, `${done.stdout}${done.stderr}`]).toEqual([0, expect.not.stringContaining("0815")]);
-    const { flag, joined, header, db, query, path } = config().mcpServers;
-    expect([flag.args, joined.args, header.args.at(-1), db.args[1], query.url, path.url]).toEqual([
+    const { flag, joined, header, db, query, path, several } = config().mcpServers;
+    expect([flag.args, joined.args, header.args.at(-1), db.args[1], query.url, path.url, several.url]).toEqual([
       ["--api-key", "${secret:FLAG_API_KEY}", "--mode", "fast", "."],
       ["--token=${secret:JOINED_TOKEN}"],
       "Authorization: Bearer ${secret:HEADER_AUTHORIZATION}",
-      "postgresql://ann:${secret:DB_PASSWORD}@localhost/shop",
+      "postgresql://ann:${secret:DB_PASSWORD}@localhost/shop?sslpassword=${secret:DB_SSLPASSWORD}",
       "https://q.example.com/mcp?apiKey=${secret:QUERY_APIKEY}&mode=x",
       "https://p.example.com/s/${secret:PATH_URL_TOKEN}/mcp",
+      "https://s.example.com/s/${secret:SEVERAL_URL_TOKEN}/mcp?org=${ORG}&apiKey=${secret:SEVERAL_APIKEY}&at=/x&token=${secret:SEVERAL_TOKEN}",
     ]);
     expect(stored().DB_PASSWORD.value).toBe("pw-0815-4711");
+    expect(stored().SEVERAL_TOKEN.value).toBe("t-0815-4711-ab2");
     await run(["restore"]);
-    const again = await run(["init", "--no-start", "--apply"]);
+    const again = await run(["init", "--no-start", "--apply"], { env: { ORG: "shop" } });
     expect([again.exitCode, again.stderr]).toEqual([0, expect.not.stringContaining("look like secrets")]);
   });
 

@@ -82,7 +82,7 @@ test("labels of all tools stay beside those of one, and several are written in o
 });
 
 test.each([
-  [["rec", "private"], '"rec" is a server, and labels are about tools'],
+  [["rec", "private"], '"rec" is a server: name a tool'],
   [["rec.send_mail", "secret"], '"secret" is not a label'],
   [["rec.send_mail", "none", "private"], '"none" cannot be combined'],
   [["other.tool", "private"], "other"],

@@ -23,6 +23,9 @@ test("confirm says when a tool asks, and the next call waits for approval", asyn
   expect((await run("confirm", "odd.structured", "always")).stdout).toContain("already always");
   expect((await run("confirm", "odd.structured", "never")).exitCode).toBe(0);
   expect((await run("call", "odd.structured")).exitCode).toBe(0);
+  expect((await run("confirm", "odd.structured", "default")).stdout).toContain("asks as other rules say");
+  expect(config().mcpServers.odd.confirm).toBeUndefined();
+  expect((await run("confirm", "odd.structured", "default")).stdout).toContain("asks already as other rules say");
   expect((await run("confirm", "odd", "always")).stderr).toContain("name a tool, as server.tool");
   expect((await run("confirm", "odd.*", "always")).stderr).toContain("takes no pattern");
 });
@@ -37,8 +40,15 @@ test("edit changes the name and the arguments of a tool, adds to earlier changes
   expect((await run("edit", "odd.structured")).exitCode).toBe(0);
   expect((await run("edit", "odd.shaped", "--reset")).exitCode).toBe(0);
   expect(config()).toEqual(before);
-  // The tool has its own name again.
-  await run("gen");
+  // The tool has its own name again, before the server was listed.
   expect((await run("edit", "odd.structured")).stderr).toContain("Say what to change");
+  const own = { list: ["list", "odd", "--detailed"], search: ["search", "structured answer", "--limit", "20"] };
+  for (const argv of Object.values(own)) {
+    await run("edit", "odd.structured", "--name", "shaped");
+    expect((await run(...argv)).stdout).toContain("odd.shaped");
+    expect((await run("edit", "odd.structured", "--reset")).exitCode).toBe(0);
+    const { stdout } = await run(...argv);
+    expect([stdout.includes("odd.structured"), stdout.includes("odd.shaped")]).toEqual([true, false]);
+  }
   expect((await run("edit", "odd.structured", "--set", "size:=two")).stderr).toContain("is not JSON");
 });

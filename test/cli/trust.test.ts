@@ -150,6 +150,43 @@ describe("a cloned project", () => {
     expect(existsSync(storeFile())).toBe(false);
   });
 
+  test("waits alone: the user's own servers work meanwhile, and one line says what waits", async () => {
+    const file = clone({ mcpServers: { evil: hostile(), odd: hostile() } });
+    folder.write("home/.config/claudikins/claudikins.json", {
+      mcpServers: { odd: fixture("odd"), mine: fixture("odd") },
+    });
+    const line = `warning: The config ${file} is not trusted yet. It names 2 programs; nothing was started. Your own servers work meanwhile. Review it and trust it: claudikins trust ${file}\n`;
+    const works: Record<string, string[]> = {
+      list: ["list", "--check", "--json"],
+      "list tools": ["list", "tools", "mine"],
+      search: ["search", "structured answer"],
+      call: ["call", "odd.structured"],
+      exec: ["exec", "-e", "return (await mine.structured()).answer"],
+      "auth status": ["auth", "status"],
+    };
+    for (const [name, argv] of Object.entries(works)) {
+      const { exitCode, stdout, stderr } = await run(argv, token);
+      expect([name, exitCode, stderr.split(line).length]).toEqual([name, 0, 2]);
+      expect(stdout).not.toContain("evil");
+    }
+    expect((await run(["call", "evil.x"], token)).exitCode).not.toBe(0);
+    expect((await asking(["call", "odd.structured"], ["n"], token)).exitCode).toBe(0);
+    // What belongs to the project, and a door of it, cannot be another config's.
+    for (const argv of [["gen"], ["doors"], ["list", "--door", "qa"]]) {
+      expect([argv, (await run(argv, token)).exitCode]).toEqual([argv, 2]);
+    }
+    expect(wasStarted()).toBe(false);
+    // The rules of a config that was trusted would not count.
+    await run(["trust", "--yes"]);
+    clone({ mcpServers: { evil: hostile("again") } });
+    expect((await run(["call", "odd.structured"], token)).exitCode).toBe(2);
+    clone({ mcpServers: { evil: hostile() }, extends: false });
+    await run(["trust", "--revoke"]);
+    expect((await run(["call", "odd.structured"], token)).exitCode).toBe(2);
+    folder.write("home/.config/claudikins/claudikins.json", { mcpServers: {} });
+    expect([(await run(["list"], token)).exitCode, wasStarted("again")]).toEqual([2, false]);
+  });
+
   test("is reported by doctor with the command that trusts it", async () => {
     const file = clone({ mcpServers: { evil: hostile() } });
     const { exitCode, stdout } = await asking(["doctor"], ["y"], token);

@@ -3,7 +3,7 @@
  * script; `.ci/run` builds a real one.
  */
 import { expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeProgram, Machine, Release, script } from "./harness.ts";
 
@@ -19,7 +19,7 @@ function fakeBun(version: string): string {
 set -e
 case $* in
   --version) echo ${version} ;;
-  "install --frozen-lockfile") mkdir -p node_modules/.bin; cat "$0" >.new; chmod 755 .new; mv .new node_modules/.bin/bun ;;
+  "install --frozen-lockfile --cache-dir "*) [ -d "$4" ]; echo package >"$4/package"; mkdir -p node_modules/.bin; cat "$0" >.new; chmod 755 .new; mv .new node_modules/.bin/bun ;;
   "run build") mkdir -p dist; cp program dist/claudikins; echo "built by $0" ;;
   *) exit 9 ;;
 esac
@@ -85,6 +85,23 @@ claudikins 1.2.3 is installed: ~/.local/bin/claudikins\n`);
   expect(readFileSync(checkout.program, "utf8")).toBe(fakeProgram("1.2.3"));
 });
 
+test.each(["installed", "not installed"])(
+  "the packages are not kept twice: no cache is left after dependencies that are %s",
+  async (how) => {
+    using checkout = new Checkout();
+    const fails = fakeBun(pinned).replace("mkdir -p node_modules/.bin;", "exit 1;");
+    checkout.write(join(checkout.tools, "bun"), how === "installed" ? fakeBun(pinned) : fails);
+    checkout.write(join(checkout.home, ".bun/install/cache/of the user"), "kept");
+    expect((await checkout.install()).code).toBe(how === "installed" ? 0 : 1);
+    expect(readdirSync(join(checkout.folder, "node_modules"))).toEqual(how === "installed" ? [".bin"] : []);
+    expect(readdirSync(join(checkout.home, ".bun"), { recursive: true })).toEqual([
+      "install",
+      "install/cache",
+      "install/cache/of the user",
+    ]);
+  },
+);
+
 test("a checkout is built with the Bun on PATH if node_modules has another version", async () => {
   using checkout = new Checkout();
   checkout.write(join(checkout.folder, "node_modules", ".bin", "bun"), fakeBun("1.0.0"));
@@ -100,7 +117,7 @@ test("a checkout gets the pinned version of Bun from npm, in a temporary folder"
   checkout.fake("npm", fakeNpm(fakeBun(pinned))).fake("node", "exit 9");
   const { code, stdout } = await checkout.install();
   expect(stdout).toStartWith(`Installing Bun ${pinned} from npm
-npm install --prefix <tmp>/bun --no-save --no-audit --no-fund --no-update-notifier --loglevel=error bun@${pinned}
+npm install --prefix <tmp>/bun --no-save --no-audit --no-fund --no-update-notifier --loglevel=error --cache <tmp>/npm bun@${pinned}
 Building with Bun ${pinned} (<tmp>/bun/node_modules/.bin/bun)\n`);
   expect(code).toBe(0);
 });

@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       "800 ms",
       "1 s",
     ]);
-    expect(await opened.page.title()).toBe("4 calls in 1 s · claudikins trace");
+    expect(await opened.page.title()).toBe("4 calls in 1 s · claudikins execution");
     expect(opened.said).toEqual([]);
     expect(opened.requests).toEqual([`file://${folder.path}/trace.html`]);
   });

@@ -230,7 +230,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     const [timeline] = await Promise.all([page.context().waitForEvent("page"), row.click()]);
     await timeline.waitForLoadState();
     expect(timeline.url()).toBe(`${page.url()}trace/${id}`);
-    expect(await timeline.title()).toBe("3 calls in 500 ms · claudikins trace");
+    expect(await timeline.title()).toBe("3 calls in 500 ms · claudikins execution");
     // Its script runs, and without an origin it can do nothing here.
     expect(await timeline.locator("#theme").isVisible()).toBe(true);
     expect(await timeline.evaluate("self.origin")).toBe("null");
@@ -303,6 +303,50 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       expect(config()).toBe(text.replace('"github-mcp" }', '"github-mcp", "confirm": {"merge":"always"} }'));
       await page.getByLabel("When you are asked about list_issues").selectOption("destructive");
       await until(async () => /"merge":"always", ?"list_issues": ?"destructive"/.test(config()));
+    });
+
+    test("has doors, rules, labels and edits in a view of its own, where they are added and removed", async () => {
+      await using opened = await open();
+      await using other = await open();
+      const { page } = opened;
+      for (const each of [page, other.page]) await each.keyboard.press("5");
+      const part = (title: string) => page.getByRole("region", { name: title, exact: true });
+      const remove = async (title: string) => {
+        await part(title).getByRole("button", { name: "Remove" }).click();
+        await part(title).getByRole("button", { name: "Really remove it?" }).click();
+      };
+      await part("Doors").getByText("Add a door").click();
+      await part("Doors").getByLabel("Name of the door").fill("qa");
+      await part("Doors").getByLabel("github").check();
+      await part("Doors").getByRole("button", { name: "Add the door" }).click();
+      await page.getByText("Made the door qa").waitFor();
+      // The other page shows it, too.
+      await other.page.getByRole("region", { name: "Doors", exact: true }).getByText("agents: none").waitFor();
+      await part("Rules").getByText("Add a rule").click();
+      await part("Rules").getByLabel("Tool").fill("merge");
+      await part("Rules").getByLabel("Rule", { exact: true }).selectOption("always");
+      await part("Rules").getByRole("button", { name: "Add the rule" }).click();
+      await part("Rules").getByText("always asks").first().waitFor();
+      await part("Labels").getByText("Label a tool").click();
+      await part("Labels").getByLabel("Tool").fill("list_issues");
+      await part("Labels").getByRole("button", { name: "Label the tool" }).click();
+      await page.getByText("Labelled github.list_issues").waitFor();
+      await part("Edits of tools").getByText("Edit a tool").click();
+      await part("Edits of tools").getByLabel("Tool").fill("merge");
+      await part("Edits of tools").getByLabel("Name for agents").fill("join");
+      await part("Edits of tools").getByRole("button", { name: "Save the edit" }).click();
+      await page.getByText("Edited github.merge").waitFor();
+      expect(Bun.JSONC.parse(config())).toMatchObject({
+        mcpServers: { github: { confirm: { merge: "always" }, labels: { list_issues: ["untrusted"] } } },
+        doors: { qa: { servers: ["github"] } },
+        tools: { "github.merge": { name: "join" } },
+      });
+      for (const title of ["Doors", "Rules", "Labels", "Edits of tools"]) {
+        await remove(title);
+        await part(title).locator(".empty").waitFor();
+      }
+      expect(config()).toBe(text);
+      expect(opened.said).toEqual([]);
     });
 
     test("is shown without a reload when it is changed elsewhere", async () => {
@@ -627,7 +671,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await until(async () => (await cards(page).count()) === 3);
       // Without focus on a call, the keys do nothing.
       for (const key of ["a", "s", "d"]) await page.keyboard.press(key);
-      for (let press = 0; press < 6; press += 1) await page.keyboard.press("Tab");
+      for (let press = 0; press < 7; press += 1) await page.keyboard.press("Tab");
       expect(await focused(page)).toStartWith("github.one");
       await page.keyboard.press("ArrowDown");
       expect(await focused(page)).toStartWith("github.two");

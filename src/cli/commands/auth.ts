@@ -58,7 +58,7 @@ export const login = command({
   ],
   json: about("null if no server needs a sign-in", either(loginShape, nothing)),
   async run(args, io) {
-    await using app = await openApp(io, args);
+    await using app = await openApp(io, args, { ownMeanwhile: true });
     const server =
       args.server === undefined
         ? await theOneThatWaits(app, args.json === true, io)
@@ -136,7 +136,7 @@ export const logout = command({
   examples: ["claudikins auth logout github", "claudikins auth logout --all"],
   json: record({ servers: list(record({ server: text, signedOut: yesOrNo })) }),
   async run(args, io) {
-    await using app = await openApp(io, args);
+    await using app = await openApp(io, args, { ownMeanwhile: true });
     const credentials = await openCredentials(io, { json: args.json, config: app.config });
     const all = networkServers(app.config);
     const { server } = args;
@@ -187,7 +187,7 @@ export const status = command({
   json: record({ servers: standingsShape }),
   jsonFailure: { "servers?": standingsShape },
   async run(args, io) {
-    await using app = await openApp(io, args);
+    await using app = await openApp(io, args, { ownMeanwhile: true });
     const { server } = args;
     const wanted = server === undefined ? networkServers(app.config) : [serverToSignInTo(server, app)];
     const servers = standings(wanted, await openCredentials(io, { json: args.json, config: app.config }));

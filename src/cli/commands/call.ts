@@ -114,6 +114,7 @@ async function callHere(wanted: ShellCall, flags: CallFlags, io: Io): Promise<Sh
   await using wire = await openWire(flags, io);
   await using app = await openApp(io, flags, {
     sharing: "shell",
+    ownMeanwhile: true,
     trace: wire?.trace,
     observed: {},
     person: personAtTerminal(() => activity, io),
@@ -144,7 +145,7 @@ async function withAnswers(wanted: ShellCall, flags: CallFlags, io: Io): Promise
   const { askArguments } = await import("../ask-arguments.ts");
   // Some servers offer tools only to hosts that can answer questions.
   const person = personAtTerminal(() => new Activity(undefined), io);
-  await using app = await openApp(io, flags, { sharing: "shell", person });
+  await using app = await openApp(io, flags, { sharing: "shell", ownMeanwhile: true, person });
   const { tool } = await describe(wanted, app, io.interrupted);
   return [...wanted.given, ...(await askArguments(tool, wanted.given, io))];
 }

@@ -4,23 +4,28 @@ import { oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { confirmModes } from "../../config/policy.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { changePolicy } from "../../setup/settings/change-policy.ts";
+import { ownTool } from "../../setup/settings/own-tool.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, flag, place } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
-import { ownTool } from "../own-tool.ts";
+
+const wanted = [...confirmModes, "default"] as const;
 
 export default command({
   description:
     "Say when you are asked before a tool is called: never, always, or if the tool says that it is destructive. A call that must wait is in claudikins approvals. To turn a tool off: claudikins disable",
   args: {
     tool: place("The tool as server.tool", { required: true, complete: "tool" }),
-    when: place("never, destructive or always", { required: true, ...oneWordOf(confirmModes) }),
+    when: place("never, destructive or always; or default, which removes what was said", {
+      required: true,
+      ...oneWordOf(wanted),
+    }),
     user: flag("Change your own config, even inside a project"),
     config: configArgs.config,
   },
   examples: ["claudikins confirm github.create_issue always", "claudikins confirm github.get_issue never"],
-  json: record({ config: text, server: text, tool: text, confirm: oneOf(...confirmModes), changed: yesOrNo }),
+  json: record({ config: text, server: text, tool: text, confirm: oneOf(...wanted), changed: yesOrNo }),
   async run(args, io) {
     const which = whichConfig(args, io);
     const { server, tool, configFile } = await ownTool(args.tool, which);
@@ -30,7 +35,7 @@ export default command({
     const { file } = configFile;
     return {
       json: { config: file, server, tool, confirm: args.when, changed },
-      text: `${toolId(server, tool)} asks ${changed ? "" : "already "}${args.when} (${file})\n`,
+      text: `${toolId(server, tool)} asks ${changed ? "" : "already "}${args.when === "default" ? "as other rules say" : args.when} (${file})\n`,
     };
   },
 });

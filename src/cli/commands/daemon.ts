@@ -1,5 +1,6 @@
 /** `claudikins daemon`: which daemons run and what they hold, how they end, and what they wrote. */
 
+import { resolve } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { readIfThere } from "../../base/files.ts";
@@ -184,9 +185,14 @@ interface FoundDaemons {
   silent: SilentDaemon[];
 }
 
-/** The daemons of one config. Callers with different values of its variables have different daemons. Throws CONFIG_NOT_FOUND. */
+/**
+ * The daemons of one config, which may outlive its file. Callers with different values of its variables have different daemons. Throws
+ * CONFIG_NOT_FOUND.
+ */
 function ofConfig({ peers, silent }: FoundDaemons, flag: string | undefined, { cwd, env }: Io): FoundDaemons {
-  const origin = discoverConfig({ flag, cwd, env });
+  const named = flag === undefined ? undefined : resolve(cwd, flag);
+  const isServed = named !== undefined && peers.some(({ status }) => status.config === named);
+  const origin = isServed ? ({ kind: "project", file: named } as const) : discoverConfig({ flag, cwd, env });
   const file = origin.kind === "demo" ? null : realOf(origin.file);
   const isOfFile = (config: string | null) => (config === null ? null : realOf(config)) === file;
   return {

@@ -1,13 +1,10 @@
 /** `claudikins doors`: lists, shows, makes and removes named views of the config. */
-import { ClaudikinsError } from "../../base/errors.ts";
-import { isObject } from "../../base/json-object.ts";
 import { about, list as listOf, number, record, text, texts } from "../../base/json-shape.ts";
 import { shellWord } from "../../base/shell-word.ts";
-import { configAsText, openConfigFile } from "../../config/config-file.ts";
-import { type DoorEntry, doorCalled, noSuchDoor } from "../../config/doors.ts";
-import { parseJson, removeMembers, setMember } from "../../config/edit/json.ts";
+import { openConfigFile } from "../../config/config-file.ts";
 import { agentsByDoor } from "../../setup/agents/agent-doors.ts";
-import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import { addDoor, doorOf, removeDoors } from "../../setup/settings/doors.ts";
+import { isTrustedFile, untrustedText } from "../../setup/trust/trust-config.ts";
 import { command, flag, option, place, repeatable, several } from "../command.ts";
 import { configArgs, openConfig, whichConfig } from "../config-flags.ts";
 import { openApp } from "../open-app.ts";
@@ -103,31 +100,14 @@ export const add = command({
   ],
   json: record({ config: text, ...doorShape }),
   async run(args, io) {
-    const { door, servers, allow, deny, ask, instructions } = args;
+    const { door, servers } = args;
     const configFile = openConfigFile(whichConfig(args, io));
     const { file } = configFile;
-    const doors = doorsIn(configFile);
-    if (Object.hasOwn(doors, door) && !args.replace) {
-      throw new ClaudikinsError("USAGE", `${file} already has the door "${door}"`, {
-        hint: "To replace it, add --replace.",
-      });
-    }
-    const tools = {
-      ...(allow.length > 0 ? { allow } : {}),
-      ...(deny.length > 0 ? { deny } : {}),
-      ...(ask.length > 0 ? { confirm: Object.fromEntries(ask.map((tool) => [tool, "always" as const])) } : {}),
-    };
-    const entry: DoorEntry = {
-      ...(servers.length > 0 ? { servers } : {}),
-      ...(Object.keys(tools).length > 0 ? { tools } : {}),
-      ...(instructions === undefined ? {} : { instructions }),
-    };
-    const edited = setMember(configFile.text, ["doors", door], entry, file);
-    const config = await configAsText(configFile, edited, io.env);
-    const own = configFile.ownNames.map((name): [string, object] => [name, {}]);
-    doorCalled(door, { [door]: entry }, { file, servers: new Map([...config.servers, ...config.disabled, ...own]) });
     const isTrusted = await isTrustedFile(configFile, io.env);
-    await saveConfig(configFile, edited, io.env);
+    await addDoor(door, doorOf(args), configFile, io.env, {
+      replaces: args.replace === true,
+      replaceHint: "add --replace",
+    });
     const agents = (await agentsByDoor(surroundingsOf(io), file)).get(door) ?? [];
     return {
       json: { config: file, door, servers, agents },
@@ -153,15 +133,9 @@ export const remove = command({
   }),
   async run(args, io) {
     const configFile = openConfigFile(whichConfig(args, io));
-    const { file, text: before } = configFile;
-    const doors = doorsIn(configFile);
+    const { file } = configFile;
     const names = [...new Set(args.doors)];
-    const unknown = names.find((name) => !Object.hasOwn(doors, name));
-    if (unknown !== undefined) throw noSuchDoor(unknown, Object.keys(doors), file);
-    const isLast = names.length === Object.keys(doors).length;
-    const edited = isLast ? removeMembers(before, [], ["doors"], file) : removeMembers(before, ["doors"], names, file);
-    await configAsText(configFile, edited, io.env);
-    await saveConfig(configFile, edited, io.env);
+    await removeDoors(names, configFile, io.env);
     const users = await agentsByDoor(surroundingsOf(io), file);
     const agents = [...new Set(names.flatMap((name) => users.get(name) ?? []))];
     const warning = `note: ${agents.join(", ")} still starts claudikins behind it. To see which: claudikins doctor\n`;
@@ -175,11 +149,6 @@ export const remove = command({
 
 function doorPlace() {
   return place("Name of the door", { required: true, complete: "door" });
-}
-
-function doorsIn({ text, file }: { text: string; file: string }): Record<string, unknown> {
-  const { doors } = parseJson(text, file);
-  return isObject(doors) ? doors : {};
 }
 
 function useText(door: string): string {

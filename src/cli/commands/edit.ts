@@ -1,14 +1,13 @@
 /** `claudikins edit`: changes in the config how agents see a tool. */
 import { ClaudikinsError } from "../../base/errors.ts";
-import { isObject, type JsonObject } from "../../base/json-object.ts";
+import type { JsonObject } from "../../base/json-object.ts";
 import { about, anything, either, nothing, record, text, yesOrNo } from "../../base/json-shape.ts";
-import { configAsText } from "../../config/config-file.ts";
-import { parseJson, removeMembers, setMember } from "../../config/edit/json.ts";
-import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import { changeEdit } from "../../setup/settings/edit-tool.ts";
+import { ownTool } from "../../setup/settings/own-tool.ts";
+import { untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, flag, option, place, repeatable } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
-import { ownTool } from "../own-tool.ts";
 
 const pair = { valueHint: "name=value", ...repeatable } as const;
 
@@ -40,43 +39,22 @@ export default command({
     changed: yesOrNo,
   }),
   async run(args, io) {
-    const { server, tool, configFile } = await ownTool(args.tool, whichConfig(args, io));
-    const { file, text: before } = configFile;
-    const id = toolId(server, tool);
-    const all = parseJson(before, file)["tools"];
-    const tools = isObject(all) ? all : {};
-    const old = !args.reset && isObject(tools[id]) ? tools[id] : {};
-    const oldArguments = isObject(old["arguments"]) ? old["arguments"] : {};
+    const found = await ownTool(args.tool, whichConfig(args, io));
     const given: JsonObject = {};
     const add = (name: string, entry: JsonObject) => {
-      const known = given[name] ?? oldArguments[name];
-      given[name] = { ...(isObject(known) ? known : {}), ...entry };
+      given[name] = { ...Object(given[name]), ...entry };
     };
     for (const word of args.set) add(...pairIn(word, "value"));
     for (const word of args.default) add(...pairIn(word, "default"));
     for (const name of args.hide) add(name, { hide: true });
-    const parameters = { ...oldArguments, ...given };
-    const entry: JsonObject = {
-      ...old,
-      ...(args.name === undefined ? {} : { name: args.name }),
-      ...(args.description === undefined ? {} : { description: args.description }),
-      ...(Object.keys(parameters).length > 0 ? { arguments: parameters } : {}),
-    };
-    const isGone = Object.keys(entry).length === 0;
-    if (isGone && !args.reset) throw new ClaudikinsError("USAGE", "Say what to change: see claudikins edit --help");
-    const isLast = Object.keys(tools).every((each) => each === id);
-    const removed = () =>
-      isLast ? removeMembers(before, [], ["tools"], file) : removeMembers(before, ["tools"], [id], file);
-    const isThere = Object.hasOwn(tools, id);
-    const edited = !isGone ? setMember(before, ["tools", id], entry, file) : isThere ? removed() : before;
-    await configAsText(configFile, edited, io.env);
-    const isTrusted = await isTrustedFile(configFile, io.env);
-    const changed = edited !== before;
-    if (changed) await saveConfig(configFile, edited, io.env);
+    const { name, description, reset } = args;
+    const { changed, entry } = await changeEdit(found, { name, description, arguments: given, reset }, io.env);
+    const { file } = found.configFile;
+    const id = toolId(found.server, found.tool);
     return {
-      json: { config: file, tool: id, edit: isGone ? null : entry, changed },
+      json: { config: file, tool: id, edit: entry ?? null, changed },
       text: `${changed ? "Changed" : "Unchanged:"} ${id} in ${file}\n`,
-      note: isTrusted ? "" : `note: ${untrustedText(configFile)}\n`,
+      note: found.isUsable ? "" : `note: ${untrustedText(found.configFile)}\n`,
     };
   },
 });

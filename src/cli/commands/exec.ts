@@ -78,6 +78,7 @@ export default command({
     await using app = await openApp(io, args, {
       sandbox,
       sharing: "shell",
+      ownMeanwhile: true,
       waitsForApprovals: true,
       trace: wire?.trace,
       recording: args,

@@ -1,15 +1,12 @@
 /** `claudikins label`: says in the config what the data of tools is. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
-import { isObject } from "../../base/json-object.ts";
 import { about, either, list, nothing, oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { configAsText, openConfigFile } from "../../config/config-file.ts";
-import { parseJson, removeMembers, setMember } from "../../config/edit/json.ts";
 import { type Label, labels } from "../../config/policy.ts";
-import { isAnsweredFor } from "../../config/trust/require.ts";
-import { checkKnown, entryIn, ownSwitch, switchOf } from "../../setup/settings/switches.ts";
-import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import { changeLabels } from "../../setup/settings/labels.ts";
+import { ownTool } from "../../setup/settings/own-tool.ts";
+import { untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";
@@ -44,22 +41,10 @@ export default command({
   }),
   async run(args, io) {
     const wanted = labelsIn(args.labels);
-    const configFile = openConfigFile(whichConfig(args, io));
+    const found = await ownTool(args.tool, whichConfig(args, io));
+    const { server, tool, configFile, isUsable } = found;
+    const isChanged = await changeLabels(found, wanted, io.env);
     const { file } = configFile;
-    const before = await configAsText(configFile, configFile.text, io.env);
-    // A registry that an untrusted file names is not read.
-    const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
-    const { server, tool } = ownSwitch(switchOf(args.tool, configFile), before, isUsable);
-    if (tool === undefined) {
-      throw new ClaudikinsError("USAGE", `"${args.tool}" is a server, and labels are about tools`, {
-        hint: `For all of its tools: claudikins label '${server}.*' ${args.labels.join(" ")}`,
-      });
-    }
-    if (isUsable) checkKnown({ server, tool }, before);
-    const edited = labelled(configFile, { server, tool }, wanted);
-    const isChanged = edited !== configFile.text;
-    await configAsText(configFile, edited, io.env);
-    if (isChanged) await saveConfig(configFile, edited, io.env);
     const id = toolId(server, tool);
     const said = wanted === undefined ? "what the catalog and the rules say" : wanted.join(", ") || "none";
     return {
@@ -85,33 +70,4 @@ function labelsIn(given: readonly string[]): Label[] | undefined {
     throw new ClaudikinsError("USAGE", `"${isAlone}" cannot be combined with other labels`);
   }
   return isAlone === "default" ? undefined : labels.filter((label) => all.includes(label));
-}
-
-/** The text in which the entry of the server has these labels for the tool. */
-function labelled(
-  { file, text: before }: { file: string; text: string },
-  { server, tool }: { server: string; tool: string },
-  wanted: Label[] | undefined,
-): string {
-  const path = ["mcpServers", server, "labels"];
-  const { labels: own } = entryIn(parseJson(before, file), server);
-  // The tool may be written with the server's name before it.
-  const keys = [tool, toolId(server, tool)].filter((key) => isObject(own) && Object.hasOwn(own, key));
-  if (wanted === undefined) {
-    if (Array.isArray(own) && /^\*+$/.test(tool)) return removeMembers(before, path.slice(0, 2), ["labels"], file);
-    if (keys.length === 0) return before;
-    const isEmpty = Object.keys(own as object).length === keys.length;
-    return isEmpty
-      ? removeMembers(before, path.slice(0, 2), ["labels"], file)
-      : removeMembers(before, path, keys, file);
-  }
-  if (!isObject(own)) {
-    const all = Array.isArray(own) ? { "*": own, [tool]: wanted } : { [tool]: wanted };
-    return JSON.stringify(own) === JSON.stringify(wanted) && tool === "*" ? before : setMember(before, path, all, file);
-  }
-  return (keys.length > 0 ? keys : [tool]).reduce(
-    (edited, key) =>
-      JSON.stringify(own[key]) === JSON.stringify(wanted) ? edited : setMember(edited, [...path, key], wanted, file),
-    before,
-  );
 }

@@ -99,7 +99,7 @@ export default command({
 });
 
 async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Promise<CommandAnswer> {
-  await using app = await openApp(io, flags);
+  await using app = await openApp(io, flags, { ownMeanwhile: true });
   const { origin, servers: configured } = app.config;
   const own = ownIn(app.config);
   const check = () =>
@@ -152,7 +152,7 @@ interface ToolFlags extends ConfigFlags {
 
 /** Fails if a named server cannot be asked. Throws SERVER_NOT_FOUND. */
 async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise<CommandAnswer> {
-  await using app = await openApp(io, flags);
+  await using app = await openApp(io, flags, { ownMeanwhile: true });
   const listing = listTools(servers, app.catalog, io.interrupted);
   const { tools, missing } = await saying(io.stderr, "Fetching the tools of the servers", listing);
   const detailed = flags.detailed ? await withLabels(tools, app) : undefined;

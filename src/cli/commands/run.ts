@@ -62,6 +62,7 @@ export default command({
     const { openApp } = await import("../open-app.ts");
     await using app = await openApp(io, args, {
       sharing: "shell",
+      ownMeanwhile: true,
       observed: {},
       person: personAtTerminal(() => activity, io),
     });

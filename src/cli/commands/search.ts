@@ -105,7 +105,7 @@ export default command({
         hint: "claudikins search --json - < queries.txt",
       });
     }
-    await using app = await openApp(io, args);
+    await using app = await openApp(io, args, { ownMeanwhile: true });
     countMark(app, query);
     await askFirst(app, io, args.json === true);
     // They may have changed since the last search, and asking takes no process.

@@ -3,13 +3,14 @@
  * changed since `init`.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { basename, isAbsolute } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { type JsonObject, objectAt } from "../../base/json-object.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { version } from "../../base/version.ts";
 import { parseFile } from "../../config/edit/editor.ts";
 import { hashOf } from "../../config/file-text.ts";
-import { programsOnPath, realOf } from "../../config/locations.ts";
+import { configFileName, programsOnPath, realOf } from "../../config/locations.ts";
 import { type FoundFile, findServers } from "../../setup/agents/find-servers.ts";
 import { Journal, type JournalEntry } from "../../setup/agents/journal.ts";
 import { agents, agentsHere } from "../../setup/agents/supported/agents.ts";
@@ -46,7 +47,7 @@ async function look(agent: Agent, scene: CheckContext): Promise<Looked> {
   const isWired = plugin !== undefined || files.some(({ own }) => own.length > 0);
   const entries = await Promise.all(files.flatMap((file) => entryFindings(file, scene)));
   const twice = startedTwice(agent, files, plugin);
-  const findings = [...unreadable, ...entries, ...twice, ...ownServers(agent, files, isWired)];
+  const findings = [...unreadable, ...entries, ...twice, ...ownServers(agent, files, isWired, scene)];
   return { agent, isHere: files.length > 0, isWired, findings };
 }
 
@@ -96,20 +97,29 @@ function isOff(entry: JsonObject): boolean {
 }
 
 /** Reports servers that `init` would import. */
-function ownServers({ name, title }: Agent, files: FoundFile[], isWired: boolean): Finding[] {
-  const having = files.filter((file) => serversOf(file).length > 0);
+function ownServers({ name, title }: Agent, files: FoundFile[], isWired: boolean, scene: CheckContext): Finding[] {
+  // Several agents read the same file of a project. Only those of this machine load its servers.
+  const isHere = isWired || agentsHere(scene).some((agent) => agent.name === name);
+  const having = files.filter((found) => serversOf(found).length > 0 && (isHere || found.file.folder === undefined));
   const names = [...new Set(having.flatMap(serversOf))];
   if (names.length === 0) {
     const isAbsent = files.length > 0 && !isWired;
     return isAbsent ? [ok(`host.${name}`, `${title} has neither claudikins nor other MCP servers`)] : [];
   }
-  const project = having.some(({ file }) => file.folder !== undefined) ? " --project" : "";
-  const init = `claudikins init --host ${name} --apply${project}`;
+  const init = `claudikins init --host ${name} --apply${projectFlags(having, scene)}`;
   const [servers, list] = [counted(names.length, "server"), names.join(", ")];
   if (isWired) {
     return [warning(`host.${name}.servers`, `${title} loads ${servers} in addition to claudikins: ${list}`, init)];
   }
   return [warning(`host.${name}`, `${title} does not use claudikins, but has ${servers} of its own: ${list}`, init)];
+}
+
+/** Servers of a project stay with it, in a config that its people share. */
+function projectFlags(having: FoundFile[], { app }: CheckContext): string {
+  const folder = having.find(({ file }) => file.folder !== undefined)?.file.folder;
+  if (folder === undefined) return "";
+  if (app?.config.origin.kind === "project") return " --project";
+  return ` --project --config ${shellWord(join(folder, configFileName))}`;
 }
 
 function serversOf({ servers }: FoundFile): string[] {
@@ -124,9 +134,8 @@ function noneWired(looked: Looked[], scene: CheckContext): Finding[] {
     const text = "No agent on this machine uses claudikins";
     return [warning("hosts.none", text, `claudikins init --host ${first.name} --apply`)];
   }
-  const repair =
-    "Install an agent, such as Claude Code, and run: claudikins init. To connect any other program that speaks MCP, let it start: claudikins serve";
-  return [warning("hosts.none", "No agent was found on this machine", repair)];
+  const text = "No agent was found on this machine. Any program that speaks MCP can start: claudikins serve";
+  return [ok("hosts.none", text)];
 }
 
 function journalFindings({ env }: CheckContext): Finding[] {
@@ -138,11 +147,9 @@ function journalFindings({ env }: CheckContext): Finding[] {
   }
   if (changes.length === 0) return [];
   const left = changes.filter(({ path, before }) => hashAt(path) === before);
-  if (left.length > 0) {
-    const [{ host = claudikinsName, file = "" } = {}] = left;
-    const text = `claudikins init recorded a change that is not in the file, because init was interrupted or the change was undone by hand: ${file}`;
-    return [warning("hosts.journal", text, `claudikins restore --host ${host}`)];
-  }
+  const [first] = left;
+  // The agent's own finding says what to do about it.
+  if (first) return [ok("hosts.journal", `A change of init was interrupted, or undone by hand: ${first.file}`)];
   const files = counted(new Set(changes.map(({ path }) => path)).size, "file");
   return [
     ok("hosts.journal", `The originals of ${files} that init changed are kept: claudikins restore brings them back`),

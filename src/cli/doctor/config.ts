@@ -16,8 +16,8 @@ export function configFindings(scene: CheckContext): Finding[] {
   if (!app) return [failure("config.file", configError)];
   const { config } = app;
   if (config.origin.kind === "demo") {
-    const text = "There is no config file: claudikins uses its built-in demo server";
-    return [warning("config.file", text, "claudikins init")];
+    const text = "There is no config file yet: claudikins uses its built-in demo server. To make one: claudikins init";
+    return [ok("config.file", text)];
   }
   const { file, kind } = config.origin;
   return [

@@ -77,11 +77,7 @@ function running(status: Status): Finding {
     );
   }
   if (config !== null && !existsSync(config)) {
-    return warning(
-      id,
-      `A daemon is running for a config that no longer exists: ${config} (process ${pid})`,
-      "claudikins daemon stop --all",
-    );
+    return warning(id, `A daemon is running for a config that no longer exists: ${config} (process ${pid})`, stop);
   }
   return ok(id, `A daemon is running for ${of}: process ${pid}, ${calls.done} calls done, ${calls.running} running`);
 }

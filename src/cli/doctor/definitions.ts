@@ -21,7 +21,8 @@ export function definitionFindings({ config }: CheckParts, { env, serverFolder: 
       warning(
         `definitions.${server}.${tool}`,
         `The definition of ${toolId(server, tool)} ${suspicions.join(", ")}. This may be harmless`,
-        `Read it: claudikins search ${shellWord(toolId(server, tool))} --detail full`,
+        undefined,
+        { details: [`Read it: claudikins search ${shellWord(toolId(server, tool))} --detail full`] },
       ),
     ),
   ];

@@ -8,7 +8,7 @@ import { definitionFindings } from "./definitions.ts";
 import { doorFindings } from "./doors.ts";
 import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
-import { folderFindings } from "./folders.ts";
+import { folderFindings, hasLinkedFolder } from "./folders.ts";
 import { peopleFindings } from "./people.ts";
 import { registryFindings } from "./registry.ts";
 import { ruleFindings } from "./rules.ts";
@@ -65,12 +65,14 @@ export async function diagnose(scene: CheckContext): Promise<Finding[]> {
   return withOwnIds(areas.flatMap((area) => found.flat().filter((finding) => finding.area === area)));
 }
 
-async function tried(area: Area, { signal }: CheckContext, check: () => CheckResult): Promise<Finding[]> {
+async function tried(area: Area, { signal, app }: CheckContext, check: () => CheckResult): Promise<Finding[]> {
   try {
     return await check();
   } catch (thrown) {
-    if (signal.aborted) return [];
     const { code } = toClaudikinsError(thrown);
+    // The check of the folders reports a link.
+    const isKnown = code === "FILE_NOT_WRITABLE" && app && hasLinkedFolder(app);
+    if (signal.aborted || isKnown) return [];
     return [findingsOf(area).problem(`${area}.check`, `This check failed: ${messageOf(thrown)}`, code, undefined)];
   }
 }

@@ -47,7 +47,7 @@ async function tooOldFor(env: Environment): Promise<Finding[]> {
 async function onPath({ env, signal }: CheckContext): Promise<Finding[]> {
   const [first, ...others] = programsOnPath(claudikinsName, env);
   if (first === undefined) {
-    const why = "agents' project files, skills and shells cannot find it";
+    const why = "agents' project files, skills, generated files and shells cannot find it";
     return [warning("executable.path", `claudikins is not on the PATH: ${why}`, intoPath())];
   }
   const versions = await Promise.all([first, ...others].map((path) => otherVersion(path, env, signal)));

@@ -79,13 +79,14 @@ export function findingsOf(area: Area) {
     const details = lines.map((line) => line.trim());
     return { id, area, state, message, ...(details.length > 0 ? { details } : {}), ...more };
   }
-  function problem(id: string, text: string, code: ErrorCode, repair: string | undefined): Finding {
-    return make("problem", id, text, { ...(repair === undefined ? {} : { repair }), code });
+  function problem(id: string, text: string, code: ErrorCode, repair: string | undefined, more: More = {}): Finding {
+    return make("problem", id, text, { ...(repair === undefined ? {} : { repair }), code, ...more });
   }
   return {
     ok: (id: string, text: string, more: More = {}) => make("ok", id, text, more),
-    warning: (id: string, text: string, repair: string, more: More = {}) =>
-      make("warning", id, text, { repair, ...more }),
+    /** Without a repair, the details say what to look at. */
+    warning: (id: string, text: string, repair: string | undefined, more: More = {}) =>
+      make("warning", id, text, { ...(repair === undefined ? {} : { repair }), ...more }),
     problem,
     /** A problem with the message, code and hint of an error. */
     failure(id: string, thrown: unknown): Finding {

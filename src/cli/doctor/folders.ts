@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { systemCodeOf } from "../../base/errors.ts";
 import { namesIn } from "../../base/files.ts";
 import { linkOnTheWay } from "../../base/guarded-folders.ts";
-import { inShell, shellWord } from "../../base/shell-word.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { megabyte } from "../../base/units.ts";
 import { sharedWorkspace, userDataFolder } from "../../config/locations.ts";
 import { minFreeBytes } from "../limits.ts";
@@ -22,6 +22,12 @@ export function folderFindings({ config }: CheckParts, { env }: CheckContext): F
     ...sharedFindings(sharedWorkspace(config.origin, env), workspace),
     ...spaceFindings(freeBytes(workspace), workspace),
   ];
+}
+
+/** Whether a link is on the way to the registry or the workspace. */
+export function hasLinkedFolder({ config: { folders } }: CheckParts): boolean {
+  const { bases } = folders;
+  return (["registry", "workspace"] as const).some((name) => linkOnTheWay(folders[name], bases[name]) !== undefined);
 }
 
 /** Checks one folder. Links below `base` are a problem. */
@@ -89,5 +95,5 @@ function freeBytes(path: string): number | undefined {
 export function spaceFindings(free: number | undefined, path: string): Finding[] {
   if (free === undefined || free >= minFreeBytes) return [];
   const text = `The workspace's disk has only ${Math.floor(free / megabyte)} MB left: ${path}`;
-  return [warning("folder.space", text, inShell(`df -h ${shellWord(nearest(path))}`, "Get-PSDrive"))];
+  return [warning("folder.space", text, 'Free some space there, or set "workspace" in the config to another disk.')];
 }

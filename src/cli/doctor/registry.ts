@@ -3,19 +3,21 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { stringsIn } from "../../base/json-object.ts";
-import { inShell, shellWord } from "../../base/shell-word.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import type { ServerConfig } from "../../config/load.ts";
 import { programsOnPath, userDataFolder } from "../../config/locations.ts";
+import { outerServers } from "../../config/saved-programs.ts";
 import { claudikinsName } from "../../setup/agents/supported/claudikins-entry.ts";
 import { inRegistry } from "../../tools/catalog/registries.ts";
 import { indexFileName, type RegistryServer } from "../../tools/model.ts";
 import { originOf } from "../../tools/origin.ts";
 import { bridgeDifferences } from "../../tools/registry/bridge.ts";
 import { differencesOf, globalsDifference, notExecutable } from "../../tools/registry/store.ts";
-import { ownProgram, versionOf } from "./executable.ts";
+import { lateFilesMs } from "../limits.ts";
+import { versionOf } from "./executable.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
-const { ok, warning, problem, failure } = findingsOf("registry");
+const { ok, warning, problem } = findingsOf("registry");
 
 const gen = "claudikins gen";
 
@@ -28,25 +30,33 @@ export async function registryFindings(
   const { catalog, config } = app;
   const { indexProblem } = catalog;
   const folder = config.folders.registry;
-  if (indexProblem) return [failure("registry.index", indexProblem)];
+  if (indexProblem) return [problem("registry.index", indexProblem.message, indexProblem.code, gen)];
   if (!existsSync(join(folder, indexFileName))) {
-    if (![...config.servers.values()].some((server) => isAskable(server, failed))) return [];
-    return [warning("registry.index", "No tools are known yet: the first search fetches them from the servers", gen)];
+    if (!outerServers(config).some((server) => isAskable(server, failed))) return [];
+    return [ok("registry.index", "No tools are known yet: the first search fetches them from the servers")];
   }
   const servers = app.catalog.index.servers.filter(({ name }) => config.servers.has(name));
   const ours = inRegistry(config, folder, servers);
   const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+  const files = () => {
+    // The check of the servers took its time, in which the daemon may have written what it learned from calls.
+    catalog.observer.settle();
+    const known = ours.filter(({ name }) => catalog.find(name));
+    return fileFindings(folder, known, inRegistry(config, folder, catalog.index.servers));
+  };
+  let wrong = files();
+  if (wrong.length > 0) {
+    // It writes one file after the other.
+    await Bun.sleep(lateFilesMs);
+    wrong = files();
+  }
   return [
     ok("registry.index", `${counted(tools, "tool")} of ${counted(servers.length, "server")}: ${folder}`),
     ...serverFindings(app, servers, failed),
-    ...fileFindings(
-      folder,
-      ours.filter(({ name }) => app.catalog.find(name)),
-      inRegistry(config, folder, catalog.index.servers),
-    ),
+    ...wrong,
     ...rightsFindings(folder, ours),
     ...commandFindings(folder, scene),
-    await runtimeFinding(scene),
+    ...(await runtimeFindings(scene)),
   ];
 }
 
@@ -59,9 +69,14 @@ function serverFindings(app: CheckParts, servers: RegistryServer[], failed: Read
   const { config, catalog } = app;
   const { index } = catalog;
   const canBeAsked = (name: string) => isAskable(config.servers.get(name)!, failed);
-  const missing = catalog.missingServers().filter((name) => catalog.freshness(name) === "unknown" && canBeAsked(name));
+  const outer = new Set(outerServers(config).map(({ name }) => name));
+  const missing = catalog
+    .missingServers()
+    .filter((name) => outer.has(name) && catalog.freshness(name) === "unknown" && canBeAsked(name));
   const stored = servers.map(({ name }) => name);
-  const outdated = stored.filter((name) => catalog.freshness(name) === "outdated" && canBeAsked(name));
+  const outdated = stored.filter(
+    (name) => outer.has(name) && catalog.freshness(name) === "outdated" && canBeAsked(name),
+  );
   const gone = index.servers.map(({ name }) => name).filter((name) => !config.servers.has(name));
   return [
     ...named("registry.missing", missing, "The registry does not have the tools of", genOf(missing)),
@@ -102,7 +117,7 @@ function rightsFindings(folder: string, servers: RegistryServer[]): Finding[] {
   const [first, ...others] = notExecutable(folder, servers).map((path) => relative(folder, path));
   if (first === undefined) return [];
   const more = others.length > 0 ? ` and ${others.length} more` : "";
-  return [warning("registry.executable", `Generated programs are not executable: ${first}${more}`, "claudikins setup")];
+  return [warning("registry.executable", `Generated programs are not executable: ${first}${more}`, gen)];
 }
 
 /** Checks the recorded command that generated files start if claudikins is not on the PATH. */
@@ -122,7 +137,7 @@ function commandFindings(folder: string, { env }: CheckContext): Finding[] {
 const firstNodes = ["22.18.0", "23.6.0"];
 
 /** Generated files run with Bun, a recent Node.js, or claudikins itself, which contains Bun. */
-async function runtimeFinding({ env, signal }: CheckContext): Promise<Finding> {
+async function runtimeFindings({ env, signal }: CheckContext): Promise<Finding[]> {
   const id = "registry.runtime";
   const programs = ["bun", "node"].flatMap((name) => {
     const [path] = programsOnPath(name, env);
@@ -133,14 +148,11 @@ async function runtimeFinding({ env, signal }: CheckContext): Promise<Finding> {
   );
   const fit = found.filter(({ name, version }) => name === "bun" || stripsTypes(version));
   const text = (each: typeof found) => each.map(({ name, version }) => `${name} ${version}`).join(" and ");
-  if (fit.length > 0) return ok(id, `Generated files run with ${text(fit)}`);
+  if (fit.length > 0) return [ok(id, `Generated files run with ${text(fit)}`)];
   const [own] = programsOnPath(claudikinsName, env);
-  if (found.length === 0 && own !== undefined) return ok(id, `Generated files run with claudikins itself: ${own}`);
-  const old = found.length > 0 ? `, and ${text(found)} is too old` : "";
-  const program = shellWord(ownProgram);
-  const withOwn = inShell(`BUN_BE_BUN=1 ${program} FILE`, `$env:BUN_BE_BUN=1; & ${program} FILE`);
-  const repair = Bun.isStandaloneExecutable ? withOwn : "npm install -g bun";
-  return warning(id, `Bun, which runs generated files, is not on the PATH${old}`, repair);
+  const old = found.length > 0 ? `, because ${text(found)} is too old for them` : "";
+  // A claudikins that is not on the PATH is another finding.
+  return own === undefined ? [] : [ok(id, `Generated files run with claudikins itself${old}: ${own}`)];
 }
 
 export function stripsTypes(version: string): boolean {

@@ -47,7 +47,10 @@ function findingOf(standing: ServerAuthStatus): Finding[] {
 
 function damaged(file: string): Finding {
   const text = `The sign-ins file is damaged, so you are signed out of every server: ${file}`;
-  return problem("sign-ins.file", text, "AUTH_REQUIRED", "claudikins auth login");
+  const repair = `mv ${shellWord(file)} ${shellWord(`${file}.damaged`)}`;
+  return problem("sign-ins.file", text, "AUTH_REQUIRED", repair, {
+    details: ["Then sign in again: claudikins auth login"],
+  });
 }
 
 function locked(why: string, areFiles: boolean): Finding {

@@ -49,9 +49,10 @@ function loadedTwice({ kind, scope, path, hosts }: AgentFile & { scope: SkillSco
   return readers.flatMap((agent) => {
     const plugin = agent.plugin?.(scene);
     if (!plugin) return [];
+    const id = `skill.${agent.name}.twice`;
     const text = `${agent.title} loads the skill twice: from its ${plugin.kind}, and from ${path}`;
-    const isNeeded =
-      others.length > 0 ? `, unless ${others.map(({ title }) => title).join(" and ")} should have it` : "";
-    return [warning(`skill.${agent.name}.twice`, text, `claudikins skill remove --host ${agent.name}${isNeeded}`)];
+    // Without the file, the others would not have the skill.
+    if (others.length > 0) return [ok(id, `${text}, which ${others.map(({ title }) => title).join(" and ")} can read`)];
+    return [warning(id, text, `claudikins skill remove --host ${agent.name}`)];
   });
 }

@@ -37,5 +37,6 @@ function faultOf(token: StoredToken, doors: readonly string[]): Finding[] {
   }
   if (left > tokenEndsSoonMs) return [];
   const flags = door === undefined ? "" : ` --door ${door}`;
-  return find(`of serve --http expires in ${waitText(left)}`, `claudikins tokens add${flags}`);
+  const renew = `Make another one with "claudikins tokens add${flags}", give it to the agent, and then: ${revoke}`;
+  return find(`of serve --http expires in ${waitText(left)}`, renew);
 }

@@ -23,7 +23,9 @@ export async function moveSecrets(
   if (secrets.length === 0 || wish === "keep" || !(await wants(secrets, wish, context))) return;
   const { io, isDry } = context;
   const names = await namesFor(secrets, io.env);
-  for (const [secret, name] of names) if (isDry || (await keepSecret(name, secret.value, context))) refer(secret, name);
+  const kept: [PlainSecret, string][] = [];
+  for (const each of names) if (isDry || (await keepSecret(each[1], each[0].value, context))) kept.push(each);
+  refer(kept);
   for (const start of ofUser) {
     start.plan = await planSwitch(start.plan.inventory, { env: io.env, named: context.named });
   }

@@ -8,17 +8,25 @@ import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
 import { People, SignOut } from "./people.tsx";
 import { Programs, programKey } from "./programs.tsx";
+import { RulesView } from "./rules.tsx";
 import { SavingsView } from "./savings.tsx";
 import { ScheduleTrouble, troubled } from "./schedules.tsx";
 import { Servers } from "./servers.tsx";
 import { Key, Text } from "./text.tsx";
 
-const views = { now: "Now", servers: "Servers", programs: "Programs", savings: "Savings", people: "People" } as const;
+const views = {
+  now: "Now",
+  servers: "Servers",
+  programs: "Programs",
+  savings: "Savings",
+  rules: "Rules",
+  people: "People",
+} as const;
 type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
-  if (!viewer) return ["now", "servers", "programs", "savings"];
+  if (!viewer) return ["now", "servers", "programs", "savings", "rules"];
   return viewer.people ? ["now", "people"] : ["now"];
 }
 
@@ -96,6 +104,7 @@ export function App() {
           {view === "servers" && <Servers state={state} />}
           {view === "programs" && <Programs state={state} wanted={program} onChoose={setProgram} />}
           {view === "savings" && <SavingsView savings={state.savings} />}
+          {view === "rules" && <RulesView mark={state.rulesMark} />}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
         </fieldset>
       </main>

@@ -20,7 +20,7 @@ export async function pageOf(record: ExecutionRecord): Promise<string> {
     "form-action 'none'",
   ].join("; ");
   return documentOf({
-    title: `${title} · claudikins trace`,
+    title: `${title} · claudikins execution`,
     head: `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>`,
     body: `${body}\n<script>${script}</script>`,
   });

@@ -12,9 +12,8 @@ export interface PlainSecret {
   at: readonly [string, ...(string | number)[]];
   /** The name of the variable, the header, the option, or the part of an address. */
   key: string;
-  /** The text around the secret, such as `Bearer `. */
-  before: string;
-  after: string;
+  /** Where it begins in the text, which may have `Bearer ` before it. */
+  start: number;
   value: string;
 }
 
@@ -39,17 +38,17 @@ function secretsIn(server: MergedServer): PlainSecret[] {
     ...["url", "serverUrl", "httpUrl"].map((key): [PlainSecret["at"], string, unknown] => [[key], key, entry[key]]),
   ];
   return found.flatMap(([at, name, text]) => {
-    if (typeof text !== "string" || reference.test(text)) return [];
-    const secret = secretOf(name, text);
-    return secret ? [{ server, at, ...secret }] : [];
+    if (typeof text !== "string") return [];
+    return secretsOf(name, text).map((secret) => ({ server, at, ...secret }));
   });
 }
 
-type Part = Pick<PlainSecret, "key" | "before" | "after" | "value">;
+type Part = Pick<PlainSecret, "key" | "start" | "value">;
 
-/** The secret in one text: an address with a secret, `NAME=value` or `Name: value` with the name of one, or all of it. */
-function secretOf(name: string, text: string): Part | undefined {
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return secretOfAddress(name, text);
+/** The secrets in one text: those of an address, the value of `NAME=value` or `Name: value` with the name of one, or all of it. */
+function secretsOf(name: string, text: string): Part[] {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return secretsOfAddress(name, text);
+  if (reference.test(text)) return [];
   const [, inner = name, before = "", value = text] =
     /^(?=-{0,2}([\w-]+))(-{0,2}[\w-]+(?:=|: ?))(.+)$/s.exec(text) ?? [];
   const part =
@@ -58,8 +57,8 @@ function secretOf(name: string, text: string): Part | undefined {
       : { key: inner, before, value };
   const { scheme, value: secret } = withoutScheme(part.value);
   return looksSecret(part.key, secret)
-    ? { key: part.key, before: part.before + scheme, after: "", value: secret }
-    : undefined;
+    ? [{ key: part.key, start: part.before.length + scheme.length, value: secret }]
+    : [];
 }
 
 function withoutScheme(text: string): { scheme: string; value: string } {
@@ -67,24 +66,25 @@ function withoutScheme(text: string): { scheme: string; value: string } {
   return { scheme, value };
 }
 
-/** The password, a parameter with the name of a secret, or a part of the path that looks like one. The first one counts. */
-function secretOfAddress(name: string, text: string): Part | undefined {
-  const part = (key: string, start: number, value: string) => ({
+/** The password, the parameters with the name of a secret, and the parts of the path that look like one. */
+function secretsOfAddress(name: string, text: string): Part[] {
+  const named = (key: string) => [name, key].filter(Boolean).join("_");
+  const [, before = "", password = ""] = /^([a-z][a-z\d+.-]*:\/\/[^/?#@:]*:)([^/?#@]+)@/i.exec(text) ?? [];
+  const parameters = [...text.matchAll(/[?&]([^=&#]+)=([^&#]+)/g)].map(({ 1: key = "", 2: value = "", index }) => ({
     key,
-    before: text.slice(0, start),
-    after: text.slice(start + value.length),
+    start: index + key.length + 2,
     value,
-  });
-  const [, start = "", password = ""] = /^([a-z][a-z\d+.-]*:\/\/[^/?#@:]*:)([^/?#@]+)@/i.exec(text) ?? [];
-  if (password !== "") return part([name, "password"].filter(Boolean).join("_"), start.length, password);
-  for (const { 1: key = "", 2: value = "", index } of text.matchAll(/[?&]([^=&#]+)=([^&#]+)/g)) {
-    if (looksSecret(key, value)) return part(key, index + key.length + 2, value);
-  }
-  for (const { 1: value = "", index } of text.matchAll(/(?<=[^/:])\/([^/?#]+)/g)) {
-    if (looksSecret("", value) || looksLikeToken(value))
-      return part([name, "token"].filter(Boolean).join("_"), index + 1, value);
-  }
-  return undefined;
+  }));
+  const path = [...text.matchAll(/(?<=^[^?#]*[^/:?#])\/([^/?#]+)/g)].map(({ 1: value = "", index }) => ({
+    key: named("token"),
+    start: index + 1,
+    value,
+  }));
+  return [
+    ...(password === "" ? [] : [{ key: named("password"), start: before.length, value: password }]),
+    ...parameters.filter(({ key, value }) => looksSecret(key, value)),
+    ...path.filter(({ value }) => looksSecret("", value) || looksLikeToken(value)),
+  ].filter(({ value }) => !reference.test(value));
 }
 
 const reference = /\$\{|\{env:|^\$[A-Z_]+$/;
@@ -124,11 +124,19 @@ function* possibleNames({ server, at, key }: NamedSecret): Generator<string> {
   for (let number = 2; ; number++) yield `${base}_${number}`;
 }
 
-/** Replaces the secret in its entry. */
-export function refer({ server, at: [place, key], before, after }: PlainSecret, name: string): void {
-  const text = `${before}\${secret:${name}}${after}`;
-  const whole = server.entry[place];
-  const changed =
-    key === undefined ? text : Array.isArray(whole) ? whole.with(Number(key), text) : { ...Object(whole), [key]: text };
-  server.entry = { ...server.entry, [place]: changed };
+/** Replaces the secrets in their entries by references to these names. */
+export function refer(names: Iterable<readonly [PlainSecret, name: string]>): void {
+  // From the end, because a text may have several.
+  const fromEnd = [...names].sort(([one], [other]) => other.start - one.start);
+  for (const [secret, name] of fromEnd) {
+    const { server, start, value } = secret;
+    const [place, key] = secret.at;
+    const whole = server.entry[place];
+    const before = String(key === undefined ? whole : Object(whole)[key]);
+    const text = `${before.slice(0, start)}\${secret:${name}}${before.slice(start + value.length)}`;
+    const isList = Array.isArray(whole);
+    const changed =
+      key === undefined ? text : isList ? whole.with(Number(key), text) : { ...Object(whole), [key]: text };
+    server.entry = { ...server.entry, [place]: changed };
+  }
 }

@@ -10,7 +10,8 @@ import {
   type PortableEntry,
   type WhichConfig,
 } from "../../config/config-file.ts";
-import { parseJson, setMember } from "../../config/edit/json.ts";
+import { parseJson, removeMembers, setMember } from "../../config/edit/json.ts";
+import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import type { ConfirmMode } from "../../config/policy.ts";
 import { allowingLine, confirmationOf } from "../../policy/decision.ts";
@@ -20,7 +21,10 @@ import { isTrustedFile, saveConfig, untrustedText } from "../trust/trust-config.
 import { checkOn, entryIn, type Switch, switchedOff, switchedOn } from "./switches.ts";
 
 /** A tool of a server. With `access`, the tool may be a pattern. */
-export type PolicyChange = Required<Switch> & ({ access: "allowed" | "denied" } | { confirm: ConfirmMode });
+export type PolicyChange = Required<Switch> & ({ access: "allowed" | "denied" } | { confirm: WantedMode });
+
+/** `default` removes what the entry of the server says. */
+type WantedMode = ConfirmMode | "default";
 
 export interface PolicyChangeOptions {
   /** The user vouches for the file, trusted or not. */
@@ -42,9 +46,7 @@ export async function changePolicy(
   const configFile = openConfigFile(which);
   const { text, entries } = configFile;
   const { env } = which;
-  if (!isAnswered && !(await isTrustedFile(configFile, env))) {
-    throw new ClaudikinsError("CONFIG_NOT_TRUSTED", untrustedText(configFile));
-  }
+  await requireTrusted(configFile, env, isAnswered);
   if (!entries.has(change.server)) throw noSuchServer(change.server, configFile);
   const before = await configAsText(configFile, text, env, (server) => server === change.server);
   const edited = editedText(change, configFile, before);
@@ -52,6 +54,12 @@ export async function changePolicy(
   check(change, await configAsText(configFile, edited, env));
   await saveConfig(configFile, edited, env, { place });
   return true;
+}
+
+/** Throws CONFIG_NOT_TRUSTED, unless the user vouches for the file. */
+export async function requireTrusted(configFile: ConfigFile, env: Environment, isAnswered: boolean): Promise<void> {
+  if (isAnswered || (await isTrustedFile(configFile, env))) return;
+  throw new ClaudikinsError("CONFIG_NOT_TRUSTED", untrustedText(configFile));
 }
 
 function editedText(change: PolicyChange, configFile: ConfigFile, before: Config): string {
@@ -62,12 +70,13 @@ function editedText(change: PolicyChange, configFile: ConfigFile, before: Config
       ? switchedOff(change, configFile, text, entry)
       : switchedOn(change, configFile, text, entry);
   }
+  if (change.confirm === "default") return unconfirmed(change, configFile, entry);
   return modeOf(change, before) === change.confirm ? text : confirmed(change, configFile, entry);
 }
 
 /** The text in which `confirm` of the server has the mode for the tool. */
 function confirmed(
-  { server, tool, confirm }: PolicyChange & { confirm: ConfirmMode },
+  { server, tool, confirm }: PolicyChange & { confirm: WantedMode },
   { file, text }: ConfigFile,
   entry: PortableEntry,
 ): string {
@@ -85,13 +94,25 @@ function confirmed(
   );
 }
 
+/** The text in which `confirm` of the server says nothing about the tool. */
+function unconfirmed({ server, tool }: Required<Switch>, { file, text }: ConfigFile, entry: PortableEntry): string {
+  const path = ["mcpServers", server];
+  const { confirm: own } = entry;
+  const isAll = typeof own === "string" && tool === "*";
+  if (!isObject(own)) return isAll ? removeMembers(text, path, ["confirm"], file) : text;
+  const keys = [tool, toolId(server, tool)].filter((key) => Object.hasOwn(own, key));
+  if (keys.length === 0) return text;
+  const isEmpty = keys.length === Object.keys(own).length;
+  return isEmpty ? removeMembers(text, path, ["confirm"], file) : removeMembers(text, [...path, "confirm"], keys, file);
+}
+
 function check(change: PolicyChange, config: Config): void {
   const { server, tool } = change;
   if ("access" in change) {
     if (change.access === "allowed") checkOn(change, config);
     return;
   }
-  if (modeOf(change, config) === change.confirm) return;
+  if (change.confirm === "default" || modeOf(change, config) === change.confirm) return;
   const { policy } = config.servers.get(server) ?? {};
   const found = policy && confirmationOf(policy, tool);
   throw new ClaudikinsError(

@@ -46,7 +46,10 @@ export function checkKnown({ server, tool }: Switch, { folders, servers }: Confi
   const { policy, edits } = servers.get(server) ?? {};
   if (tool === undefined || (policy && denialOf(policy, tool) !== undefined)) return;
   const known = readIndex(folders.registry)?.servers.find(({ name }) => name === server)?.tools ?? [];
-  if (known.length === 0 || known.some((each) => matches(tool, ownNameOf(edits, each) ?? each.name))) return;
+  // A tool that is stored with an edit of an earlier config may have any name.
+  const isCalled = (own: string | undefined) => own === undefined || matches(tool, own);
+  if (known.length === 0) return;
+  if (known.some((each) => isCalled(each.edit === undefined ? each.name : ownNameOf(edits, each)))) return;
   const ids = known.map(({ name }) => toolId(server, name));
   throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
     hint: didYouMean(toolId(server, tool), ids) ?? `To see its tools: claudikins list tools ${server}`,

@@ -207,11 +207,11 @@ export abstract class StoredTools {
     return freshness === "unknown" || freshness === "outdated";
   }
 
-  /** Whether an outdated server lacks tools that the config edits: they may have been left out. */
-  protected lacksEdited(server: string): boolean {
+  /** Whether tools of an outdated server are stored with other edits than the config's: they would have wrong names, or may have been left out. */
+  protected hasOtherEdits(server: string): boolean {
     const edits = this.config.servers.get(server)?.edits?.tools ?? [];
-    const stored = this.shared.store.find(server)?.tools ?? [];
-    return edits.some(({ mark }) => !stored.some(({ edit }) => edit === mark));
+    const stored = this.shared.store.find(server)?.tools.flatMap(({ edit }) => edit ?? []) ?? [];
+    return new Set(edits.map(({ mark }) => mark)).symmetricDifference(new Set(stored)).size > 0;
   }
 
   /** Whether all tools that the config allows are stored. */

@@ -142,7 +142,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   /**
    * Asks all servers that are not known, and waits until servers that announced a change have been listed again. A slow or broken
    * server is waited for at most 10 s after it was asked. Returns why servers are still not known, by name.
-   * Outdated servers that have all edited and all accepted tools are asked in the background, or with `waitForOutdated` like the others. With `only`, the
+   * Outdated servers whose tools have the config's edits, and all accepted tools, are asked in the background, or with `waitForOutdated` like the others. With `only`, the
    * others are left alone. Saved programs are always waited for: their server is in this process.
    */
   async listMissing(
@@ -154,7 +154,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     const canWait = (server: string) =>
       this.freshness(server) === "outdated" &&
       !isSaved(server) &&
-      !this.lacksEdited(server) &&
+      !this.hasOtherEdits(server) &&
       !this.isReviewed(server);
     const later = waitForOutdated ? [] : missing.filter(canWait);
     // After the answer, which does not wait for processes to start either.

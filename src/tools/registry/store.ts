@@ -140,7 +140,10 @@ export function rewriteTools(folder: string, server: RegistryServer, names: read
 }
 
 function writeGenerated(path: string, text: string): ReturnType<typeof writeWhenChanged> {
-  return writeWhenChanged(path, text, isGenerated, isProgramText(text) ? 0o777 : 0o666);
+  const isProgram = isProgramText(text);
+  const result = writeWhenChanged(path, text, isGenerated, isProgram ? 0o777 : 0o666);
+  if (isProgram && result === "unchanged" && !isExecutable(path)) makeExecutable(path);
+  return result;
 }
 
 /** Removes the generated files of a server that is no longer configured. */
@@ -226,10 +229,13 @@ export function removeAbandoned(folder: string): void {
 
 /** The paths of generated programs that have lost their executable bit, for example in an archive; none on Windows. */
 export function notExecutable(folder: string, servers: readonly RegistryServer[]): string[] {
-  if (process.platform === "win32") return [];
   return servers
     .flatMap((server) => generatedFiles(folder, server))
-    .filter((path) => ((statsOf(path)?.mode ?? 0o100) & 0o100) === 0 && isProgramText(readIfThere(path) ?? ""));
+    .filter((path) => !isExecutable(path) && isProgramText(readIfThere(path) ?? ""));
+}
+
+function isExecutable(path: string): boolean {
+  return process.platform === "win32" || ((statsOf(path)?.mode ?? 0o100) & 0o100) !== 0;
 }
 
 /** Makes the file executable for everyone who can read it. */

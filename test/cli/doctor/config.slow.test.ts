@@ -19,7 +19,8 @@ describe("the executable", () => {
     expect(none.of("executable.version")?.message).toStartWith(`claudikins ${version}, from source (Bun `);
     expect(none.of("executable.path")).toEqual({
       state: "warning",
-      message: "claudikins is not on the PATH: agents' project files, skills and shells cannot find it",
+      message:
+        "claudikins is not on the PATH: agents' project files, skills, generated files and shells cannot find it",
       repair: `sh ${shellWord(join(root, "install.sh"))}`,
     });
 
@@ -111,7 +112,7 @@ describe("the config", () => {
       {
         state: "warning",
         message: `The token ${soon} (soon) of serve --http expires in 6 days`,
-        repair: "claudikins tokens add --door qa",
+        repair: `Make another one with "claudikins tokens add --door qa", give it to the agent, and then: claudikins tokens revoke ${soon}`,
       },
       {
         state: "warning",
@@ -138,9 +139,8 @@ describe("the config", () => {
     expect([exitCode, of("config.file")]).toEqual([
       0,
       {
-        state: "warning",
-        message: "There is no config file: claudikins uses its built-in demo server",
-        repair: "claudikins init",
+        state: "ok",
+        message: "There is no config file yet: claudikins uses its built-in demo server. To make one: claudikins init",
       },
     ]);
   });
@@ -271,7 +271,11 @@ describe("a folder", () => {
     expect(spaceFindings(undefined, "/w")).toEqual([]);
     expect(spaceFindings(200 * 1_048_576, "/w")).toEqual([]);
     expect(spaceFindings(5 * 1_048_576, "/w")).toMatchObject([
-      { state: "warning", message: "The workspace's disk has only 5 MB left: /w", repair: "df -h /" },
+      {
+        state: "warning",
+        message: "The workspace's disk has only 5 MB left: /w",
+        repair: 'Free some space there, or set "workspace" in the config to another disk.',
+      },
     ]);
   });
 });

@@ -76,7 +76,10 @@ describe("the daemon", () => {
       message: "A daemon is running for the demo: process 7, 3 calls done, 0 running",
     });
     status.config = at("gone.json");
-    expect((await look()).of("daemon.7")).toMatchObject({ state: "warning", repair: "claudikins daemon stop --all" });
+    expect((await look()).of("daemon.7")).toMatchObject({
+      state: "warning",
+      repair: "claudikins daemon stop --config FOLDER/gone.json",
+    });
     status.version = "0.0.1";
     expect((await look()).of("daemon.7")).toEqual({
       state: "warning",

@@ -162,6 +162,11 @@ describe("sign-ins", () => {
       repair: "chmod 600 FOLDER/.local/share/claudikins/credentials.json",
     });
     home.folder.write(".local/share/claudikins/credentials.json", "{");
-    expect((await doctor()).of("sign-ins.file")).toMatchObject({ state: "problem", repair: "claudikins auth login" });
+    expect((await doctor()).of("sign-ins.file")).toMatchObject({
+      state: "problem",
+      details: ["Then sign in again: claudikins auth login"],
+      repair:
+        "mv FOLDER/.local/share/claudikins/credentials.json FOLDER/.local/share/claudikins/credentials.json.damaged",
+    });
   });
 });

@@ -68,7 +68,7 @@ function Header({ record }: RecordProps) {
   return (
     <header>
       <div>
-        <p class="brand">claudikins trace</p>
+        <p class="brand">claudikins execution</p>
         <h1>
           {titleOf(record)} <span class={`badge ${ok ? "ok" : "failed"}`}>{outcomeWord(record)}</span>
         </h1>

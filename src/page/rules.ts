@@ -1,0 +1,214 @@
+/** What the config says about doors, rules, labels and edits of tools, as the page shows and changes it. The commands write it in the same way. */
+import type { App } from "../app/app.ts";
+import { ClaudikinsError, toClaudikinsError } from "../base/errors.ts";
+import { statsOf } from "../base/files.ts";
+import { isObject, type JsonObject, objectAt, stringsIn } from "../base/json-object.ts";
+import { type ConfigFile, openConfigFile, type WhichConfig } from "../config/config-file.ts";
+import { parseJson } from "../config/edit/json.ts";
+import type { Environment } from "../config/environment.ts";
+import { type Config, loadConfig } from "../config/load.ts";
+import { pathText } from "../config/policy.ts";
+import { agentsByDoor } from "../setup/agents/agent-doors.ts";
+import { changePolicy, requireTrusted } from "../setup/settings/change-policy.ts";
+import { addDoor, doorOf, doorsIn, removeDoors } from "../setup/settings/doors.ts";
+import { changeEdit } from "../setup/settings/edit-tool.ts";
+import { changeLabels } from "../setup/settings/labels.ts";
+import { type OwnTool, ownTool } from "../setup/settings/own-tool.ts";
+import { toolId } from "../tools/model.ts";
+import type { PageDoor, PageEdit, PageLabels, PageRule, PageRules } from "./contract.ts";
+import { type DoorBody, type EditBody, type LabelBody, RefusedRequest, type RuleBody } from "./guard.ts";
+
+interface RulesOptions {
+  app: App;
+  env: Environment;
+  /** Whether the user vouches for the config, trusted or not. */
+  isAnswered: boolean;
+}
+
+const place = "page";
+
+export class Rules {
+  readonly #options: RulesOptions;
+
+  constructor(options: RulesOptions) {
+    this.#options = options;
+  }
+
+  /** Changes when one of the files has changed. */
+  mark(): string {
+    const stamps = filesOf(this.#options.app.config).map((file) => {
+      const found = statsOf(file);
+      return `${found?.mtimeMs} ${found?.size}`;
+    });
+    return Bun.hash(stamps.join()).toString(36);
+  }
+
+  async read(): Promise<PageRules> {
+    const { config } = this.#options.app;
+    const files = filesOf(config).map((file) => openConfigFile(this.#which(file)));
+    return {
+      servers: [...config.servers.values()].flatMap(({ name, isSavedPrograms }) => (isSavedPrograms ? [] : [name])),
+      doors: await this.#doors(files[0]),
+      rules: files.flatMap(rulesIn),
+      labels: files.flatMap(labelsIn),
+      edits: files.flatMap(editsIn),
+      canChange: files.length > 0,
+    };
+  }
+
+  async addDoor({ name, ...parts }: DoorBody): Promise<void> {
+    const configFile = await this.#open();
+    await addDoor(name, doorOf(parts), configFile, this.#options.env, { place });
+  }
+
+  async removeDoor(name: string): Promise<void> {
+    await removeDoors([name], await this.#open(), this.#options.env, place);
+  }
+
+  async rule({ isNew, ...change }: RuleBody): Promise<void> {
+    const { isAnswered } = this.#options;
+    const which = this.#which(this.#fileOf(change.server));
+    // A pattern that is removed may fit no tool any more.
+    const tool = isNew ? (await this.#tool(change.server, change.tool)).tool : change.tool;
+    if ("confirm" in change && isNew && tool.includes("*")) {
+      throw new RefusedRequest(400, "Name one tool: this rule takes no pattern");
+    }
+    await changePolicy({ ...change, tool }, which, { isAnswered, place });
+  }
+
+  async label({ server, tool, labels }: LabelBody): Promise<void> {
+    const found = await this.#tool(server, tool, labels !== null);
+    await changeLabels(found, labels ?? undefined, this.#options.env, place);
+  }
+
+  async edit({ server, tool, name, description, reset }: EditBody): Promise<void> {
+    const found = await this.#tool(server, tool, !reset);
+    await changeEdit(found, { name, description, reset }, this.#options.env, place);
+  }
+
+  async #doors(configFile: ConfigFile | undefined): Promise<PageDoor[]> {
+    if (!configFile) return [];
+    const { app, env } = this.#options;
+    const { file } = configFile;
+    const users = await agentsByDoor({ env, cwd: app.cwd, platform: process.platform }, file);
+    return Promise.all(
+      Object.entries(doorsIn(configFile)).map(async ([name, entry]) => {
+        const tools = objectAt(entry, ["tools"]);
+        const shown = {
+          name,
+          agents: users.get(name) ?? [],
+          allow: stringsIn(tools["allow"]),
+          deny: stringsIn(tools["deny"]),
+          ask: Object.keys(objectAt(tools, ["confirm"])),
+        };
+        try {
+          // The whole config is in use here, so it needs no trust any more.
+          const { servers } = await loadConfig({ flag: file, door: name, trust: true, cwd: "/", env });
+          return { ...shown, servers: [...servers.keys()] };
+        } catch (error) {
+          return { ...shown, servers: [], problem: toClaudikinsError(error).message };
+        }
+      }),
+    );
+  }
+
+  /** A tool that stands in the config, or with `isNew` one that the server has. */
+  async #tool(server: string, tool: string, isNew = true): Promise<OwnTool> {
+    const which = this.#which(this.#fileOf(server));
+    const configFile = await this.#trusted(which);
+    return isNew ? ownTool(toolId(server, tool), which) : { server, tool, configFile, isUsable: true };
+  }
+
+  #open(): Promise<ConfigFile> {
+    const [file] = filesOf(this.#options.app.config);
+    return this.#trusted(this.#which(file));
+  }
+
+  async #trusted(which: WhichConfig): Promise<ConfigFile> {
+    const configFile = openConfigFile(which);
+    await requireTrusted(configFile, this.#options.env, this.#options.isAnswered);
+    return configFile;
+  }
+
+  /** The file with the server: the user's own, if a project's config has it from there. */
+  #fileOf(server: string): string | undefined {
+    const { config } = this.#options.app;
+    const [first, own] = filesOf(config);
+    return config.servers.get(server)?.own ? own : first;
+  }
+
+  #which(file: string | undefined): WhichConfig {
+    if (file === undefined) throw noFile();
+    return { flag: file, cwd: "/", env: this.#options.env };
+  }
+}
+
+/** The demo has no file to write to. */
+export function noFile(): ClaudikinsError {
+  return new ClaudikinsError("CONFIG_NOT_FOUND", "The demo has no config file to write to", {
+    hint: "Make a config with claudikins add or claudikins init.",
+  });
+}
+
+/** The file of the config, and the user's own if it is used beside it. */
+function filesOf({ origin, extended }: Config): string[] {
+  if (origin.kind === "demo") return [];
+  return extended ? [origin.file, extended.file] : [origin.file];
+}
+
+/** The rules of the entries, which the page can remove, and those of all servers. */
+function rulesIn(configFile: ConfigFile): PageRule[] {
+  const { entries, text, file } = configFile;
+  const common = objectAt(parseJson(text, file), ["policy"]);
+  const ofEntries = [...entries].flatMap(([server, entry]) =>
+    rulesOf(entry, ["mcpServers", server]).map((rule) => ({ ...rule, server })),
+  );
+  const conditions = stringsIn(common["rules"]).map((rule, index): PageRule => {
+    const effect = rule.trim().startsWith("deny") ? "deny" : "condition";
+    return { pattern: rule, effect, line: pathText(["policy", "rules", index]) };
+  });
+  return [...ofEntries, ...rulesOf(common, ["policy"]), ...conditions];
+}
+
+function rulesOf({ allow, deny, confirm }: JsonObject, path: string[]): PageRule[] {
+  const modes = typeof confirm === "string" ? { "*": confirm } : isObject(confirm) ? confirm : {};
+  const listed = (effect: "allow" | "deny", patterns: unknown) =>
+    stringsIn(patterns).map((pattern) => ({ pattern, effect, line: pathText([...path, effect]) }));
+  const asked = Object.entries(modes).map(([pattern, mode]) => ({
+    pattern,
+    effect: mode as PageRule["effect"],
+    line: pathText([...path, "confirm"]),
+  }));
+  return [...listed("allow", allow), ...listed("deny", deny), ...asked];
+}
+
+function labelsIn({ entries, text, file }: ConfigFile): PageLabels[] {
+  const common = objectAt(parseJson(text, file), ["policy"]);
+  return [
+    ...[...entries].flatMap(([server, { labels }]) => labelsOf(labels).map((each) => ({ ...each, server }))),
+    ...labelsOf(common["labels"]),
+  ];
+}
+
+function labelsOf(labels: unknown): PageLabels[] {
+  const all = Array.isArray(labels) ? { "*": labels } : isObject(labels) ? labels : {};
+  return Object.entries(all).map(([pattern, each]) => ({ pattern, labels: stringsIn(each) }));
+}
+
+/** Values of arguments may be secrets, so only their names are shown. */
+function editsIn({ entries, text, file }: ConfigFile): PageEdit[] {
+  return Object.entries(objectAt(parseJson(text, file), ["tools"])).flatMap(([id, entry]) => {
+    const server = [...entries.keys()]
+      .filter((name) => id.startsWith(`${name}.`))
+      .sort((one, other) => other.length - one.length)[0];
+    if (server === undefined) return [];
+    const { name, description } = objectAt(entry, []);
+    return {
+      server,
+      tool: id.slice(server.length + 1),
+      name: typeof name === "string" ? name : undefined,
+      description: typeof description === "string" ? description : undefined,
+      arguments: Object.keys(objectAt(entry, ["arguments"])),
+    };
+  });
+}
