@@ -22,7 +22,8 @@ export const exitCodes: Readonly<Record<number, string>> = {
   130: "Interrupted, for example with Ctrl-C.",
 };
 
-const opening = `# Command line
+/** The page before the sections. `common` is the table of the options that many commands have. */
+const openingWith = (common: string) => `# Command line
 
 After this page you can call every command, with its arguments, options and exit codes. For a guided tour, see
 [Use from a shell](shell.md).
@@ -40,6 +41,10 @@ Data goes to stdout. Everything else goes to stderr, such as progress, logs and 
 | \`--verbose\` | ${everywhereArgs.verbose.description}. |
 | \`--version\`, \`-v\` | Print the version. Use it without a command. |
 
+Most commands have some of these options. Each command names the ones that it has:
+
+${common}
+
 With \`--json\`, a command prints exactly one JSON document on stdout. If the command fails, stdout is empty, and one line of JSON on stderr
 describes the error:
 
@@ -56,26 +61,53 @@ ${Object.entries(exitCodes)
   .join("\n")}
 `;
 
+/** An option of this number of commands is described once, at the beginning of the page. */
+const many = 20;
+
+type IsCommon = (flag: [string, Arg]) => boolean;
+
 /** The whole text of docs/cli.md. */
 export async function cliPage(): Promise<string> {
-  const parts = [opening];
+  const all = Object.values(sections).flatMap((names) => names.flatMap((name) => shownIn(commands[name]!)));
+  const flags = await Promise.all(all.map(async ({ load }) => ownFlags((await load()).default)));
+  const counts = new Map<string, number>();
+  for (const row of flags.flat().map(rowOf)) counts.set(row, (counts.get(row) ?? 0) + 1);
+  const isCommon: IsCommon = (flag) => (counts.get(rowOf(flag)) ?? 0) >= many;
+  const common = new Map(flags.flat().flatMap((flag) => (isCommon(flag) ? [[rowOf(flag), flag]] : [])));
+  const parts = [openingWith(table("option", optionRows([...common.values()])))];
   for (const [title, names] of Object.entries(sections)) {
     parts.push(`## ${title}\n`);
-    for (const name of names) parts.push(...(await partsOf(commands[name]!, [name])));
+    for (const name of names) parts.push(...(await partsOf(commands[name]!, [name], isCommon)));
   }
   return parts.join("\n");
 }
 
-async function partsOf(entry: CommandEntry | Group, path: string[]): Promise<string[]> {
-  if ("load" in entry) return entry.hidden ? [] : [commandPart((await entry.load()).default, path)];
-  const inner = Object.entries(entry.commands).map(([name, each]) => partsOf(each, [...path, name]));
+function shownIn(entry: CommandEntry | Group): CommandEntry[] {
+  if ("commands" in entry) return Object.values(entry.commands).flatMap(shownIn);
+  return entry.hidden ? [] : [entry];
+}
+
+/** The options of a command, without those of every command. */
+function ownFlags({ args }: Command): [string, Arg][] {
+  return flagsOf(args).filter(([name]) => !Object.hasOwn(everywhereArgs, name));
+}
+
+const rowOf = ([name, { description = "" }]: [string, Arg]) => `${name}: ${description}`;
+
+const optionRows = (flags: readonly [string, Arg][]): [string, Arg][] =>
+  flags.map(([name, arg]) => [flagLine([name, arg])[0].trim(), arg]);
+
+async function partsOf(entry: CommandEntry | Group, path: string[], isCommon: IsCommon): Promise<string[]> {
+  if ("load" in entry) return entry.hidden ? [] : [commandPart((await entry.load()).default, path, isCommon)];
+  const inner = Object.entries(entry.commands).map(([name, each]) => partsOf(each, [...path, name], isCommon));
   return [`### claudikins ${path.join(" ")}\n\n${entry.description}\n`, ...(await Promise.all(inner)).flat()];
 }
 
-function commandPart(command: Command, path: string[]): string {
-  const { description, args, examples, json } = command;
+function commandPart(command: Command, path: string[], isCommon: IsCommon): string {
+  const { description, args, examples } = command;
   const positionals = placesOf(args);
-  const own = flagsOf(args).filter(([name]) => !Object.hasOwn(everywhereArgs, name));
+  const own = ownFlags(command).filter((flag) => !isCommon(flag));
+  const common = ownFlags(command).filter(isCommon);
   const blocks = [
     `${path.length === 1 ? "###" : "####"} claudikins ${path.join(" ")}`,
     prose(description),
@@ -85,16 +117,13 @@ function commandPart(command: Command, path: string[]): string {
         "argument",
         positionals.map(([name, arg]) => [name, arg]),
       ),
-    own.length > 0 &&
-      table(
-        "option",
-        own.map(([name, arg]) => [flagLine([name, arg])[0].trim(), arg]),
-      ),
+    own.length > 0 && table("option", optionRows(own)),
+    common.length > 0 &&
+      `${own.length > 0 ? "Also" : "Options:"} ${common.map(([name]) => `\`--${name}\``).join(", ")}.`,
     fenced(
       "console",
       examples.map((line) => `$ ${line}`),
     ),
-    json && `Schema of its JSON output: \`claudikins ${path.join(" ")} --help --json\`.`,
   ];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
