@@ -33,7 +33,7 @@ return report'`,
     shows: [/: \d+ orders/, /\[7 calls · [\d.,]+ m?s · [\d,]{7,} characters kept out\]/],
   },
   {
-    command: "claudikins trace last",
+    command: "claudikins executions show last",
     shows: [/exec · ok · .* · 7 calls, \d at once/, /files\.write_file/],
   },
 ];

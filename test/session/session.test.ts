@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { privateFacts, textOf } from "../../scripts/session/picture.ts";
 import { runSession } from "../../scripts/session/session.ts";
 import { columns, steps } from "../../scripts/session/steps.ts";
-import type { CommandEntry, Group } from "../../src/cli/command.ts";
-import { valuesOf } from "../../src/cli/command-line.ts";
+import { readCommandLine, valuesOf } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { browserNote, chromiumPath, openBrowser, openPage } from "../support/browser.ts";
 import { executable, root } from "../support/claudikins.ts";
@@ -64,11 +63,10 @@ test("the picture shows the commands of the script, which exist with their flags
   for (const command of shown) {
     const script = `claudikins() { printf '%s\\0' "$@"; }\n${command}`;
     const { stdout } = await runProgram(["sh", "-c", script]);
-    const [name = "", ...args] = stdout.split("\0").slice(0, -1);
-    const entry: CommandEntry | Group | undefined = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!entry || !("load" in entry)) throw new Error(`there is no command ${name}`);
+    const { entry, rest, path } = readCommandLine(stdout.split("\0").slice(0, -1), commands);
+    if (!entry) throw new Error(`there is no command ${command}`);
     const { default: loaded } = await entry.load();
-    expect(() => valuesOf(args, loaded.args, name)).not.toThrow();
+    expect(() => valuesOf(rest, loaded.args, path.join(" "))).not.toThrow();
   }
 });
 
