@@ -20,10 +20,18 @@ import type { Store } from "../store/store.ts";
 import type { ConfigFlags } from "./config-flags.ts";
 import { executionNamed, shortIds } from "./execution-named.ts";
 import type { Io } from "./io.ts";
-import { maxListedCodeChars, maxReadCodeChars, minTraceChars } from "./limits.ts";
 import { stateCell, warningLabel } from "./palette.ts";
 import { table } from "./table.ts";
 import { viewColumns } from "./view-columns.ts";
+
+/** Minimum width for all columns of the list of executions. */
+const minTraceChars = 90;
+
+/** Characters of a program in the list of executions. */
+const maxListedCodeChars = 60;
+
+/** Characters of a program that are read for this, because white space is shortened. */
+const maxReadCodeChars = 2_000;
 
 export interface AllExecutions {
   /** The executions of the chosen config, or all with `--all`. Both those that run or wait and the others begin with the newest. */

@@ -7,13 +7,17 @@ import { RedirectFile } from "../base/redirect-file.ts";
 import type { Environment } from "../config/environment.ts";
 import { homeOf } from "../config/locations.ts";
 import { onAbort } from "../servers/abort.ts";
-import { browserStartedAfterMs } from "./limits.ts";
 
 /**
  * The program of VS Code on a remote machine, which sends addresses to the browser of another one. It would send the path of a file as
  * well, which that browser cannot read. A person opens the printed address with a click there.
  */
 const isRelay = /[\\/]helpers[\\/]browser[\w-]*\.sh$/;
+
+/**
+ * Time after which a browser counts as started. A program that opens a browser ends soon; one that is the browser itself may run for days.
+ */
+const browserStartedAfterMs = 3_000;
 
 /** Whether a browser is likely to open where the user sees it. $BROWSER says so itself. */
 export function hasBrowser(env: Environment, platform: NodeJS.Platform = process.platform): boolean {

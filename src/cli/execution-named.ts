@@ -1,6 +1,11 @@
 /** Ids of executions as people type and read them: the whole id, or as much of its beginning or its end as no other id has. */
 import { ClaudikinsError } from "../base/errors.ts";
-import { maxListedIds, minIdChars } from "./limits.ts";
+
+/** Characters of an id in a list, at least: the part of it that says when it began has eight. */
+const minIdChars = 8;
+
+/** Ids of executions that an error lists. */
+const maxListedIds = 5;
 
 /** Undefined if none fits. Throws USAGE if several do. */
 export function executionNamed(wanted: string, ids: readonly string[]): string | undefined {

@@ -1,7 +1,11 @@
 /** Kinds of values that flags take, and their parsers. */
+
 import { ClaudikinsError } from "../base/errors.ts";
 import { didYouMean } from "../base/near-names.ts";
-import { maxAheadMs } from "./limits.ts";
+import { dayMs } from "../base/units.ts";
+
+/** Maximum of flags for a time from now on. */
+const maxAheadMs = 3_650 * dayMs;
 
 /** Parses texts like `NAME=value` into values by name. Errors do not show the values, which may be secrets. Throws USAGE. */
 export function parsePairs(

@@ -5,8 +5,10 @@ import type { Arg, Command, CommandTable, Group } from "./command.ts";
 import { flagsOf, placesOf } from "./command-line.ts";
 import { answers, commands, firstCommands, sections, shownOf } from "./command-table.ts";
 import { wrapped } from "./layout.ts";
-import { minSummaryChars } from "./limits.ts";
 import { bold, cyan } from "./terminal-output.ts";
+
+/** Minimum width of a wrapped summary. */
+const minSummaryChars = 30;
 
 /** A name and its summary. */
 type NameLine = readonly [name: string, summary: string];

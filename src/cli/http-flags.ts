@@ -1,4 +1,5 @@
 /** The flags of `serve --http`: the address, the token, the allowed callers and the limits. */
+
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -7,18 +8,27 @@ import { writeWhenChanged } from "../base/files.ts";
 import { withLock } from "../base/lock.ts";
 import { isLoopback } from "../base/loopback.ts";
 import { type PrivateFile, readPrivate } from "../base/private-file.ts";
+import { megabyte, minuteMs } from "../base/units.ts";
 import type { FrontDoorOptions } from "../serve/http/front-door.ts";
 import { type Args, type ArgumentValues, flag, option, repeatable } from "./command.ts";
 import { countUpTo, parseAddress, timeUpTo } from "./flags.ts";
 import type { Io } from "./io.ts";
-import {
-  defaultBodyBytes,
-  defaultEventAgeMs,
-  defaultEventBytes,
-  maxGraceMs,
-  maxIdleMs,
-  minTokenChars,
-} from "./limits.ts";
+import { maxIdleMs } from "./limits.ts";
+
+/** Maximum of the flag for the time that running calls get to finish. */
+const maxGraceMs = 10 * minuteMs;
+
+/** Characters of a token for HTTP, at least. A shorter one could be guessed. */
+const minTokenChars = 16;
+
+/** Size of one request over HTTP. */
+const defaultBodyBytes = 16 * megabyte;
+
+/** Size of the events of a session that are kept for a client that reconnects. */
+const defaultEventBytes = 4 * megabyte;
+
+/** How long they are kept. */
+const defaultEventAgeMs = 5 * minuteMs;
 
 export const httpArgs = {
   http: option("Serve over HTTP on this address, at the path /mcp (default host 127.0.0.1); port 0 picks a free port", {

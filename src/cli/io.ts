@@ -5,7 +5,12 @@ import { interruptedExitCode, systemCodeOf } from "../base/errors.ts";
 import { isKeychainStuck } from "../base/keychain.ts";
 import { type Environment, processEnvironment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
-import { maxTypedLineChars, typedBeforeMs } from "./limits.ts";
+
+/** Input typed within this time before a question does not answer it. */
+const typedBeforeMs = 150;
+
+/** Characters of a line that is typed. A longer input could fill the memory. */
+const maxTypedLineChars = 65_536;
 
 export interface Output {
   write(text: string): Promise<void>;

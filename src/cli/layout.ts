@@ -1,8 +1,13 @@
 /** Lays out text for a terminal: wrapped lines and bars. */
 import { oneLine } from "../base/visible-text.ts";
 import type { Output } from "./io.ts";
-import { maxBarChars, minBarChars } from "./limits.ts";
 import { cyan } from "./terminal-output.ts";
+
+/** Maximum width of a bar in a list. */
+const maxBarChars = 60;
+
+/** Minimum width of a bar in a list. */
+const minBarChars = 4;
 
 /** Returns the lines of a text that is wrapped between words. The lines after the first may have a different width. */
 export function wrapped(text: string, width = Number.POSITIVE_INFINITY, widthOfOthers = width): string[] {

@@ -1,8 +1,16 @@
 /** A progress line on a terminal. Without a terminal nothing is written. */
 import { visibleText } from "../base/visible-text.ts";
 import type { Output } from "./io.ts";
-import { progressBarChars, progressQuietMs, progressRedrawMs } from "./limits.ts";
 import { eraseLine } from "./terminal-output.ts";
+
+/** Width of the bar of a progress line. */
+const progressBarChars = 24;
+
+/** Work that takes less time shows no progress line. */
+const progressQuietMs = 1_000;
+
+/** How often the line is drawn. */
+const progressRedrawMs = 100;
 
 /** The line, on an output that can draw and erase it. */
 class StatusLine {

@@ -1,14 +1,21 @@
 /** Finds the log files, reads the lines in them, and follows the lines that are added. */
+
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { systemCodeOf } from "../base/errors.ts";
 import { firstLineOf, namesIn, readIfThere, removeFile, statsOf } from "../base/files.ts";
 import { withLock } from "../base/lock.ts";
+import { megabyte } from "../base/units.ts";
 import { logLockWaitMs } from "../servers/limits.ts";
 import { type LogLine, readLine } from "../servers/logs/line.ts";
 import { isLogName, type LogOwner, lockName, olderSuffix, readHeader } from "../servers/logs/place.ts";
-import { logFollowMs, maxLogReadBytes } from "./limits.ts";
+
+/** How often a log file that is followed is looked at. */
+const logFollowMs = 150;
+
+/** Bytes of one read of a log file. */
+const maxLogReadBytes = 4 * megabyte;
 
 interface FoundLog extends LogOwner {
   path: string;

@@ -11,9 +11,11 @@ import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./comm
 import { commands, shownOf } from "./command-table.ts";
 import { commandJson, commandsJson, commandText, groupText, overviewText } from "./help.ts";
 import type { Io, Output } from "./io.ts";
-import { helpChars } from "./limits.ts";
 import { errorJson, errorText, stackText, writeAnswer } from "./report.ts";
 import { hasStyles, safeOutput } from "./terminal-output.ts";
+
+/** Maximum width of help. */
+const helpChars = 80;
 
 /** Returns the exit code and never rejects. Data goes to stdout, everything else to stderr. */
 export async function run(argv: string[], processIo: Io): Promise<number> {

@@ -1,6 +1,11 @@
 /** Lays out a table for the width of a terminal, so that what a person reads first and types next is never cut. */
 import { oneLine, visibleText } from "../base/visible-text.ts";
-import { maxPipedChars, minColumnChars } from "./limits.ts";
+
+/** Width to which a text is shortened before its column moves below the row. */
+const minColumnChars = 12;
+
+/** Width up to which the cells of a column are filled with spaces in a pipe, where columns have any width. */
+const maxPipedChars = 40;
 
 /**
  * A column by its title. Only `text` and `path` may be shortened: a text at its end, a path at its beginning. Numbers are aligned to the

@@ -8,8 +8,16 @@ import { hasReference } from "../config/secrets/references.ts";
 import { telemetryOf } from "../config/telemetry.ts";
 import type { Telemetry } from "../programs/telemetry.ts";
 import type { Io } from "./io.ts";
-import { commandSendMs, serverSendMs } from "./limits.ts";
 import { warningLabel } from "./palette.ts";
+
+/**
+ * Time for a receiver of telemetry to take one message, with all attempts, unless a variable sets another. A command may stay as long
+ * after its answer.
+ */
+const commandSendMs = 2_000;
+
+/** The same for `serve` and the daemon. */
+const serverSendMs = 5_000;
 
 export interface TelemetryOptions {
   /** Whether the command stays open, as `serve` does. */

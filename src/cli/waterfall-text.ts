@@ -19,8 +19,19 @@ import {
   toolOf,
 } from "../programs/trace/record-text.ts";
 import { type Canvas, eighthBlocks } from "./layout.ts";
-import { maxWaterfallChars, maxWaterfallTextChars, minCallNameChars, minWaterfallChars } from "./limits.ts";
 import { bold, cyan, dim, red } from "./terminal-output.ts";
+
+/** Minimum width of the bars of an execution's calls. */
+const minWaterfallChars = 10;
+
+/** Maximum width of these bars. */
+const maxWaterfallChars = 100;
+
+/** Minimum width of the names of calls. Names are shortened before bars. */
+const minCallNameChars = 12;
+
+/** Characters of a message or a name in it. */
+const maxWaterfallTextChars = 500;
 
 export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: number): string {
   const { shown, left } = mostTelling(record.timeline, most);

@@ -7,9 +7,11 @@ import { shownLine } from "../base/visible-text.ts";
 import { abridgedJson } from "../serve/content/abridged-json.ts";
 import { MessageTrace, type TraceEntry } from "../servers/trace.ts";
 import type { Io } from "./io.ts";
-import { maxWireChars } from "./limits.ts";
 import { warningLabel } from "./palette.ts";
 import { cyan, dim, red } from "./terminal-output.ts";
+
+/** Characters of a message to or from a server on stderr. */
+const maxWireChars = 1_000;
 
 export class WireOutput implements AsyncDisposable {
   readonly trace: MessageTrace;

@@ -1,6 +1,7 @@
 /** Approvals as the page shows and decides them. */
 
 import { indentedJson } from "../base/json-object.ts";
+import { hourMs } from "../base/units.ts";
 import type { Person } from "../config/oidc.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
 import type * as stored from "../store/approval.ts";
@@ -9,13 +10,21 @@ import { runJob } from "../tools/work/run.ts";
 import { Cached, storeStamp } from "./cached.ts";
 import type { Decided, PageApproval, PageDecision } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
-import {
-  decidedShownMs,
-  indentingMs,
-  maxApprovalCodeChars,
-  maxIndentedInlineChars,
-  maxShownDecided,
-} from "./limits.ts";
+
+/** Characters of the line of code of an approval. */
+const maxApprovalCodeChars = 2_000;
+
+/** Decided approvals on the page. */
+const maxShownDecided = 10;
+
+/** How long decided approvals stay on the page. */
+const decidedShownMs = hourMs;
+
+/** Longer arguments are indented in a worker. */
+const maxIndentedInlineChars = 2_000;
+
+/** Time for the worker to indent them. */
+const indentingMs = 10_000;
 
 /** `config` is null for the demo. */
 export type Continued = (execution: string, config: string | null) => Promise<boolean>;

@@ -1,6 +1,8 @@
 /** Keeps what was read until the stamp changes, because the page asks for it often. */
 import type { Store } from "../store/store.ts";
-import { processesFreshMs } from "./limits.ts";
+
+/** The end of a process changes no file, so what is known of processes is read again after this time. */
+const processesFreshMs = 2_000;
 
 /** The stamp of the store and of the processes in it. `now` is in milliseconds, from any moment. */
 export async function storeStamp(store: Pick<Store, "stamp">, now: number): Promise<string> {

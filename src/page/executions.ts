@@ -12,7 +12,15 @@ import { readSummaries } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { Cached, storeStamp } from "./cached.ts";
 import type { PageExecution, PageRun } from "./contract.ts";
-import { maxShownCodeChars, maxShownExecutions, maxShownRuns } from "./limits.ts";
+
+/** Executions in the list. */
+const maxShownExecutions = 100;
+
+/** Runs of a saved program. */
+const maxShownRuns = 5;
+
+/** Characters of a program in the list. */
+const maxShownCodeChars = 200;
 
 export interface ReadExecutions {
   shown: PageExecution[];

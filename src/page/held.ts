@@ -14,7 +14,9 @@ import {
 import { Cached } from "./cached.ts";
 import type { DiffLine, PageHeld } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
-import { maxShownDiffLines } from "./limits.ts";
+
+/** Lines of the difference between two definitions. `claudikins review` shows all. */
+const maxShownDiffLines = 400;
 
 export class HeldTools {
   readonly #surroundings: () => Surroundings;

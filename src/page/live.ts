@@ -1,6 +1,10 @@
 /** Sends the state to open pages as server-sent events, whenever it has changed. */
 
-import { maxQueuedEvents, pageKeepAliveMs } from "./limits.ts";
+/** Events that wait for a page. A page that is further behind is disconnected, and connects again. */
+const maxQueuedEvents = 20;
+
+/** Time without events after which an open page gets a keep-alive. */
+const pageKeepAliveMs = 15_000;
 
 interface LiveOptions {
   /** The state as JSON. */

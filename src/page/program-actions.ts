@@ -19,8 +19,10 @@ import { programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
 import type { PageOutcome, PageSaving, PageScheduled } from "./contract.ts";
 import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
-import { maxShownValueChars } from "./limits.ts";
 import { shownInputs } from "./programs.ts";
+
+/** Characters of the value of an execution that was started on the page. */
+const maxShownValueChars = 20_000;
 
 /** What the daemon of the config does. The page may be of an earlier daemon, which has left its place. */
 export interface Background {

@@ -14,7 +14,13 @@ import { nextTimes, type Schedule, Schedules } from "../programs/saved/schedules
 import { Cached } from "./cached.ts";
 import type { PageInput, PageProgram, PageSchedule, PageScheduledRun, PageState } from "./contract.ts";
 import type { ReadExecutions } from "./executions.ts";
-import { maxShownDescriptionChars, maxShownInputChars, maxShownMessageChars } from "./limits.ts";
+import { maxShownDescriptionChars } from "./limits.ts";
+
+/** Characters of the input of a schedule, and of the example of an input. */
+const maxShownInputChars = 500;
+
+/** Characters of the message of a scheduled run that failed. */
+const maxShownMessageChars = 500;
 
 type Shown = Pick<PageState, "programs" | "schedules" | "programProblems">;
 type KnownProgram = Omit<PageProgram, "runs">;

@@ -6,7 +6,9 @@ import { defaultDays } from "../programs/limits.ts";
 import type { Store } from "../store/store.ts";
 import { Cached, storeStamp } from "./cached.ts";
 import type { Savings } from "./contract.ts";
-import { maxSavingsTools } from "./limits.ts";
+
+/** Tools in the chart of calls. */
+const maxSavingsTools = 12;
 
 /** For people who do not see the ledger. */
 export const noSavings: Savings = {

@@ -1,11 +1,21 @@
 /** Reads files of one commit of a git repository, without running anything of it. */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
+import { megabyte } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
-import { maxGitOutputChars, maxRepositoryFileBytes, repositoryMs } from "./limits.ts";
 import { failureOf, runProgram } from "./upgrade/run.ts";
+
+/** Time to fetch a commit of a repository. */
+const repositoryMs = 120_000;
+
+/** Size of one file of a saved program in a repository. */
+const maxRepositoryFileBytes = 1_048_576;
+
+/** Characters of what git prints: the list of the files of a commit, or one of them. */
+const maxGitOutputChars = 8 * megabyte;
 
 export interface FetchedCommit extends AsyncDisposable {
   /** The paths of its files. Links are left out. */

@@ -6,15 +6,11 @@ import { join } from "node:path";
 import { privateFacts, textOf } from "../../scripts/session/picture.ts";
 import { runSession } from "../../scripts/session/session.ts";
 import { columns, steps } from "../../scripts/session/steps.ts";
-<<<<<<< HEAD
-import { valuesOf } from "../../src/cli/command-line.ts";
-=======
+
 import { readCommandLine, valuesOf } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/command-table.ts";
->>>>>>> work55-init
 import { browserNote, chromiumPath, openBrowser, openPage } from "../support/browser.ts";
 import { executable, root } from "../support/claudikins.ts";
-import { entries } from "../support/command-json.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { misplaced, tooFaint } from "./in-browser.js";
@@ -68,18 +64,10 @@ test("the picture shows the commands of the script, which exist with their flags
   for (const command of shown) {
     const script = `claudikins() { printf '%s\\0' "$@"; }\n${command}`;
     const { stdout } = await runProgram(["sh", "-c", script]);
-<<<<<<< HEAD
-    const words = stdout.split("\0").slice(0, -1);
-    const called = entries.find(({ path }) => `${words.join(" ")} `.startsWith(`${path} `));
-    if (!called) throw new Error(`there is no command ${words.join(" ")}`);
-    const { default: loaded } = await called.entry.load();
-    expect(() => valuesOf(words.slice(called.path.split(" ").length), loaded.args, called.path)).not.toThrow();
-=======
     const { entry, rest, path } = readCommandLine(stdout.split("\0").slice(0, -1), commands);
     if (!entry) throw new Error(`there is no command ${command}`);
     const { default: loaded } = await entry.load();
     expect(() => valuesOf(rest, loaded.args, path.join(" "))).not.toThrow();
->>>>>>> work55-init
   }
 });
 

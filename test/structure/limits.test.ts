@@ -19,9 +19,6 @@ const hasNumber = /(?<![\w.])\d/;
 const limitName =
   /^(?:max|min|default|longest|shortest)[A-Z]|(?:Ms|Seconds|Days|Bytes|Chars|Tokens|Depth|Levels|Share|AtOnce|Burst|PerSecond)$/;
 
-/** Rooms whose numbers still stand together. */
-const together = ["cli", "page", "setup"];
-
 /** Values of settings that a config leaves out, and factors between units. */
 const otherHomes = ["config/defaults.ts", "base/units.ts", "sandbox/guest/"];
 
@@ -39,21 +36,18 @@ describe("limits", () => {
     expect(uncommented).toEqual([]);
   });
 
-  test.each(files.filter((file) => isLimits(file) && !together.some((room) => file.startsWith(`${room}/`))))(
-    "in %s are used by several files",
-    (limits) => {
-      const names = Array.from(textOf(limits).matchAll(/^export const (\w+)/gm), ([, name = ""]) => name);
-      const others = files.filter((file) => file !== limits).map(textOf);
-      const usedOnce = names.filter((name) => {
-        const isUsed = new RegExp(`\\b${name}\\b`);
-        return (
-          others.filter((text) => isUsed.test(text)).length < 2 &&
-          !isUsed.test(textOf(limits).replace(`const ${name} `, ""))
-        );
-      });
-      expect(usedOnce).toEqual([]);
-    },
-  );
+  test.each(files.filter(isLimits))("in %s are used by several files", (limits) => {
+    const names = Array.from(textOf(limits).matchAll(/^export const (\w+)/gm), ([, name = ""]) => name);
+    const others = files.filter((file) => file !== limits).map(textOf);
+    const usedOnce = names.filter((name) => {
+      const isUsed = new RegExp(`\\b${name}\\b`);
+      return (
+        others.filter((text) => isUsed.test(text)).length < 2 &&
+        !isUsed.test(textOf(limits).replace(`const ${name} `, ""))
+      );
+    });
+    expect(usedOnce).toEqual([]);
+  });
 
   test.each(files.filter(isLimits))("in %s have a comment each, and nothing else is there", (file) => {
     const text = textOf(file);

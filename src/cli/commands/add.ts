@@ -17,12 +17,14 @@ import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
 import { foundShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
 import type { Io } from "../io.ts";
-import { firstStartMs } from "../limits.ts";
 import { type EntryDetails, type HowToAdd, newServers } from "../new-servers.ts";
 import { appOf } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
+
+/** Time for the first start of a server, which may have to be downloaded. */
+const firstStartMs = 120_000;
 
 export default command({
   description:

@@ -32,11 +32,16 @@ import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { maxListedArgumentChars, maxQuestionChars } from "../limits.ts";
 import { stateCell } from "../palette.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { table } from "../table.ts";
 import { viewColumns } from "../view-columns.ts";
+
+/** Maximum width of a question about a call. */
+const maxQuestionChars = 100;
+
+/** Characters of a call's arguments in the list of approvals. */
+const maxListedArgumentChars = 60;
 
 const approvalShape = record({
   id: text,

@@ -5,6 +5,7 @@ import { counted } from "../../base/counted.ts";
 import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, nothing, oneOf, record, text, texts, time, yesOrNo } from "../../base/json-shape.ts";
+import { minuteMs } from "../../base/units.ts";
 import { twinsOf } from "../../config/accounts.ts";
 import type { Config, NetworkServer } from "../../config/load.ts";
 import { credentialsFile } from "../../config/locations.ts";
@@ -28,13 +29,18 @@ import { command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { defaultSignInMs, maxSignInMs } from "../limits.ts";
 import { openApp } from "../open-app.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { Activity, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { TerminalGuide } from "../sign-in-guide.ts";
 import { type Cell, table } from "../table.ts";
+
+/** Time for a person to sign in, if no flag says otherwise. */
+const defaultSignInMs = 5 * minuteMs;
+
+/** Maximum of the flag for this time. */
+const maxSignInMs = 60 * minuteMs;
 
 export const login = command({
   description:

@@ -19,11 +19,14 @@ import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { anotherLookMs, maxIdleMs } from "../limits.ts";
+import { maxIdleMs } from "../limits.ts";
 import { appOf, logsOf } from "../open-app.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 import { telemetryFor } from "../telemetry.ts";
 import { recorderOf } from "../trace-recorder.ts";
+
+/** How often a daemon that is a service looks whether another one has ended. */
+const anotherLookMs = 3_000;
 
 export default command({
   description:

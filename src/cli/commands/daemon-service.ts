@@ -10,8 +10,10 @@ import { type ArgumentValues, command, flag } from "../command.ts";
 import { configArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { serviceCommandMs } from "../limits.ts";
 import { canAsk, confirm } from "../prompt.ts";
+
+/** Time for a command that starts or stops a service. */
+const serviceCommandMs = 60_000;
 
 const args = {
   yes: flag("Do it without asking", { short: "y" }),

@@ -1,6 +1,7 @@
 /** `claudikins init`: imports the MCP servers of the agents on this machine, and puts claudikins in their place. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
+import { minuteMs } from "../../base/units.ts";
 import { withheldNames } from "../../setup/agents/inherited.ts";
 import { agentNames } from "../../setup/agents/supported/agents.ts";
 import { planSwitch } from "../../setup/agents/switch-over.ts";
@@ -25,8 +26,13 @@ import {
 } from "../init/report.ts";
 import { type StartedPlan, settleFailed, startServers } from "../init/start-servers.ts";
 import { writeChanges } from "../init/write-changes.ts";
-import { defaultStartsMs, maxStartsMs } from "../limits.ts";
 import { errorText } from "../report.ts";
+
+/** Time for all servers together to answer `init`, if no flag says otherwise. */
+const defaultStartsMs = 30_000;
+
+/** Maximum of the flag for this time. */
+const maxStartsMs = 10 * minuteMs;
 
 export default command({
   description:

@@ -32,12 +32,14 @@ import { configArgs, doorArgs, usesDaemon } from "../config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { wrapped } from "../layout.ts";
-import { maxServersOfNothingFound } from "../limits.ts";
 import { openApp } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
 import { valueText } from "../report.ts";
 import { bold, cyan, dim } from "../terminal-output.ts";
 import { countMark } from "../trace-recorder.ts";
+
+/** Servers named when nothing was found. */
+const maxServersOfNothingFound = 20;
 
 const tools = list(
   either(

@@ -9,10 +9,12 @@ import { isSecretName } from "../../config/secrets/references.ts";
 import { removeSecrets, setSecret, storedSecrets } from "../../config/secrets/store.ts";
 import { command, flag, option, place, several } from "../command.ts";
 import type { Io } from "../io.ts";
-import { maxSecretChars } from "../limits.ts";
 import { type ListedSecret, listedSecrets } from "../listed-secrets.ts";
 import { ask, canAsk } from "../prompt.ts";
 import { table } from "../table.ts";
+
+/** Characters of a secret. Private keys and certificates are shorter. */
+const maxSecretChars = 65_536;
 
 const places = oneOf("keychain", "file");
 

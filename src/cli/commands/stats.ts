@@ -23,10 +23,18 @@ import { type CommandAnswer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
 import { type Canvas, chart, wrapped } from "../layout.ts";
-import { maxStatisticsBars, maxStatisticsTools, minStatisticsChars } from "../limits.ts";
 import { warningLabel } from "../palette.ts";
 import { table } from "../table.ts";
 import { bold, dim } from "../terminal-output.ts";
+
+/** Minimum width for all columns of the statistics. */
+const minStatisticsChars = 72;
+
+/** Tools in the table. The JSON contains all. */
+const maxStatisticsTools = 30;
+
+/** Bars for days or other periods: the latest ones. */
+const maxStatisticsBars = 31;
 
 const statsShape = either(
   record({ ...statisticsKeys, problems: texts }),

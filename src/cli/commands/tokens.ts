@@ -4,6 +4,7 @@ import { ageText, waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, record, text, time, type ValueOf } from "../../base/json-shape.ts";
 import { sha256 } from "../../base/sha256.ts";
+import { dayMs } from "../../base/units.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { readTokens, type StoredToken, tokenId, tokenPrefix } from "../../serve/tokens/token-file.ts";
 import { configOwner } from "../../servers/logs/place.ts";
@@ -12,11 +13,13 @@ import { command, flag, option, place, several } from "../command.ts";
 import { configArgs, openConfig } from "../config-flags.ts";
 import { futureTime } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { defaultTokenMs } from "../limits.ts";
 import { table } from "../table.ts";
 
 /** Characters of the name of a token. */
 const maxTokenNameChars = 64;
+
+/** Time until a token of `tokens add` expires, if no flag says otherwise. */
+const defaultTokenMs = 90 * dayMs;
 
 const tokenKeys = {
   id: text,

@@ -14,7 +14,9 @@ import { firstSentence } from "../../tools/signature.ts";
 import { chosenOwner } from "../chosen-config.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
-import { maxCompletedTools } from "../limits.ts";
+
+/** Tools that completion offers. If more fit, servers are offered first. */
+const maxCompletedTools = 200;
 
 export interface Candidate {
   value: string;

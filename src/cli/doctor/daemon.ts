@@ -9,8 +9,10 @@ import { holderOf } from "../../daemon/daemon-note.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { allPlaces, type DaemonPaths, placeOf } from "../../daemon/place.ts";
 import { isOlder, type Status } from "../../daemon/protocol.ts";
-import { lateAnswerMs } from "../limits.ts";
 import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
+
+/** Milliseconds that doctor gives a daemon to answer when it is asked again. */
+const lateAnswerMs = 10_000;
 
 const { ok, warning, problem } = findingsOf("daemon");
 

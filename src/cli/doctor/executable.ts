@@ -9,9 +9,11 @@ import { selfCommand } from "../../config/self.ts";
 import { claudikinsName } from "../../setup/agents/supported/claudikins-entry.ts";
 import { readSeen } from "../../setup/upgrade/hint.ts";
 import { compareVersions } from "../../setup/upgrade/versions.ts";
-import { versionAnswerMs } from "../limits.ts";
 import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 import { unreadableStores } from "./unreadable-stores.ts";
+
+/** Time for a program to say its version. */
+const versionAnswerMs = 5_000;
 
 const { ok, warning, problem } = findingsOf("executable");
 

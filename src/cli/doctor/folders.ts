@@ -7,8 +7,10 @@ import { linkOnTheWay } from "../../base/guarded-folders.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { megabyte } from "../../base/units.ts";
 import { sharedWorkspace, userDataFolder } from "../../config/locations.ts";
-import { minFreeBytes } from "../limits.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
+
+/** With less free space, a tool result that is written to the workspace may not fit. */
+const minFreeBytes = 100 * megabyte;
 
 const { ok, warning, problem } = findingsOf("folders");
 

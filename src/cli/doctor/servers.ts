@@ -14,8 +14,10 @@ import type { ServerIdentity } from "../../servers/server-client.ts";
 import { authMethodOf } from "../../setup/sign-in/sign-ins.ts";
 import { askAll } from "../../tools/catalog/ask-all.ts";
 import { editedTools } from "../../tools/catalog/edited-tools.ts";
-import { slowStartShare } from "../limits.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
+
+/** A start that takes more than this share of its time limit is reported as slow. */
+const slowStartShare = 0.5;
 
 const { ok, warning, problem } = findingsOf("servers");
 

@@ -1,13 +1,17 @@
 /** Doctor check of the stored sign-ins. No network is used. */
+
 import { statSync } from "node:fs";
 import { waitText } from "../../base/duration.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import { dayMs } from "../../base/units.ts";
 import { documentsOf } from "../../config/documents.ts";
 import { signInStore } from "../../servers/auth/sign-in-store.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import { networkServers, type ServerAuthStatus, standings } from "../../setup/sign-in/sign-ins.ts";
-import { signInEndsSoonMs } from "../limits.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
+
+/** A sign-in that ends sooner and cannot be renewed is reported. */
+const signInEndsSoonMs = dayMs;
 
 const { ok, warning, problem } = findingsOf("sign-ins");
 

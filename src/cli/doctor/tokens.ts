@@ -1,10 +1,14 @@
 /** Doctor check of the tokens of `serve --http` that belong to the config. */
+
 import { ageText, waitText } from "../../base/duration.ts";
+import { dayMs } from "../../base/units.ts";
 import { documentsOf } from "../../config/documents.ts";
 import { readTokens, type StoredToken, tokenId } from "../../serve/tokens/token-file.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { tokenEndsSoonMs } from "../limits.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
+
+/** A token of `serve --http` that expires sooner is reported. */
+const tokenEndsSoonMs = 7 * dayMs;
 
 const { ok, warning, failure } = findingsOf("config");
 

@@ -21,9 +21,11 @@ import {
   titleOf,
 } from "../../setup/registries/registries.ts";
 import type { Io } from "../io.ts";
-import { maxListedMatches } from "../limits.ts";
 import { saying } from "../progress.ts";
 import { choose } from "../prompt.ts";
+
+/** Servers that fit a name. More are counted, and not listed. */
+const maxListedMatches = 20;
 
 export interface Wish {
   /** A full name such as `io.github.owner/server`, or words. */

@@ -4,11 +4,13 @@ import type { ValueOf } from "../../base/json-shape.ts";
 import { searchRegistries } from "../../setup/registries/lookup.ts";
 import type { CommandAnswer } from "../command.ts";
 import type { Io } from "../io.ts";
-import { maxFoundServers } from "../limits.ts";
 import { table } from "../table.ts";
 import { foundJson } from "./add-published.ts";
 import { asking, failureNotes, registriesFor } from "./find-server.ts";
 import type { foundShape } from "./flags.ts";
+
+/** Servers that a search shows. More are counted, and not shown. */
+const maxFoundServers = 50;
 
 /** Throws USAGE, SERVER_NOT_FOUND, and the error of a registry if no registry has answered and the catalog has nothing. */
 export async function searchServers(text: string, flags: readonly string[], io: Io): Promise<CommandAnswer> {

@@ -27,10 +27,12 @@ import { type Supplied, suppliedText } from "../../setup/agents/supported/model.
 import type { Survey, SwitchPlan } from "../../setup/agents/switch-over.ts";
 import type { Needed } from "../../setup/upgrade/lasting.ts";
 import { privateReason } from "../../tools/catalog/session-of.ts";
-import { maxNamedVariables } from "../limits.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { table } from "../table.ts";
 import { choiceTexts } from "./questions.ts";
+
+/** Variables that a report names. */
+const maxNamedVariables = 8;
 
 const file = { host: text, file: text };
 

@@ -1,7 +1,9 @@
 /** Lets SIGTERM, SIGINT and SIGHUP end the process when its main thread is blocked and cannot run its handlers. */
 import type { Log } from "../../base/log.ts";
 import { startWorker } from "../../base/off-thread.ts";
-import { signalGuardAfterMs } from "../limits.ts";
+
+/** Delay before the signal guard starts. The first answers to a host do not wait for the start of another thread. */
+const signalGuardAfterMs = 1_000;
 
 /**
  * Starts a thread that asks the main thread ten times a second whether it still runs. While it does not answer, the signals

@@ -2,7 +2,12 @@
 import { FFIType, type Pointer } from "bun:ffi";
 import { constants } from "node:os";
 import { libraryNames, openLibrary } from "../../base/c-library.ts";
-import { signalGuardLookMs, signalGuardLooks } from "../limits.ts";
+
+/** How often its thread looks whether the main thread is blocked. */
+const signalGuardLookMs = 100;
+
+/** Looks without an answer before it is. With fewer, a busy machine made it look blocked. */
+const signalGuardLooks = 5;
 
 declare const self: Worker;
 

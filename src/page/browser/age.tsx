@@ -1,7 +1,9 @@
 /** Times that change while the page is open. */
 import { useEffect, useState } from "preact/hooks";
 import { ageText } from "../../base/duration.ts";
-import { agesRedrawMs } from "../limits.ts";
+
+/** How often the ages on the page are drawn again. */
+const agesRedrawMs = 1_000;
 
 /** The time, which changes every second. */
 export function useNow(): number {

@@ -4,7 +4,6 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { Decided, PageApproval, PageDecision, PageState, PageViewer } from "../contract.ts";
-import { movedCardMs } from "../limits.ts";
 import { Age, useNow } from "./age.tsx";
 import { get, post } from "./client.ts";
 import { isCommand } from "./keys.tsx";
@@ -12,6 +11,9 @@ import { useAction, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
 import { Key, ScrolledText, Text, ToolName, visibleLines } from "./text.tsx";
+
+/** After a card above has gone, the others move up. Clicks within this time were meant for another card. */
+const movedCardMs = 500;
 
 const said: Record<PageDecision, string> = {
   once: "Approved once",

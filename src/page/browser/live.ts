@@ -1,7 +1,15 @@
 /** Follows the state of the daemon: by events while the page is visible, and by a request now and then while it is hidden. */
 import type { PageState } from "../contract.ts";
-import { hiddenLookMs, maxUnansweredRequests, reconnectMs } from "../limits.ts";
 import { get, RequestFailure } from "./client.ts";
+
+/** How often a page that is hidden asks for the state. */
+const hiddenLookMs = 30_000;
+
+/** Delay before a page connects again. */
+const reconnectMs = 1_000;
+
+/** Requests in a row without an answer, after which the daemon counts as ended. */
+const maxUnansweredRequests = 4;
 
 export interface StateListener {
   onState(state: PageState): void;

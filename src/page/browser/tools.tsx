@@ -2,11 +2,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { grouped } from "../../base/counted.ts";
 import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../contract.ts";
-import { shownToolsStep } from "../limits.ts";
 import { get, post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
 import { Key, Text } from "./text.tsx";
+
+/** Tools that are shown at first, and with each "Show more". */
+const shownToolsStep = 100;
 
 const modeWords: Record<ConfirmMode, string> = {
   never: "never ask",

@@ -2,7 +2,9 @@
 import { OffThread } from "../../base/off-thread.ts";
 import type { StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
-import { executionPageMs } from "../limits.ts";
+
+/** Time for a worker to make the page of an execution. */
+const executionPageMs = 20_000;
 
 const workers = new OffThread<StoredRecord, { html: string }>("./page/execution/worker.ts", { maxWorkers: 1 });
 

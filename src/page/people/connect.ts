@@ -2,9 +2,11 @@
  * People sign in to servers with accounts of their own. The link of a server has no secret: who opens it must be signed in to the page, and
  * the sign-in at the server ends only in the same person's browser. So nobody can lead another person into an account, or get one.
  */
+
 import type { App } from "../../app/app.ts";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { percentDecoded } from "../../base/percent-decoded.ts";
+import { minuteMs } from "../../base/units.ts";
 import { needsPage, personKeysIn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { pagePath, wholeConfig } from "../../config/oidc.ts";
@@ -15,8 +17,14 @@ import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
 import { identityVariables } from "../../servers/person-identity.ts";
 import { leadingPagePolicy, redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
 import { RefusedRequest } from "../guard.ts";
-import { freshSignInMs, maxConnecting, maxPageBodyBytes, pageSignInMs } from "../limits.ts";
+import { maxPageBodyBytes, pageSignInMs } from "../limits.ts";
 import type { PersonSession } from "./sessions.ts";
+
+/** A sign-in to the page counts as new for this time. A person who opens the link of a server later signs in again, often without noticing. */
+const freshSignInMs = minuteMs;
+
+/** Sign-ins of one person to servers that have begun. */
+const maxConnecting = 20;
 
 /** What a person has of a door, for the person's own credentials. */
 export interface PersonServers {

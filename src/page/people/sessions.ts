@@ -1,11 +1,17 @@
 /** The sessions of people who have signed in to the page. A cookie names the session. */
 
 import { sha256 } from "../../base/sha256.ts";
+import { hourMs } from "../../base/units.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { ValueRows } from "../../store/replicas.ts";
-import { maxPersonSessions, personSessionMs } from "../limits.ts";
 import { secret } from "../sessions.ts";
 import { type Kept, keptValues } from "./kept.ts";
+
+/** Sessions of one person at the page, in as many browsers. Beyond it, the person's oldest one ends. */
+const maxPersonSessions = 50;
+
+/** The longest session of a person, if the provider's token does not end before. */
+const personSessionMs = 8 * hourMs;
 
 export interface PersonSession {
   readonly claims: PersonClaims;

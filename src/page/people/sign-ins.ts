@@ -12,8 +12,14 @@ import { idClaims, type PersonClaims } from "../../policy/people/claims.ts";
 import type { Provider } from "../../policy/people/provider.ts";
 import type { ReplicaRows } from "../../store/replicas.ts";
 import { RefusedRequest } from "../guard.ts";
-import { maxBrowserSignIns, maxReturnChars, pageSignInMs } from "../limits.ts";
+import { pageSignInMs } from "../limits.ts";
 import { secret } from "../sessions.ts";
+
+/** Sign-ins to the page that have begun in one browser, in as many tabs. Each has a cookie, and servers limit the size of all cookies. */
+const maxBrowserSignIns = 6;
+
+/** Characters of the path to which a person returns after a sign-in. The longest link of a server fits. It is in the cookie of the sign-in. */
+const maxReturnChars = 1_200;
 
 /** What the cookie of a sign-in has. It opens with the state of the sign-in alone. */
 interface Begun {

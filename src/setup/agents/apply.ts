@@ -2,10 +2,12 @@
 import { existsSync } from "node:fs";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { bytesOf, textOrNothing, writeThrough } from "../../config/file-text.ts";
-import { maxApplyAttempts } from "../limits.ts";
 import { Journal, removeLeftOvers } from "./journal.ts";
 import { type Plan, replan, type StartCommand } from "./rewire.ts";
 import type { AgentSurroundings } from "./supported/model.ts";
+
+/** Attempts for a file that its agent keeps changing. */
+const maxApplyAttempts = 5;
 
 export interface Applied {
   host: string;

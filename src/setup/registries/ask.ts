@@ -7,23 +7,33 @@ import { boundedText } from "../../base/bounded-body.ts";
 import { waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
-import { megabytes } from "../../base/units.ts";
+import { megabyte, megabytes } from "../../base/units.ts";
 import { version as ownVersion } from "../../base/version.ts";
 import { retryAfterOf } from "../../servers/http-response.ts";
 import { noAnswer } from "../../servers/network-failure.ts";
-import {
-  maxAskedWords,
-  maxCursorChars,
-  maxRegistryBytes,
-  maxRegistryPages,
-  maxRegistryRedirects,
-  registryPageSize,
-} from "../limits.ts";
 import { type PublishedServer, type PublishedSummary, publishedServer, summaryOf } from "./published.ts";
 import { type Registry, titleOf } from "./registries.ts";
 
 /** The stable API, and the one before it. */
 const apis = ["v0.1", "v0"];
+
+/** Size of one answer. A hundred servers with long descriptions take a tenth of it. */
+const maxRegistryBytes = 4 * megabyte;
+
+/** Servers of one page. */
+const registryPageSize = 100;
+
+/** Pages of one answer. */
+const maxRegistryPages = 10;
+
+/** Redirects of one request, within the registry. */
+const maxRegistryRedirects = 3;
+
+/** Characters of the cursor of a page. */
+const maxCursorChars = 2_048;
+
+/** Words of a search. Further words only narrow the answers down. */
+const maxAskedWords = 4;
 
 export interface Page {
   servers: PublishedSummary[];

@@ -1,6 +1,5 @@
 /** How a published package is started: by npx, uvx, dnx or docker, in exactly the published version. */
 
-import { maxCommandChars } from "../limits.ts";
 import { mountFlags } from "./mounts.ts";
 import { variableOf } from "./package-variables.ts";
 import type { PublishedArgument, PublishedPackage } from "./published.ts";
@@ -8,6 +7,9 @@ import { checkedOptions, isSource, type Runtime, type RuntimeOption } from "./ru
 import { checkText, RegistryRefusal, shownTemplate, type Template, templateOf, wantedIn } from "./templates.ts";
 import { kindOfVariable } from "./variable-names.ts";
 import type { ProgramVariant, VariantArgument } from "./variant.ts";
+
+/** Characters of the fixed parts of a command line, so that a person can read it. */
+const maxCommandChars = 2_000;
 
 interface PackageType {
   kind: ProgramVariant["kind"];

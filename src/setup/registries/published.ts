@@ -5,7 +5,18 @@
 import { z } from "zod";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { oneLine } from "../../base/visible-text.ts";
-import { maxInputs, maxPublishedDepth, maxPublishedNameChars, maxPublishedValueChars } from "../limits.ts";
+
+/** Characters of a word or value that goes into a command line, a header or an address. In the official registry, they have at most 80. */
+const maxPublishedValueChars = 500;
+
+/** Arguments, headers, variables or choices of one server. */
+const maxInputs = 100;
+
+/** Characters of the name of a server. */
+const maxPublishedNameChars = 200;
+
+/** Levels of a description. No known form is deeper than half of this. */
+const maxPublishedDepth = 20;
 
 const value = z.string().max(maxPublishedValueChars);
 

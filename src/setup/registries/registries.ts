@@ -8,7 +8,9 @@ import { expand } from "../../config/expand.ts";
 import { userConfigFile } from "../../config/locations.ts";
 import { parsedConfig } from "../../config/plain-config.ts";
 import type { RegistryEntry } from "../../config/schema.ts";
-import { defaultRegistryMs } from "../limits.ts";
+
+/** Time to ask one registry, with all of its pages. */
+const defaultRegistryMs = 10_000;
 
 const officialUrl = "https://registry.modelcontextprotocol.io";
 

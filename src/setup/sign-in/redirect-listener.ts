@@ -2,10 +2,12 @@
 import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
 import { type PeerProblem, problemOfPeer } from "../../base/peer-owner.ts";
 import { atMost } from "../../base/time-limit.ts";
-import { lastPageMs } from "../limits.ts";
 
 /** No other address is served, so that each connection has one owner to look for. */
 const hostname = "127.0.0.1";
+
+/** How long to wait for the browser to receive the last page. */
+const lastPageMs = 1_000;
 
 const path = "/callback";
 

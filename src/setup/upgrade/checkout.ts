@@ -5,12 +5,20 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { repository } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
-import { checkoutBuildMs, gitFetchMs, gitLocalMs } from "../limits.ts";
 import { failureOf, type Ran, runProgram } from "./run.ts";
 import { compareVersions, isVersion } from "./versions.ts";
 
 /** The branch that releases are made from. */
 const branch = "main";
+
+/** Time for git to fetch a release. */
+const gitFetchMs = 120_000;
+
+/** Time for git to read or change a checkout. */
+const gitLocalMs = 30_000;
+
+/** Time to build and install a checkout. */
+const checkoutBuildMs = 900_000;
 
 export class Checkout {
   readonly folder: string;

@@ -2,13 +2,17 @@
  * The hint at a newer version. A check is a process of its own, at most once a day, which no command waits for; its result is shown after a
  * later command, at most once a day.
  */
+
 import { join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
+import { dayMs } from "../../base/units.ts";
 import type { Environment } from "../../config/environment.ts";
 import { upgradeFolder } from "../../config/locations.ts";
-import { hintEveryMs } from "../limits.ts";
 import { compareVersions, isVersion } from "./versions.ts";
+
+/** How often a newer version is looked for, and mentioned. */
+const hintEveryMs = dayMs;
 
 /** What the last check has found. Times are in milliseconds since 1970. */
 export interface LastCheck {

@@ -2,17 +2,21 @@
  * Earlier executables. A program that waits can only be continued by a build with the same format of saved programs. So the newest executable
  * of an earlier format is kept, for as long as a stored program needs it.
  */
+
 import { constants, existsSync, rmSync, statSync } from "node:fs";
 import { chmod, copyFile, link, mkdir, rename, rm, utimes } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { builtIn } from "../../base/built-in.ts";
 import { namesIn, readIfThere } from "../../base/files.ts";
 import { buildMark, formatOf } from "../../base/program-format.ts";
+import { dayMs } from "../../base/units.ts";
 import type { Environment } from "../../config/environment.ts";
 import { keptExecutablesFolder, realOf } from "../../config/locations.ts";
-import { executableKeptMs } from "../limits.ts";
 import { ownBytes, ownInstallation } from "./installation.ts";
 import { compareVersions, isVersion } from "./versions.ts";
+
+/** How long an executable is kept after an upgrade. An agent that still runs the earlier version may store programs until it ends. */
+const executableKeptMs = 30 * dayMs;
 
 const fileName = process.platform === "win32" ? "claudikins.exe" : "claudikins";
 

@@ -11,10 +11,12 @@ import { version } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
 import { homeOf, upgradeFolder } from "../../config/locations.ts";
 import { selfCommand } from "../../config/self.ts";
-import { lastingVersionMs } from "../limits.ts";
 import { type Installation, isLasting, ownInstallation } from "./installation.ts";
 import { runProgram } from "./run.ts";
 import { compareVersions, isVersion } from "./versions.ts";
+
+/** Time for an installed executable to say its version. */
+const lastingVersionMs = 10_000;
 
 const fileName = process.platform === "win32" ? "claudikins.exe" : "claudikins";
 

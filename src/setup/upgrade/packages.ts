@@ -5,10 +5,15 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import type { Environment } from "../../config/environment.ts";
 import { programsOnPath } from "../../config/locations.ts";
-import { packageInstallMs, packageViewMs } from "../limits.ts";
 import type { Installation, PackageManager } from "./installation.ts";
 import { failureOf, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
+
+/** Time for a package manager to say which version is the newest. */
+const packageViewMs = 60_000;
+
+/** Time for a package manager to install a version. */
+const packageInstallMs = 600_000;
 
 type GlobalPackage = Extract<Installation, { kind: "package" }>;
 

@@ -6,9 +6,14 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import { repository } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
-import { newVersionMs, selfCheckMs } from "../limits.ts";
 import { failureOf, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
+
+/** Time for a new executable to say its version. */
+const newVersionMs = 20_000;
+
+/** Time for its check of itself. */
+const selfCheckMs = 90_000;
 
 /** What `claudikins self-check` prints. */
 export interface SelfCheck {

@@ -11,15 +11,23 @@ import { parsedJson } from "../../base/json-object.ts";
 import { megabyte } from "../../base/units.ts";
 import { repository } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
-import {
-  attestationMs,
-  maxExecutableBytes,
-  maxReleaseFileBytes,
-  maxReleaseRedirects,
-  releaseFileMs,
-} from "../limits.ts";
 import { failureOf, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
+
+/** Size of the list of releases, of checksums and of other small files. */
+const maxReleaseFileBytes = megabyte;
+
+/** Time to download one of them. */
+const releaseFileMs = 30_000;
+
+/** Redirects of one download. */
+const maxReleaseRedirects = 10;
+
+/** Time for `gh` to check where a release was built. */
+const attestationMs = 60_000;
+
+/** Size of an executable in an archive. One has about 140 MB. */
+const maxExecutableBytes = 600 * megabyte;
 
 export interface DownloadLimits {
   /** Time without any bytes. */

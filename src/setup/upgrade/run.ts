@@ -1,7 +1,9 @@
 /** Runs programs of which an upgrade consists: a new executable, a package manager, git. Output and time are limited. */
 import { durationText } from "../../base/duration.ts";
 import { systemCodeOf } from "../../base/errors.ts";
-import { maxProgramOutputChars } from "../limits.ts";
+
+/** Characters of a program's output that are kept: the last ones. */
+const maxProgramOutputChars = 65_536;
 
 export interface Ran {
   /** Undefined if the program could not be started, or was ended by a signal. */

@@ -6,8 +6,10 @@ import { durationText } from "../../../base/duration.ts";
 import { axisMs, mostAtOnce, mostTelling, openCalls, ticks } from "../../../programs/trace/overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../../../programs/trace/record.ts";
 import { leftText, tookMs, toolOf } from "../../../programs/trace/record-text.ts";
-import { maxWaterfallRows } from "../../limits.ts";
 import { Text } from "../text.tsx";
+
+/** Calls of an execution that are shown as rows. */
+const maxWaterfallRows = 500;
 
 const colours = 6;
 
