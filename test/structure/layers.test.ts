@@ -144,7 +144,7 @@ function circles(): string[] {
 const execution = "page/browser/execution/";
 
 /** What the page in the browser carries of other rooms. They import nothing. */
-const carried = ["policy/visible.ts", "base/duration.ts", "base/counted.ts", "base/units.ts", "page/limits.ts"];
+const carried = ["policy/visible.ts", "base/duration.ts", "base/counted.ts", "base/units.ts"];
 
 describe("imports", () => {
   test("are found: every kind, in every file", () => {
