@@ -72,7 +72,7 @@ export const commands: CommandTable = {
     load: () => import("./commands/exec.ts"),
   },
   programs: {
-    summary: "Save code under a name, and run it by hand or at a time",
+    summary: "Save code under a name, and run it by hand or on a schedule",
     description:
       "Manage saved programs: code with a name and typed input, which agents find and call like a tool. Without a command, lists them.",
     default: "list",
@@ -82,7 +82,7 @@ export const commands: CommandTable = {
         show: "Show one with its code",
         run: "Run one with its input",
         save: "Save a program under a name",
-        schedule: "Run one at a time, again and again",
+        schedule: "Run one on a schedule, such as every morning",
         unschedule: "End schedules",
         remove: "Remove some",
         share: "Let everybody call a program of one agent",
@@ -285,7 +285,10 @@ export const firstCommands: readonly string[] = [
 export const answers: Readonly<Record<string, string>> = {
   "Undo init": "claudikins restore",
   "See why a call waits, and decide": "claudikins approvals",
-  "See what was run, and its calls": "claudikins executions",
+  "See what runs, hangs or has run": "claudikins executions",
+  "Forbid a tool": "claudikins disable",
+  "Be asked before a tool is called": "claudikins confirm",
+  "Rename a tool for agents": "claudikins edit",
   "Give one agent fewer servers": "claudikins doors",
   "Remove everything": "claudikins uninstall",
 };

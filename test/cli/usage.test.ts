@@ -32,14 +32,17 @@ describe("help", () => {
         search       Find tools by what they do
         exec         Run TypeScript that calls tools; print only what it returns
         call         Call one tool: server.tool name=value
-        programs     Save code under a name, and run it by hand or at a time
+        programs     Save code under a name, and run it by hand or on a schedule
         ui           Open a local page: what runs, what waits for you, servers, rules
         doctor       Check the whole setup and suggest fixes
 
       How to:
         Undo init                         claudikins restore
         See why a call waits, and decide  claudikins approvals
-        See what was run, and its calls   claudikins executions
+        See what runs, hangs or has run   claudikins executions
+        Forbid a tool                     claudikins disable
+        Be asked before a tool is called  claudikins confirm
+        Rename a tool for agents          claudikins edit
         Give one agent fewer servers      claudikins doors
         Remove everything                 claudikins uninstall
 
@@ -96,7 +99,7 @@ describe("help", () => {
         call         Call one tool: server.tool name=value
         exec         Run TypeScript that calls tools; print only what it returns
         run          Run a task given in words; a small model picks and calls a tool
-        programs     Save code under a name, and run it by hand or at a time
+        programs     Save code under a name, and run it by hand or on a schedule
 
       See what happens:
         ui           Open a local page: what runs, what waits for you, servers, rules

@@ -44,7 +44,7 @@ test("setup and doctor succeed, and a generated file runs with nothing but claud
   expect(of("registry.runtime")?.message).toBe(`Generated files run with claudikins itself: ${at("bin/claudikins")}`);
   expect(of("server.seen")?.state).toBe("ok");
   // The server's folder is the parent of all this.
-  expect(findings.filter(({ state }) => state !== "ok").map(({ id }) => id)).toEqual(["rules.seen", "hosts.none"]);
+  expect(findings.filter(({ state }) => state !== "ok").map(({ id }) => id)).toEqual(["rules.seen"]);
 
   const file = at("project/.claudikins/registry/test/seen/wait.ts");
   expect(await runProgram([file, '{"ms": 1}'], { cwd: "/", env })).toEqual({

@@ -33,6 +33,9 @@ test("doctor advises gen for nobody if no server works, and for those that do wo
   configure({ broken: broken(), github: needy });
   expect((await run("doctor")).stdout).not.toContain("claudikins gen");
   configure({ broken: broken(), fine: fine(), github: needy });
+  expect((await run("doctor")).stdout).toContain("No tools are known yet: the first search fetches them");
+  await run("gen");
+  configure({ broken: broken(), fine: fine(), github: needy, later: fine() });
   expect((await run("doctor")).stdout).toContain("fix: claudikins gen");
 });
 

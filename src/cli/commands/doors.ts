@@ -74,7 +74,7 @@ export const show = command({
 
 export const add = command({
   description:
-    "Make a door: the servers behind it, and which of their tools. Without servers, those of the allowed tools, or else all. The file keeps its comments and formatting.",
+    "Make a door: the servers behind it, and which of their tools. If you name no server, the door has the servers of the tools in --allow, or all servers. The file keeps its comments and formatting.",
   args: {
     door: place("Name of the door: lower-case letters, digits and dashes", { required: true }),
     servers: place("Servers behind the door", { required: false, complete: "server", ...several }),
@@ -96,6 +96,7 @@ export const add = command({
   },
   examples: [
     "claudikins doors add code github",
+    "claudikins doors add all-but-git --deny 'git.*'",
     "claudikins doors add readers --allow 'github.get_*' --deny github.get_secret",
   ],
   json: record({ config: text, ...doorShape }),

@@ -69,9 +69,8 @@ const executionArg = place("Id of an execution, the beginning or the end of its 
 
 export const list = command({
   description:
-    "List the programs that run in the background or wait, and after them those that have ended, newest first. exec and serve record every execution, with sizes only. " +
-    'To record contents as well, use exec --record, serve --record, or "record" in the config ("sizes", "contents" or false). ' +
-    "An execution can be waited for when it waits for long, when an agent was given its id, and with exec --detach.",
+    "List the programs that run in the background or wait, and after them those that have ended, newest first. Of arguments and results, only the sizes are kept. " +
+    'To keep their contents from now on, use exec --record, serve --record, or "record": "contents" in the config.',
   args: {
     limit: option(`Maximum number of executions (default ${defaultRows})`, { short: "n", ...countUpTo(100_000) }),
     all: flag("Include the executions of all configs"),

@@ -27,7 +27,7 @@ interface Removable {
 
 export default command({
   description:
-    "Remove claudikins: give your agents their original settings back, stop the daemons, and remove its folders. Each folder is named with its size before you are asked. Projects keep their claudikins.json and .claudikins.",
+    "Remove claudikins: give your agents their original settings back, stop the daemons, and remove its folders. Each folder is named with its size before you are asked. The last line says how to remove the program itself. Projects keep their claudikins.json and .claudikins.",
   args: {
     yes: flag("Do it without asking", { short: "y" }),
     "keep-config": flag("Keep your own claudikins.json"),

@@ -71,7 +71,7 @@ function timeText(at: number, zone: string): string {
 
 export const schedule = command({
   description:
-    "Run a saved program at a time, in the daemon. Missed times are made up by one run. A program never runs twice at the same time.",
+    "Run a saved program on a schedule, while the daemon runs: claudikins daemon enable starts it at each login. Missed times are made up by one run. A program never runs twice at the same time.",
   args: {
     name: place("Name of a saved program", { required: true, complete: "program" }),
     input: place("The input as name=text, name:=json, name=@file, '{…}' or @file.json", {
@@ -86,6 +86,7 @@ export const schedule = command({
     ...doorArgs,
   },
   examples: [
+    `claudikins programs schedule totals --cron "0 8 * * *"`,
     `claudikins programs schedule totals --cron "0 8 * * 1-5" month=2026-10`,
     `claudikins programs schedule totals --cron "0 8 1 * *" --zone Asia/Tokyo`,
   ],

@@ -1,0 +1,27 @@
+/** A warm request of an agent runs through a bounded number of files and functions, so that a reader can follow it. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { calledBy } from "../harnesses/called/called.ts";
+
+setDefaultTimeout(120_000);
+
+/** At most as many as today. Lower the numbers when a request runs through fewer. */
+const most = {
+  "a program without a call": { files: 110, functions: 430 },
+  "a program with one call": { files: 176, functions: 945 },
+  "a search": { files: 87, functions: 333 },
+};
+
+test("a warm request runs through no more files and functions than before", async () => {
+  const called = await calledBy({
+    "a program without a call": ["execute_code", { code: "return 1" }],
+    "a program with one call": ["execute_code", { code: 'return await echo.echo({ text: "a" })' }],
+    "a search": ["search_tools", { query: "say a text again" }],
+  });
+  for (const [name, { files, functions }] of called) console.log(`${name}: ${files} files, ${functions} functions`);
+  for (const [name, { files, functions }] of Object.entries(most)) {
+    expect(called.get(name)!.files).toBeLessThanOrEqual(files);
+    expect(called.get(name)!.functions).toBeLessThanOrEqual(functions);
+    // Something is counted.
+    expect(called.get(name)!.functions).toBeGreaterThan(files / 2);
+  }
+});
