@@ -238,12 +238,6 @@ function missingHint(command: string): string {
   return `Install ${origin}. If it is installed but not on the PATH of claudikins, set "command" to ${path}.`;
 }
 
-/**
- * A job object of Windows, in the place of a process group: it holds a process and everything that the process starts. Windows
- * ends all of them when the last handle of the job is closed, even if claudikins is killed.
- *
- * https://learn.microsoft.com/windows/win32/procthread/job-objects
- */
 const declarations = {
   CreateJobObjectW: { args: ["ptr", "ptr"], returns: "u64" },
   SetInformationJobObject: { args: ["u64", "i32", "ptr", "u32"], returns: "i32" },
@@ -267,6 +261,11 @@ type Kernel = Library<typeof declarations>["symbols"];
 
 let kernel: Kernel | undefined;
 
+/**
+ * A job object of Windows, in the place of a process group: it holds a process and everything that the process starts. Windows ends all of
+ * them when the last handle of the job is closed, even if claudikins is killed.
+ * https://learn.microsoft.com/windows/win32/procthread/job-objects
+ */
 class JobObject {
   readonly #kernel: Kernel;
   #handle: bigint;

@@ -339,7 +339,6 @@ function eraOf(revision = ""): Era {
   return revision >= "2026" ? "2026" : "2025";
 }
 
-/** Sees without starting a server that it cannot start, because its command or its program does not exist. */
 interface Foreseen {
   why: string;
   hint: string;
@@ -349,7 +348,10 @@ interface Foreseen {
 /** Programs that run the file which their first argument names. */
 const runtimes = /^(?:node|bun|deno|python[\d.]*|ruby|perl)$/;
 
-/** Undefined if the server may well start. `cwd` is the working directory of servers that name none. */
+/**
+ * Sees without starting a server that it cannot start, because its command or its program does not exist. Undefined if the server may well
+ * start. `cwd` is the working directory of servers that name none.
+ */
 export function foreseenFailure(
   server: ServerConfig,
   { env, cwd }: { env: Environment; cwd: string },

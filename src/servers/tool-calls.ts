@@ -130,6 +130,8 @@ type Notes = Pick<ServerConnections, "lastRefusals" | "noteRefusals">;
 
 export class AuthRefusals {
   readonly #inARow = new Map<string, number>();
+  /** The notes that other processes had left, read once for each server: a search asks for all servers. */
+  readonly #noted = new Map<string, number>();
   readonly #notes: Notes;
 
   constructor(notes: Notes) {
@@ -142,7 +144,7 @@ export class AuthRefusals {
     const isRefused = text !== undefined && text.length <= maxRefusalChars && refused.test(text);
     const before = this.#inARow.get(server);
     if (!isRefused && before === 0) return;
-    const count = isRefused ? (before ?? this.#notes.lastRefusals(server)) + 1 : 0;
+    const count = isRefused ? (before ?? this.#before(server)) + 1 : 0;
     this.#inARow.set(server, count);
     this.#notes.noteRefusals(server, count);
   }
@@ -154,7 +156,11 @@ export class AuthRefusals {
 
   /** The same number before the first call of this process. */
   before(server: string): number {
-    return this.#inARow.has(server) ? 0 : enough(this.#notes.lastRefusals(server));
+    return this.#inARow.has(server) ? 0 : enough(this.#before(server));
+  }
+
+  #before(server: string): number {
+    return this.#noted.getOrInsertComputed(server, () => this.#notes.lastRefusals(server));
   }
 }
 

@@ -219,8 +219,8 @@ function namedByStranger({ key, text, letters }: Value, { reads, describedIn }: 
   if (letters.length < minAddressLetters) return undefined;
   const tool = /[@\d]/.test(text) ? describedIn(letters.slice(0, maxSoughtLetters)) : undefined;
   if (tool !== undefined) {
-    const from = `comes from the description of ${tool}`;
-    return { why: `its "${key}" (${text}) ${from}`, told: `its "${key}" ${from}` };
+    const from = "comes from the description of";
+    return { why: `its "${key}" (${text}) ${from} ${tool}`, told: `its "${key}" ${from} a tool` };
   }
   const known = textsOf(reads, "untrusted");
   if (known.some((each) => each.hasField(letters)) || textsOf(reads, "private").some((each) => each.hasField(letters)))
@@ -405,7 +405,6 @@ function sourcesText(sources: readonly string[]): string {
   return [...shown, ...(names.length > shown.length ? [`and ${names.length - shown.length} more`] : [])].join(", ");
 }
 
-/** Texts that may hold others in another form. */
 const code = new RegExp(`[A-Za-z0-9+/=_-]{${minEncodedChars},}`, "g");
 
 /** The parts of a text that look like base64 or hex. */

@@ -127,7 +127,7 @@ export function codeWithInput(code: string, input: JsonObject): string {
   return `const ${inputName} = JSON.parse(${JSON.stringify(withExactTexts(JSON.stringify(input)))}); ${code}`;
 }
 
-/** The tools that a program calls, as far as its text tells. */
+/** A tool that a program calls, as far as its text tells. */
 export interface CalledTool {
   call: CallExpression;
   /** `demo.list_orders`, or `demo.resources` for a function that a server has beside its tools. */

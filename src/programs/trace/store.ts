@@ -6,7 +6,7 @@ import type { StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 import type { ExecutionRecord, StartedBy, Summary } from "./record.ts";
 
-/** What is kept of recorded executions. */
+/** The newest records are kept: at most so many, so old, and so large together. */
 export const recordsKept = { count: 200, ageMs: 14 * dayMs, bytes: 50 * megabyte };
 
 /**

@@ -116,7 +116,6 @@ export class SharedWorkspace {
   }
 }
 
-/** Stores what was changed in the folder of a shared workspace, for all replicas. */
 type Part = PartPlace & { bytes: Uint8Array };
 
 /** A change, and how the file looked when it was read. */

@@ -135,10 +135,9 @@ export function parsedAgain({ name, at, message }: Failing, around: Surroundings
   return hint === undefined ? undefined : { hint };
 }
 
-/** Methods of other languages and libraries, each with what does the same here. */
 type Kind = "list" | "text" | "object" | "Set" | "Map";
 
-/** Each key is a list of names; `x` stands for the object. */
+/** Methods of other languages and libraries, each with what does the same here. Each key is a list of names; `x` stands for the object. */
 const methods: Record<Kind, Record<string, string>> = {
   list: {
     append: "x.push(value)",

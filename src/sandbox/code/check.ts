@@ -122,6 +122,7 @@ function unknownFunction(
 /** The properties that every promise has. */
 const ofPromises = new Set(["then", "catch", "finally", ...Object.getOwnPropertyNames(Object.prototype)]);
 
+/** Finds promises that are used as if they were their values. Each finding is certain, whatever happens at run time. */
 function checkPromises(scope: Scope): CodeMistake[] {
   const { tree } = scope;
   return [

@@ -1,4 +1,4 @@
-/** Gives a program its value: its last expression or its `main`. Marks promises that nothing awaits. */
+/** Gives a program its value, turns its imports and exports into calls of the loader, and marks promises that nothing awaits. */
 
 import { posix } from "node:path";
 import type {
@@ -179,8 +179,9 @@ function isWorkTimer(call: CallExpression, tree: Tree): boolean {
 type From = string | undefined;
 
 /**
- * Rewrites static and dynamic imports, `import.meta`, and every form of export. Exports become properties of
- * `__exports`. Returns whether the code has `export default`.
+ * Turns imports and exports into calls of the guest's loader, because code runs as the body of a function. Rewrites static and dynamic
+ * imports, `import.meta`, and every form of export. Exports become properties of `__exports`. Returns whether the code has `export
+ * default`.
  */
 export function rewriteModules(tree: Tree, edits: Edits, from: From): boolean {
   let exportsDefault = false;

@@ -1,4 +1,4 @@
-/** `console`: sends every line to the host, in order and with its level. */
+/** `console`: shows values as Node does, and sends every line to the host, in order and with its level. */
 import { host } from "./host.ts";
 import { formatWithOptions, type InspectOptions, inspect, logOptions } from "./inspect.ts";
 
@@ -68,7 +68,6 @@ export const guestConsole = {
   profileEnd: () => {},
 };
 
-/** Shows logged values as Node's console does, but the lines of a long text as lines, without quotes and escapes at each of them. */
 const literal = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\\n]|\\.)*`/.source;
 const lines = new RegExp(`(?:${literal})(?: \\+\\n *(?:${literal}))+`, "g");
 
@@ -119,7 +118,7 @@ function unescaped(text: string): string {
   return text.replace(/\\([nt'"`\\])/g, (_, letter: string) => plain[letter] ?? letter);
 }
 
-/** Returns undefined if the data has no rows. It is then logged as it is. */
+/** Renders the table of `console.table` as aligned text. Returns undefined if the data has no rows. It is then logged as it is. */
 function textTable(data: unknown, columns?: string[]): string | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const isCollection = data instanceof Map || data instanceof Set;

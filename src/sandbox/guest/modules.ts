@@ -44,7 +44,8 @@ export const nodeModules: Record<string, () => object> = {
   "util/types": () => whole(util.types),
 };
 
-/** `node:events`. Listeners may be async: the program ends only after their promises settle. */
+// node:events. Listeners may be async: the program ends only after their promises settle.
+
 const { emit } = EventEmitter.prototype;
 
 EventEmitter.prototype.emit = function (
@@ -61,7 +62,8 @@ EventEmitter.prototype.emit = function (
 
 export { EventEmitter };
 
-/** `node:os`, with constants of a made-up machine. */
+// node:os, with constants of a made-up machine.
+
 const gigabyte = 1_073_741_824;
 
 export const os = {
@@ -120,7 +122,8 @@ export const url = {
   domainToASCII: (domain: string) => new URL(`http://${domain}`).hostname,
 };
 
-/** `node:string_decoder`: decodes bytes in pieces without breaking characters. */
+// node:string_decoder: decodes bytes in pieces without breaking characters.
+
 const streamed: Record<string, string> = {
   __proto__: null as never,
   utf8: "utf-8",

@@ -334,7 +334,6 @@ class HttpSession implements ClientPlace {
   }
 }
 
-/** Brings a session that was taken over to where its client has left it. */
 interface BegunSession {
   transport: SessionTransport;
   server: Server;
@@ -343,7 +342,10 @@ interface BegunSession {
   isDirect: boolean;
 }
 
-/** In direct mode, the client is told to look again at what may have changed meanwhile. Resolves when the session can be used. */
+/**
+ * Brings a session that was taken over to where its client has left it. In direct mode, the client is told to look again at what may have
+ * changed meanwhile. Resolves when the session can be used.
+ */
 async function continueSession(begun: BegunSession): Promise<void> {
   const { transport, server, initialize, memory, isDirect } = begun;
   await transport.replay({ method: "initialize", params: initialize });

@@ -287,10 +287,12 @@ function severalHave(uri: string, servers: readonly string[]): Error {
   return invalidParams(`Several servers may have the resource ${uri}. Name the server: ${addresses}`);
 }
 
-/** Skills of servers in direct mode. Many agents check a list as a whole, so entries that the extension does not allow are left out. */
 const suffix = "/SKILL.md";
 
-/** Undefined if the entry breaks a rule of the extension (io.modelcontextprotocol/skills, "Skill Entries") or of Agent Skills. */
+/**
+ * Many agents check a list as a whole, so entries that the extension does not allow are left out. Undefined if the entry breaks a rule of
+ * the extension (io.modelcontextprotocol/skills, "Skill Entries") or of Agent Skills.
+ */
 export const usableSkill: Usable = (skill) => {
   const { success, data } = SkillSchema.safeParse(skill);
   if (!success) return undefined;

@@ -206,18 +206,10 @@ function laterText(id: string): string {
 function approvalLines(id: string, open: readonly Approval[], catalog: ToolCatalog): string[] {
   const waiting = open.slice(0, maxNamedApprovals).map(({ id: approval, server, tool, line, told, askedAt }) => {
     const where = line === null ? "" : ` (line ${line})`;
-    return `- ${toolId(server, catalog.shownName(server, tool))}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}${told === null ? "" : `. ${whyText(told, catalog)}`}`;
+    return `- ${toolId(server, catalog.shownName(server, tool))}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}${told === null ? "" : `. Asked because ${oneLine(told, maxWaitingWhyChars)}`}`;
   });
   const more = open.length > maxNamedApprovals ? [`- and ${open.length - maxNamedApprovals} more`] : [];
   return [`The execution ${id} waits until a person approves or denies:`, ...waiting, ...more];
-}
-
-/** Why a person is asked. Tools have the names that agents know. */
-function whyText(told: string, catalog: ToolCatalog): string {
-  const text = told.replace(/([^\s(),"]+)\.([^\s(),"]+)/g, (whole, server: string, tool: string) =>
-    catalog.find(server) ? toolId(server, catalog.shownName(server, tool)) : whole,
-  );
-  return `Asked because ${oneLine(text, maxWaitingWhyChars)}`;
 }
 
 /** Tells the agent who decides. */
@@ -289,7 +281,6 @@ async function contentFor(
   }
 }
 
-/** Tells a model the result types that its program was the first to see, so that it need not print results to learn them. */
 interface Answer {
   receipt: Receipt;
   /** When the program began, in milliseconds since 1970. */
@@ -298,8 +289,9 @@ interface Answer {
 }
 
 /**
- * New types, each once with the tools that have it, and what has changed in known ones. `said` has the types that the session has been told,
- * by tool. Types that the answer shows in full are left out.
+ * Tells a model the result types that its program was the first to see, so that it need not print results to learn them. New types, each
+ * once with the tools that have it, and what has changed in known ones. `said` has the types that the session has been told, by tool. Types
+ * that the answer shows in full are left out.
  */
 async function learnedTypes(
   { receipt, startedAt, content }: Answer,

@@ -230,7 +230,6 @@ export function failed(message: string, { server, store }: Pick<SignInRequest, "
   return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint });
 }
 
-/** Asks a server without credentials, to read its challenge: which sign-in it wants. */
 interface ProbeOptions {
   server: NetworkServer;
   endpoint: Endpoint;
@@ -245,8 +244,8 @@ interface ProbeAnswer {
 }
 
 /**
- * The server's response to an unauthorized request. Some servers answer `initialize` without a sign-in, so they are asked for their
- * tools as well. Throws NetworkFailure.
+ * Asks a server without credentials, to read its challenge: which sign-in it wants. The server's response to an unauthorized request. Some
+ * servers answer `initialize` without a sign-in, so they are asked for their tools as well. Throws NetworkFailure.
  */
 export async function probe(asked: ProbeOptions, url: URL): Promise<Pick<ProbeAnswer, "status" | "challenge">> {
   const { transport } = asked.server;

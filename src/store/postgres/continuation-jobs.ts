@@ -266,7 +266,10 @@ interface DueFilter {
   deadQueue: string;
 }
 
-/** The ids of executions without a job. */
+/**
+ * Finds the executions that are due and that no process runs. The time for it does not depend on the number of those that wait. The ids of
+ * executions without a job.
+ */
 async function dueExecutions(filter: DueFilter, querying: Querying): Promise<string[]> {
   const config = filter.config ?? "";
   const rows = await querying.all<{ id: string }>(statement, { ...filter, config });

@@ -278,6 +278,7 @@ function textsOf(places: readonly Place[], querying: Querying): Promise<(Place &
 /** Only the clock of the database counts. */
 const expiry = `clock_timestamp() + interval '${documentLockMs} milliseconds'`;
 
+/** A lock for documents, which one process of a team has. It holds as long as the process renews it. */
 class HeldLock implements AsyncDisposable {
   readonly #connections: Connections;
   readonly #key: { name: string; holder: string };

@@ -1,4 +1,4 @@
-/** The replicas that run now, and the key that they share. */
+/** The replicas that run now, the key that they share, their sessions, and short texts for some time. */
 import { randomBytes } from "node:crypto";
 import type {
   AdoptedSession,
@@ -53,9 +53,9 @@ export class PostgresReplicas implements ReplicaRows {
   }
 }
 
-/** Short texts for some time, as rows. */
 const columns = "kind, id, value, ends_at";
 
+/** Short texts for some time, as rows. */
 class PostgresValues implements ValueRows {
   readonly #connections: Connections;
 
@@ -104,6 +104,7 @@ const after = (ms: string) => `clock_timestamp() + ${ms}::double precision * int
 
 const isOpen = "expires_at > clock_timestamp()";
 
+/** The sessions of all replicas, as rows. Only the clock of the database counts. */
 class PostgresSessions implements SessionRows {
   readonly #connections: Connections;
 

@@ -27,10 +27,6 @@ export function executionRows(access: Access): ExecutionRows {
   };
 }
 
-/**
- * Sends jobs from the main thread to the store's thread. All writes to the store of executions go through it, so that neither a large
- * program nor a slow disk blocks the main thread. The thread starts with the first job, and ends when it has had none for a while.
- */
 interface PendingJob {
   resolve: (output: never) => void;
   reject: (error: Error) => void;
@@ -39,6 +35,10 @@ interface PendingJob {
 /** A job without its number. */
 type Unnumbered<Message> = Message extends unknown ? Omit<Message, "id"> : never;
 
+/**
+ * Sends jobs from the main thread to the store's thread. All writes to the store of executions go through it, so that neither a large
+ * program nor a slow disk blocks the main thread. The thread starts with the first job, and ends when it has had none for a while.
+ */
 export class StoreWriter implements ExecutionWriter {
   readonly #file: string;
   readonly #waiting = new Map<number, PendingJob>();

@@ -17,7 +17,7 @@ const determiners = new Set(["a", "an", "the", "my", "our", "your", "this", "tha
 
 const isOrder = (word: string, next = "") => determiners.has(next) && !isPast(word) && changesSomething(stemOf(word));
 
-/** What is read of a thing: `status of the repository`. */
+/** Nouns that a request reads: `status of the repository`. */
 const aspects = new Set(
   `status state history contents content details progress version owner author age date location size amount balance number count
   name names list`.split(/\s+/),

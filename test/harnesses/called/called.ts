@@ -19,7 +19,7 @@ const warmUps = 4;
 /** What a request begins is done by then: tools are observed and files are written a moment later. */
 const quietMs = 2_500;
 
-/** What is done after an answer, such as counting the call, belongs to it. */
+/** The work after an answer counts too, such as the entry in the ledger. */
 const afterMs = 400;
 
 export async function calledBy(requests: Record<string, [tool: string, args: object]>): Promise<Map<string, Called>> {
