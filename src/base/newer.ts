@@ -9,6 +9,12 @@ export function isNewer(document: unknown, known: number): boolean {
   return typeof form === "number" && form > known;
 }
 
+/** Whether `version` is older than `than`. Only the numbers count. */
+export function isOlder(version: string, than: string): boolean {
+  const numbers = (text: string) => /^\d+\.\d+\.\d+/.exec(text)?.[0] ?? "0.0.0";
+  return Bun.semver.order(numbers(version), numbers(than)) < 0;
+}
+
 /** `what` is a noun with its article, such as "the registry". */
 export function writtenByNewer(what: string): ClaudikinsError {
   return new ClaudikinsError(

@@ -6,6 +6,7 @@ import type { App } from "../app/app.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { type Lock, takeLock, waitForLock } from "../base/lock.ts";
+import { isOlder } from "../base/newer.ts";
 import type { Log } from "../base/log.ts";
 import { megabyte } from "../base/units.ts";
 import { version } from "../base/version.ts";
@@ -37,7 +38,7 @@ import {
 import { DaemonPage, type LocalPage } from "./page.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { besides, type DaemonPaths, makePrivate, refuseForeign } from "./place.ts";
-import { entryMark, isOlder, leavingText, type Status, shellSession } from "./protocol.ts";
+import { entryMark, leavingText, type Status, shellSession } from "./protocol.ts";
 import { ServerSockets } from "./shared/server-sockets.ts";
 import type { SharedServers } from "./shared/shared-servers.ts";
 import { type DaemonRequest, SocketListener } from "./transport/listen.ts";

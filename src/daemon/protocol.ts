@@ -100,9 +100,3 @@ export function httpStatusOf(code: ProblemCode): number {
   };
   return statuses[code] ?? 500;
 }
-
-/** Whether `version` is older than `than`. Only the numbers count. */
-export function isOlder(version: string, than: string): boolean {
-  const numbers = (text: string) => /^\d+\.\d+\.\d+/.exec(text)?.[0] ?? "0.0.0";
-  return Bun.semver.order(numbers(version), numbers(than)) < 0;
-}

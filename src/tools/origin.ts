@@ -2,9 +2,10 @@
  * Records in the user's data folder which config a registry belongs to, and how to start claudikins. The registry must not have
  * these paths: it may be shared, and sandboxed code can read it.
  */
-import { readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { writeWhenChanged } from "../base/files.ts";
+import { isOlder } from "../base/newer.ts";
 import { sha256 } from "../base/sha256.ts";
 
 export interface RegistryOrigin {
@@ -23,6 +24,7 @@ function filesOf(dataFolder: string, registry: string): [string, string] {
   return [join(dataFolder, "registries", `${name}.json`), join(dataFolder, "executable.json")];
 }
 
+/** A process of an older version, such as a daemon that still runs, does not replace the record of a newer one. */
 export function noteOrigin(
   dataFolder: string,
   registry: string,
@@ -30,12 +32,19 @@ export function noteOrigin(
 ): void {
   const [own, other] = filesOf(dataFolder, registry);
   const write = (file: string, note: object) => writeWhenChanged(file, `${JSON.stringify(note, null, 2)}\n`);
+  if (isOfAnother(originOf(dataFolder, registry), { command, version })) return;
   try {
     write(own, { registry, config, door, command, version });
     write(other, { command, version });
   } catch {
     // Without the record, the generated files search for both.
   }
+}
+
+/** Whether the record is of a newer version that is installed at another place. */
+function isOfAnother(noted: Partial<RegistryOrigin>, own: Pick<RegistryOrigin, "command" | "version">): boolean {
+  if (noted.version === undefined || !isOlder(own.version, noted.version)) return false;
+  return noted.command?.join("\0") !== own.command.join("\0") && existsSync(noted.command?.[0] ?? "");
 }
 
 /** The record; empty if there is none. */

@@ -1,6 +1,7 @@
 /** Doctor check of the daemons: their folder, running daemons, and leftovers of killed ones. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
+import { isOlder } from "../../base/newer.ts";
 import { durationText } from "../../base/duration.ts";
 import { isHeld } from "../../base/lock.ts";
 import { inShell, shellWord } from "../../base/shell-word.ts";
@@ -8,7 +9,7 @@ import { version } from "../../base/version.ts";
 import { holderOf } from "../../daemon/daemon-note.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { allPlaces, type DaemonPaths, placeOf } from "../../daemon/place.ts";
-import { isOlder, type Status } from "../../daemon/protocol.ts";
+import type { Status } from "../../daemon/protocol.ts";
 import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
 /** Milliseconds that doctor gives a daemon to answer when it is asked again. */
