@@ -6,7 +6,7 @@ const root = join(import.meta.dir, "..");
 /** Below src. Workers are separate entries, which the executable starts by their paths. */
 const files = [
   "main.ts",
-  "sandbox/worker.ts",
+  "sandbox/worker/worker.ts",
   "servers/decoding/worker.ts",
   "tools/work/worker.ts",
   "serve/content/worker.ts",

@@ -10,7 +10,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { execute, limitsFrom } from "../../src/programs/execute.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import type { Channel, ChannelOpener } from "../../src/servers/channel.ts";
+import type { Channel, ChannelOpener } from "../../src/servers/connection/channel.ts";
 import { fixture } from "../../test/support/servers.ts";
 import { startRawClient } from "./host.ts";
 import { inTurn, median, type Times, warmUp } from "./measure.ts";

@@ -1,7 +1,7 @@
 /** gen for ten thousand tools of a thousand servers, each in its own process: its time and its memory. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { listedAtOnce } from "../../src/servers/listings.ts";
+import { listedAtOnce } from "../../src/servers/lists/listings.ts";
 import { tiny } from "../../test/support/servers.ts";
 import { hasProc, median, residentMb } from "./measure.ts";
 import { type Row, rowOf, under } from "./report.ts";

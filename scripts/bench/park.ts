@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
 import { defaultLimits } from "../../src/config/defaults.ts";
-import { ExecutionCheckpointer } from "../../src/programs/checkpointer.ts";
-import { CopyTurns } from "../../src/programs/copy-turns.ts";
 import { limitsFrom } from "../../src/programs/execute.ts";
-import { readHead, readProgram } from "../../src/programs/stored-program.ts";
+import { ExecutionCheckpointer } from "../../src/programs/execution/checkpointer.ts";
+import { CopyTurns } from "../../src/programs/execution/copy-turns.ts";
+import { readHead, readProgram } from "../../src/programs/execution/stored-program.ts";
 import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
 import { bytesOf } from "../../src/sandbox/program-image.ts";
 import type { ExecuteOptions } from "../../src/sandbox/program-run.ts";

@@ -18,17 +18,17 @@ import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import { LabelSessions } from "../policy/flow/label-sessions.ts";
 import { WrittenServers } from "../policy/flow/written-servers.ts";
 import { UsageQuotas } from "../policy/quotas.ts";
-import type { Executions } from "../programs/executions.ts";
+import type { Executions } from "../programs/execution/executions.ts";
+import type { TraceRecorder } from "../programs/execution/recording.ts";
+import type { OtherBuilds } from "../programs/execution/stored-executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
 import { tokensKeptOut } from "../programs/ledger/statistics.ts";
-import type { TraceRecorder } from "../programs/recording.ts";
-import type { OtherBuilds } from "../programs/stored-executions.ts";
 import type { Telemetry, WatchedState } from "../programs/telemetry.ts";
 import { newId } from "../programs/trace/id.ts";
 import type { SharedWorkspace } from "../programs/workspace/shared-workspace.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
-import type { ChannelOpener } from "../servers/channel.ts";
+import type { ChannelOpener } from "../servers/connection/channel.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand } from "../setup/upgrade/lasting.ts";
@@ -219,7 +219,7 @@ export class App implements AsyncDisposable {
   }
 
   async #newExecutions(): Promise<Executions> {
-    const { Executions } = await import("../programs/executions.ts");
+    const { Executions } = await import("../programs/execution/executions.ts");
     const { log, otherBuilds } = this.#options;
     const { origin, door, person } = this.config;
     this.#known = new Executions({
@@ -251,7 +251,7 @@ export class App implements AsyncDisposable {
     if (!server.isSavedPrograms) {
       // Nobody else may get a channel with the credentials of a person.
       const shared = usesOwn(server) ? undefined : this.#options.openChannel;
-      const open = shared ?? (await import("../servers/open-channel.ts")).openDirectChannel;
+      const open = shared ?? (await import("../servers/connection/open-channel.ts")).openDirectChannel;
       return open(server, options);
     }
     const { savedProgramsChannel } = await import("../programs/saved/server.ts");

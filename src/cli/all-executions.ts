@@ -8,10 +8,15 @@ import { writeWhenChanged } from "../base/files.ts";
 import { visibleText } from "../base/visible-text.ts";
 import { discoverConfig } from "../config/discover.ts";
 import { tracePageOf } from "../page/execution/off-thread.ts";
-import { stateText } from "../programs/execution-state.ts";
-import { joined, type ListedExecution, storedExecution, withApprovals } from "../programs/listed-executions.ts";
+import { stateText } from "../programs/execution/execution-state.ts";
+import {
+  joined,
+  type ListedExecution,
+  storedExecution,
+  withApprovals,
+} from "../programs/execution/listed-executions.ts";
+import { aboutRequest } from "../programs/execution/stored-executions.ts";
 import { keptOut } from "../programs/outcome-text.ts";
-import { aboutRequest } from "../programs/stored-executions.ts";
 import type { ExecutionRecord, Summary } from "../programs/trace/record.ts";
 import { configText } from "../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../programs/trace/store.ts";

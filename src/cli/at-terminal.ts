@@ -7,7 +7,7 @@ import { visibleText } from "../base/visible-text.ts";
 import { type Answer, decidedElsewhere } from "../policy/approval-queue.ts";
 import type { Asker } from "../policy/questions.ts";
 import { argumentsOf } from "../programs/call-arguments.ts";
-import type { Responder } from "../servers/responder.ts";
+import type { Responder } from "../servers/connection/responder.ts";
 import type { Io } from "./io.ts";
 import type { Activity } from "./progress.ts";
 import { askUntil, canAsk } from "./prompt.ts";

@@ -22,7 +22,7 @@ import { addressOf } from "../daemon/transport/address.ts";
 import { request } from "../daemon/transport/exchange.ts";
 import { connectInNode } from "../daemon/transport/node-stream.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
-import { childEnvironment } from "../servers/child-environment.ts";
+import { childEnvironment } from "../servers/process/child-environment.ts";
 import { originOf } from "../tools/origin.ts";
 import { isMark, readGiven } from "./call-words.ts";
 

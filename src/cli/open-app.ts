@@ -10,9 +10,9 @@ import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.t
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { rememberFolders } from "../config/trust/written-folders.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
-import type { OtherBuilds } from "../programs/stored-executions.ts";
+import type { OtherBuilds } from "../programs/execution/stored-executions.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
-import type { ChannelOpener } from "../servers/channel.ts";
+import type { ChannelOpener } from "../servers/connection/channel.ts";
 import { LogFiles } from "../servers/logs/log-file.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../setup/upgrade/kept-executables.ts";

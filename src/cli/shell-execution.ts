@@ -3,7 +3,7 @@ import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { awaitsApproval } from "../policy/approvals/awaited.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
-import type { RunningExecution } from "../programs/running-execution.ts";
+import type { RunningExecution } from "../programs/execution/running-execution.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { onAbort } from "../servers/abort.ts";
 import { toolId } from "../tools/model.ts";

@@ -43,7 +43,9 @@ export async function telemetryFor(
       openLog(io.env["CLAUDIKINS_LOG"]),
     ]);
     const destinations = hasReference(settings.destinations)
-      ? await (await import("../servers/read-values.ts")).withReadValues(settings.destinations, "it", { env: io.env })
+      ? await (await import("../servers/values/read-values.ts")).withReadValues(settings.destinations, "it", {
+          env: io.env,
+        })
       : settings.destinations;
     const telemetry = await openTelemetry({ ...settings, destinations }, { log, timeoutMs });
     io.atEnd?.(() => telemetry.end());

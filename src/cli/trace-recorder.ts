@@ -3,7 +3,7 @@
 import type { App } from "../app/app.ts";
 import { openLog } from "../base/log.ts";
 import type { Config } from "../config/load.ts";
-import type { TraceRecorder } from "../programs/recording.ts";
+import type { TraceRecorder } from "../programs/execution/recording.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { type Args, flag } from "./command.ts";
@@ -21,7 +21,7 @@ export async function recorderOf(
 ): Promise<TraceRecorder | undefined> {
   const mode = args.record ? "contents" : record;
   if (mode === false) return undefined;
-  const { TraceRecorder } = await import("../programs/recording.ts");
+  const { TraceRecorder } = await import("../programs/execution/recording.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
   return new TraceRecorder({ mode, config: configOwner(origin), log });
 }

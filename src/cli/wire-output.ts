@@ -5,7 +5,7 @@ import { durationText } from "../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { shownLine } from "../base/visible-text.ts";
 import { abridgedJson } from "../serve/content/abridged-json.ts";
-import { MessageTrace, type TraceEntry } from "../servers/trace.ts";
+import { MessageTrace, type TraceEntry } from "../servers/connection/trace.ts";
 import type { Io } from "./io.ts";
 import { warningLabel } from "./palette.ts";
 import { cyan, dim, red } from "./terminal-output.ts";

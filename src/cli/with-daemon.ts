@@ -7,7 +7,7 @@ import { checkTrust, isAnsweredFor } from "../config/trust/require.ts";
 import { DaemonClient } from "../daemon/client.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
-import { childEnvironment } from "../servers/child-environment.ts";
+import { childEnvironment } from "../servers/process/child-environment.ts";
 import { askingForTrust, type ConfigFlags, orOwnMeanwhile, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 import { commandTrace } from "./telemetry.ts";

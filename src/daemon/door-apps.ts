@@ -1,7 +1,7 @@
 /** The parts of the daemon's config that are behind doors or that people have. Each is opened when a call or a program needs it. */
 import type { App } from "../app/app.ts";
-import type { Executions } from "../programs/executions.ts";
-import type { ExecutionView } from "../programs/stored-executions.ts";
+import type { Executions } from "../programs/execution/executions.ts";
+import type { ExecutionView } from "../programs/execution/stored-executions.ts";
 
 export class DoorApps {
   readonly #open: (view: ExecutionView) => Promise<App>;

@@ -2,11 +2,16 @@
 
 import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
-import { kindOf, stateText } from "../programs/execution-state.ts";
-import type { Executions } from "../programs/executions.ts";
-import { joined, type ListedExecution, storedExecution, withApprovals } from "../programs/listed-executions.ts";
+import { kindOf, stateText } from "../programs/execution/execution-state.ts";
+import type { Executions } from "../programs/execution/executions.ts";
+import {
+  joined,
+  type ListedExecution,
+  storedExecution,
+  withApprovals,
+} from "../programs/execution/listed-executions.ts";
+import type { AboutProgram } from "../programs/execution/stored-executions.ts";
 import { keptOut } from "../programs/outcome-text.ts";
-import type { AboutProgram } from "../programs/stored-executions.ts";
 import type { Summary } from "../programs/trace/record.ts";
 import { readSummaries } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";

@@ -5,7 +5,7 @@ import { indentedJson, type JsonObject } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
-import { cancelFor } from "../programs/cancel-for.ts";
+import { cancelFor } from "../programs/execution/cancel-for.ts";
 import type { ProgramAudit } from "../programs/saved/audited.ts";
 import { differencesOf } from "../programs/saved/differences.ts";
 import { type ExecutedProgram, executedProgram } from "../programs/saved/from-execution.ts";

@@ -1,10 +1,10 @@
 /** Everybody who looks at calls of tools. The receipt of a program is the sandbox's own. */
 import { tellAll } from "../sandbox/call-events.ts";
-import type { ExecutionCheckpointer } from "./checkpointer.ts";
+import type { ExecutionCheckpointer } from "./execution/checkpointer.ts";
+import type { TraceRecording } from "./execution/recording.ts";
 import { callCounter } from "./ledger/call-counter.ts";
 import type { Parts } from "./parts.ts";
 import { progressLines, type Tell } from "./progress-text.ts";
-import type { TraceRecording } from "./recording.ts";
 import type { CallSpans } from "./telemetry.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 

@@ -6,7 +6,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import { didYouMean } from "../base/near-names.ts";
-import { hintForModel } from "../servers/fault.ts";
+import { hintForModel } from "../servers/failures/fault.ts";
 import { stateProblem } from "../servers/state.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { prepareSearch, search } from "../tools/search/search.ts";

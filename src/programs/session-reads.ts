@@ -4,9 +4,9 @@ import { type Caller, noAgent, type ProgramReads, type Read, type SessionReads }
 import type { Outcome } from "../sandbox/contract.ts";
 import type { FileUse } from "../sandbox/host/files.ts";
 import { outputsName } from "../sandbox/host/outputs.ts";
-import { agentOfUser, type RequestingAgent, type Starter } from "./asker.ts";
+import { agentOfUser, type RequestingAgent, type Starter } from "./execution/asker.ts";
+import { shownText } from "./execution/shown-outcome.ts";
 import type { Parts } from "./parts.ts";
-import { shownText } from "./shown-outcome.ts";
 import type { HostIdentity } from "./trace/record.ts";
 
 /** The session of a client of `serve --http`, else that of the connection. */

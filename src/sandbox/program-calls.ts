@@ -6,13 +6,13 @@ import { parseExact } from "../base/exact-json.ts";
 import { largeJsonChars } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { megabyte } from "../base/units.ts";
-import { textOf } from "./binding-value.ts";
 import { type CallListener, errorShape, observedCall } from "./call-events.ts";
 import type { Checkpointer, OpenCall, SavedExecution } from "./checkpoint-contract.ts";
 import type { Bindings, BindingValue, Limits } from "./contract.ts";
-import { resultTooLarge } from "./limit-errors.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
-import { toolId } from "./seen-calls.ts";
+import { textOf } from "./worker/binding-value.ts";
+import { resultTooLarge } from "./worker/limit-errors.ts";
+import { toolId } from "./worker/seen-calls.ts";
 
 /** Results of this length cause a garbage collection in the process that gives them to a program. */
 const collectedResultChars = 4 * megabyte;

@@ -6,8 +6,6 @@ import { type CallListener, tellAll } from "./call-events.ts";
 import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpoint-contract.ts";
 import type { Bindings, CheckMode, Limits, Mounts } from "./contract.ts";
 import type { FileUse } from "./host/files.ts";
-import { answersTo, namesOf } from "./known-tools.ts";
-import { stoppedProgram, unreadableProgram, wastefulProgram } from "./limit-errors.ts";
 import {
   type CallMessage,
   type CheckpointMessage,
@@ -22,11 +20,13 @@ import {
   stopReason,
   type WorkerResult,
 } from "./messages.ts";
-import type { OutcomeRecorder } from "./outcome-recorder.ts";
 import type { ProgramPlace, Turn } from "./places.ts";
 import { ProgramCalls } from "./program-calls.ts";
 import { ProgramWorker } from "./program-worker.ts";
 import type { CallerShares } from "./time-shares.ts";
+import { answersTo, namesOf } from "./worker/known-tools.ts";
+import { stoppedProgram, unreadableProgram, wastefulProgram } from "./worker/limit-errors.ts";
+import type { OutcomeRecorder } from "./worker/outcome-recorder.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */

@@ -3,11 +3,11 @@
  * programs meanwhile. With the next message for it, the program continues in another worker, where it stopped.
  */
 import { maxTimerMs } from "../base/time-limit.ts";
-import { textOf } from "./binding-value.ts";
 import { maxJoinedChars } from "./limits.ts";
 import type { FromWorker, ResumeMessage, RunMessage, SettleMessage, ToWorker } from "./messages.ts";
 import { buffersOf, bytesOf, type ProgramImage } from "./program-image.ts";
 import type { Caller } from "./time-shares.ts";
+import { textOf } from "./worker/binding-value.ts";
 import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 
 interface ProgramWorkerOptions {

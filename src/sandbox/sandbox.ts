@@ -5,11 +5,11 @@ import { availableParallelism, totalmem } from "node:os";
 import { megabyte } from "../base/units.ts";
 import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
-import { stoppedProgram } from "./limit-errors.ts";
-import { OutcomeRecorder } from "./outcome-recorder.ts";
 import { Places, type ProgramPlace } from "./places.ts";
 import { type ExecuteOptions, ProgramRun, type Saved, type SharedResources } from "./program-run.ts";
 import { CallerShares } from "./time-shares.ts";
+import { stoppedProgram } from "./worker/limit-errors.ts";
+import { OutcomeRecorder } from "./worker/outcome-recorder.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 /** Memory of all parked programs together. Beyond it, programs that wait keep their worker. */

@@ -109,7 +109,7 @@ export class WorkerPool implements Disposable {
 
   /** Starts a worker, and releases `#starts` when it has started or ended. */
   #start(memoryBytes: number, owner?: string): ReadyWorker {
-    const worker = startWorker("./sandbox/worker.ts");
+    const worker = startWorker("./sandbox/worker/worker.ts");
     const started = () => {
       worker.removeEventListener("message", hear);
       worker.removeEventListener("close", started);

@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
-import type { RequestingAgent } from "../programs/asker.ts";
+import type { RequestingAgent } from "../programs/execution/asker.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
 import type { HostRequest } from "./host-request.ts";
 import { observedAnswer } from "./observed-answer.ts";

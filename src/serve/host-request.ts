@@ -7,7 +7,7 @@ import type { App } from "../app/app.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { type TraceContext, traceIn } from "../base/trace-context.ts";
 import { oneLine } from "../base/visible-text.ts";
-import type { FollowedExecution } from "../programs/running-execution.ts";
+import type { FollowedExecution } from "../programs/execution/running-execution.ts";
 import type { ObservedRequest } from "../programs/telemetry.ts";
 import type { HostIdentity } from "../programs/trace/record.ts";
 

@@ -4,7 +4,7 @@ import type { App } from "../app/app.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { sameServerKey } from "../config/accounts.ts";
-import type { Fault } from "../servers/fault.ts";
+import type { Fault } from "../servers/failures/fault.ts";
 import { stateText } from "../servers/state.ts";
 import { aboutServer } from "../tools/catalog/config-entry.ts";
 import { type RegistryServer, toolId } from "../tools/model.ts";

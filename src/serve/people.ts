@@ -1,7 +1,7 @@
 /** Takes access away from people, and gives it back. The audit log has each change before it is made. */
 import type { Environment } from "../config/environment.ts";
 import type { Person } from "../config/oidc.ts";
-import { cancelStartedBy } from "../programs/cancel-started-by.ts";
+import { cancelStartedBy } from "../programs/execution/cancel-started-by.ts";
 import { removeCredentials } from "../servers/auth/person-files.ts";
 import { thisProcess } from "../store/audit/decider.ts";
 import { record } from "../store/audit/record.ts";

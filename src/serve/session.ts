@@ -1,7 +1,7 @@
 /** One MCP session of the revisions up to 2025-11-25: our two or three tools, or all tools of the servers in direct mode. */
 import type { Server } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
-import { agentOfUser, type RequestingAgent } from "../programs/asker.ts";
+import { agentOfUser, type RequestingAgent } from "../programs/execution/asker.ts";
 import { CodeServer } from "./code-server.ts";
 import { CodeSession } from "./code-session.ts";
 import { sessionRequests } from "./host.ts";

@@ -14,7 +14,7 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import { restoreExact } from "../base/exact-json.ts";
-import { WatchedTransport, type Watcher } from "../servers/watched-transport.ts";
+import { WatchedTransport, type Watcher } from "../servers/connection/watched-transport.ts";
 import { hostOf } from "./host.ts";
 import { HostLines } from "./host-lines.ts";
 import { maxStdioRequests } from "./limits.ts";

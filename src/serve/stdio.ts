@@ -9,7 +9,7 @@ import { parsedExact } from "../base/exact-json.ts";
 import { isObject } from "../base/json-object.ts";
 import { megabyte } from "../base/units.ts";
 import { onAbort } from "../servers/abort.ts";
-import { withTasks } from "../servers/tasks-extension.ts";
+import { withTasks } from "../servers/connection/tasks-extension.ts";
 import { HostLines } from "./host-lines.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";

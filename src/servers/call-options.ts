@@ -4,8 +4,8 @@ import type { Clock } from "../base/time-limit.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { ApprovalQueue, MadeCall } from "../policy/approval-queue.ts";
 import type { Caller } from "../policy/flow/session-reads.ts";
-import type { Connection } from "./connect.ts";
-import type { ProgressListener } from "./server-progress.ts";
+import type { Connection } from "./connection/connect.ts";
+import type { ProgressListener } from "./connection/server-progress.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;

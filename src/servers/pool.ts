@@ -7,22 +7,22 @@ import type { LabelReason } from "../policy/flow/label-rules.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
 import { inquiryOf, kindOf, type Method } from "../policy/outgoing.ts";
 import type { CallOptions, ListToolsOptions } from "./call-options.ts";
-import type { Connection, ServerCapability } from "./connect.ts";
-import { type Fault, faultOf, refusedCalls } from "./fault.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import { CodeSignIns, PageSignIns, PersonSignIns } from "./person-sign-in.ts";
+import type { Connection, ServerCapability } from "./connection/connect.ts";
+import type { Lifecycle } from "./connection/lifecycle.ts";
+import { CodeSignIns, PageSignIns, PersonSignIns } from "./connection/person-sign-in.ts";
+import type { ServerIdentity } from "./connection/server-client.ts";
+import { type ConnectionOptions, type Host, ServerConnections } from "./connection/server-connections.ts";
+import { type ListListener, type LogListener, ServerNews } from "./connection/server-news.ts";
+import type { UpdateListener } from "./connection/subscriptions.ts";
+import { type Fault, faultOf, refusedCalls } from "./failures/fault.ts";
+import { ServerLists } from "./lists/server-lists.ts";
+import type { ToolsListing } from "./lists/verified-definitions.ts";
 import type { Request } from "./request.ts";
 import type { ListedTool, ToolResult } from "./result.ts";
-import { redactTexts } from "./secrets.ts";
-import type { ServerIdentity } from "./server-client.ts";
-import { type ConnectionOptions, type Host, ServerConnections } from "./server-connections.ts";
-import { ServerLists } from "./server-lists.ts";
-import { type ListListener, type LogListener, ServerNews } from "./server-news.ts";
 import { ServerPermit, type ServerPermitOptions } from "./server-permit.ts";
 import type { ServerState } from "./state.ts";
-import type { UpdateListener } from "./subscriptions.ts";
 import { type CallParams, ToolCalls } from "./tool-calls.ts";
-import type { ToolsListing } from "./verified-definitions.ts";
+import { redactTexts } from "./values/secrets.ts";
 
 export interface PoolOptions extends ConnectionOptions, ServerPermitOptions {
   /** Whether the agent is the user's own, and may be asked to sign the user in to a server. */

@@ -7,16 +7,16 @@ import { type Clock, maxTimerMs, TimeLimit } from "../base/time-limit.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { Caller } from "../policy/flow/session-reads.ts";
 import { Cancellation, onAbort } from "./abort.ts";
-import type { Channel } from "./channel.ts";
-import { brokeOff, NetworkFailure } from "./network-failure.ts";
-import { NotWritten } from "./outgoing-lines.ts";
-import { pageAddress } from "./page-address.ts";
+import type { Channel } from "./connection/channel.ts";
+import type { ServerClient } from "./connection/server-client.ts";
+import type { ProgressListener, ServerProgress } from "./connection/server-progress.ts";
+import type { ServerRequests } from "./connection/server-requests.ts";
+import { brokeOff, NetworkFailure } from "./failures/network-failure.ts";
+import { ConnectionLost } from "./failures/server-failure.ts";
+import { lastWords, otherVersion, unreachable, wordsOf } from "./failures/start-failure.ts";
+import { pageAddress } from "./network/page-address.ts";
+import { NotWritten } from "./process/outgoing-lines.ts";
 import { jsonValue, objectsOf } from "./result.ts";
-import type { ServerClient } from "./server-client.ts";
-import { ConnectionLost } from "./server-failure.ts";
-import type { ProgressListener, ServerProgress } from "./server-progress.ts";
-import type { ServerRequests } from "./server-requests.ts";
-import { lastWords, otherVersion, unreachable, wordsOf } from "./start-failure.ts";
 
 /** Characters of the address of a page in a hint. Longer addresses are left out. */
 const maxHintUrlChars = 2_000;

@@ -14,12 +14,12 @@ import { inquiryOf, type Method } from "../policy/outgoing.ts";
 import { Permit } from "../policy/permit.ts";
 import type { Asker } from "../policy/questions.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
+import { askerOf, type QuestionContext, type Responder } from "./connection/responder.ts";
+import type { ConnectionOptions, Host, ServerConnections, StoredTool } from "./connection/server-connections.ts";
 import { objectJson } from "./decoding/large-json.ts";
-import { type ListedTools, LiveDefinitions } from "./live-definitions.ts";
-import { askerOf, type QuestionContext, type Responder } from "./responder.ts";
-import type { ConnectionOptions, Host, ServerConnections, StoredTool } from "./server-connections.ts";
-import { hasServerText } from "./server-failure.ts";
-import { type DefinitionCheck, VerifiedDefinitions } from "./verified-definitions.ts";
+import { hasServerText } from "./failures/server-failure.ts";
+import { type ListedTools, LiveDefinitions } from "./lists/live-definitions.ts";
+import { type DefinitionCheck, VerifiedDefinitions } from "./lists/verified-definitions.ts";
 
 export interface ServerPermitOptions {
   /** The user at the terminal, who answers what the policy and servers ask. */

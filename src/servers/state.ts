@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { waitText } from "../base/duration.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { EntryMistake } from "../config/parse.ts";
-import type { FailureFacts } from "./server-failure.ts";
+import type { FailureFacts } from "./failures/server-failure.ts";
 
 /** Times are milliseconds since 1970. */
 export type ServerState =

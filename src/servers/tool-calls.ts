@@ -6,11 +6,11 @@ import { calledTool, sentArguments } from "../config/tool-edits.ts";
 import type { Outgoing, Permission } from "../policy/outgoing.ts";
 import { shownId } from "../policy/refusals.ts";
 import type { CallOptions } from "./call-options.ts";
-import type { Connection } from "./connect.ts";
+import type { Connection } from "./connection/connect.ts";
+import type { ConnectionOptions, ServerConnections } from "./connection/server-connections.ts";
 import { onlyText, type ToolResult } from "./result.ts";
-import { redactTexts } from "./secrets.ts";
-import type { ConnectionOptions, ServerConnections } from "./server-connections.ts";
 import type { ServerPermit } from "./server-permit.ts";
+import { redactTexts } from "./values/secrets.ts";
 
 /** Only texts up to this length count as messages that a call is refused. */
 const maxRefusalChars = 4_096;

@@ -4,8 +4,8 @@ import OpenAI from "openai";
 import { durationText } from "../base/duration.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { Llm } from "../config/llm.ts";
-import { noAnswer } from "../servers/network-failure.ts";
-import type { Redact } from "../servers/secrets.ts";
+import { noAnswer } from "../servers/failures/network-failure.ts";
+import type { Redact } from "../servers/values/secrets.ts";
 
 export interface EndpointFailure {
   error: ClaudikinsError;

@@ -12,7 +12,7 @@ import { version } from "../base/version.ts";
 import type { Environment } from "../config/environment.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { hasReference } from "../config/secrets/references.ts";
-import { redactorOf } from "../servers/secrets.ts";
+import { redactorOf } from "../servers/values/secrets.ts";
 import { type EndpointFailure, failureOf, oddAnswer, place, timedOut, unavailable } from "./endpoint-failure.ts";
 import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 
@@ -49,7 +49,7 @@ const learned = new Map<string, Learned>();
 /** The model of the config, with the values of references in its settings. Throws NEEDS_SECRET and the errors of `openAiModel`. */
 export async function modelOf(llm: Llm, env: Environment, options: OpenAiOptions): Promise<Model> {
   if (!hasReference(llm)) return openAiModel(llm, options);
-  const { withReadValues } = await import("../servers/read-values.ts");
+  const { withReadValues } = await import("../servers/values/read-values.ts");
   return openAiModel(await withReadValues(llm, place(llm), { env }), options);
 }
 

@@ -4,7 +4,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import { durationText } from "../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { estimateTokens } from "../base/token-estimate.ts";
-import type { Responder } from "../servers/responder.ts";
+import type { Responder } from "../servers/connection/responder.ts";
 import { inWords, type Model } from "./model.ts";
 
 /** The error code of hosts if the user refuses. */

@@ -11,8 +11,8 @@ import { connectToDaemon, requestDaemon } from "../../src/daemon/transport/conne
 import { HttpReader, httpText } from "../../src/daemon/transport/http.ts";
 import { SocketListener } from "../../src/daemon/transport/listen.ts";
 import { MessageConnection } from "../../src/daemon/transport/message-connection.ts";
-import { type BunStream, socketHandler } from "../../src/servers/bun-stream.ts";
 import { maxMessageBytes } from "../../src/servers/limits.ts";
+import { type BunStream, socketHandler } from "../../src/servers/process/bun-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { storeFile } from "../../src/config/locations.ts";
-import { tasksExtension } from "../../src/servers/tasks-extension.ts";
+import { tasksExtension } from "../../src/servers/connection/tasks-extension.ts";
 import { ApprovalStore } from "../../src/store/sqlite/approvals.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { ExecutionStore } from "../../src/store/sqlite/executions.ts";

@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { execute } from "../../src/programs/execute.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import type { Responder } from "../../src/servers/responder.ts";
+import type { Responder } from "../../src/servers/connection/responder.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 

@@ -8,13 +8,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { programFormat } from "../../src/base/program-format.ts";
 import { storeFile } from "../../src/config/locations.ts";
-import { readHead, readProgram, wholeImage } from "../../src/programs/stored-program.ts";
+import { readHead, readProgram, wholeImage } from "../../src/programs/execution/stored-program.ts";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../../src/sandbox/engine/wasm.ts";
-import { stateOf } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { pagesOf, StateParts } from "../../src/sandbox/program-image.ts";
+import { stateOf } from "../../src/sandbox/worker/execution.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { StoreWriter } from "../../src/store/sqlite/execution-rows.ts";
 import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
@@ -34,10 +34,10 @@ const digestOf = (...parts: (string | Uint8Array)[]) => {
 /** The sources that write memory and read it back. Comments, spaces and imports do not count. */
 const writers = [
   "sandbox/program-image.ts",
-  "sandbox/reusable-context.ts",
+  "sandbox/worker/reusable-context.ts",
   "sandbox/engine/memory-runs.ts",
   "sandbox/engine/remembered.ts",
-  "programs/stored-program.ts",
+  "programs/execution/stored-program.ts",
 ];
 
 const codeOf = (file: string) =>

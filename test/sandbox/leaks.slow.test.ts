@@ -5,14 +5,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import { measureGrowth } from "../../scripts/bench/growth.ts";
-import type { CodeResult } from "../../src/sandbox/code-result.ts";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
-import { Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { type CallMessage, newState } from "../../src/sandbox/messages.ts";
-import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
+import type { CodeResult } from "../../src/sandbox/worker/code-result.ts";
+import { Execution } from "../../src/sandbox/worker/execution.ts";
+import { type HostCalls, ReusableContext } from "../../src/sandbox/worker/reusable-context.ts";
 import { someLimits } from "./some-limits.ts";
 
 setDefaultTimeout(120_000);

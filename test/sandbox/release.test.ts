@@ -14,7 +14,7 @@ const RealWorker = Worker;
 class RecordedWorker extends RealWorker {
   constructor(url: string | URL, options?: WorkerOptions) {
     super(url, options);
-    if (String(url).endsWith("/sandbox/worker.ts")) started.push(this);
+    if (String(url).endsWith("/sandbox/worker/worker.ts")) started.push(this);
   }
 
   override terminate(): void {

@@ -3,9 +3,9 @@
 import { createEngine } from "../../src/sandbox/engine/engine.ts";
 import { endAddressOf, restoreSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
-import { Execution } from "../../src/sandbox/execution.ts";
 import { newState } from "../../src/sandbox/messages.ts";
-import { ReusableContext } from "../../src/sandbox/reusable-context.ts";
+import { Execution } from "../../src/sandbox/worker/execution.ts";
+import { ReusableContext } from "../../src/sandbox/worker/reusable-context.ts";
 import { someLimits } from "./some-limits.ts";
 
 const [file = "", memoryMb = ""] = process.argv.slice(2);

@@ -1,13 +1,13 @@
 /** `sleep` waits for a duration in milliseconds or in words, and timers may be longer than those of the host. */
 import { afterAll, describe, expect, jest, setDefaultTimeout, test } from "bun:test";
-import type { CodeResult } from "../../src/sandbox/code-result.ts";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
-import { Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { newState } from "../../src/sandbox/messages.ts";
-import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
+import type { CodeResult } from "../../src/sandbox/worker/code-result.ts";
+import { Execution } from "../../src/sandbox/worker/execution.ts";
+import { type HostCalls, ReusableContext } from "../../src/sandbox/worker/reusable-context.ts";
 import { Harness } from "./harness.ts";
 import { someLimits } from "./some-limits.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
-import { ReusableContext } from "../../src/sandbox/reusable-context.ts";
+import { ReusableContext } from "../../src/sandbox/worker/reusable-context.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { Harness, megabyte } from "./harness.ts";

@@ -10,7 +10,7 @@ import {
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { answerFirst, protocolVersions } from "../../src/serve/stdio.ts";
 import { anyHost, cacheHint, toolsFor } from "../../src/serve/surface.ts";
-import { withTasks } from "../../src/servers/tasks-extension.ts";
+import { withTasks } from "../../src/servers/connection/tasks-extension.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { envelope } from "../support/modern-host.ts";
 import { testEnvironment } from "../support/process.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { beginDeviceSignIn } from "../../src/servers/auth/sign-in.ts";
-import type { Responder } from "../../src/servers/responder.ts";
+import type { Responder } from "../../src/servers/connection/responder.ts";
 import { type DeviceProvider, deviceProvider } from "../support/device-provider.ts";
 import { eventually } from "../support/eventually.ts";
 import { oauthFixture } from "../support/oauth.ts";

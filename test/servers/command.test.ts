@@ -1,8 +1,8 @@
 /** How commands are resolved on a simulated Windows, and the errors for missing commands. */
 import { describe, expect, test } from "bun:test";
 import { ClaudikinsError } from "../../src/base/errors.ts";
-import { resolveCommand } from "../../src/servers/command.ts";
-import { ProcessGroup } from "../../src/servers/process-group.ts";
+import { resolveCommand } from "../../src/servers/process/command.ts";
+import { ProcessGroup } from "../../src/servers/process/process-group.ts";
 import { root } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";

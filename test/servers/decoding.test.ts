@@ -4,8 +4,8 @@ import { weigh } from "../../src/base/json-weight.ts";
 import { assemble, decode } from "../../src/servers/decoding/decode.ts";
 import { LargeJson, messageJson, objectJson } from "../../src/servers/decoding/large-json.ts";
 import { InOrder, receive } from "../../src/servers/decoding/receive.ts";
-import { smallEvents } from "../../src/servers/event-stream.ts";
-import { boundedPage, ToolBudget, toolLimits } from "../../src/servers/list-bounds.ts";
+import { boundedPage, ToolBudget, toolLimits } from "../../src/servers/lists/list-bounds.ts";
+import { smallEvents } from "../../src/servers/network/event-stream.ts";
 import { objectsOf, toolValue } from "../../src/servers/result.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));

@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { secretsFile } from "../../src/config/locations.ts";
 import { entryReferencesOf } from "../../src/config/secrets/references.ts";
 import { setSecret } from "../../src/config/secrets/store.ts";
-import { redactorOf } from "../../src/servers/secrets.ts";
+import { redactorOf } from "../../src/servers/values/secrets.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { ownPool } from "../support/own-pool.ts";
 import { failureOf, failureText, plainValue, type ServerEntry, serverConfig } from "../support/pool.ts";

@@ -1,6 +1,6 @@
 /** Servers of both eras of the protocol in one pool. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { MessageTrace } from "../../src/servers/trace.ts";
+import { MessageTrace } from "../../src/servers/connection/trace.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownPool } from "../support/own-pool.ts";
 import { failureOf, plainValue, type ServerEntry } from "../support/pool.ts";

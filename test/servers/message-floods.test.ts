@@ -1,8 +1,8 @@
 /** Servers that send thousands of messages at once: only some are handled in a turn of the event loop, all servers together. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { smallEvents } from "../../src/servers/event-stream.ts";
-import { StdioTransport } from "../../src/servers/stdio.ts";
-import { WebSocketTransport } from "../../src/servers/websocket.ts";
+import { smallEvents } from "../../src/servers/network/event-stream.ts";
+import { WebSocketTransport } from "../../src/servers/network/websocket.ts";
+import { StdioTransport } from "../../src/servers/process/stdio.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { ServerConfig } from "../../src/config/load.ts";
-import { missingVariableHint } from "../../src/servers/start-failure.ts";
+import { missingVariableHint } from "../../src/servers/failures/start-failure.ts";
 
 const server = (env: Record<string, string> = {}): ServerConfig =>
   ({ name: "s", command: "x", args: [], env, disabled: false, needs: [], ...defaultServerTimes }) as ServerConfig;

@@ -1,7 +1,7 @@
 /** Servers over HTTP and WebSockets, with real sockets: transports, errors, lost sessions, and no secrets in any text. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { retryAfterOf } from "../../src/servers/http-response.ts";
+import { retryAfterOf } from "../../src/servers/network/http-response.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import { root } from "../support/claudikins.ts";
 import { freePort } from "../support/free-port.ts";

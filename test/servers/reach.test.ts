@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { privateFetch } from "../../src/servers/auth/private-fetch.ts";
 import { checkReach, kindOf, type Resolve } from "../../src/servers/auth/reach.ts";
-import { NetworkFailure } from "../../src/servers/network-failure.ts";
+import { NetworkFailure } from "../../src/servers/failures/network-failure.ts";
 
 const names: Record<string, string[]> = {
   "mcp.example.com": ["93.184.216.34"],

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import type { ClaudikinsError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { Responder } from "../../src/servers/connection/responder.ts";
 import { Pool } from "../../src/servers/pool.ts";
-import type { Responder } from "../../src/servers/responder.ts";
 import { toolValue } from "../../src/servers/result.ts";
 import { networkFixture } from "../support/network.ts";
 import { processesLeft } from "../support/process.ts";

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { ClaudikinsError } from "../../src/base/errors.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { ServerConfig } from "../../src/config/load.ts";
-import { redactError, redactorOf, redactTexts } from "../../src/servers/secrets.ts";
-import { ConnectionLost, ServerFailure, SignedOut } from "../../src/servers/server-failure.ts";
+import { ConnectionLost, ServerFailure, SignedOut } from "../../src/servers/failures/server-failure.ts";
+import { redactError, redactorOf, redactTexts } from "../../src/servers/values/secrets.ts";
 
 const base = { name: "s", disabled: false, needs: [], ...defaultServerTimes };
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { smallEvents } from "../../src/servers/event-stream.ts";
+import { smallEvents } from "../../src/servers/network/event-stream.ts";
 import { root } from "../support/claudikins.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 

@@ -5,7 +5,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { ServerConfig } from "../../src/config/load.ts";
 import { policyOf } from "../../src/config/policy.ts";
-import { backoffTimes } from "../../src/servers/lifecycle.ts";
+import { backoffTimes } from "../../src/servers/connection/lifecycle.ts";
 import { Pool } from "../../src/servers/pool.ts";
 import { toolValue } from "../../src/servers/result.ts";
 import { eventually } from "../support/eventually.ts";

@@ -152,8 +152,8 @@ describe("imports", () => {
     const all = imports.map(shown);
     expect(all).toContain("main.ts → cli/run.ts");
     expect(all).toContain("cli/command-table.ts → cli/commands/exec.ts");
-    expect(all).toContain("servers/pool.ts → servers/server-connections.ts");
-    expect(all).toContain("servers/server-client.ts → @modelcontextprotocol/client");
+    expect(all).toContain("servers/pool.ts → servers/connection/server-connections.ts");
+    expect(all).toContain("servers/connection/server-client.ts → @modelcontextprotocol/client");
     // One import for each in the text, whatever its form.
     for (const file of files) {
       const written = text.get(file)?.match(/\bfrom "[^"]+"(?:;| with )|\bimport\("[^"]+"/g)?.length ?? 0;
@@ -214,7 +214,7 @@ describe("imports", () => {
     for (const file of ["serve/stdio.ts", "cli/commands/serve.ts", "cli/commands/exec.ts", "app/app.ts"]) {
       expect([file, loadedWith(file).filter((each) => sdk.test(each))]).toEqual([file, []]);
     }
-    expect(loadedWith("servers/connect.ts").some((each) => sdk.test(each))).toBe(true);
+    expect(loadedWith("servers/connection/connect.ts").some((each) => sdk.test(each))).toBe(true);
   });
 
   test("are of no packages that only tests need, such as the first version of the SDK", () => {
@@ -301,7 +301,7 @@ describe("imports", () => {
     const statically = /^import (?!type\b)[^;]*from "\.\/auth\//m;
     const clients = files.filter((file) => /^servers\/[^/]+$/.test(file));
     expect(clients.filter((file) => statically.test(text.get(file) ?? ""))).toEqual([]);
-    expect(imports.map(shown)).toContain("servers/open-channel.ts → servers/auth/access.ts");
+    expect(imports.map(shown)).toContain("servers/connection/open-channel.ts → servers/auth/access.ts");
   });
 
   test("by mode.ts do not include the SDK, so that code mode loads it later", () => {
@@ -393,8 +393,8 @@ describe("only one place", () => {
       "daemon/launch.ts",
       "servers/box/bubblewrap.ts",
       "servers/box/launchers.ts",
-      "servers/process-group.ts",
-      "servers/watchdog.ts",
+      "servers/process/process-group.ts",
+      "servers/process/watchdog.ts",
       "setup/upgrade/run.ts",
     ]);
   });

@@ -85,15 +85,15 @@ describe("the permit", () => {
 const senders: Record<string, string> = {
   "daemon/shared/server-sockets.ts":
     "messages of another process, which has asked its permit; denials are repeated here",
-  "servers/change-stream.ts": "subscriptions of the newer era, which were permitted as resources/subscribe",
-  "servers/connect.ts": "ping, the handshake and changed roots",
+  "servers/connection/change-stream.ts": "subscriptions of the newer era, which were permitted as resources/subscribe",
+  "servers/connection/connect.ts": "ping, the handshake and changed roots",
   "servers/pool.ts": "inquiries with a permission; lists and service requests that are not denied",
   "servers/request.ts": "what the others send: every request becomes a message here",
-  "servers/server-client.ts": "what request.ts sends, and the requests for tasks of a permitted call",
-  "servers/server-connections.ts": "what the pool sends",
-  "servers/server-lists.ts": "lists that are not denied",
-  "servers/server-news.ts": "the log level",
-  "servers/subscriptions.ts": "subscriptions that were permitted, and that are renewed",
+  "servers/connection/server-client.ts": "what request.ts sends, and the requests for tasks of a permitted call",
+  "servers/connection/server-connections.ts": "what the pool sends",
+  "servers/lists/server-lists.ts": "lists that are not denied",
+  "servers/connection/server-news.ts": "the log level",
+  "servers/connection/subscriptions.ts": "subscriptions that were permitted, and that are renewed",
   "servers/tool-calls.ts": "calls with a permission",
 };
 

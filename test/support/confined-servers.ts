@@ -6,7 +6,7 @@ import { megabyte } from "../../src/base/units.ts";
 import { sandboxOf } from "../../src/config/sandbox.ts";
 import { sandboxSchema } from "../../src/config/sandbox-schema.ts";
 import { Pool } from "../../src/servers/pool.ts";
-import { residentBytes } from "../../src/servers/resident-memory.ts";
+import { residentBytes } from "../../src/servers/process/resident-memory.ts";
 import { confinedServer } from "../../src/setup/settings/add-server.ts";
 import { findInCatalog } from "../../src/tools/server-catalog.ts";
 import { serverConfig } from "./pool.ts";

@@ -24,7 +24,7 @@ export function hostileFolder(): HostileFolder {
     const write = (name: string, content: string | object) => folder.write(at + name, content);
     write("evil.cjs", code(`${at}preload`));
     write("worker.ts", code(`${at}worker`));
-    write("sandbox/worker.ts", code(`${at}sandbox/worker`));
+    write("sandbox/worker/worker.ts", code(`${at}sandbox/worker`));
     write("main.ts", code(`${at}main`));
     const bunfig = 'preload = ["./evil.cjs"]\n[run]\nbun = true\n[test]\npreload = ["./evil.cjs"]\n';
     write("bunfig.toml", bunfig);

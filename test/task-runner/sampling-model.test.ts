@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { estimateTokens } from "../../src/base/token-estimate.ts";
-import type { Responder } from "../../src/servers/responder.ts";
+import type { Responder } from "../../src/servers/connection/responder.ts";
 import { samplingModel } from "../../src/task-runner/sampling-model.ts";
 
 type Sample = NonNullable<Responder["sample"]>;

@@ -12,7 +12,7 @@ import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
 import { SharedServers } from "../../daemon/shared/shared-servers.ts";
-import type { ExecutionView } from "../../programs/stored-executions.ts";
+import type { ExecutionView } from "../../programs/execution/stored-executions.ts";
 import type { Telemetry } from "../../programs/telemetry.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { command, flag, option } from "../command.ts";

@@ -71,7 +71,7 @@ export default command({
     const [{ openApp }, { outcomeInShell }] = await Promise.all([
       import("../open-app.ts"),
       import("../shell-execution.ts"),
-      import("../../programs/executions.ts"),
+      import("../../programs/execution/executions.ts"),
     ]);
     const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);

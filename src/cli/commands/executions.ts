@@ -17,11 +17,11 @@ import {
   yesOrNo,
 } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
-import { cancelFor } from "../../programs/cancel-for.ts";
 import { DryRun } from "../../programs/dry-run/dry-run.ts";
-import { stateKeys, stateText } from "../../programs/execution-state.ts";
-import type { ListedExecution } from "../../programs/listed-executions.ts";
-import { aboutRequest, type StoredRequest } from "../../programs/stored-executions.ts";
+import { cancelFor } from "../../programs/execution/cancel-for.ts";
+import { stateKeys, stateText } from "../../programs/execution/execution-state.ts";
+import type { ListedExecution } from "../../programs/execution/listed-executions.ts";
+import { aboutRequest, type StoredRequest } from "../../programs/execution/stored-executions.ts";
 import { isId } from "../../programs/trace/id.ts";
 import { executionShape, personShape, startedByShape, summaryShape } from "../../programs/trace/record.ts";
 import { openStore } from "../../store/open.ts";

@@ -231,7 +231,7 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
     store: app.store,
     log: app.log,
     withValues: async (part) =>
-      (await import("../../servers/read-values.ts")).withReadValues(part, "auth.oidc", { env }),
+      (await import("../../servers/values/read-values.ts")).withReadValues(part, "auth.oidc", { env }),
     endPeople: (ids) => endPeople(ids, origin.file, env),
   });
 }

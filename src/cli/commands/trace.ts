@@ -1,8 +1,8 @@
 /** `claudikins trace`: the former name of `executions list`, `executions show` and `executions clear`. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, named, record, text, texts, time } from "../../base/json-shape.ts";
-import { stateKeys, stateText } from "../../programs/execution-state.ts";
-import { isOpen } from "../../programs/listed-executions.ts";
+import { stateKeys, stateText } from "../../programs/execution/execution-state.ts";
+import { isOpen } from "../../programs/execution/listed-executions.ts";
 import { executionShape, personShape, startedByShape, summaryShape } from "../../programs/trace/record.ts";
 import { openStore } from "../../store/open.ts";
 import {

@@ -137,7 +137,7 @@ async function known(place: CompletionContext, surroundings: CompletionIo): Prom
 async function keptExecutions({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
   await using store = openStore(env);
   if (!store.exists) return [];
-  const { viewOf } = await import("../../programs/stored-executions.ts");
+  const { viewOf } = await import("../../programs/execution/stored-executions.ts");
   const all = await store.executions.list(chosenOwner(flags.get("config"), { cwd, env }));
   const rows = all.filter((row) => viewOf(row).door === (flags.get("door") || undefined));
   return rows.map(({ id, startedAt, state }) => ({

@@ -1,9 +1,9 @@
 /** Doctor check of the daemons: their folder, running daemons, and leftovers of killed ones. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { isOlder } from "../../base/newer.ts";
 import { durationText } from "../../base/duration.ts";
 import { isHeld } from "../../base/lock.ts";
+import { isOlder } from "../../base/newer.ts";
 import { inShell, shellWord } from "../../base/shell-word.ts";
 import { version } from "../../base/version.ts";
 import { holderOf } from "../../daemon/daemon-note.ts";

@@ -62,7 +62,7 @@ export async function registriesFor(
   const wanted =
     flags.length > 0 ? namedRegistries(flags, configured) : (configured ?? (isExplicit ? [official()] : []));
   if (!hasReference(wanted)) return wanted;
-  const { withReadValues } = await import("../../servers/read-values.ts");
+  const { withReadValues } = await import("../../servers/values/read-values.ts");
   return Promise.all(wanted.map((each) => withReadValues(each, `The registry ${each.name}`, { env })));
 }
 

@@ -4,7 +4,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import type { PortableEntry } from "../../config/config-file.ts";
 import { variablesIn } from "../../config/expand.ts";
-import { type Redact, speaksOfSecret } from "../../servers/secrets.ts";
+import { type Redact, speaksOfSecret } from "../../servers/values/secrets.ts";
 import { chooseOne, keepAll, leaveAll, wishesOf } from "../../setup/agents/choices.ts";
 import { type Conflict, configOrigin, essence, type Inventory, type MergedServer } from "../../setup/agents/merge.ts";
 import { namesFor } from "../../setup/agents/plain-secrets.ts";

@@ -4,10 +4,10 @@ import { ClaudikinsError, type ErrorCode, messageOf } from "../../base/errors.ts
 import { version } from "../../base/version.ts";
 import type { StdioServer } from "../../config/load.ts";
 import { onAbort, unlessAborted } from "../../servers/abort.ts";
-import type { Channel, ChannelOpener } from "../../servers/channel.ts";
-import { childEnvironment } from "../../servers/child-environment.ts";
+import type { Channel, ChannelOpener } from "../../servers/connection/channel.ts";
+import { openDirectChannel } from "../../servers/connection/open-channel.ts";
 import { InOrder, receive, receiveLarge } from "../../servers/decoding/receive.ts";
-import { openDirectChannel } from "../../servers/open-channel.ts";
+import { childEnvironment } from "../../servers/process/child-environment.ts";
 import type { DaemonClient, DaemonProblem } from "../client.ts";
 import type { OpenServerRequest } from "../messages.ts";
 import { entryMark, isLeaving } from "../protocol.ts";

@@ -1,7 +1,7 @@
 /** The channel to a server that several users share. */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import type { Channel } from "../../servers/channel.ts";
-import { NotWritten } from "../../servers/outgoing-lines.ts";
+import type { Channel } from "../../servers/connection/channel.ts";
+import { NotWritten } from "../../servers/process/outgoing-lines.ts";
 import type { PortEnd } from "./shared-server.ts";
 
 /** The other side of the transport: a connection to a daemon, or the shared server itself. */

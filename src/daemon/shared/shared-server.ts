@@ -15,7 +15,7 @@ import {
 import { LoggingLevelSchema } from "@modelcontextprotocol/core";
 import type { Log } from "../../base/log.ts";
 import { version } from "../../base/version.ts";
-import type { Channel } from "../../servers/channel.ts";
+import type { Channel } from "../../servers/connection/channel.ts";
 
 /** Connects one user to a shared server. */
 export interface Port {

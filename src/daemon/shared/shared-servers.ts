@@ -3,9 +3,9 @@
 import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { StdioServer } from "../../config/load.ts";
-import type { ChannelOpener, ChannelOptions } from "../../servers/channel.ts";
-import { openDirectChannel } from "../../servers/open-channel.ts";
-import { redactorOf } from "../../servers/secrets.ts";
+import type { ChannelOpener, ChannelOptions } from "../../servers/connection/channel.ts";
+import { openDirectChannel } from "../../servers/connection/open-channel.ts";
+import { redactorOf } from "../../servers/values/secrets.ts";
 import { sessionOf } from "../../tools/catalog/session-of.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 import { type Port, SharedServer } from "./shared-server.ts";

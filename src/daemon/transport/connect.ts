@@ -1,7 +1,7 @@
 /** Sends requests and messages to the daemon that listens at the path of a socket. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { onAbort } from "../../servers/abort.ts";
-import { type BunStream, socketHandler } from "../../servers/bun-stream.ts";
+import { type BunStream, socketHandler } from "../../servers/process/bun-stream.ts";
 import { addressOf } from "./address.ts";
 import { type DaemonRequestOptions, exchange, request } from "./exchange.ts";
 import { MessageConnection, type MessageHandler, upgradeName } from "./message-connection.ts";

@@ -1,8 +1,8 @@
 /** A connection over which both sides send JSON texts, one per line. */
 import { onAbort } from "../../servers/abort.ts";
-import type { BunStream } from "../../servers/bun-stream.ts";
 import { maxInlineBytes, maxMessageBytes } from "../../servers/limits.ts";
-import { PendingLine } from "../../servers/pending-line.ts";
+import type { BunStream } from "../../servers/process/bun-stream.ts";
+import { PendingLine } from "../../servers/process/pending-line.ts";
 
 /** The name of this protocol in the request that begins such a connection. */
 export const upgradeName = "claudikins-messages";

@@ -14,7 +14,7 @@ import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
-import { identityVariables } from "../../servers/person-identity.ts";
+import { identityVariables } from "../../servers/values/person-identity.ts";
 import { leadingPagePolicy, redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
 import { RefusedRequest } from "../guard.ts";
 import { maxPageBodyBytes, pageSignInMs } from "../limits.ts";

@@ -84,7 +84,9 @@ export class PeoplePage {
     if (isRead && path === backPath) {
       const { env } = this.#options.app;
       const clientSecret = hasReference(oidc.clientSecret)
-        ? await (await import("../../servers/read-values.ts")).withReadValues(oidc.clientSecret, "auth.oidc", { env })
+        ? await (await import("../../servers/values/read-values.ts")).withReadValues(oidc.clientSecret, "auth.oidc", {
+            env,
+          })
         : oidc.clientSecret;
       const signIn = await this.#signIns.end(searchParams, { ...asked, oidc: { ...oidc, clientSecret } });
       const { claims, idToken, to } = signIn;

@@ -4,8 +4,8 @@ import type { Read } from "../../policy/flow/session-reads.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { toolId } from "../../tools/model.ts";
 import type { ExecutionParts } from "../execute.ts";
-import type { Executions } from "../executions.ts";
-import { aboutRequest } from "../stored-executions.ts";
+import type { Executions } from "../execution/executions.ts";
+import { aboutRequest } from "../execution/stored-executions.ts";
 import { readRecord, readSummaries } from "../trace/store.ts";
 import { withoutFunction } from "./last-programs.ts";
 

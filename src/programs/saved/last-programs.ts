@@ -1,6 +1,6 @@
 /** The last program of each agent that worked, so that the agent can save it. */
 import type { Outcome } from "../../sandbox/contract.ts";
-import type { Starter } from "../asker.ts";
+import type { Starter } from "../execution/asker.ts";
 import { maxSavedCodeChars } from "../limits.ts";
 import { programsServer, saveFunction } from "./model.ts";
 import type { LastProgram } from "./requesting-program.ts";

@@ -2,8 +2,8 @@
 
 import type { Caller } from "../../policy/flow/session-reads.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
-import type { Starter } from "../asker.ts";
 import type { DryRun } from "../dry-run/dry-run.ts";
+import type { Starter } from "../execution/asker.ts";
 import type { HostIdentity } from "../trace/record.ts";
 import type { ProgramIdentity } from "./permissions.ts";
 

@@ -5,8 +5,8 @@ import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { ExecutionParts } from "../execute.ts";
-import type { Executions } from "../executions.ts";
-import type { FollowedExecution } from "../running-execution.ts";
+import type { Executions } from "../execution/executions.ts";
+import type { FollowedExecution } from "../execution/running-execution.ts";
 import { idAt } from "../trace/id.ts";
 import type { Schedule, ScheduledRun, Schedules } from "./schedules.ts";
 

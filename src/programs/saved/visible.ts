@@ -3,7 +3,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { toIdentifier } from "../../tools/names.ts";
-import { ownerIn } from "../asker.ts";
+import { ownerIn } from "../execution/asker.ts";
 import type { Parts } from "../parts.ts";
 import { ProgramLibrary } from "./library.ts";
 import type { SavedProgram } from "./model.ts";

@@ -1,7 +1,7 @@
 /** The excerpts of contents that a record of an execution keeps. */
 import { parseExact } from "../../base/exact-json.ts";
 import { withoutBase64 } from "../../base/media.ts";
-import { type Redact, redactorOf } from "../../servers/secrets.ts";
+import { type Redact, redactorOf } from "../../servers/values/secrets.ts";
 import { maxMaskedSecretChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import type { Excerpt } from "./record.ts";
@@ -19,7 +19,7 @@ export class Excerpts {
   }
 
   static async of({ config }: Parts): Promise<Excerpts> {
-    const { masked } = await import("../../servers/secrets.ts");
+    const { masked } = await import("../../servers/values/secrets.ts");
     const redactors: Redact[] = [...config.servers.values()].map(redactorOf);
     const redact: Redact = (text) => redactors.reduce((known, each) => each(known), text);
     return new Excerpts((value) => masked(value, redact));

@@ -17,8 +17,8 @@ import {
 import { isSameName } from "../ast/tool-names.ts";
 import type { Binding, Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
-import type { KnownTools } from "../known-tools.ts";
-import type { ProgramOutput } from "../suspect-output.ts";
+import type { KnownTools } from "../worker/known-tools.ts";
+import type { ProgramOutput } from "../worker/suspect-output.ts";
 import { mayNotHaveRun } from "./guards.ts";
 import { areTexts } from "./shapes.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";

@@ -3,7 +3,7 @@ import type { MemberExpression } from "acorn";
 import { isMember, isNamed, isWithin, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
-import type { ProgramOutput } from "../suspect-output.ts";
+import type { ProgramOutput } from "../worker/suspect-output.ts";
 import { shownExpression } from "./fault.ts";
 import { mayNotHaveRun } from "./guards.ts";
 import { type Missing, missingProperties, missingText } from "./missing-properties.ts";

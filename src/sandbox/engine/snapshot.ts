@@ -8,7 +8,7 @@
 import type { QuickJSContext } from "quickjs-emscripten-core";
 import { partsOf } from "../guest/parts.ts";
 import snapshotFile from "../guest-snapshot.bin" with { type: "file" };
-import { ReusableContext } from "../reusable-context.ts";
+import { ReusableContext } from "../worker/reusable-context.ts";
 import type { Engine } from "./engine.ts";
 import { madeFile } from "./made-files.ts";
 import { changedRuns, restoreRuns, writeRuns } from "./memory-runs.ts";

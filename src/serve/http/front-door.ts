@@ -14,7 +14,7 @@ import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import type { Person } from "../../config/oidc.ts";
-import type { ExecutionView } from "../../programs/stored-executions.ts";
+import type { ExecutionView } from "../../programs/execution/stored-executions.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { httpIdleSeconds, unlockMs } from "../limits.ts";
 import { bodyOf, lean, textOf } from "./body.ts";

@@ -18,7 +18,7 @@ import { messageOf } from "../../base/errors.ts";
 import { isObject } from "../../base/json-object.ts";
 import { personMs } from "../../base/limits.ts";
 import type { Log } from "../../base/log.ts";
-import type { RequestingAgent } from "../../programs/asker.ts";
+import type { RequestingAgent } from "../../programs/execution/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";
 import { leftToOthers } from "../host-request.ts";

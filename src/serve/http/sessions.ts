@@ -10,7 +10,7 @@ import type { App } from "../../app/app.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
-import type { RequestingAgent, Starter } from "../../programs/asker.ts";
+import type { RequestingAgent, Starter } from "../../programs/execution/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
 import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";

@@ -1,7 +1,7 @@
 /** One client of revision 2026-07-28: its connections and open requests, and its requests as code mode and direct mode take them. */
 import type { ClientCapabilities, Progress, ServerContext } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
-import type { FollowedExecution } from "../../programs/running-execution.ts";
+import type { FollowedExecution } from "../../programs/execution/running-execution.ts";
 import { type HostRequest, originOf, progressNotice, type ReceivedRequest, receivedParts } from "../host-request.ts";
 import { capabilitiesOf, identityOf } from "./envelope.ts";
 import type { ModernHost } from "./modern-host.ts";

@@ -4,7 +4,7 @@
  */
 import type { CallToolResult, Result, ServerCapabilities, ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json-object.ts";
-import { withTasks } from "../../servers/tasks-extension.ts";
+import { withTasks } from "../../servers/connection/tasks-extension.ts";
 import { CodeServer } from "../code-server.ts";
 import type { CodeSession } from "../code-session.ts";
 import type { ReceivedRequest } from "../host-request.ts";

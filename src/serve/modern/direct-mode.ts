@@ -11,8 +11,8 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { withTasks } from "../../servers/connection/tasks-extension.ts";
 import { objectsOf } from "../../servers/result.ts";
-import { withTasks } from "../../servers/tasks-extension.ts";
 import type { HostRequest, ReceivedRequest } from "../host-request.ts";
 import { directInstructions } from "../instructions.ts";
 import { HostError } from "../proxy/answers.ts";

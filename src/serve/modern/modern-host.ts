@@ -2,8 +2,8 @@
 import type { ClientCapabilities, InputRequest } from "@modelcontextprotocol/server";
 import { atMost } from "../../base/time-limit.ts";
 import { onAbort, unlessAborted } from "../../servers/abort.ts";
-import { plainForm } from "../../servers/elicitation-form.ts";
-import { type QuestionContext, type Responder, showsForms } from "../../servers/responder.ts";
+import { plainForm } from "../../servers/connection/elicitation-form.ts";
+import { type QuestionContext, type Responder, showsForms } from "../../servers/connection/responder.ts";
 import { mayApprove, OpenRequests, type Sender } from "../host.ts";
 import { type OpenRequest, requestEnded } from "./open-request.ts";
 

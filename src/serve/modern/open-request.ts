@@ -5,9 +5,9 @@
 import type { ClientCapabilities, InputRequest, Notification, ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json-object.ts";
 import { TimeLimit } from "../../base/time-limit.ts";
-import type { FollowedExecution } from "../../programs/running-execution.ts";
+import type { FollowedExecution } from "../../programs/execution/running-execution.ts";
 import { onAbort } from "../../servers/abort.ts";
-import { ownKeys } from "../../servers/responder.ts";
+import { ownKeys } from "../../servers/connection/responder.ts";
 import { noteSender, type Sender } from "../host.ts";
 import type { ReceivedRequest } from "../host-request.ts";
 import { capabilitiesOf } from "./envelope.ts";

@@ -9,7 +9,7 @@ import {
 import type { App } from "../../app/app.ts";
 import { isObject } from "../../base/json-object.ts";
 import { personMs } from "../../base/limits.ts";
-import { agentOfUser } from "../../programs/asker.ts";
+import { agentOfUser } from "../../programs/execution/asker.ts";
 import { CodeSession } from "../code-session.ts";
 import { directInstructions } from "../instructions.ts";
 import { maxStdioRequests } from "../limits.ts";

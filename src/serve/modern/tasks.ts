@@ -15,7 +15,7 @@ import { z } from "zod";
 import { messageOf } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { tasksExtension, withTasks } from "../../servers/tasks-extension.ts";
+import { tasksExtension, withTasks } from "../../servers/connection/tasks-extension.ts";
 import { capabilitiesOf } from "./envelope.ts";
 import { type OpenRequest, senderOf } from "./open-request.ts";
 

@@ -10,8 +10,8 @@ import {
 } from "@modelcontextprotocol/server";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { pageAddress } from "../../servers/page-address.ts";
-import { pageIdOf } from "../../servers/responder.ts";
+import { pageIdOf } from "../../servers/connection/responder.ts";
+import { pageAddress } from "../../servers/network/page-address.ts";
 import { objectsOf } from "../../servers/result.ts";
 
 /** The code for an unknown resource, in revisions of the protocol up to 2025-11-25. */

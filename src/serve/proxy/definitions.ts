@@ -5,7 +5,7 @@
 import { PromptSchema, ResourceSchema, ResourceTemplateSchema } from "@modelcontextprotocol/core";
 import type { z } from "zod";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { toolSchema } from "../../servers/definition-schema.ts";
+import { toolSchema } from "../../servers/connection/definition-schema.ts";
 
 /** Undefined if the definition cannot be made valid. */
 export type Usable = (definition: JsonObject) => JsonObject | undefined;

@@ -7,7 +7,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
-import { WatchedTransport } from "../../servers/watched-transport.ts";
+import { WatchedTransport } from "../../servers/connection/watched-transport.ts";
 import { openRequestsOf, sessionRequests } from "../host.ts";
 import { directInstructions } from "../instructions.ts";
 import { SessionCount } from "../session-count.ts";

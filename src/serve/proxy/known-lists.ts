@@ -5,8 +5,8 @@ import { durationText } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { unlessAborted } from "../../servers/abort.ts";
-import type { ServerCapability } from "../../servers/connect.ts";
-import { Listings } from "../../servers/listings.ts";
+import type { ServerCapability } from "../../servers/connection/connect.ts";
+import { Listings } from "../../servers/lists/listings.ts";
 import { stateProblem } from "../../servers/state.ts";
 import type { Usable } from "./definitions.ts";
 

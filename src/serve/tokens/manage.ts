@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Environment } from "../../config/environment.ts";
-import { cancelStartedBy } from "../../programs/cancel-started-by.ts";
+import { cancelStartedBy } from "../../programs/execution/cancel-started-by.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent } from "../../store/audit/event.ts";
 import { record } from "../../store/audit/record.ts";

@@ -1,6 +1,6 @@
 /** What the handlers of our tools know about a call, its session and its agent. */
 
-import type { RequestingAgent } from "../../programs/asker.ts";
+import type { RequestingAgent } from "../../programs/execution/asker.ts";
 import type { HostRequest } from "../host-request.ts";
 import type { Observed } from "../observed-answer.ts";
 

@@ -5,7 +5,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { withoutMedia } from "../../base/media.ts";
 import type { Config } from "../../config/load.ts";
-import { hasForms, type Responder } from "../../servers/responder.ts";
+import { hasForms, type Responder } from "../../servers/connection/responder.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../task-runner/model.ts";
 import { fittingJson, type OutputOptions, textResult } from "../content/bounded-content.ts";
 import { contentInWorker } from "../content/work.ts";

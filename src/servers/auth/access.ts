@@ -1,8 +1,8 @@
 /** Authorizes requests to a server: adds the stored token, renews it when necessary, and says what is wrong if that fails. */
 import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import type { Authorizer, Endpoint } from "../endpoint.ts";
-import { NetworkFailure } from "../network-failure.ts";
+import { NetworkFailure } from "../failures/network-failure.ts";
+import type { Authorizer, Endpoint } from "../network/endpoint.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { shortLine, signInHint } from "./words.ts";

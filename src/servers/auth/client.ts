@@ -13,7 +13,7 @@ import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import type { OAuthEntry } from "../../config/oauth.ts";
-import { NetworkFailure } from "../network-failure.ts";
+import { NetworkFailure } from "../failures/network-failure.ts";
 import type { SignInRecord, StoredClient } from "./credentials.ts";
 import { type Discovered, isSameIssuer } from "./discovery.ts";
 import { AuthorizationRefused, isOurs, logoutCommand, notOAuth, shortLine } from "./words.ts";

@@ -1,7 +1,7 @@
 /** A sign-in by device code (RFC 8628): the person enters a short code on a page, on any machine, and claudikins asks for the tokens meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { oneLine } from "../../base/visible-text.ts";
-import { NetworkFailure } from "../network-failure.ts";
+import { NetworkFailure } from "../failures/network-failure.ts";
 import { checkPage, failed, prepared, refusedTokens, remember, type SignInRequest, signedIn } from "./authorize.ts";
 import { clientFor } from "./client.ts";
 import { deviceAuthorization, type OAuthContext, tokensForDevice } from "./tokens.ts";

@@ -7,8 +7,8 @@
  */
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { NetworkServer } from "../../config/load.ts";
+import { NetworkFailure } from "../failures/network-failure.ts";
 import { defaultTokenMs } from "../limits.ts";
-import { NetworkFailure } from "../network-failure.ts";
 import type { Challenge } from "./challenge.ts";
 import { knownClient, type OAuthClient, oauthOf } from "./client.ts";
 import { exchangeMark, type SignInRecord } from "./credentials.ts";

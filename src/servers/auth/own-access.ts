@@ -2,8 +2,8 @@
 import { httpForm } from "../../config/address.ts";
 import { personKeysIn } from "../../config/credentials.ts";
 import type { ServerConfig } from "../../config/load.ts";
-import type { Authorizer } from "../endpoint.ts";
-import { NetworkFailure } from "../network-failure.ts";
+import { NetworkFailure } from "../failures/network-failure.ts";
+import type { Authorizer } from "../network/endpoint.ts";
 import type { CredentialStore } from "./credentials.ts";
 import { signInHint } from "./words.ts";
 

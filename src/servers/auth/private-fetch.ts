@@ -7,7 +7,7 @@ import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { megabyte, megabytes } from "../../base/units.ts";
 import { unlessAborted } from "../abort.ts";
-import { NetworkFailure, noAnswer } from "../network-failure.ts";
+import { NetworkFailure, noAnswer } from "../failures/network-failure.ts";
 import { checkReach } from "./reach.ts";
 import { AuthorizationRefused, cancelled, notOAuth, shortLine, unavailable, withoutTls } from "./words.ts";
 

@@ -3,7 +3,7 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { ExchangeEntry } from "../../config/credentials.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import { NetworkFailure } from "../network-failure.ts";
+import { NetworkFailure } from "../failures/network-failure.ts";
 import type { Challenge } from "./challenge.ts";
 import { checkIssuer, knownClient, type OAuthClient, oauthOf } from "./client.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";

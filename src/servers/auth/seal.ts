@@ -24,7 +24,7 @@ export function sealingKeysOf({ keys, file, needs }: Sealing, what: string = "cr
 /** The settings with the values of references to secrets. Throws NEEDS_SECRET. */
 export async function withSecrets(sealing: Sealing, env: Environment): Promise<Sealing> {
   if (!hasReference(sealing.keys)) return sealing;
-  const { withReadValues } = await import("../read-values.ts");
+  const { withReadValues } = await import("../values/read-values.ts");
   return { ...sealing, keys: await withReadValues(sealing.keys, "auth.sealingKey", { env }) };
 }
 

@@ -3,8 +3,8 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import { type Endpoint, endpointOf } from "../endpoint.ts";
-import { NetworkFailure } from "../network-failure.ts";
+import { NetworkFailure } from "../failures/network-failure.ts";
+import { type Endpoint, endpointOf } from "../network/endpoint.ts";
 import { type CredentialStore, isExpired, needsNobody } from "./credentials.ts";
 import type { DeviceSignIn } from "./device.ts";
 import { loginCommand } from "./words.ts";
@@ -35,14 +35,14 @@ interface SurroundedBy {
 /** Throws NEEDS_SECRET. */
 async function withOwnValues(server: NetworkServer, env: Environment | undefined): Promise<NetworkServer> {
   if (!server.references || env === undefined) return server;
-  return (await import("../entry-values.ts")).withEntryValues(server, { env });
+  return (await import("../values/entry-values.ts")).withEntryValues(server, { env });
 }
 
 /** The headers of a program belong to all requests, also to those of the sign-in. */
 async function endpointWithPrinted(server: NetworkServer, env: Environment = {}): Promise<Endpoint> {
   const endpoint = endpointOf(server);
   if (server.headersHelper === undefined) return endpoint;
-  const { HeadersHelper } = await import("../headers-helper.ts");
+  const { HeadersHelper } = await import("../network/headers-helper.ts");
   const printed = await new HeadersHelper(server, () => ({ env })).headers();
   return { ...endpoint, headers: { ...endpoint.headers, ...printed } };
 }

@@ -2,7 +2,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { oneLine } from "../../base/visible-text.ts";
-import { NetworkFailure } from "../network-failure.ts";
+import { NetworkFailure } from "../failures/network-failure.ts";
 import type { CredentialOwner } from "./credentials.ts";
 
 /** The command as it is typed in a shell. */

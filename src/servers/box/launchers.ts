@@ -8,9 +8,9 @@ import { basename, join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
+import { ServerFailure } from "../failures/server-failure.ts";
 import { maxErrorLines } from "../limits.ts";
-import { missingCommand } from "../process-group.ts";
-import { ServerFailure } from "../server-failure.ts";
+import { missingCommand } from "../process/process-group.ts";
 import { unavailable } from "./bubblewrap.ts";
 
 /** Time to install the package of `npx` before its server is started in a box. */

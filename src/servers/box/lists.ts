@@ -4,7 +4,7 @@ import { HeldPath } from "../../base/held-path.ts";
 import { type Guard, isRepositoryOf } from "../../config/guarded-places.ts";
 import { homeOf } from "../../config/locations.ts";
 import { refuse, refuseClosed } from "../../config/sandbox-places.ts";
-import { missingFolder } from "../process-group.ts";
+import { missingFolder } from "../process/process-group.ts";
 import { markOf, type Neighbour, startOf } from "./neighbours.ts";
 import { programFiles } from "./programs.ts";
 

@@ -4,7 +4,7 @@ import { basename, delimiter, dirname, join, relative, resolve, sep } from "node
 import type { HeldPath } from "../../base/held-path.ts";
 import { isProgram } from "../../config/locations.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
-import { realFiles } from "../command.ts";
+import { realFiles } from "../process/command.ts";
 import type { Contents } from "./contents.ts";
 import type { Command } from "./launchers.ts";
 

@@ -8,7 +8,7 @@ import { hasExact, parsedExact, parseExact, rounded } from "../../base/exact-jso
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { requestIdIn, type Span, weigh } from "../../base/json-weight.ts";
 import { collectedInWorkerBytes } from "../limits.ts";
-import { boundedPage, isListKey, isWithin } from "../list-bounds.ts";
+import { boundedPage, isListKey, isWithin } from "../lists/list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
 

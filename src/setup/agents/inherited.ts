@@ -6,7 +6,7 @@
 import { isObject, stringsIn } from "../../base/json-object.ts";
 import type { PortableEntry } from "../../config/config-file.ts";
 import type { Environment } from "../../config/environment.ts";
-import { inheritedNames } from "../../servers/child-environment.ts";
+import { inheritedNames } from "../../servers/process/child-environment.ts";
 
 /** The entry, with the variables that its server is known to read and that are set. Only for programs. */
 export async function withKnownVariables(entry: PortableEntry, env: Environment): Promise<PortableEntry> {

@@ -3,7 +3,7 @@ import { objectAt, stringsIn } from "../../base/json-object.ts";
 import type { Environment } from "../../config/environment.ts";
 import { isSecretName } from "../../config/secrets/references.ts";
 import { readSecret, storedSecret } from "../../config/secrets/store.ts";
-import { looksLikeToken, looksSecret } from "../../servers/secrets.ts";
+import { looksLikeToken, looksSecret } from "../../servers/values/secrets.ts";
 import type { MergedServer } from "./merge.ts";
 
 export interface PlainSecret {

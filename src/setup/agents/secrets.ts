@@ -3,7 +3,7 @@
 import { isObject, withTexts } from "../../base/json-object.ts";
 import type { PortableEntry } from "../../config/config-file.ts";
 import type { ServerConfig } from "../../config/load.ts";
-import { type Redact, redactorOf } from "../../servers/secrets.ts";
+import { type Redact, redactorOf } from "../../servers/values/secrets.ts";
 
 /** Tokens with a known prefix, wherever they are in the settings. */
 const tokenLike = /\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)[\w.-]{8,}/g;

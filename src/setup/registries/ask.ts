@@ -9,8 +9,8 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { megabyte, megabytes } from "../../base/units.ts";
 import { version as ownVersion } from "../../base/version.ts";
-import { retryAfterOf } from "../../servers/http-response.ts";
-import { noAnswer } from "../../servers/network-failure.ts";
+import { noAnswer } from "../../servers/failures/network-failure.ts";
+import { retryAfterOf } from "../../servers/network/http-response.ts";
 import { type PublishedServer, type PublishedSummary, publishedServer, summaryOf } from "./published.ts";
 import { type Registry, titleOf } from "./registries.ts";
 

@@ -13,7 +13,7 @@ import type { TelemetryEntry } from "../../config/telemetry.ts";
 import type { ToolEntries, ToolEntry } from "../../config/tool-edits.ts";
 import { digestOf, enabledServers, rulesOf, thatCounts } from "../../config/trust/marks.ts";
 import type { TrustLine } from "../../config/trust/store.ts";
-import { speaksOfSecret } from "../../servers/secrets.ts";
+import { speaksOfSecret } from "../../servers/values/secrets.ts";
 
 /** Everything that needs trust, the servers first. */
 export function linesOf(config: ParsedConfig): TrustLine[] {

@@ -2,7 +2,7 @@
 
 import { ClaudikinsError, type Problem, problemOf } from "../../base/errors.ts";
 import { onAbort } from "../../servers/abort.ts";
-import { Listings } from "../../servers/listings.ts";
+import { Listings } from "../../servers/lists/listings.ts";
 import type { Pool } from "../../servers/pool.ts";
 
 /** The answer of one server, or its problem. */

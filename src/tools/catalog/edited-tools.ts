@@ -7,7 +7,7 @@ import type { ServerConfig } from "../../config/load.ts";
 import { pathText } from "../../config/policy.ts";
 import type { ToolEdit } from "../../config/tool-edits.ts";
 import type { ListedTool } from "../../servers/result.ts";
-import { type Redact, redactorOf, redactTexts } from "../../servers/secrets.ts";
+import { type Redact, redactorOf, redactTexts } from "../../servers/values/secrets.ts";
 import { argumentProblems } from "../arguments/argument-problems.ts";
 import { editedSchema } from "../arguments/edited-schema.ts";
 

@@ -18,9 +18,9 @@ import {
 import { type Config, ownServersOf, type ServerConfig } from "../../config/load.ts";
 import { sandboxEngine } from "../../config/sandbox.ts";
 import type { Pool } from "../../servers/pool.ts";
-import { residentBytes } from "../../servers/resident-memory.ts";
-import { redactorOf } from "../../servers/secrets.ts";
+import { residentBytes } from "../../servers/process/resident-memory.ts";
 import { type ServerState, stateText } from "../../servers/state.ts";
+import { redactorOf } from "../../servers/values/secrets.ts";
 import { askedAt } from "../registry/store.ts";
 import { registryOf } from "./registries.ts";
 import { sessionOf } from "./session-of.ts";

@@ -5,7 +5,7 @@ import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { unlessAborted } from "../../servers/abort.ts";
-import { Listings, listedAtOnce } from "../../servers/listings.ts";
+import { Listings, listedAtOnce } from "../../servers/lists/listings.ts";
 import type { Pool } from "../../servers/pool.ts";
 import { stateProblem } from "../../servers/state.ts";
 import { firstAnswerMs } from "../limits.ts";

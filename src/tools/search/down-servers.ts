@@ -1,6 +1,6 @@
 /** The servers that cannot be used now, and what a model reads about them: why, and what its user must do. */
 import { dirname, sep } from "node:path";
-import type { Fault } from "../../servers/fault.ts";
+import type { Fault } from "../../servers/failures/fault.ts";
 import type { CatalogParts } from "../catalog/tool-catalog.ts";
 
 /** Causes why servers are down that are explained. */

@@ -4,7 +4,7 @@
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { agentOfUser } from "../../../src/programs/asker.ts";
+import { agentOfUser } from "../../../src/programs/execution/asker.ts";
 import { Recorded } from "../recorded.ts";
 
 setDefaultTimeout(60_000);

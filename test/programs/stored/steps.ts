@@ -6,9 +6,9 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { silentLog } from "../../../src/base/log.ts";
-import { ExecutionCheckpointer } from "../../../src/programs/checkpointer.ts";
-import { CopyTurns } from "../../../src/programs/copy-turns.ts";
-import { readHead, readProgram } from "../../../src/programs/stored-program.ts";
+import { ExecutionCheckpointer } from "../../../src/programs/execution/checkpointer.ts";
+import { CopyTurns } from "../../../src/programs/execution/copy-turns.ts";
+import { readHead, readProgram } from "../../../src/programs/execution/stored-program.ts";
 import type { OpenCall } from "../../../src/sandbox/checkpoint-contract.ts";
 import type { Bindings, Outcome } from "../../../src/sandbox/contract.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import type { Box } from "../../../src/config/sandbox.ts";
-import { openDirectChannel } from "../../../src/servers/open-channel.ts";
+import { openDirectChannel } from "../../../src/servers/connection/open-channel.ts";
 import { root } from "../../support/claudikins.ts";
 import { eventually } from "../../support/eventually.ts";
 import { failureOf, failureText, openPool, plainValue, serverConfig, surroundings } from "../../support/pool.ts";

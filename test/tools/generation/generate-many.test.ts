@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { callSearchTools } from "../../../src/serve/tools/search-tools.ts";
-import { listedAtOnce } from "../../../src/servers/listings.ts";
+import { listedAtOnce } from "../../../src/servers/lists/listings.ts";
 import { generate } from "../../../src/tools/generate.ts";
 import { search } from "../../../src/tools/search/search.ts";
 import { eventually } from "../../support/eventually.ts";

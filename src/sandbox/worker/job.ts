@@ -1,0 +1,230 @@
+/** One execution in its worker, from source to outcome: reads, checks, runs and explains the code. */
+
+import { largeJsonChars } from "../../base/limits.ts";
+import { CheckError, type PlacedFinding, wrongCalls } from "../code/check-error.ts";
+import type { Transpiled } from "../code/transpile.ts";
+import type { LogEntry, OutcomeError } from "../contract.ts";
+import {
+  type FromWorker,
+  type LookupAnswer,
+  type LookupQuestion,
+  phase,
+  type ResumeMessage,
+  type RunMessage,
+  type SettleMessage,
+  type SuccessShape,
+} from "../messages.ts";
+import { Pages, type ProgramImage, pagesOf, StateParts } from "../program-image.ts";
+import { type Ended, Execution, type HostState, stateOf } from "./execution.ts";
+import { KnownTools } from "./known-tools.ts";
+import { plainFailure } from "./limit-errors.ts";
+import type { ReusableContext } from "./reusable-context.ts";
+import { isSuspicious, type Notes } from "./suspect-output.ts";
+
+/** Findings of the check that an error lists. */
+const maxListedFindings = 20;
+
+export class Job {
+  readonly #context: Promise<ReusableContext>;
+  readonly #run: RunMessage | ResumeMessage;
+  readonly #send: (message: FromWorker) => void;
+  readonly #known: KnownTools;
+  #execution: Execution | undefined;
+  /** Undefined in a worker that has resumed the program. */
+  #transpiled: Transpiled | undefined;
+  #answered: ((answers: LookupAnswer[]) => void) | undefined;
+  /** A deadline that was moved before the code ran. */
+  #deadline: number | undefined;
+  #isKept: boolean;
+  #pages = new Pages();
+
+  constructor(context: Promise<ReusableContext>, run: RunMessage | ResumeMessage, send: (message: FromWorker) => void) {
+    this.#context = context;
+    this.#run = run;
+    this.#isKept = run.isKept;
+    this.#send = send;
+    this.#known = new KnownTools(run.namespaces, (questions) => this.#ask(questions));
+  }
+
+  /** Never rejects. */
+  async start(): Promise<void> {
+    try {
+      const { transpiled, notes } = await this.#read();
+      await this.#execute(transpiled, notes);
+    } catch (error) {
+      if (error instanceof CheckError) this.#refuse("check", error.error);
+      else this.#refuse("crashed", { name: "Error", message: "", stack: "" });
+    }
+  }
+
+  /** Continues a parked program. A rejection ends the worker, and with it the program as crashed. */
+  async resume(image: ProgramImage): Promise<void> {
+    const context = await this.#context;
+    const parts = new StateParts();
+    for (const { page, content } of pagesOf(image.batches)) {
+      if (page < 0) parts.add(page, content);
+      else context.loadPage(content);
+    }
+    context.continueFrom(image);
+    const state = stateOf(parts);
+    this.#pages = new Pages(image.manifest);
+    this.#execution = this.#executionIn(context, state.code, state);
+    this.#enter(phase.running);
+    this.#send({ type: "resumed" });
+  }
+
+  /** Takes the program out of this worker, if it only waits. */
+  park(nearMs: number, isWhole: boolean): void {
+    const parked = this.#execution?.park(nearMs, isWhole);
+    const { saved, wakeAt, open = [], reusable = true } = parked ?? {};
+    this.#send({ type: "parked", saved, wakeAt, open, reusable });
+  }
+
+  /** Goes on after it was parked, because it could not be saved. */
+  stay(): void {
+    this.#execution?.stay();
+  }
+
+  /** Sends a copy of the program. */
+  copy(isWhole: boolean): void {
+    this.#execution?.copy(isWhole);
+  }
+
+  /** Saves the program soon, and from now on before each of its calls leaves. */
+  keep(): void {
+    this.#isKept = true;
+    this.#execution?.keep();
+  }
+
+  /** Goes on in the place that it has asked for. */
+  placed(): void {
+    this.#execution?.placed();
+  }
+
+  settle(message: SettleMessage): void {
+    this.#execution?.settle(message);
+  }
+
+  settleAll(messages: readonly SettleMessage[]): void {
+    this.#execution?.settleAll(messages);
+  }
+
+  answer(answers: LookupAnswer[]): void {
+    this.#answered?.(answers);
+  }
+
+  moveDeadline(deadline: number): void {
+    this.#deadline = deadline;
+    this.#execution?.moveDeadline(deadline);
+  }
+
+  checkStopped(): void {
+    this.#execution?.checkStopped();
+  }
+
+  /** Throws CheckError if the code cannot be parsed, or a call is certainly wrong. */
+  async #read(): Promise<{ transpiled: Transpiled; notes: LogEntry[] }> {
+    const { source, check } = this.#run;
+    const { transpile } = await import("../code/transpile.ts");
+    const { checkCalls, namesToCome } = await import("../code/check.ts");
+    this.#enter(phase.reading);
+    const transpiled = await transpile(source);
+    this.#enter(phase.waiting);
+    const notes = transpiled.notes.map((note): LogEntry => ({ level: "info", text: `note, ${note}` }));
+    const toCome = namesToCome(transpiled.plain, this.#run.namespaces);
+    this.#run.namespaces = this.#run.namespaces.map((each) => {
+      const names = toCome.get(each.name) ?? [];
+      return names.length > 0 ? { ...each, hidden: [...(each.hidden ?? []), ...names.map(asFunction)] } : each;
+    });
+    if (check === "off") return { transpiled, notes };
+    const findings = await this.#known.resolved(() => {
+      this.#enter(phase.reading);
+      const found = checkCalls(transpiled.plain, this.#known);
+      this.#enter(phase.waiting);
+      return found;
+    });
+    const placed: PlacedFinding[] = [];
+    for (const each of findings.slice(0, maxListedFindings)) {
+      placed.push({ ...each, ...(await transpiled.originalPosition(each.at)) });
+    }
+    if (placed.length > 0 && check === "error") throw wrongCalls(placed, findings.length, source);
+    const more = findings.length - placed.length;
+    const warnings = placed.map(({ line, message }) => `line ${line}: ${message}`);
+    if (more > 0) warnings.push(`and ${more} more invalid calls`);
+    notes.push(...warnings.map((text): LogEntry => ({ level: "warn", text })));
+    return { transpiled, notes };
+  }
+
+  async #execute(transpiled: Transpiled, notes: readonly LogEntry[]): Promise<void> {
+    this.#transpiled = transpiled;
+    const execution = this.#executionIn(await this.#context, transpiled.code);
+    for (const { level, text } of notes) execution.log(level, text);
+    if (this.#deadline !== undefined) execution.moveDeadline(this.#deadline);
+    this.#execution = execution;
+    this.#enter(phase.running);
+    execution.start();
+  }
+
+  #executionIn(context: ReusableContext, code: string, saved?: HostState): Execution {
+    const onEnd = (ended: Ended) => void this.#end(ended);
+    const pages = this.#pages;
+    return new Execution(context, {
+      run: this.#run,
+      code,
+      isKept: this.#isKept,
+      send: this.#send,
+      onEnd,
+      pages,
+      saved,
+    });
+  }
+
+  /** Sends the result first. It counts whether the explanation succeeds or not. */
+  async #end({ result, reusable, registry, calls, logs, displayed }: Ended): Promise<void> {
+    const transpiled = this.#transpiled ?? (await (await import("../code/transpile.ts")).transpile(this.#run.source));
+    const { limits, source } = this.#run;
+    const ended = { type: "ended", reusable, ...(registry === undefined ? {} : { registry }) } as const;
+    if (result.ok) {
+      const { json } = result;
+      const notes = result.notes === undefined ? undefined : (JSON.parse(result.notes) as Notes);
+      const output = { json, notes, logs, displayed, calls };
+      const explains = isSuspicious(transpiled.plain.code, output);
+      this.#send({ ...ended, explains, ...successShape(json) });
+      if (!explains) return;
+      const { warn } = await import("../advice/warnings.ts");
+      // Explanations may fail for unusual code; then there is none.
+      const warnings = await warn(output, transpiled.plain, this.#known).catch(() => []);
+      this.#send({ type: "explained", warnings });
+      return;
+    }
+    const { reason } = result;
+    const plain = plainFailure(reason, result.error, limits);
+    this.#send({ ...ended, explains: true, failure: { ok: false, reason, error: plain } });
+    const { describeFailure } = await import("./failure.ts");
+    const about = { source, transpiled, limits, known: this.#known, calls };
+    this.#send({ type: "explained", error: await describeFailure(result, about).catch(() => plain) });
+  }
+
+  #refuse(reason: "check" | "crashed", error: OutcomeError): void {
+    const failure = { ok: false, reason, error } as const;
+    this.#send({ type: "ended", reusable: reason === "check", explains: false, failure });
+  }
+
+  #enter(entered: number): void {
+    Atomics.store(new Int32Array(this.#run.state), 1, entered);
+  }
+
+  #ask(questions: LookupQuestion[]): Promise<LookupAnswer[]> {
+    const { promise, resolve } = Promise.withResolvers<LookupAnswer[]>();
+    this.#answered = resolve;
+    this.#send({ type: "questions", questions });
+    return promise;
+  }
+}
+
+const asFunction = (name: string) => ({ name, jsName: undefined });
+
+function successShape(json: string | undefined): SuccessShape {
+  if (json === undefined) return {};
+  return json.length > largeJsonChars && json.startsWith('"') ? { json, textChars: JSON.parse(json).length } : { json };
+}
