@@ -18,7 +18,7 @@ export function madeFile(kind: "engine" | "guest", guestScript = () => ""): stri
   const sources = readdirSync(import.meta.dir).filter((name) => name.endsWith(".ts"));
   const texts = [
     ...sources.sort().map((name) => join(import.meta.dir, name)),
-    join(import.meta.dir, "..", "reusable-context.ts"),
+    join(import.meta.dir, "..", "worker", "reusable-context.ts"),
   ];
   const parts = [guestScript(), readFileSync(wasmFile), ...texts.map((path) => readFileSync(path))];
   const hash = parts.reduce((sum, part) => Bun.hash(part, sum), 0n);

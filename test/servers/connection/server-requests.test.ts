@@ -1,9 +1,9 @@
 /** What a server chooses in its requests (ids, names, metadata) means nothing but its own requests. */
 import { describe, expect, test } from "bun:test";
-import { silentLog } from "../../src/base/log.ts";
-import { pageIdOf, type QuestionContext, type Responder } from "../../src/servers/connection/responder.ts";
-import type { ServerClient } from "../../src/servers/connection/server-client.ts";
-import { ServerRequests } from "../../src/servers/connection/server-requests.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { pageIdOf, type QuestionContext, type Responder } from "../../../src/servers/connection/responder.ts";
+import type { ServerClient } from "../../../src/servers/connection/server-client.ts";
+import { ServerRequests } from "../../../src/servers/connection/server-requests.ts";
 
 interface Waiting extends QuestionContext {
   params: Record<string, unknown>;

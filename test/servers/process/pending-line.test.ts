@@ -1,6 +1,6 @@
 /** A line that arrives in chunks: whatever their sizes, its bytes are the same. */
 import { expect, test } from "bun:test";
-import { PendingLine } from "../../src/servers/process/pending-line.ts";
+import { PendingLine } from "../../../src/servers/process/pending-line.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

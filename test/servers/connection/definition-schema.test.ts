@@ -1,6 +1,6 @@
 /** Tests which tools and which requests for sampling the schemas accept. */
 import { expect, test } from "bun:test";
-import { samplingSchema, toolSchema } from "../../src/servers/connection/definition-schema.ts";
+import { samplingSchema, toolSchema } from "../../../src/servers/connection/definition-schema.ts";
 
 const isTool = (tool: object) => toolSchema.safeParse({ name: "a", inputSchema: { type: "object" }, ...tool }).success;
 

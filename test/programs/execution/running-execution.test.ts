@@ -1,9 +1,9 @@
 /** The id of a program in the background is the promise that it is kept. */
 import { expect, jest, test } from "bun:test";
-import type { ExecutionParts } from "../../src/programs/execute.ts";
-import type { ExecutionCheckpointer } from "../../src/programs/execution/checkpointer.ts";
-import { programSavingMs, RunningExecution } from "../../src/programs/execution/running-execution.ts";
-import type { Outcome } from "../../src/sandbox/contract.ts";
+import type { ExecutionParts } from "../../../src/programs/execute.ts";
+import type { ExecutionCheckpointer } from "../../../src/programs/execution/checkpointer.ts";
+import { programSavingMs, RunningExecution } from "../../../src/programs/execution/running-execution.ts";
+import type { Outcome } from "../../../src/sandbox/contract.ts";
 
 const never = new Promise<never>(() => {});
 

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { Readiness } from "../../src/servers/connection/readiness.ts";
-import type { Responder } from "../../src/servers/connection/responder.ts";
-import { claudikinsCommand } from "../support/command.ts";
-import { openHost } from "../support/host.ts";
-import { ownFolder } from "../support/own-folder.ts";
-import { openPool, plainValue, surroundings } from "../support/pool.ts";
-import { runProgram, testEnvironment } from "../support/process.ts";
-import { filesystem, fixture } from "../support/servers.ts";
+import { Readiness } from "../../../src/servers/connection/readiness.ts";
+import type { Responder } from "../../../src/servers/connection/responder.ts";
+import { claudikinsCommand } from "../../support/command.ts";
+import { openHost } from "../../support/host.ts";
+import { ownFolder } from "../../support/own-folder.ts";
+import { openPool, plainValue, surroundings } from "../../support/pool.ts";
+import { runProgram, testEnvironment } from "../../support/process.ts";
+import { filesystem, fixture } from "../../support/servers.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);

@@ -1,6 +1,6 @@
 /** The variables that a server gets. This is a promise to users, so the test repeats the lists as literals. */
 import { describe, expect, test } from "bun:test";
-import { childEnvironment, inheritedNames } from "../../src/servers/process/child-environment.ts";
+import { childEnvironment, inheritedNames } from "../../../src/servers/process/child-environment.ts";
 
 const set = (names: string) => Object.fromEntries(names.split(/\s+/).map((name) => [name, `of ${name}`]));
 

@@ -1,15 +1,15 @@
 /** A record of an execution has sizes, or contents without secrets. The config can turn records off. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
-import { type CliOptions, cli } from "../cli/in-memory.ts";
-import { eventually } from "../support/eventually.ts";
-import { openHost } from "../support/host.ts";
-import { httpServe } from "../support/http-serve.ts";
-import { openModernHost } from "../support/modern-host.ts";
-import { ownFolder } from "../support/own-folder.ts";
-import { fixture } from "../support/servers.ts";
-import { storedRecords, storedSummaries } from "../support/stored.ts";
+import type { ExecutionRecord } from "../../../src/programs/trace/record.ts";
+import { type CliOptions, cli } from "../../cli/in-memory.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openHost } from "../../support/host.ts";
+import { httpServe } from "../../support/http-serve.ts";
+import { openModernHost } from "../../support/modern-host.ts";
+import { ownFolder } from "../../support/own-folder.ts";
+import { fixture } from "../../support/servers.ts";
+import { storedRecords, storedSummaries } from "../../support/stored.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,11 +1,11 @@
 /** How commands are resolved on a simulated Windows, and the errors for missing commands. */
 import { describe, expect, test } from "bun:test";
-import { ClaudikinsError } from "../../src/base/errors.ts";
-import { resolveCommand } from "../../src/servers/process/command.ts";
-import { ProcessGroup } from "../../src/servers/process/process-group.ts";
-import { root } from "../support/claudikins.ts";
-import { runProgram } from "../support/process.ts";
-import { temporaryFolder } from "../support/temporary.ts";
+import { ClaudikinsError } from "../../../src/base/errors.ts";
+import { resolveCommand } from "../../../src/servers/process/command.ts";
+import { ProcessGroup } from "../../../src/servers/process/process-group.ts";
+import { root } from "../../support/claudikins.ts";
+import { runProgram } from "../../support/process.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const machine: Record<string, string> = {
   "C:\\Program Files\\nodejs\\npx.cmd": "",
@@ -119,7 +119,7 @@ describe("a command on Windows", () => {
     const program = folder.write(
       "windows.ts",
       `Object.defineProperty(process, "platform", { value: "win32" });
-const { ProcessGroup } = await import(${JSON.stringify(`${root}/src/servers/process-group.ts`)});
+const { ProcessGroup } = await import(${JSON.stringify(`${root}/src/servers/process/process-group.ts`)});
 try {
   new ProcessGroup({ command: "npx", args: [], cwd: ${JSON.stringify(folder.path)}, env: { PATH: "C:\\\\nowhere" } });
 } catch (error) {

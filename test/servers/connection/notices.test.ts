@@ -1,10 +1,10 @@
 /** Log messages of servers: one line each in our log, and nothing on stdout. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { oneLine } from "../../src/base/visible-text.ts";
-import { defaultServerTimes } from "../../src/config/defaults.ts";
-import { Pool } from "../../src/servers/pool.ts";
-import { networkFixture } from "../support/network.ts";
-import { fixture } from "../support/servers.ts";
+import { oneLine } from "../../../src/base/visible-text.ts";
+import { defaultServerTimes } from "../../../src/config/defaults.ts";
+import { Pool } from "../../../src/servers/pool.ts";
+import { networkFixture } from "../../support/network.ts";
+import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,10 +2,10 @@
 
 import { heapStats } from "bun:jsc";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { NotWritten } from "../../src/servers/process/outgoing-lines.ts";
-import { StdioTransport } from "../../src/servers/process/stdio.ts";
-import { eventually } from "../support/eventually.ts";
-import { processesLeft } from "../support/process.ts";
+import { NotWritten } from "../../../src/servers/process/outgoing-lines.ts";
+import { StdioTransport } from "../../../src/servers/process/stdio.ts";
+import { eventually } from "../../support/eventually.ts";
+import { processesLeft } from "../../support/process.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);

@@ -1,10 +1,10 @@
 /** The SDK's client, between two ends of a transport. */
 import { describe, expect, test } from "bun:test";
 import { InMemoryTransport, type JSONRPCMessage, ProtocolError } from "@modelcontextprotocol/client";
-import { Cancellation } from "../../src/servers/abort.ts";
-import { PendingRequests } from "../../src/servers/connection/pending-requests.ts";
-import { ServerClient } from "../../src/servers/connection/server-client.ts";
-import { WatchedTransport } from "../../src/servers/connection/watched-transport.ts";
+import { Cancellation } from "../../../src/servers/abort.ts";
+import { PendingRequests } from "../../../src/servers/connection/pending-requests.ts";
+import { ServerClient } from "../../../src/servers/connection/server-client.ts";
+import { WatchedTransport } from "../../../src/servers/connection/watched-transport.ts";
 
 const options = () => ({ cancellation: new Cancellation() });
 

@@ -2,17 +2,17 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { silentLog } from "../../src/base/log.ts";
-import { readLog } from "../../src/cli/read-logs.ts";
-import type { LogLine } from "../../src/servers/logs/line.ts";
-import { LogFiles } from "../../src/servers/logs/log-file.ts";
-import { logFile } from "../../src/servers/logs/place.ts";
-import { ServerLog } from "../../src/servers/logs/server-log.ts";
-import type { Pool } from "../../src/servers/pool.ts";
-import { redactorOf } from "../../src/servers/values/secrets.ts";
-import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surroundings } from "../support/pool.ts";
-import { everything, fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { readLog } from "../../../src/cli/read-logs.ts";
+import type { LogLine } from "../../../src/servers/logs/line.ts";
+import { LogFiles } from "../../../src/servers/logs/log-file.ts";
+import { logFile } from "../../../src/servers/logs/place.ts";
+import { ServerLog } from "../../../src/servers/logs/server-log.ts";
+import type { Pool } from "../../../src/servers/pool.ts";
+import { redactorOf } from "../../../src/servers/values/secrets.ts";
+import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surroundings } from "../../support/pool.ts";
+import { everything, fixture } from "../../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 /** Marks of parameters that are sent as HTTP headers too (`x-mcp-header`): which ones are valid. */
 import { describe, expect, test } from "bun:test";
-import { marksOf } from "../../src/servers/network/parameter-headers.ts";
+import { marksOf } from "../../../src/servers/network/parameter-headers.ts";
 
 const marked = (name: unknown, type: unknown = "string") => ({ type, "x-mcp-header": name });
 const schema = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });

@@ -1,14 +1,14 @@
 /** The traced messages to and from servers: all of them, in order, with times, and without secrets. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Transport } from "@modelcontextprotocol/client";
-import { MessageTrace, type TraceEntry } from "../../src/servers/connection/trace.ts";
-import type { Pool } from "../../src/servers/pool.ts";
-import { masked, redactorOf } from "../../src/servers/values/secrets.ts";
-import { eventually } from "../support/eventually.ts";
-import { type NetworkFixture, networkFixture } from "../support/network.ts";
-import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surroundings } from "../support/pool.ts";
-import { everything, filesystem, fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { MessageTrace, type TraceEntry } from "../../../src/servers/connection/trace.ts";
+import type { Pool } from "../../../src/servers/pool.ts";
+import { masked, redactorOf } from "../../../src/servers/values/secrets.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type NetworkFixture, networkFixture } from "../../support/network.ts";
+import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surroundings } from "../../support/pool.ts";
+import { everything, filesystem, fixture } from "../../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 

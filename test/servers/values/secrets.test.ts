@@ -1,10 +1,10 @@
 /** Which values of an entry are secrets, in which forms they are recognised, and which values are not secret. */
 import { describe, expect, test } from "bun:test";
-import { ClaudikinsError } from "../../src/base/errors.ts";
-import { defaultServerTimes } from "../../src/config/defaults.ts";
-import type { ServerConfig } from "../../src/config/load.ts";
-import { ConnectionLost, ServerFailure, SignedOut } from "../../src/servers/failures/server-failure.ts";
-import { redactError, redactorOf, redactTexts } from "../../src/servers/values/secrets.ts";
+import { ClaudikinsError } from "../../../src/base/errors.ts";
+import { defaultServerTimes } from "../../../src/config/defaults.ts";
+import type { ServerConfig } from "../../../src/config/load.ts";
+import { ConnectionLost, ServerFailure, SignedOut } from "../../../src/servers/failures/server-failure.ts";
+import { redactError, redactorOf, redactTexts } from "../../../src/servers/values/secrets.ts";
 
 const base = { name: "s", disabled: false, needs: [], ...defaultServerTimes };
 

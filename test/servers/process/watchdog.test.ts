@@ -1,8 +1,8 @@
 /** The watchdog ends server processes if claudikins is killed, and is not noticed otherwise. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { eventually } from "../support/eventually.ts";
-import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
+import { eventually } from "../../support/eventually.ts";
+import { processesLeft, processesWith, testEnvironment } from "../../support/process.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);

@@ -2,16 +2,16 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { App } from "../../src/app/app.ts";
-import { storeFile } from "../../src/config/locations.ts";
-import type { Outcome } from "../../src/sandbox/contract.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
-import { eventually } from "../support/eventually.ts";
-import { fixture } from "../support/servers.ts";
-import { inStore } from "../support/stored.ts";
-import { type Project, project } from "../tools/generation/project.ts";
-import { callsIn, killed as runKilled } from "./stored/killed.ts";
+import type { App } from "../../../src/app/app.ts";
+import { storeFile } from "../../../src/config/locations.ts";
+import type { Outcome } from "../../../src/sandbox/contract.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
+import { eventually } from "../../support/eventually.ts";
+import { fixture } from "../../support/servers.ts";
+import { inStore } from "../../support/stored.ts";
+import { type Project, project } from "../../tools/generation/project.ts";
+import { callsIn, killed as runKilled } from "../stored/killed.ts";
 
 // Many processes run at once on a small machine.
 setDefaultTimeout(120_000);

@@ -3,15 +3,15 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config/load.ts";
-import { secretsFile } from "../../src/config/locations.ts";
-import { entryReferencesOf } from "../../src/config/secrets/references.ts";
-import { setSecret } from "../../src/config/secrets/store.ts";
-import { redactorOf } from "../../src/servers/values/secrets.ts";
-import { type NetworkFixture, networkFixture } from "../support/network.ts";
-import { ownPool } from "../support/own-pool.ts";
-import { failureOf, failureText, plainValue, type ServerEntry, serverConfig } from "../support/pool.ts";
-import { fixture } from "../support/servers.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { secretsFile } from "../../../src/config/locations.ts";
+import { entryReferencesOf } from "../../../src/config/secrets/references.ts";
+import { setSecret } from "../../../src/config/secrets/store.ts";
+import { redactorOf } from "../../../src/servers/values/secrets.ts";
+import { type NetworkFixture, networkFixture } from "../../support/network.ts";
+import { ownPool } from "../../support/own-pool.ts";
+import { failureOf, failureText, plainValue, type ServerEntry, serverConfig } from "../../support/pool.ts";
+import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(60_000);
 

@@ -4,16 +4,16 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readFileSync } from "node:fs";
 import { watch } from "node:fs/promises";
 import { join } from "node:path";
-import type { NetworkServer } from "../../src/config/load.ts";
-import { HeadersHelper } from "../../src/servers/network/headers-helper.ts";
-import type { Pool } from "../../src/servers/pool.ts";
-import { redactorOf } from "../../src/servers/values/secrets.ts";
-import { root } from "../support/claudikins.ts";
-import { eventually } from "../support/eventually.ts";
-import { type NetworkFixture, networkFixture } from "../support/network.ts";
-import { failureOf, failureText, openPool, plainValue, type ServerEntry, serverConfig } from "../support/pool.ts";
-import { processesLeft } from "../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import type { NetworkServer } from "../../../src/config/load.ts";
+import { HeadersHelper } from "../../../src/servers/network/headers-helper.ts";
+import type { Pool } from "../../../src/servers/pool.ts";
+import { redactorOf } from "../../../src/servers/values/secrets.ts";
+import { root } from "../../support/claudikins.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type NetworkFixture, networkFixture } from "../../support/network.ts";
+import { failureOf, failureText, openPool, plainValue, type ServerEntry, serverConfig } from "../../support/pool.ts";
+import { processesLeft } from "../../support/process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 setDefaultTimeout(60_000);
 
@@ -159,7 +159,7 @@ describe("the program of headersHelper", () => {
     await using other = await networkFixture("token");
     server = await networkFixture("http");
     const config = serverConfig("far", { url: `http://127.0.0.1:${server.port}/mcp`, cwd: folder.path });
-    const { HelpedAccess } = await import("../../src/servers/network/headers-helper.ts");
+    const { HelpedAccess } = await import("../../../src/servers/network/headers-helper.ts");
     const helper = new HeadersHelper({ ...(config as NetworkServer), headersHelper: printsToken() }, () => ({
       env: process.env,
     }));

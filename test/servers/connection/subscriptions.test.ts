@@ -1,18 +1,18 @@
 /** Listeners to a resource share one subscription, which is renewed on each new connection and ends with the last listener. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { ClaudikinsError } from "../../src/base/errors.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { defaultServerTimes } from "../../src/config/defaults.ts";
-import type { ServerConfig } from "../../src/config/load.ts";
-import { policyOf } from "../../src/config/policy.ts";
-import { backoffTimes } from "../../src/servers/connection/lifecycle.ts";
-import { Pool } from "../../src/servers/pool.ts";
-import { toolValue } from "../../src/servers/result.ts";
-import { eventually } from "../support/eventually.ts";
-import { networkFixture } from "../support/network.ts";
-import { processesLeft, processesWith } from "../support/process.ts";
-import { type Entry, fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import type { ClaudikinsError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { defaultServerTimes } from "../../../src/config/defaults.ts";
+import type { ServerConfig } from "../../../src/config/load.ts";
+import { policyOf } from "../../../src/config/policy.ts";
+import { backoffTimes } from "../../../src/servers/connection/lifecycle.ts";
+import { Pool } from "../../../src/servers/pool.ts";
+import { toolValue } from "../../../src/servers/result.ts";
+import { eventually } from "../../support/eventually.ts";
+import { networkFixture } from "../../support/network.ts";
+import { processesLeft, processesWith } from "../../support/process.ts";
+import { type Entry, fixture } from "../../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);

@@ -1,7 +1,7 @@
 /** Forms of servers in other shapes than the protocol lists: agents get them as they are, or as plain forms. */
 import { describe, expect, test } from "bun:test";
 import { ElicitRequestFormParamsSchema } from "@modelcontextprotocol/core";
-import { plainForm } from "../../src/servers/connection/elicitation-form.ts";
+import { plainForm } from "../../../src/servers/connection/elicitation-form.ts";
 
 describe("a plain form", () => {
   const $defs = {

@@ -1,7 +1,7 @@
 /** Listings that callers share, in their order and at their limits. The test answers for the servers. */
 import { describe, expect, test } from "bun:test";
-import { type JoinOptions, Listings, listedAtOnce } from "../../src/servers/lists/listings.ts";
-import { eventually } from "../support/eventually.ts";
+import { type JoinOptions, Listings, listedAtOnce } from "../../../src/servers/lists/listings.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** Listings of servers whose answers the test gives. */
 function controlled(gapMs?: number) {

@@ -2,17 +2,17 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { silentLog } from "../../src/base/log.ts";
-import { ExecutionCheckpointer, type StoreAccess } from "../../src/programs/execution/checkpointer.ts";
-import { CopyTurns } from "../../src/programs/execution/copy-turns.ts";
-import type { OpenCall, SavedExecution } from "../../src/sandbox/checkpoint-contract.ts";
-import type { Outcome } from "../../src/sandbox/contract.ts";
-import { Pages } from "../../src/sandbox/program-image.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { StoreWriter } from "../../src/store/sqlite/execution-rows.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
-import { eventually } from "../support/eventually.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { ExecutionCheckpointer, type StoreAccess } from "../../../src/programs/execution/checkpointer.ts";
+import { CopyTurns } from "../../../src/programs/execution/copy-turns.ts";
+import type { OpenCall, SavedExecution } from "../../../src/sandbox/checkpoint-contract.ts";
+import type { Outcome } from "../../../src/sandbox/contract.ts";
+import { Pages } from "../../../src/sandbox/program-image.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { StoreWriter } from "../../../src/store/sqlite/execution-rows.ts";
+import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 let folder: TemporaryFolder;
 let database: Database;

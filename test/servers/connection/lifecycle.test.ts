@@ -1,18 +1,18 @@
 /** The life of a server with real processes: its states, waits after failures, idle end, and calls that are sent again. */
 import { afterEach, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
 import { join } from "node:path";
-import { ClaudikinsError } from "../../src/base/errors.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { SharedTransport, sharedChannel } from "../../src/daemon/shared/shared-channel.ts";
-import type { ChannelOpener } from "../../src/servers/connection/channel.ts";
-import { type Connection, connect } from "../../src/servers/connection/connect.ts";
-import { backoffMs, backoffTimes, Lifecycle } from "../../src/servers/connection/lifecycle.ts";
-import { openDirectChannel } from "../../src/servers/connection/open-channel.ts";
-import { ConnectionLost } from "../../src/servers/failures/server-failure.ts";
-import type { Pool } from "../../src/servers/pool.ts";
-import { retryText, type ServerState, stateText } from "../../src/servers/state.ts";
-import { eventually } from "../support/eventually.ts";
-import { ownPool } from "../support/own-pool.ts";
+import { ClaudikinsError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { SharedTransport, sharedChannel } from "../../../src/daemon/shared/shared-channel.ts";
+import type { ChannelOpener } from "../../../src/servers/connection/channel.ts";
+import { type Connection, connect } from "../../../src/servers/connection/connect.ts";
+import { backoffMs, backoffTimes, Lifecycle } from "../../../src/servers/connection/lifecycle.ts";
+import { openDirectChannel } from "../../../src/servers/connection/open-channel.ts";
+import { ConnectionLost } from "../../../src/servers/failures/server-failure.ts";
+import type { Pool } from "../../../src/servers/pool.ts";
+import { retryText, type ServerState, stateText } from "../../../src/servers/state.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ownPool } from "../../support/own-pool.ts";
 import {
   failureOf as failure,
   failureText,
@@ -20,9 +20,9 @@ import {
   type ServerEntry,
   serverConfig,
   surroundings,
-} from "../support/pool.ts";
-import { processesLeft, processesWith } from "../support/process.ts";
-import { fixture } from "../support/servers.ts";
+} from "../../support/pool.ts";
+import { processesLeft, processesWith } from "../../support/process.ts";
+import { fixture } from "../../support/servers.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);

@@ -1,9 +1,9 @@
 /** What runtimes and package runners say about something that does not exist, and what can be seen before a server starts. */
 import { describe, expect, test } from "bun:test";
-import type { StdioServer } from "../../src/config/load.ts";
-import { missingModule } from "../../src/servers/failures/missing-module.ts";
-import { ownPool } from "../support/own-pool.ts";
-import { failureOf, serverConfig } from "../support/pool.ts";
+import type { StdioServer } from "../../../src/config/load.ts";
+import { missingModule } from "../../../src/servers/failures/missing-module.ts";
+import { ownPool } from "../../support/own-pool.ts";
+import { failureOf, serverConfig } from "../../support/pool.ts";
 
 const server = serverConfig("s", { command: "node" }) as StdioServer;
 

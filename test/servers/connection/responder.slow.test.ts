@@ -1,15 +1,15 @@
 /** Requests of servers are passed on if the agent supports them, refused if not, and cancelled when the answer is not needed. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { ClaudikinsError } from "../../src/base/errors.ts";
-import type { Log } from "../../src/base/log.ts";
-import { defaultServerTimes } from "../../src/config/defaults.ts";
-import type { Responder } from "../../src/servers/connection/responder.ts";
-import { Pool } from "../../src/servers/pool.ts";
-import { toolValue } from "../../src/servers/result.ts";
-import { networkFixture } from "../support/network.ts";
-import { processesLeft } from "../support/process.ts";
-import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import type { ClaudikinsError } from "../../../src/base/errors.ts";
+import type { Log } from "../../../src/base/log.ts";
+import { defaultServerTimes } from "../../../src/config/defaults.ts";
+import type { Responder } from "../../../src/servers/connection/responder.ts";
+import { Pool } from "../../../src/servers/pool.ts";
+import { toolValue } from "../../../src/servers/result.ts";
+import { networkFixture } from "../../support/network.ts";
+import { processesLeft } from "../../support/process.ts";
+import { fixture } from "../../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 // Processes start slowly on a small machine.
 setDefaultTimeout(60_000);
