@@ -92,7 +92,7 @@ export class Asking {
     throw unreadable(request, limit, hintFor(request, reasons, policy));
   }
 
-  async #permission({ request, context, policy }: Passing, reasons: Reasons): Promise<Permission> {
+  async #permission({ request, call, policy }: Passing, reasons: Reasons): Promise<Permission> {
     const turn = turnFor(request.args);
     if (turn) await turn;
     const limit = exceededLimit(request.args);
@@ -108,7 +108,7 @@ export class Asking {
       const grant = this.#granted.get(key);
       // Only a tool that its server calls harmless is trusted until the server announces a change.
       const isFresh = Boolean(isAlways) || grant !== undefined;
-      const definition = withLeaving(await this.#definition(request, context.signal, isFresh), reasons.leaving);
+      const definition = withLeaving(await this.#definition(request, call.signal, isFresh), reasons.leaving);
       if (grant) {
         const differences = changedParts(grant.digests, definition.digests);
         if (differences.length === 0 && !grant.isVoid) return permissionFor(definition);
@@ -123,7 +123,7 @@ export class Asking {
       const names = shownAs === undefined ? undefined : `agents know the tool as ${shownAs}`;
       const whole = [why, names, this.#options.accountOf?.(server)].filter((each) => each !== undefined).join("; ");
       const question = { server, tool, shownAs, args: shownArgs, why: whole, told, changed };
-      const asked = { question, definition, queue: context.queue ?? this.#queueFor(context.made), context, hint };
+      const asked = { question, definition, queue: call.queue ?? this.#queueFor(call.made), call, hint };
 
       using _place = await this.#questions.place(asked);
       // Meanwhile, the user may have allowed the tool for the session.
@@ -131,7 +131,7 @@ export class Asking {
       questions += 1;
       const { scope, entry } = await this.#questions.approval(asked);
       // The tool may have changed since, and the approval counts only for what was shown.
-      const after = withLeaving(await this.#definition(request, context.signal, true), reasons.leaving);
+      const after = withLeaving(await this.#definition(request, call.signal, true), reasons.leaving);
       changed = changedParts(definition.digests, after.digests);
       if (changed.length > 0) {
         await entry.withdraw();

@@ -1,10 +1,10 @@
 /** What goes to a server: the kinds of requests of MCP, and what the steps of the permit know of one request. */
 import type { JsonObject } from "../base/json-object.ts";
 import type { Label, ServerPolicy } from "../config/policy.ts";
+import type { Call } from "./call.ts";
 import type { Confirmation } from "./decision.ts";
 import type { Leaving } from "./flow/leaving.ts";
 import type { Caller } from "./flow/session-reads.ts";
-import type { PermissionContext } from "./questions.ts";
 import type { AppliedRule } from "./rules.ts";
 
 /** Every request and notification of both eras that may go to a server, and the requests of servers that are answered, by what they carry. */
@@ -98,7 +98,7 @@ export type Send = (permission: Permission | undefined) => Promise<JsonObject | 
 export interface Passing {
   readonly request: Outgoing;
   readonly kind: Kind;
-  readonly context: PermissionContext;
+  readonly call: Call;
   readonly caller: Caller;
   readonly policy: ServerPolicy | undefined;
   readonly send: Send;

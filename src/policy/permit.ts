@@ -4,6 +4,7 @@ import type { JsonObject } from "../base/json-object.ts";
 import type { ConditionFacts } from "../config/condition.ts";
 import type { Label, ServerPolicy } from "../config/policy.ts";
 import { Asking, type AskingOptions, allowanceOf } from "./asking.ts";
+import type { Call } from "./call.ts";
 import { closingLine, confirmationOf, denialOf } from "./decision.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { isEcho } from "./flow/echo.ts";
@@ -24,7 +25,6 @@ import {
   type Send,
   type Step,
 } from "./outgoing.ts";
-import type { PermissionContext } from "./questions.ts";
 import type { UsageQuotas } from "./quotas.ts";
 import { denied, heldBack, shownId } from "./refusals.ts";
 import { type ArgumentNames, Rules, ruleText } from "./rules.ts";
@@ -79,11 +79,11 @@ export class Permit {
    */
   async send<T extends JsonObject>(
     request: Outgoing,
-    context: PermissionContext,
+    call: Call,
     send: (permission: Permission | undefined) => Promise<T | undefined>,
     meanwhile?: () => void,
   ): Promise<T> {
-    const passing = this.#begin(request, context, send);
+    const passing = this.#begin(request, call, send);
     for (let attempt = 1; attempt <= maxSendAttempts; attempt++) {
       const preparing = this.#prepare(passing);
       if (preparing) {
@@ -122,20 +122,20 @@ export class Permit {
   async wouldAsk(
     request: Outgoing,
     annotations: ToolDefinition["annotations"],
-    context: PermissionContext,
+    call: Call,
   ): Promise<string | undefined> {
-    const passing = this.#begin(request, context);
+    const passing = this.#begin(request, call);
     await this.#prepare(passing);
     this.#check(passing);
     return this.#asking.why(passing, annotations);
   }
 
-  #begin(request: Outgoing, context: PermissionContext, send: Send = unsent): Passing {
+  #begin(request: Outgoing, call: Call, send: Send = unsent): Passing {
     return {
       request,
       kind: kindOf(request.method) ?? "call",
-      context,
-      caller: context.caller ?? this.#options.caller(),
+      call,
+      caller: call.caller ?? this.#options.caller(),
       policy: this.#options.policyOf(request.server),
       send,
       reasons: undefined,
@@ -237,7 +237,7 @@ function heldStep({ verified, whyHeld }: ServerFacts): Step {
   return {
     name: "held",
     kinds: ["call"],
-    prepare: ({ request, context }) => verified?.(request.server, context.signal),
+    prepare: ({ request, call }) => verified?.(request.server, call.signal),
     check({ request }) {
       const why = whyHeld?.(request.server, request.tool);
       if (why !== undefined) throw heldBack(request, why);
@@ -350,15 +350,15 @@ function quotaStep(quotas: UsageQuotas | undefined, { jsonOf }: ServerFacts, aga
     name: "quota",
     kinds: ["call", "inquiry"],
     around(passing, next) {
-      const { request, context } = passing;
+      const { request, call } = passing;
       const { server } = request;
       if (!quotas?.counts(server) || passing.isCounted) return next(passing);
       passing.isCounted = true;
       const counted = {
         server,
-        execution: context.made?.execution,
+        execution: call.made?.execution,
         owner: passing.caller.owner,
-        signal: context.signal,
+        signal: call.signal,
         argumentBytes: () => Buffer.byteLength(JSON.stringify(request.args)),
         resultBytes: (result: JsonObject | undefined) => (result ? Buffer.byteLength(jsonOf(result)) : 0),
       };

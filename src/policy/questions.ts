@@ -6,20 +6,19 @@ import { waitText } from "../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { personMs } from "../base/limits.ts";
 import { Semaphore } from "../base/semaphore.ts";
-import { type Clock, TimeLimit } from "../base/time-limit.ts";
+import { TimeLimit } from "../base/time-limit.ts";
 import {
   type Answer,
   type ApprovalQueue,
   boundTo,
   continuesElsewhere,
   decidedElsewhere,
-  type MadeCall,
   type QueueEntry,
   type Verdict,
 } from "./approval-queue.ts";
 import { turnFor } from "./argument-size.ts";
+import type { Call } from "./call.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
-import type { Caller } from "./flow/session-reads.ts";
 import { type Question, questionText } from "./question-text.ts";
 import { cancelled, isNo, keyOf, pending, Refusals, refused, unreachable } from "./refusals.ts";
 
@@ -35,28 +34,13 @@ export interface Asker {
 /** Returns who can be asked now. */
 export type CurrentAsker = () => Asker | undefined | Promise<Asker | undefined>;
 
-export interface PermissionContext {
-  /** Shared by all calls of one execution. */
-  signal?: AbortSignal | undefined;
-  /** Paused while the user is asked. */
-  clock?: Clock | undefined;
-  /** The signal of the agent's request that the call is made for. Default `signal`. */
-  origin?: AbortSignal | undefined;
-  /** Undefined for a call outside a program. */
-  made?: MadeCall | undefined;
-  /** Where the question about the call waits. Default: the queue that the app chooses. */
-  queue?: ApprovalQueue | undefined;
-  /** The agent that makes the call. Default: that of the connection. */
-  caller?: Caller | undefined;
-}
-
 /** A question about a call, and everything that belongs to it. */
 export interface PendingQuestion {
   question: Question;
   /** The definition that the user is asked about. */
   definition: ToolDefinition;
   queue: ApprovalQueue;
-  context: PermissionContext;
+  call: Call;
   /** How the config could allow the call. */
   hint: string;
 }
@@ -81,7 +65,7 @@ export class Questions {
   }
 
   /** Waits for a place in the queue. The clock of the execution is paused until the place is given back. Throws CANCELLED. */
-  async place({ question, queue, context: { signal, clock } }: PendingQuestion): Promise<Disposable> {
+  async place({ question, queue, call: { signal, clock } }: PendingQuestion): Promise<Disposable> {
     const places = queue.places(signal);
     clock?.hold();
     const turn = places.acquire(signal);
@@ -102,8 +86,8 @@ export class Questions {
    * no answer can come, and if this code has asked too often. The caller withdraws the entry if the tool has changed since.
    */
   async approval(asked: PendingQuestion): Promise<{ scope: "once" | "session"; entry: QueueEntry }> {
-    const { question, definition, queue, context } = asked;
-    const { signal, made } = context;
+    const { question, definition, queue, call } = asked;
+    const { signal, made } = call;
     // This is checked again when the user is asked. Here, the question does not count yet.
     const isReachable = queue.waits || (await this.#asker()) !== undefined;
     const earlier = this.#refusals.inForce(question, signal);
@@ -143,7 +127,7 @@ export class Questions {
   /** Waits until the question leaves the queue. */
   async #verdict(open: OpenQuestion): Promise<Verdict> {
     const { asked, entry } = open;
-    const { signal } = asked.context;
+    const { signal } = asked.call;
     const ended = new AbortController();
     const failed = Promise.withResolvers<never>();
     const cancel = () => failed.reject(cancelled(asked.question));
@@ -176,8 +160,8 @@ export class Questions {
   async #askHere(open: OpenQuestion, ended: AbortSignal): Promise<ClaudikinsError | undefined> {
     const { asked, entry } = open;
     if (!entry.isOpen) return undefined;
-    const { question, context } = asked;
-    const { signal, origin = signal } = context;
+    const { question, call } = asked;
+    const { signal, origin = signal } = call;
     const either = signal ? AbortSignal.any([signal, ended]) : ended;
     const turn = this.#turns.acquire(either);
     if (turn && !(await turn)) return undefined;
@@ -212,7 +196,7 @@ export class Questions {
     verdict: Exclude<Verdict, { state: "approved" }>,
     { asked, isRefusedHere }: OpenQuestion,
   ): ClaudikinsError {
-    const { question, context } = asked;
+    const { question, call } = asked;
     if (verdict.state === "withdrawn") return cancelled(question);
     if (verdict.state === "expired") {
       const { afterMs } = verdict;
@@ -221,10 +205,10 @@ export class Questions {
       return refused(asked, { how: "late", why });
     }
     if (!isRefusedHere) {
-      const earlier = this.#refusals.inForce(question, context.signal);
+      const earlier = this.#refusals.inForce(question, call.signal);
       if (earlier?.how === "declined") return refused(asked, earlier);
       // A denial elsewhere also decides the other open questions about the tool, and counts once.
-      if (!earlier || !isNo(earlier.how)) this.#refusals.add(question, context.signal, "no");
+      if (!earlier || !isNo(earlier.how)) this.#refusals.add(question, call.signal, "no");
     }
     return refused(asked, { how: "no" });
   }

@@ -4,6 +4,7 @@ import { ClaudikinsError, isServerDown } from "../base/errors.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
+import type { Call } from "../policy/call.ts";
 import type { BindingCall, Bindings, BindingValue, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { shareListener } from "../servers/abort.ts";
 import { hintForModel } from "../servers/failures/fault.ts";
@@ -14,8 +15,8 @@ import { refusesArguments } from "../tools/arguments/argument-problems.ts";
 import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
-import { callContext, callForValue } from "./call.ts";
-import { withinSpan } from "./call-telemetry.ts";
+import { callForValue, watched } from "./call.ts";
+import { type ToolCallListener, withinSpan } from "./call-observers.ts";
 import type { plannedInquiry } from "./dry-run/plan.ts";
 import { maxSourceChars } from "./limits.ts";
 import { learnMentioned, mentions } from "./mentioned-servers.ts";
@@ -29,44 +30,33 @@ import type { RequestingProgram } from "./saved/requesting-program.ts";
 import { callerOwner } from "./saved/visible.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 import type { CallSpans } from "./telemetry.ts";
-import type { ToolCallListener } from "./tool-call-events.ts";
 
 /** Tools with a smaller share of the best score are not suggested: they have little more than one word in common. */
 const minSuggestionShare = 0.4;
 
-export interface BindingOptions {
-  signal?: AbortSignal | undefined;
-  /** The signal of the agent's request that runs the program. */
-  origin?: AbortSignal | undefined;
+/** The program whose bindings are made, and who hears of its calls. */
+export interface BoundProgram {
   /** Gets what happens to the calls. */
   listener?: ToolCallListener | undefined;
   /** Whether servers are asked to report their progress. */
   wantsProgress?: boolean | undefined;
-  /** The program. */
   requesting?: RequestingProgram | undefined;
-  /** The trace of the program, and the spans of its calls. */
-  trace?: TraceContext | undefined;
   spans?: CallSpans | undefined;
 }
 
 /**
  * Makes the bindings of one program. Servers that the code names and that are not known are listed first, so that exact names are
- * known before the program runs. A server that cannot answer fails only when it is called.
+ * known before the program runs. A server that cannot answer fails only when it is called. `own` is the call that runs the program: the
+ * calls of the program have its origin and its trace.
  */
 export async function bindingsFor(
   written: string,
   parts: Parts,
-  {
-    signal,
-    origin,
-    listener = () => {},
-    wantsProgress = false,
-    requesting = ofNobody,
-    ...tracing
-  }: BindingOptions = {},
+  own: Call = {},
+  { listener = () => {}, wantsProgress = false, requesting = ofNobody, spans }: BoundProgram = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSourceChars);
-  await learnMentioned(source, parts, signal);
+  await learnMentioned(source, parts, own.signal);
   const subscriptions = new CodeSubscriptions(parts.pool);
   const { program, isForAgent, caller, dryRun } = requesting;
   const servers = parts.catalog.names.map(({ name, jsName }) => {
@@ -75,8 +65,8 @@ export async function bindingsFor(
   });
   const usesPrograms = mentions(source, programsServer);
   const { programsFor, withPrograms, calledProgram } = usesPrograms ? await import("./saved/tools.ts") : {};
-  const own = programsFor?.(requesting, parts);
-  const shown = own && withPrograms ? withPrograms(servers, own) : servers;
+  const saved = programsFor?.(requesting, parts);
+  const shown = saved && withPrograms ? withPrograms(servers, saved) : servers;
   return {
     namespaces: usesPrograms ? withOwnFunctions(shown, parts) : servers,
     suggest: (words, limit) => {
@@ -95,39 +85,37 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal, requesting)) };
       }
-      const made = given.made && new PlacedCall(source, given.made);
-      const number = made?.call ?? 0;
+      const place = given.made && new PlacedCall(source, given.made);
+      const number = place?.call ?? 0;
       if (isOwnFunction(call, parts)) {
         const { ownFunction } = await import("./saved/own-functions.ts");
-        const recorder = dryRun && { dryRun, call: number, line: made?.line, listener };
+        const recorder = dryRun && { dryRun, call: number, line: place?.line, listener };
         return await ownFunction(name, args, requesting, parts, recorder);
       }
-      const isProgram = own && namespace === own.name && group === "tools";
-      const known = isProgram ? calledProgram?.(name, own, requesting, parts) : undefined;
+      const isProgram = saved && namespace === saved.name && group === "tools";
+      const known = isProgram ? calledProgram?.(name, saved, requesting, parts) : undefined;
       if (program) requirePermission(program, call, known?.tool.name ?? toolNamed(call, parts));
       // Not async, because each async function on the path of a call adds to its time.
       const make = (trace: TraceContext | undefined): Promise<BindingValue> => {
         const { signal, clock } = given;
         // The calls of a program have one signal.
         shareListener(signal);
-        const context = callContext(
-          { signal, clock, made, call: number, origin, caller, listener, trace, dryRun },
-          wantsProgress,
-        );
-        if (group === "tools" && made && parts.config.servers.get(namespace)?.isSavedPrograms) {
+        const watch = { number, listener, dryRun };
+        const made = watched({ signal, clock, made: place, origin: own.origin, caller, trace }, watch, wantsProgress);
+        if (group === "tools" && place && parts.config.servers.get(namespace)?.isSavedPrograms) {
           const { pause } = given;
-          const repeatable = requesting.isStored();
-          return calledBy({ ...requesting, position: made, pause, signal }, (meta) =>
-            callForValue({ ...call, known }, parts, { ...context, meta, repeatable }),
+          made.repeatable = requesting.isStored();
+          return calledBy({ ...requesting, position: place, pause, signal }, (meta) =>
+            callForValue({ ...call, known }, parts, { ...made, meta }, watch),
           );
         }
-        if (group === "tools") return callForValue(call, parts, context);
-        const planned = dryRun && planInquiry(parts, { dryRun, call: number, line: made?.line, listener, caller });
-        const other = serverFunction(call, { pool: parts.pool, subscriptions, options: context, planned });
+        if (group === "tools") return callForValue(call, parts, made, watch);
+        const planned = dryRun && planInquiry(parts, { dryRun, call: number, line: place?.line, listener, caller });
+        const other = serverFunction(call, { pool: parts.pool, subscriptions, call: made, planned });
         return other.then((value) => jsonValue(JSON.stringify(value ?? null)));
       };
       try {
-        return await withinSpan(tracing.spans, { call: number, trace: tracing.trace }, make);
+        return await withinSpan(spans, { call: number, trace: own.trace }, make);
       } catch (error) {
         throw isForAgent ? toldToModel(error, namespace, parts) : error;
       }

@@ -8,11 +8,11 @@ import type { JsonObject } from "../base/json-object.ts";
 import { didYouMean } from "../base/near-names.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import { ownNameOf } from "../config/tool-edits.ts";
+import type { Call } from "../policy/call.ts";
 import type { Caller } from "../policy/flow/session-reads.ts";
 import { heldBack } from "../policy/refusals.ts";
 import { observedCall } from "../sandbox/call-events.ts";
 import type { BindingCall, BindingValue, CallRequest } from "../sandbox/contract.ts";
-import type { CallOptions } from "../servers/call-options.ts";
 import { rawValue, type ToolResult, toolValue } from "../servers/result.ts";
 import { areValid, argumentProblems } from "../tools/arguments/argument-problems.ts";
 import { exactArguments } from "../tools/arguments/exact-arguments.ts";
@@ -21,31 +21,27 @@ import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { signature } from "../tools/signature.ts";
 import { type ArgumentWord, argumentsOf, type CallArguments } from "./call-arguments.ts";
-import { observersOf } from "./call-observers.ts";
-import { callSpans, withinSpan } from "./call-telemetry.ts";
+import { type CallValue, callSpans, observersOf, type ToolCallListener, withinSpan } from "./call-observers.ts";
 import type { DryRun } from "./dry-run/dry-run.ts";
 import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import type { Tell } from "./progress-text.ts";
-import type { CallValue, ToolCallListener } from "./tool-call-events.ts";
 
-/** Everything about a call that is passed on from its caller to its server. It is made once for each call, and passed on whole. */
-export interface CallContext extends CallOptions {
-  signal: AbortSignal;
+/** Who hears of a call, and whether it is made. */
+export interface Watch {
   /** The number of the call in its execution. */
-  call: number;
+  number: number;
   /** Gets what happens to the call. */
   listener: ToolCallListener;
   /** Given for a call of a dry run. */
   dryRun?: DryRun | undefined;
 }
 
-/** Tells the listener when the call leaves, and with `wantsProgress`, how far the server is. The context is the caller's own object. */
-export function callContext(context: CallContext, wantsProgress: boolean): CallContext {
-  const { call, listener } = context;
-  context.onSend = (repeatable) => listener({ type: "sent", call, repeatable });
-  if (wantsProgress) context.onProgress = (progress) => void listener({ type: "progress", call, progress });
-  return context;
+/** Lets the call tell the listener when it leaves, and with `wantsProgress`, how far the server is. Returns the call. */
+export function watched(call: Call, { number, listener }: Watch, wantsProgress: boolean): Call {
+  call.onSend = (repeatable) => listener({ type: "sent", call: number, repeatable });
+  if (wantsProgress) call.onProgress = (progress) => void listener({ type: "progress", call: number, progress });
+  return call;
 }
 
 /** A tool of a server, by its own name or its name in code, and its arguments. */
@@ -63,23 +59,25 @@ interface WantedCall extends Pick<BindingCall, "namespace" | "name" | "args" | "
 export async function callTool(
   wanted: WantedCall,
   parts: Parts,
-  context: CallContext,
+  call: Call,
+  watch: Watch,
 ): Promise<{ tool: RegistryTool; result: ToolResult }> {
   const { namespace: server } = wanted;
-  const { tool, args } = knownCall(wanted, parts) ?? (await listedCall(wanted, parts, context));
-  const planned = context.dryRun && (await planCall(wanted, { tool, args }, context.dryRun, parts, context));
+  const { tool, args } = knownCall(wanted, parts) ?? (await listedCall(wanted, parts, call));
+  const planned =
+    watch.dryRun && (await planCall(wanted, { tool, args }, parts, call, { ...watch, dryRun: watch.dryRun }));
   if (planned) return { tool, result: planned };
-  context.repeatable ??= isRepeatable(tool);
+  call.repeatable ??= isRepeatable(tool);
   let result: ToolResult;
   try {
     // The pool asks the policy, and sends the call once it is allowed.
-    result = await parts.pool.callTool(server, tool.name, args, context);
+    result = await parts.pool.callTool(server, tool.name, args, call);
   } catch (error) {
-    if (!wanted.known) await failIfRemoved(server, tool.name, parts, context.signal);
+    if (!wanted.known) await failIfRemoved(server, tool.name, parts, call.signal);
     throw withSignature(error, wanted.known?.server ?? parts.catalog.find(server), tool);
   }
   // What only this caller sees is observed for nobody.
-  const seen = wanted.known ? undefined : seeResult(server, tool, args, result, parts, context);
+  const seen = wanted.known ? undefined : seeResult(server, { tool, args }, result, parts, call, watch);
   if (seen) await seen;
   return { tool, result };
 }
@@ -88,27 +86,27 @@ export async function callTool(
 export async function callForValue(
   wanted: WantedCall & Pick<BindingCall, "raw">,
   parts: Parts,
-  context: CallContext,
+  call: Call,
+  watch: Watch,
 ): Promise<BindingValue> {
-  const { tool, result } = await callTool(wanted, parts, context);
+  const { tool, result } = await callTool(wanted, parts, call, watch);
   return wanted.raw ? rawValue(result) : toolValue(result, `${wanted.namespace}.${tool.name}`);
 }
 
-/** Makes a call outside a program, and tells the observers. `context` has a clock that measures how long a person was asked. */
+/** Makes a call outside a program, and tells the observers. The clock of the call then measures how long a person was asked. */
 export function singleCall<Value extends CallValue>(
   request: CallRequest,
   parts: Parts,
-  options: CallOptions & { signal: AbortSignal; tell?: Tell | undefined },
-  make: (context: CallContext) => Promise<Value>,
+  { signal, ...passed }: Call & { signal: AbortSignal },
+  tell: Tell | undefined,
+  make: (call: Call, watch: Watch) => Promise<Value>,
 ): Promise<Value> {
-  const { tell, ...passed } = options;
-  const { signal, clock } = passed;
-  const spans = callSpans(parts, passed);
-  const listener = observersOf({ parts, tell, spans });
-  const call = 1;
-  return observedCall({ call, request, signal, clock, listener }, (clock) =>
-    withinSpan(spans, { call, trace: passed.trace }, (trace) =>
-      make(callContext({ ...passed, clock, call, listener, trace }, tell !== undefined)),
+  const { clock, trace } = passed;
+  const spans = callSpans(parts, { trace });
+  const watch = { number: 1, listener: observersOf({ parts, tell, spans }) };
+  return observedCall({ call: watch.number, request, signal, clock, listener: watch.listener }, (clock) =>
+    withinSpan(spans, { call: watch.number, trace }, (trace) =>
+      make(watched({ ...passed, signal, clock, trace }, watch, tell !== undefined), watch),
     ),
   );
 }
@@ -127,8 +125,8 @@ export function callOnce(
 ): Promise<BindingValue> {
   const request = { namespace: server, group: "tools", name: tool, raw: false } as const;
   const argumentsFor = given && ((schema: JsonObject) => argumentsOf(given, schema));
-  return singleCall(request, parts, { signal, tell, trace }, (context) =>
-    callForValue({ ...request, args, argumentsFor }, parts, context),
+  return singleCall(request, parts, { signal, trace }, tell, (call, watch) =>
+    callForValue({ ...request, args, argumentsFor }, parts, call, watch),
   );
 }
 
@@ -152,7 +150,7 @@ function knownCall(wanted: WantedCall, parts: Parts): FoundCall | undefined {
  * The tool that a call means, with checked arguments. What is stored may be older than the server: before a call is refused for an
  * unknown tool or a wrong argument, the server is asked for its tools.
  */
-async function listedCall(wanted: WantedCall, parts: Parts, context: CallContext): Promise<FoundCall> {
+async function listedCall(wanted: WantedCall, parts: Parts, call: Call): Promise<FoundCall> {
   if (wanted.known) {
     const { server, tool } = wanted.known;
     parts.pool.refuseDenied(server.name, tool.name);
@@ -167,12 +165,12 @@ async function listedCall(wanted: WantedCall, parts: Parts, context: CallContext
       const { args, problems } = await checkedArguments(wanted, known, parts);
       if (problems.length === 0) return { tool: known, args };
     }
-    const { tool, listed } = await listedTool(server, name, parts, context.signal);
+    const { tool, listed } = await listedTool(server, name, parts, call.signal);
     const { args, problems } = await checkedArguments(wanted, tool, parts);
     if (problems.length === 0) return { tool, args };
     throw wrongArguments(listed, tool, problems);
   };
-  return parts.pool.signedIn(wanted.namespace, find, context);
+  return parts.pool.signedIn(wanted.namespace, find, call);
 }
 
 function wrongArguments(server: RegistryServer, tool: RegistryTool, problems: readonly string[]): ClaudikinsError {
@@ -193,7 +191,7 @@ async function listedTool(
   server: string,
   name: string,
   { catalog, pool }: Parts,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<{ tool: RegistryTool; listed: RegistryServer }> {
   // A held tool may be as before by now.
   if (catalog.heldCalled(server, name))
@@ -212,7 +210,7 @@ export async function toolNow(
   server: string,
   name: string,
   catalog: ToolCatalog,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<{ tool: RegistryTool; listed: RegistryServer } | undefined> {
   await catalog.verify(server, signal);
   const listed = catalog.findWithDenied(server);
@@ -236,27 +234,28 @@ async function checkedArguments(
 async function planCall(
   { namespace: server, argsJson }: WantedCall,
   found: FoundCall,
-  dryRun: DryRun,
   parts: Parts,
-  { call, listener, made, caller }: CallContext,
+  { made, caller }: Call,
+  { number, listener, dryRun }: Watch & { dryRun: DryRun },
 ): Promise<ToolResult | undefined> {
   const { plannedResult } = await import("./dry-run/plan.ts");
-  return plannedResult({ server, ...found, argsJson }, parts, { dryRun, call, line: made?.line, listener, caller });
+  const recorder = { dryRun, call: number, line: made?.line, listener, caller };
+  return plannedResult({ server, ...found, argsJson }, parts, recorder);
 }
 
 /** A promise if the server has answered with an error, or a listener needs time. */
 function seeResult(
   server: string,
-  tool: RegistryTool,
-  args: JsonObject,
+  { tool, args }: FoundCall,
   result: ToolResult,
   parts: Parts,
-  { call, listener, signal, caller }: CallContext,
+  { signal, caller }: Call,
+  { number, listener }: Watch,
 ): void | Promise<void> {
   const isPrivate = isPrivateResult(server, tool, caller, parts);
   const tell = () => {
     const known = parts.catalog.find(server);
-    return known && listener({ type: "answered", call, server: known, tool, args, result, isPrivate });
+    return known && listener({ type: "answered", call: number, server: known, tool, args, result, isPrivate });
   };
   return result["isError"] === true ? failIfRemoved(server, tool.name, parts, signal).then(tell) : tell();
 }
@@ -274,7 +273,12 @@ export function isPrivateResult(
 }
 
 /** Throws TOOL_NOT_FOUND if the server has removed the tool, and DEFINITION_CHANGED if it is held: the server may answer anything to a call of it. */
-async function failIfRemoved(server: string, name: string, { catalog }: Parts, signal: AbortSignal): Promise<void> {
+async function failIfRemoved(
+  server: string,
+  name: string,
+  { catalog }: Parts,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (!catalog.findWithDenied(server)) return;
   const known = await catalog.tools(server, { freshAs: "stored", waitMs: firstAnswerMs, signal });
   if (!findTool(known, name)) throw unknownTool(server, name, catalog);

@@ -1,8 +1,8 @@
 /** Runs programs: code → bindings → sandbox → outcome. */
 
-import type { TraceContext } from "../base/trace-context.ts";
 import { megabyte } from "../base/units.ts";
 import type { LimitsEntry } from "../config/schema.ts";
+import type { Call } from "../policy/call.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
 import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
@@ -10,8 +10,7 @@ import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/con
 import type { ExecuteOptions } from "../sandbox/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { bindingsFor } from "./bindings.ts";
-import { observersOf } from "./call-observers.ts";
-import { callSpans } from "./call-telemetry.ts";
+import { callSpans, observersOf } from "./call-observers.ts";
 import type { DryRun } from "./dry-run/dry-run.ts";
 import type { Starter } from "./execution/asker.ts";
 import type { ExecutionCheckpointer } from "./execution/checkpointer.ts";
@@ -29,7 +28,8 @@ import { newId } from "./trace/id.ts";
 import type { HostIdentity } from "./trace/record.ts";
 import type { SharedWorkspace } from "./workspace/shared-workspace.ts";
 
-export interface ExecuteRequest {
+/** A program that is to run. The signal, the origin and the trace are those of the request that runs it. */
+export interface ExecuteRequest extends Pick<Call, "signal" | "origin" | "trace"> {
   /** The id of the execution. Default: a new one. */
   id?: string | undefined;
   source: string;
@@ -37,9 +37,6 @@ export interface ExecuteRequest {
   limits?: { [Name in keyof LimitsEntry]?: LimitsEntry[Name] | undefined } | undefined;
   /** Replaces the config's. */
   check?: CheckMode | undefined;
-  signal?: AbortSignal | undefined;
-  /** The signal of the agent's request, if `signal` is another one. It tells whom questions of servers are for. */
-  origin?: AbortSignal | undefined;
   /** Keeps the execution outside of this process. */
   checkpointer?: ExecutionCheckpointer | undefined;
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
@@ -48,8 +45,6 @@ export interface ExecuteRequest {
   isScheduled?: boolean | undefined;
   /** Records the execution for `claudikins executions`. */
   recording?: TraceRecording | undefined;
-  /** The trace that the request belongs to. */
-  trace?: TraceContext | undefined;
   /** Tells telemetry of the execution, whose calls belong to the span's trace. */
   span?: ExecutionSpan | undefined;
   /** A digest of what an agent must know to follow the execution as a task, stored with it. */
@@ -218,9 +213,8 @@ async function optionsOf(
   const trace = request.span ? request.span.trace : request.trace;
   const spans = callSpans(parts, { trace, execution: id });
   const listener = observersOf({ parts, isForAgent, recording, spans, checkpointer, tell: onProgress });
-  const wantsProgress = onProgress !== undefined;
-  const calls = { signal, origin, listener, wantsProgress, requesting, trace, spans };
-  const bindings = await bindingsFor(source, parts, calls);
+  const bound = { listener, wantsProgress: onProgress !== undefined, requesting, spans };
+  const bindings = await bindingsFor(source, parts, { signal, origin, trace }, bound);
   return {
     id,
     bindings,

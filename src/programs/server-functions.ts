@@ -5,8 +5,8 @@
 
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
+import type { Call } from "../policy/call.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
-import type { CallOptions } from "../servers/call-options.ts";
 import type { Pool } from "../servers/pool.ts";
 import type { Request } from "../servers/request.ts";
 
@@ -19,7 +19,7 @@ const maxChangedResources = 1_000;
 interface Around {
   pool: Pool;
   subscriptions: CodeSubscriptions;
-  options: CallOptions & { signal: AbortSignal };
+  call: Call;
   /** Answers a request of a dry run that is not sent. Undefined if it is. */
   planned?: ((server: string, request: Request) => Promise<JsonObject | undefined>) | undefined;
 }
@@ -28,20 +28,20 @@ type ServerFunction = (server: string, args: JsonObject, around: Around) => unkn
 
 /** By group and name. Calls that continue a subscription name no server. */
 const functions: Record<string, ServerFunction> = {
-  "resources.list": async (server, _, { pool, options }) => ({ resources: await pool.listResources(server, options) }),
-  "resources.templates": async (server, _, { pool, options }) => ({
-    resourceTemplates: await pool.listResourceTemplates(server, options),
+  "resources.list": async (server, _, { pool, call }) => ({ resources: await pool.listResources(server, call) }),
+  "resources.templates": async (server, _, { pool, call }) => ({
+    resourceTemplates: await pool.listResourceTemplates(server, call),
   }),
-  "resources.read": (server, { uri }, { pool, options }) => pool.readResource(server, String(uri), options),
-  "resources.subscribe": (server, { uri }, { subscriptions, options }) =>
-    subscriptions.subscribe(server, String(uri), options),
+  "resources.read": (server, { uri }, { pool, call }) => pool.readResource(server, String(uri), call),
+  "resources.subscribe": (server, { uri }, { subscriptions, call }) =>
+    subscriptions.subscribe(server, String(uri), call),
   "resources.next": (_, { id }, { subscriptions }) => subscriptions.next(Number(id)),
   "resources.unsubscribe": (_, { id }, { subscriptions }) => subscriptions.unsubscribe(Number(id)),
-  "skills.list": async (server, _, { pool, options }) => ({ skills: await pool.listSkills(server, options) }),
-  "skills.read": (server, { uri }, { pool, options }) => pool.readResource(server, String(uri), options),
-  "prompts.list": async (server, _, { pool, options }) => ({ prompts: await pool.listPrompts(server, options) }),
-  "prompts.get": (server, { name, arguments: given = {} }, { pool, options }) =>
-    pool.getPrompt(server, String(name), Object(given), options),
+  "skills.list": async (server, _, { pool, call }) => ({ skills: await pool.listSkills(server, call) }),
+  "skills.read": (server, { uri }, { pool, call }) => pool.readResource(server, String(uri), call),
+  "prompts.list": async (server, _, { pool, call }) => ({ prompts: await pool.listPrompts(server, call) }),
+  "prompts.get": (server, { name, arguments: given = {} }, { pool, call }) =>
+    pool.getPrompt(server, String(name), Object(given), call),
 };
 
 /** The requests of the functions that send a text of the program, with checked arguments. */
@@ -70,16 +70,16 @@ export function isKnownFunction(group: string, name: string): boolean {
 }
 
 /** Throws what the pool throws. */
-export async function serverFunction(call: BindingCall, around: Around): Promise<unknown> {
-  const { namespace: server, group, name, args } = call;
+export async function serverFunction(wanted: BindingCall, around: Around): Promise<unknown> {
+  const { namespace: server, group, name, args } = wanted;
   if (!isServerFunction(group, name)) {
     throw new ClaudikinsError("TOOL_NOT_FOUND", `${server}.${group} has no function "${name}"`);
   }
-  const { pool, options, planned } = around;
+  const { pool, call, planned } = around;
   const inquiry = inquiries[`${group}.${name}`]?.(server, args);
   const run = async () =>
     (inquiry && (await planned?.(server, inquiry))) ?? functions[`${group}.${name}`]?.(server, args, around);
-  return pool.signedIn(server, run, options);
+  return pool.signedIn(server, run, call);
 }
 
 function text(value: unknown, signature: string): string {
@@ -110,8 +110,8 @@ export class CodeSubscriptions {
   }
 
   /** Returns an id for `next`. The subscription ends when the execution's signal is aborted. */
-  async subscribe(server: string, uri: string, options: Around["options"]): Promise<{ id: number }> {
-    const { signal } = options;
+  async subscribe(server: string, uri: string, call: Call): Promise<{ id: number }> {
+    const { signal } = call;
     if (this.#open.size >= maxOpenSubscriptions) {
       throw new ClaudikinsError(
         "INVALID_ARGUMENTS",
@@ -130,13 +130,13 @@ export class CodeSubscriptions {
       wake(open);
     };
     try {
-      open.end = await this.#pool.subscribe(server, uri, listener, options);
+      open.end = await this.#pool.subscribe(server, uri, listener, call);
     } catch (error) {
       this.#open.delete(id);
       throw error;
     }
-    signal.addEventListener("abort", () => this.unsubscribe(id), { once: true });
-    if (signal.aborted) this.unsubscribe(id);
+    signal?.addEventListener("abort", () => this.unsubscribe(id), { once: true });
+    if (signal?.aborted) this.unsubscribe(id);
     return { id };
   }
 

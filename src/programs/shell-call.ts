@@ -60,13 +60,12 @@ export async function call(
   const either = limit ? AbortSignal.any([signal, late.signal]) : signal;
   let { tool } = target;
   try {
-    const { result } = await singleCall(request, parts, { signal, clock: limit, trace }, async (context) => {
-      const called = await callTool({ ...request, args: {}, argumentsFor }, parts, {
-        ...context,
-        signal: either,
-        timeoutMs,
-        onProgress: onProgress && ((progress) => onProgress(progressText(id, progress))),
-      });
+    const made = { signal, clock: limit, trace };
+    const { result } = await singleCall(request, parts, made, undefined, async (call, watch) => {
+      call.signal = either;
+      call.timeoutMs = timeoutMs;
+      call.onProgress = onProgress && ((progress) => onProgress(progressText(id, progress)));
+      const called = await callTool({ ...request, args: {}, argumentsFor }, parts, call, watch);
       tool = called.tool.name;
       return { result: called.result };
     });

@@ -3,10 +3,10 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { Call } from "../policy/call.ts";
 import type { LabelReason } from "../policy/flow/label-rules.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
 import { inquiryOf, kindOf, type Method } from "../policy/outgoing.ts";
-import type { CallOptions, ListToolsOptions } from "./call-options.ts";
 import type { Connection, ServerCapability } from "./connection/connect.ts";
 import type { Lifecycle } from "./connection/lifecycle.ts";
 import { CodeSignIns, PageSignIns, PersonSignIns } from "./connection/person-sign-in.ts";
@@ -15,8 +15,8 @@ import { type ConnectionOptions, type Host, ServerConnections } from "./connecti
 import { type ListListener, type LogListener, ServerNews } from "./connection/server-news.ts";
 import type { UpdateListener } from "./connection/subscriptions.ts";
 import { type Fault, faultOf, refusedCalls } from "./failures/fault.ts";
-import { ServerLists } from "./lists/server-lists.ts";
-import type { ToolsListing } from "./lists/verified-definitions.ts";
+import type { ToolsListing } from "./lists/definitions.ts";
+import { type ListingNotes, ServerLists } from "./lists/server-lists.ts";
 import type { Request } from "./request.ts";
 import type { ListedTool, ToolResult } from "./result.ts";
 import { ServerPermit, type ServerPermitOptions } from "./server-permit.ts";
@@ -149,8 +149,8 @@ export class Pool implements AsyncDisposable {
    * All tools of a server as it lists them, without the edits of the config. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE,
    * SERVER_UNAVAILABLE, PROTOCOL_ERROR.
    */
-  listTools(server: string, options: ListToolsOptions = {}): Promise<ListedTool[]> {
-    return this.#lists.tools(server, options);
+  listTools(server: string, call: Call = {}, notes: ListingNotes = {}): Promise<ListedTool[]> {
+    return this.#lists.tools(server, call, notes);
   }
 
   /** Begins a listing whose tools will be compared with the accepted definitions. */
@@ -159,65 +159,65 @@ export class Pool implements AsyncDisposable {
   }
 
   /** All resources, unchanged. Throws the errors of `listTools`. */
-  listResources(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#lists.entries(server, "resources/list", "resources", options);
+  listResources(server: string, call: Call = {}): Promise<JsonObject[]> {
+    return this.#lists.entries(server, "resources/list", "resources", call);
   }
 
   /** All resource templates. Throws the errors of `listTools`. */
-  listResourceTemplates(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#lists.entries(server, "resources/templates/list", "resourceTemplates", options);
+  listResourceTemplates(server: string, call: Call = {}): Promise<JsonObject[]> {
+    return this.#lists.entries(server, "resources/templates/list", "resourceTemplates", call);
   }
 
   /** All prompts. Throws the errors of `listTools`. */
-  listPrompts(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#lists.entries(server, "prompts/list", "prompts", options);
+  listPrompts(server: string, call: Call = {}): Promise<JsonObject[]> {
+    return this.#lists.entries(server, "prompts/list", "prompts", call);
   }
 
   /** The entries of all skills, unchanged. Throws the errors of `listTools`. */
-  listSkills(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#lists.entries(server, "skills/list", "skills", options);
+  listSkills(server: string, call: Call = {}): Promise<JsonObject[]> {
+    return this.#lists.entries(server, "skills/list", "skills", call);
   }
 
   /** The server's result of `resources/read`. Throws PROTOCOL_ERROR if there is no such resource. */
-  readResource(server: string, uri: string, options: CallOptions = {}): Promise<JsonObject> {
+  readResource(server: string, uri: string, call: Call = {}): Promise<JsonObject> {
     const what = `${server}: the resource ${uri}`;
-    return this.#inquire(server, { method: "resources/read", params: { uri } }, options, { what, offer: "resources" });
+    return this.#inquire(server, { method: "resources/read", params: { uri } }, call, { what, offer: "resources" });
   }
 
   /** The server's result of `prompts/get`. Throws PROTOCOL_ERROR if there is no such prompt. */
-  getPrompt(server: string, name: string, args: object, options: CallOptions = {}): Promise<JsonObject> {
+  getPrompt(server: string, name: string, args: object, call: Call = {}): Promise<JsonObject> {
     const what = `${server}: the prompt ${name}`;
     const params = { name, arguments: args };
-    return this.#inquire(server, { method: "prompts/get", params }, options, { what, offer: "prompts" });
+    return this.#inquire(server, { method: "prompts/get", params }, call, { what, offer: "prompts" });
   }
 
   /**
    * Sends any request, and returns the server's result. A call names its tool as agents do. Throws the errors of `listTools`, and
    * POLICY_DENIED.
    */
-  async request(server: string, request: Request, options: CallOptions = {}): Promise<JsonObject> {
+  async request(server: string, request: Request, call: Call = {}): Promise<JsonObject> {
     const { method, params } = request;
     if (method === "tools/call") {
       const name = String(params["name"]);
-      return this.#call(server, { ...params, name, arguments: Object(params["arguments"]) }, options);
+      return this.#send(server, { ...params, name, arguments: Object(params["arguments"]) }, call);
     }
     const what = `${method} of ${server}`;
     this.refuseRequest(server, request);
-    if (kindOf(method) === "inquiry") return this.#inquire(server, request, options, { what });
-    return this.#connections.use(server, what, options, (send) => send(request));
+    if (kindOf(method) === "inquiry") return this.#inquire(server, request, call, { what });
+    return this.#connections.use(server, what, call, (send) => send(request));
   }
 
   /** Sends a request with a text that an agent or a program has chosen. With `offer`, throws PROTOCOL_ERROR if the server has not announced it. */
   #inquire(
     server: string,
     request: Request,
-    options: CallOptions,
+    call: Call,
     { what, offer }: { what: string; offer?: ServerCapability },
   ): Promise<JsonObject> {
     const { _meta: _, ...args } = request.params;
     const outgoing = inquiryOf(server, request.method as Method, args);
-    return this.#permit.permit.send(outgoing, options, (permission) =>
-      this.#connections.use(server, what, options, async (send, connection) => {
+    return this.#permit.permit.send(outgoing, call, (permission) =>
+      this.#connections.use(server, what, call, async (send, connection) => {
         if (permission && permission.connection !== connection) return undefined;
         if (offer === undefined || connection.offers(offer)) return send(request);
         throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`, {
@@ -231,8 +231,8 @@ export class Pool implements AsyncDisposable {
    * Runs the work. If it fails because a person must sign in to the server, the person is asked where that is possible, and the work runs
    * once more. Throws what the work throws.
    */
-  signedIn<T>(server: string, work: () => Promise<T>, options: CallOptions): Promise<T> {
-    return this.#signIns?.concerns(server) ? this.#signIns.during(server, work, options) : work();
+  signedIn<T>(server: string, work: () => Promise<T>, call: Call): Promise<T> {
+    return this.#signIns?.concerns(server) ? this.#signIns.during(server, work, call) : work();
   }
 
   /** Whether the server announced the capability. Undefined if it was never connected. */
@@ -273,13 +273,13 @@ export class Pool implements AsyncDisposable {
   async wouldAsk(
     { server, method, params }: { server: string } & Request,
     annotations: JsonObject | undefined,
-    options: CallOptions = {},
+    call: Call = {},
   ): Promise<string | undefined> {
     const request =
       method === "tools/call"
         ? this.#calls.asked(server, String(params["name"]), Object(params["arguments"]))
         : inquiryOf(server, method as Method, params);
-    return this.#permit.permit.wouldAsk(request, annotations, options);
+    return this.#permit.permit.wouldAsk(request, annotations, call);
   }
 
   /**
@@ -287,13 +287,13 @@ export class Pool implements AsyncDisposable {
    * that agents see. Returns the server's result, which may have `isError`. Throws if there is no result, POLICY_DENIED and TOOL_NOT_FOUND,
    * and INVALID_ARGUMENTS if an argument is passed that agents do not see.
    */
-  callTool(server: string, tool: string, args: object | undefined, options: CallOptions = {}): Promise<ToolResult> {
-    const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
-    return this.#call(server, params, options);
+  callTool(server: string, tool: string, args: object | undefined, call: Call = {}): Promise<ToolResult> {
+    const params = { name: tool, arguments: args, ...(call.meta ? { _meta: call.meta } : {}) };
+    return this.#send(server, params, call);
   }
 
-  #call(server: string, params: CallParams, options: CallOptions): Promise<ToolResult> {
-    return this.signedIn(server, () => this.#calls.call(server, params, options), options);
+  #send(server: string, params: CallParams, call: Call): Promise<ToolResult> {
+    return this.signedIn(server, () => this.#calls.call(server, params, call), call);
   }
 
   /**
@@ -301,11 +301,11 @@ export class Pool implements AsyncDisposable {
    * connection, because it may have changed meanwhile. The connection is kept, and reopened if it is lost, until the
    * returned function is called. Throws the errors of `readResource`.
    */
-  async subscribe(server: string, uri: string, listener: UpdateListener, options: CallOptions = {}) {
+  async subscribe(server: string, uri: string, listener: UpdateListener, call: Call = {}) {
     const request = inquiryOf(server, "resources/subscribe", { uri });
-    const { end } = await this.#permit.permit.send(request, options, async (permission) => {
+    const { end } = await this.#permit.permit.send(request, call, async (permission) => {
       if (permission && permission.connection !== this.#connections.last(server)) return undefined;
-      return { end: await this.#news.subscribe(server, uri, listener, options.signal) };
+      return { end: await this.#news.subscribe(server, uri, listener, call.signal) };
     });
     return end;
   }

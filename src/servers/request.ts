@@ -3,13 +3,13 @@
 import { ProtocolErrorCode as McpCode, ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { durationText } from "../base/duration.ts";
 import { ClaudikinsError } from "../base/errors.ts";
-import { type Clock, maxTimerMs, TimeLimit } from "../base/time-limit.ts";
+import { maxTimerMs, TimeLimit } from "../base/time-limit.ts";
 import type { ServerConfig } from "../config/load.ts";
-import type { Caller } from "../policy/flow/session-reads.ts";
+import type { Call } from "../policy/call.ts";
 import { Cancellation, onAbort } from "./abort.ts";
 import type { Channel } from "./connection/channel.ts";
 import type { ServerClient } from "./connection/server-client.ts";
-import type { ProgressListener, ServerProgress } from "./connection/server-progress.ts";
+import type { ServerProgress } from "./connection/server-progress.ts";
 import type { ServerRequests } from "./connection/server-requests.ts";
 import { brokeOff, NetworkFailure } from "./failures/network-failure.ts";
 import { ConnectionLost } from "./failures/server-failure.ts";
@@ -26,26 +26,8 @@ export interface Request {
   params: Record<string, unknown>;
 }
 
-export interface RequestOptions {
-  /** The name of the request in error messages: `demo.get_order`. */
-  what: string;
-  /** Does not include time in which the server waits for a person. */
-  timeoutMs: number;
-  signal?: AbortSignal | undefined;
-  /** Paused while the server waits for a person. */
-  clock?: Clock | undefined;
-  /** The signal of the agent's request that this is done for. */
-  origin?: AbortSignal | undefined;
-  /** The agent that makes the request. */
-  caller?: Caller | undefined;
-  /** Called with the server's progress, which restarts the time limit in any case. */
-  onProgress?: ProgressListener | undefined;
-  /** Called, perhaps several times, when the server answers the request with a task. */
-  onBecameTask?: (() => void) | undefined;
-}
-
-/** Sends a request and resolves with the result unchanged. */
-export type Send = (request: Request, options: RequestOptions) => Promise<Record<string, unknown>>;
+/** Sends a request of a call, and resolves with the result unchanged. `what` is its name in error messages, such as `demo.get_order`. */
+export type Send = (request: Request, what: string, call: Call) => Promise<Record<string, unknown>>;
 
 /** A connected server, and the state of its requests. */
 interface ConnectedServer {
@@ -64,9 +46,12 @@ const lasting: ReadonlySet<string> = new Set(["tools/call", "resources/read", "p
 export async function sendRequest(
   peer: ConnectedServer,
   request: Request,
-  options: RequestOptions,
+  what: string,
+  call: Call,
 ): Promise<Record<string, unknown>> {
-  const { what, timeoutMs, signal, clock, origin = signal, caller, onProgress, onBecameTask } = options;
+  const { signal, clock, origin = signal, caller, onProgress, onBecameTask } = call;
+  // Without the time in which the server waits for a person.
+  const { timeoutMs = peer.server.callTimeoutMs } = call;
   // By the caller, or when the time is over.
   const cancellation = new Cancellation();
   const stopListening = onAbort(signal, () => cancellation.cancel("the caller stopped waiting"));
@@ -103,7 +88,7 @@ export async function sendRequest(
       throw new ClaudikinsError("CANCELLED", `${what} was cancelled: claudikins is closing`, { cause });
     }
     throw late !== undefined
-      ? timeoutError(peer.server, options, cause)
+      ? timeoutError(peer.server, what, timeoutMs, cause)
       : requestError(peer, request, what, cause, sent);
   } finally {
     stopListening();
@@ -117,7 +102,7 @@ function withToken({ method, params }: Request, progressToken: number): Request 
   return { method, params: { ...params, _meta: { ...Object(params["_meta"]), progressToken } } };
 }
 
-function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOptions, cause: unknown): ClaudikinsError {
+function timeoutError({ name }: ServerConfig, what: string, timeoutMs: number, cause: unknown): ClaudikinsError {
   return new ClaudikinsError("CALL_TIMEOUT", `${what} did not answer within ${durationText(timeoutMs)}`, {
     cause,
     hint: `Raise "callTimeoutMs" of "${name}" in the config, or ask for less in one call.`,

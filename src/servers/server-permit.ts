@@ -18,8 +18,7 @@ import { askerOf, type QuestionContext, type Responder } from "./connection/resp
 import type { ConnectionOptions, Host, ServerConnections, StoredTool } from "./connection/server-connections.ts";
 import { objectJson } from "./decoding/large-json.ts";
 import { hasServerText } from "./failures/server-failure.ts";
-import { type ListedTools, LiveDefinitions } from "./lists/live-definitions.ts";
-import { type DefinitionCheck, VerifiedDefinitions } from "./lists/verified-definitions.ts";
+import { type DefinitionCheck, type ListedTools, LiveDefinitions, VerifiedDefinitions } from "./lists/definitions.ts";
 
 export interface ServerPermitOptions {
   /** The user at the terminal, who answers what the policy and servers ask. */

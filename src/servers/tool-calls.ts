@@ -3,9 +3,9 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { calledTool, sentArguments } from "../config/tool-edits.ts";
+import type { Call } from "../policy/call.ts";
 import type { Outgoing, Permission } from "../policy/outgoing.ts";
 import { shownId } from "../policy/refusals.ts";
-import type { CallOptions } from "./call-options.ts";
 import type { Connection } from "./connection/connect.ts";
 import type { ConnectionOptions, ServerConnections } from "./connection/server-connections.ts";
 import { onlyText, type ToolResult } from "./result.ts";
@@ -49,13 +49,13 @@ export class ToolCalls {
   }
 
   /** Calls a tool if the config, and if necessary a person, allows it. See `Pool.callTool`. */
-  async call(server: string, params: CallParams, options: CallOptions): Promise<ToolResult> {
+  async call(server: string, params: CallParams, call: Call): Promise<ToolResult> {
     const request = this.asked(server, params.name, params.arguments ?? {});
     const result = await this.#options.permit.permit.send(
       request,
-      options,
-      (permission) => this.#send(request, params, options, permission),
-      () => this.#startMeanwhile(server, options),
+      call,
+      (permission) => this.#send(request, params, call, permission),
+      () => this.#startMeanwhile(server, call),
     );
     this.refusals.see(server, result);
     return result;
@@ -79,7 +79,7 @@ export class ToolCalls {
   #send(
     request: Outgoing,
     params: CallParams,
-    options: CallOptions,
+    call: Call,
     permission: Permission | undefined,
   ): Promise<ToolResult | undefined> {
     const { connections, permit, listed } = this.#options;
@@ -87,12 +87,12 @@ export class ToolCalls {
     const sent = sentParams(request, params, permission);
     const isLocked = permit.verified.isLocked(server);
     // Not async, because each async function on the path of a call adds to its time.
-    return connections.use(server, shownId(request), options, (send, connection) => {
+    return connections.use(server, shownId(request), call, (send, connection) => {
       if (permission && permission.connection !== connection) return notSent;
       // The server was restarted. Its tools may be others now.
       if (isLocked && !permit.verified.isOver(server, connection)) return notSent;
       const ask = () => send({ method: "tools/call", params: sent });
-      const noted = options.onSend?.(options.repeatable ?? false);
+      const noted = call.onSend?.(call.repeatable ?? false);
       const answer = noted ? noted.then(ask) : ask();
       return listed.has(connection) ? answer : answer.then((result) => this.#tellUnlisted(server, connection, result));
     });
@@ -108,9 +108,9 @@ export class ToolCalls {
   }
 
   /** Starts a server whose config has no rules, because nothing else can keep the call from it. */
-  #startMeanwhile(server: string, options: CallOptions): void {
+  #startMeanwhile(server: string, call: Call): void {
     const { servers, connections } = this.#options;
-    if (!servers.get(server)?.policy) connections.use(server, server, options, async () => {}).catch(() => {});
+    if (!servers.get(server)?.policy) connections.use(server, server, call, async () => {}).catch(() => {});
   }
 }
 

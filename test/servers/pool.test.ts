@@ -109,7 +109,7 @@ describe("listTools", () => {
   ])("reads the pages of a server whose list is %s", async (mode, names, problems) => {
     open({ [mode]: lists(mode) });
     const notes: string[] = [];
-    const tools = await own.pool.listTools(mode, { note: (problem) => notes.push(problem) });
+    const tools = await own.pool.listTools(mode, {}, { note: (problem) => notes.push(problem) });
     expect([tools.map(({ name }) => name), notes]).toEqual([names, problems]);
   });
 

@@ -54,7 +54,7 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
   const begunAt = performance.now();
   try {
     const missing: string[] = [];
-    const listed = await pool.listTools(name, { signal, note: (problem) => missing.push(problem) });
+    const listed = await pool.listTools(name, { signal }, { note: (problem) => missing.push(problem) });
     const { tools, problems } = await editedTools(server, listed);
     const tookMs = Math.round(performance.now() - begunAt);
     const state = pool.state(name);

@@ -17,7 +17,7 @@ import { KnownLists } from "./known-lists.ts";
 import { messageWith } from "./links.ts";
 import { ExposedNames, type Original } from "./names.ts";
 import { type ChangeListener, type HostLog, ListChanges, type What } from "./notices.ts";
-import { askOptions, observedRequest, type ProxyRequestOptions } from "./observed-request.ts";
+import { type DirectCall, directCall, observedRequest } from "./observed-request.ts";
 import { ProxiedResources } from "./resources.ts";
 import { ProxiedTools } from "./tools.ts";
 
@@ -27,7 +27,7 @@ const directPageSize = 1_000;
 /** One request of the agent, with what this mode adds. */
 interface DirectRequest extends HostRequest {
   /** For the server of the request. */
-  options: ProxyRequestOptions;
+  call: DirectCall;
   /** Where log messages go. */
   log: HostLog;
 }
@@ -75,7 +75,7 @@ export class DirectAnswers {
     const answer = this.#answers.get(request.method);
     if (!answer) throw new HostError(ProtocolErrorCode.MethodNotFound, `Method not found: ${request.method}`);
     return await observedAnswer(request, request.app, this.#toolOf(request), async ({ trace }) =>
-      withoutOwnMeta(await answer({ ...request, options: askOptions(request, trace), log })),
+      withoutOwnMeta(await answer({ ...request, call: directCall(request, trace), log })),
     );
   }
 
@@ -92,23 +92,23 @@ export class DirectAnswers {
    */
   listen(uris: readonly string[]): () => void {
     const ended = new AbortController();
-    const options = { app: this.#app, signal: AbortSignal.any([ended.signal, this.#closing]) };
-    for (const uri of uris) void this.#subscribeFor(uri, options);
+    const call = { app: this.#app, signal: AbortSignal.any([ended.signal, this.#closing]) };
+    for (const uri of uris) void this.#subscribeFor(uri, call);
     return () => {
       ended.abort();
       for (const uri of uris) this.#unsubscribeFor(uri);
     };
   }
 
-  async #subscribeFor(uri: string, options: ProxyRequestOptions): Promise<void> {
+  async #subscribeFor(uri: string, call: DirectCall): Promise<void> {
     const count = this.#listeners.get(uri) ?? 0;
     this.#listeners.set(uri, count + 1);
     if (count > 0) return;
     try {
-      await this.#resources.subscribe(uri, (updated) => this.#listener.resourceUpdated(updated), options);
+      await this.#resources.subscribe(uri, (updated) => this.#listener.resourceUpdated(updated), call);
       if (!this.#listeners.has(uri)) this.#resources.unsubscribe(uri);
     } catch (error) {
-      if (!options.signal.aborted) this.#app.log.warn(`cannot subscribe to ${uri}: ${messageOf(error)}`);
+      if (!call.signal.aborted) this.#app.log.warn(`cannot subscribe to ${uri}: ${messageOf(error)}`);
     }
   }
 
@@ -184,7 +184,7 @@ export class DirectAnswers {
   }
 
   async #listTools(asked: DirectRequest): Promise<JsonObject> {
-    const page = await this.#page("tools", asked, () => this.#tools.list(asked.options.signal));
+    const page = await this.#page("tools", asked, () => this.#tools.list(asked.call.signal));
     const definitions = this.#tools.definitions();
     this.#count.listed(definitions);
     this.#changes.shown("tools", definitions);
@@ -193,14 +193,14 @@ export class DirectAnswers {
   }
 
   async #listPrompts(asked: DirectRequest): Promise<JsonObject> {
-    const page = await this.#page("prompts", asked, () => this.#prompts.list(asked.options.signal));
+    const page = await this.#page("prompts", asked, () => this.#prompts.list(asked.call.signal));
     this.#changes.shown("prompts");
     asked.log.nameProblems("prompts", this.#prompts.lists.problems);
     return page;
   }
 
   async #listResources(key: "resources" | "resourceTemplates", asked: DirectRequest): Promise<JsonObject> {
-    const page = await this.#page(key, asked, () => this.#resources.list(key, asked.options.signal));
+    const page = await this.#page(key, asked, () => this.#resources.list(key, asked.call.signal));
     this.#changes.shown("resources");
     asked.log.nameProblems("resources", this.#resources.resources.problems);
     return page;
@@ -208,25 +208,25 @@ export class DirectAnswers {
 
   /** Changed skills are announced as changed resources. */
   async #listSkills(asked: DirectRequest): Promise<JsonObject> {
-    const page = await this.#page("skills", asked, () => this.#resources.listSkills(asked.options.signal));
+    const page = await this.#page("skills", asked, () => this.#resources.listSkills(asked.call.signal));
     this.#changes.shown("resources");
     asked.log.nameProblems("skills", this.#resources.skills.problems);
     return { ...uncached, ...page };
   }
 
-  async #getSkill({ params, options }: DirectRequest): Promise<JsonObject> {
-    const result = await this.#resources.getSkill(textOf(params, "uri"), withoutMeta(params), options);
+  async #getSkill({ params, call }: DirectRequest): Promise<JsonObject> {
+    const result = await this.#resources.getSkill(textOf(params, "uri"), withoutMeta(params), call);
     return { ...uncached, ...result };
   }
 
-  async #callTool({ params, options, allowQuestions }: DirectRequest): Promise<JsonObject> {
-    const original = await this.#tools.find(textOf(params, "name"), options.signal);
+  async #callTool({ params, call, allowQuestions }: DirectRequest): Promise<JsonObject> {
+    const original = await this.#tools.find(textOf(params, "name"), call.signal);
     const { server } = original;
     using _ = allowQuestions(server);
     const args = params["arguments"];
     if (args !== undefined && !isObject(args)) throw invalidParams("arguments must be an object");
     try {
-      const result = await this.#tools.call(original, args, options);
+      const result = await this.#tools.call(original, args, call);
       const content = wholeOf(result["content"]);
       const shown = this.#resources.shownBlocks(server, content);
       const known = shown === content ? result : { ...result, content: shown };
@@ -240,12 +240,12 @@ export class DirectAnswers {
     }
   }
 
-  async #getPrompt({ params, options, allowQuestions }: DirectRequest): Promise<JsonObject> {
-    const original = await this.#prompts.find(textOf(params, "name"), options.signal);
+  async #getPrompt({ params, call, allowQuestions }: DirectRequest): Promise<JsonObject> {
+    const original = await this.#prompts.find(textOf(params, "name"), call.signal);
     const { server } = original;
     using _ = allowQuestions(server);
     try {
-      const prompt = await this.#prompts.get(original, withoutMeta(params), options);
+      const prompt = await this.#prompts.get(original, withoutMeta(params), call);
       const messages = wholeOf(prompt["messages"]);
       if (!Array.isArray(messages)) return prompt;
       const shown = (blocks: unknown) => this.#resources.shownBlocks(server, blocks);
@@ -255,12 +255,12 @@ export class DirectAnswers {
     }
   }
 
-  async #readResource({ params, options, allowQuestions }: DirectRequest): Promise<JsonObject> {
+  async #readResource({ params, call, allowQuestions }: DirectRequest): Promise<JsonObject> {
     using _ = allowQuestions();
-    return this.#resources.read(textOf(params, "uri"), withoutMeta(params), options);
+    return this.#resources.read(textOf(params, "uri"), withoutMeta(params), call);
   }
 
-  async #subscribe({ params, options }: DirectRequest): Promise<JsonObject> {
+  async #subscribe({ params, call }: DirectRequest): Promise<JsonObject> {
     const tell = (uri: string) => this.#listener.resourceUpdated(uri);
     const uri = textOf(params, "uri");
     if (this.#subscribed.size >= maxListenedResources && !this.#subscribed.has(uri)) {
@@ -269,7 +269,7 @@ export class DirectAnswers {
     }
     this.#subscribed.add(uri);
     try {
-      await this.#resources.subscribe(uri, tell, options);
+      await this.#resources.subscribe(uri, tell, call);
     } catch (error) {
       this.#subscribed.delete(uri);
       throw error;
@@ -285,17 +285,17 @@ export class DirectAnswers {
   }
 
   /** A server without completions has no values. We declare completions because some server may have them. */
-  async #complete({ params, options }: DirectRequest): Promise<JsonObject> {
+  async #complete({ params, call }: DirectRequest): Promise<JsonObject> {
     const { ref, ...rest } = withoutMeta(params);
-    const meant = isObject(ref) ? await this.#referenced(ref, options.signal) : undefined;
+    const meant = isObject(ref) ? await this.#referenced(ref, call.signal) : undefined;
     if (!meant) throw invalidParams("ref must name an existing prompt or resource template");
     const { server } = meant;
-    const { pool } = options.app;
+    const { pool } = call.app;
     const nothing = { completion: { values: [] } };
     if (pool.offers(server, "completions") === false) return nothing;
     const request = { method: "completion/complete", params: { ref: meant.ref, ...rest } };
     try {
-      return await pool.request(server, request, options);
+      return await pool.request(server, request, call);
     } catch (error) {
       if (pool.offers(server, "completions") === false) return nothing;
       throw hostError(error, server);
@@ -312,11 +312,11 @@ export class DirectAnswers {
     return place && { server: place.server, ref: { ...ref, uri: place.uri } };
   }
 
-  async #setLevel({ params, options, log }: DirectRequest): Promise<JsonObject> {
+  async #setLevel({ params, call, log }: DirectRequest): Promise<JsonObject> {
     const { success, data: level } = LoggingLevelSchema.safeParse(params["level"]);
     if (!success) throw invalidParams(`level must be one of ${LoggingLevelSchema.options.join(", ")}`);
     log.level = level;
-    await options.app.pool.setLogLevel(level);
+    await call.app.pool.setLogLevel(level);
     return {};
   }
 }
@@ -362,8 +362,8 @@ class ProxiedPrompts {
     });
   }
 
-  get({ server, name }: Original, params: JsonObject, options: ProxyRequestOptions): Promise<JsonObject> {
-    return observedRequest(server, { method: "prompts/get", params: { ...params, name } }, options);
+  get({ server, name }: Original, params: JsonObject, call: DirectCall): Promise<JsonObject> {
+    return observedRequest(server, { method: "prompts/get", params: { ...params, name } }, call);
   }
 
   #named(): JsonObject[] {

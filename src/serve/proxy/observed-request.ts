@@ -3,24 +3,25 @@ import type { Progress } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import type { TraceContext } from "../../base/trace-context.ts";
+import type { Call } from "../../policy/call.ts";
 import { singleCall } from "../../programs/call.ts";
 import type { CallGroup } from "../../sandbox/contract.ts";
-import type { CallOptions } from "../../servers/call-options.ts";
 import type { HostRequest } from "../host-request.ts";
 import { withoutOwnMeta } from "./answers.ts";
 import { Unsent } from "./notices.ts";
 
-export interface ProxyRequestOptions extends CallOptions {
+/** A request of the agent to a server. */
+export interface DirectCall extends Call {
   signal: AbortSignal;
   /** The app whose connections are used. */
   app: App;
 }
 
-/** The options of a request at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
-export function askOptions(
+/** The call that a request of the agent makes at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
+export function directCall(
   { app, signal, params, sendProgress, task, identity }: HostRequest,
   trace: TraceContext | undefined,
-): ProxyRequestOptions {
+): DirectCall {
   const { progressToken: _, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
   const unsent = new Unsent();
   const onProgress = (progress: Progress) => unsent.send(() => sendProgress?.(withoutOwnMeta({ ...progress })));
@@ -39,12 +40,17 @@ export function askOptions(
 export async function observedRequest(
   server: string,
   request: { method: string; params: JsonObject },
-  options: ProxyRequestOptions,
+  { app, ...made }: DirectCall,
 ): Promise<JsonObject> {
-  const { app } = options;
   const [group, name] = request.method.split("/") as [CallGroup, string];
-  const { result } = await singleCall({ namespace: server, group, name, raw: true }, app, options, async (context) => ({
-    result: await app.pool.request(server, request, context),
-  }));
+  const { result } = await singleCall(
+    { namespace: server, group, name, raw: true },
+    app,
+    made,
+    undefined,
+    async (call) => ({
+      result: await app.pool.request(server, request, call),
+    }),
+  );
   return result;
 }

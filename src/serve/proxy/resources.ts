@@ -20,7 +20,7 @@ import { pageIn, withPage } from "./apps.ts";
 import { type Usable, usableResource, usableTemplate } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 import { blocksWith, type Others, othersThan } from "./links.ts";
-import { observedRequest, type ProxyRequestOptions } from "./observed-request.ts";
+import { type DirectCall, observedRequest } from "./observed-request.ts";
 
 export class ProxiedResources {
   readonly #app: App;
@@ -85,11 +85,11 @@ export class ProxiedResources {
   }
 
   /** Gets the entry of one skill. It need not be listed. */
-  async getSkill(uri: string, params: JsonObject, options: ProxyRequestOptions): Promise<JsonObject> {
-    await this.skills.askOnce(options.signal);
-    return this.#askFirst(this.#placesOfSkill(uri), noSkill(uri), options, async (place) => {
+  async getSkill(uri: string, params: JsonObject, call: DirectCall): Promise<JsonObject> {
+    await this.skills.askOnce(call.signal);
+    return this.#askFirst(this.#placesOfSkill(uri), noSkill(uri), call, async (place) => {
       const request = { method: "skills/get", params: { ...params, uri: place.uri } };
-      const result = await observedRequest(place.server, request, options);
+      const result = await observedRequest(place.server, request, call);
       const skill = isObject(result["skill"]) ? usableSkill(result["skill"]) : undefined;
       if (skill?.["uri"] !== place.uri) throw noSkill(uri);
       return { ...result, skill: this.#shownSkill(skill, place.server, place.uri !== uri) };
@@ -102,21 +102,21 @@ export class ProxiedResources {
     return withAddresses(skill, address);
   }
 
-  async read(uri: string, params: JsonObject, options: ProxyRequestOptions): Promise<JsonObject> {
-    return this.#askOwner(uri, options, async (place) => {
+  async read(uri: string, params: JsonObject, call: DirectCall): Promise<JsonObject> {
+    return this.#askOwner(uri, call, async (place) => {
       const request = { method: "resources/read", params: { ...params, uri: place.uri } };
-      const result = await observedRequest(place.server, request, options);
+      const result = await observedRequest(place.server, request, call);
       return this.#withShownContents(result, place, uri);
     });
   }
 
   /** `onUpdate` gets the URI as the agent knows it. */
-  async subscribe(uri: string, onUpdate: (uri: string) => void, options: ProxyRequestOptions): Promise<void> {
+  async subscribe(uri: string, onUpdate: (uri: string) => void, call: DirectCall): Promise<void> {
     if (this.#subscriptions.has(uri)) return;
-    const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
+    const end = await this.#askOwner(uri, call, ({ server, uri: own }) => {
       const isPlain = (updated: string) => own === uri && !this.#isShownOfOther(server, updated);
       const tell = (updated: string) => onUpdate(isPlain(updated) ? updated : withServer(server, updated));
-      return options.app.pool.subscribe(server, own, tell, options);
+      return call.app.pool.subscribe(server, own, tell, call);
     });
     // The agent may have subscribed twice at once.
     if (this.#subscriptions.has(uri)) end();
@@ -176,14 +176,14 @@ export class ProxiedResources {
   }
 
   /** Asks the servers that may have the resource, one after another. If all refuse, the first error is thrown. */
-  async #askOwner<T>(uri: string, options: ProxyRequestOptions, ask: (place: OwnAddress) => Promise<T>): Promise<T> {
-    return this.#askFirst(await this.#places(uri, options.signal), noResource(uri), options, ask);
+  async #askOwner<T>(uri: string, call: DirectCall, ask: (place: OwnAddress) => Promise<T>): Promise<T> {
+    return this.#askFirst(await this.#places(uri, call.signal), noResource(uri), call, ask);
   }
 
   async #askFirst<T>(
     places: readonly OwnAddress[],
     nowhere: Error,
-    options: ProxyRequestOptions,
+    call: DirectCall,
     ask: (place: OwnAddress) => Promise<T>,
   ): Promise<T> {
     let first: unknown;
@@ -191,7 +191,7 @@ export class ProxiedResources {
       try {
         return await ask(place);
       } catch (error) {
-        if (options.signal.aborted) throw error;
+        if (call.signal.aborted) throw error;
         first ??= hostError(error, place.server);
       }
     }

@@ -8,7 +8,7 @@ import type { RegistryServer, RegistryTool } from "../../tools/model.ts";
 import { pageIn, withPage } from "./apps.ts";
 import { usableTool } from "./definitions.ts";
 import { ExposedNames, type Original } from "./names.ts";
-import type { ProxyRequestOptions } from "./observed-request.ts";
+import type { DirectCall } from "./observed-request.ts";
 
 export class ProxiedTools {
   readonly #app: App;
@@ -71,17 +71,17 @@ export class ProxiedTools {
   }
 
   /** Calls the tool with the agent's arguments and returns the server's result, both unchanged. */
-  async call({ server, name }: Original, args: object | undefined, options: ProxyRequestOptions): Promise<ToolResult> {
-    const { app } = options;
+  async call({ server, name }: Original, args: object | undefined, { app, ...asked }: DirectCall): Promise<ToolResult> {
     const { pool, catalog } = app;
     const known = catalog.find(server);
     const tool = known?.tools.find((each) => each.name === name);
     const request = { namespace: server, group: "tools", name, raw: true } as const;
-    const { result } = await singleCall(request, app, { ...options, queue: app.laterQueue }, async (context) => {
-      const result = await pool.callTool(server, name, args, { ...context, repeatable: isRepeatable(tool) });
+    const made = { ...asked, queue: app.laterQueue, repeatable: isRepeatable(tool) };
+    const { result } = await singleCall(request, app, made, undefined, async (call, { number, listener }) => {
+      const result = await pool.callTool(server, name, args, call);
       if (known && tool) {
-        const isPrivate = isPrivateResult(server, tool, context.caller, app);
-        await context.listener({ type: "answered", call: context.call, server: known, tool, args, result, isPrivate });
+        const isPrivate = isPrivateResult(server, tool, call.caller, app);
+        await listener({ type: "answered", call: number, server: known, tool, args, result, isPrivate });
       }
       return { result };
     });

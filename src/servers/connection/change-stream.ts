@@ -132,12 +132,12 @@ function filterOf(lists: readonly ListName[]): SubscriptionFilter {
 
 /** Requests that the newer era has no longer, by what it has instead. */
 export function withOlderRequests(send: Send, client: ServerClient, changes: ChangeStream): Send {
-  return async (request, options) => {
+  return async (request, what, call) => {
     const { method, params } = request;
     if (method === "resources/subscribe") await changes.subscribe(String(params["uri"]));
     else if (method === "resources/unsubscribe") changes.unsubscribe(String(params["uri"]));
     else if (method === "logging/setLevel") client.logLevel = String(params["level"]);
-    else if (method !== "ping") return send(request, options);
+    else if (method !== "ping") return send(request, what, call);
     return {};
   };
 }

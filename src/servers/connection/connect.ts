@@ -20,7 +20,7 @@ import {
   unreachable,
 } from "../failures/start-failure.ts";
 import { withParameterHeaders } from "../network/parameter-headers.ts";
-import { type Request, type RequestOptions, type Send, sendRequest } from "../request.ts";
+import { type Send, sendRequest } from "../request.ts";
 import { redactError } from "../values/secrets.ts";
 import { ChangeStream, withOlderRequests } from "./change-stream.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
@@ -53,7 +53,7 @@ export interface Connection {
    * Returns the server's result unchanged. Throws CANCELLED, CALL_TIMEOUT, AUTH_REQUIRED or SERVER_UNAVAILABLE. If the
    * server returned an error, throws INVALID_ARGUMENTS or TOOL_FAILED for a tool call, and PROTOCOL_ERROR otherwise.
    */
-  request(request: Request, options: RequestOptions): Promise<Record<string, unknown>>;
+  request: Send;
   /** Tells the server that the roots have changed, if that was announced to it. */
   rootsChanged(): void;
   /** Resolves when the server's process or session has ended. `why` is logged. */
@@ -239,7 +239,7 @@ class Opening {
   async #ready(client: ServerClient): Promise<Send> {
     const { server, options, requests, signal } = this.#given;
     const peer = { server, client, channel: this.#channel, requests, progress: this.#progress, closing: signal };
-    const send: Send = (request, requestOptions) => sendRequest(peer, request, requestOptions);
+    const send: Send = (request, what, call) => sendRequest(peer, request, what, call);
     if (client.era === "2026") {
       this.#changes = new ChangeStream(client, this.#onNotice, this.#debug);
       this.#changes.start();
@@ -251,11 +251,10 @@ class Opening {
     const readiness = this.#readiness;
     if (!readiness) return send;
     await unlessAborted(readiness.begin(pingsBeforeCalls(server)), signal, this.#what);
-    return (request, requestOptions) => {
+    return (request, what, call) => {
       const waiting = readiness.current;
-      if (!waiting) return send(request, requestOptions);
-      const { signal: whose, what } = requestOptions;
-      return unlessAborted(waiting, whose, what).then(() => send(request, requestOptions));
+      if (!waiting) return send(request, what, call);
+      return unlessAborted(waiting, call.signal, what).then(() => send(request, what, call));
     };
   }
 
@@ -273,8 +272,8 @@ class Opening {
         undefined,
       announcesTools: capabilities.tools?.listChanged === true,
       canSubscribe: () => capabilities.resources?.subscribe === true,
-      request: (request, requestOptions) =>
-        send(request, requestOptions).catch((error: unknown) => {
+      request: (request, what, call) =>
+        send(request, what, call).catch((error: unknown) => {
           throw redactError(error, this.#redact);
         }),
       rootsChanged: () => {

@@ -6,6 +6,7 @@ import { eventLoopTurn } from "../../base/event-loop.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import type { ServerConfig } from "../../config/load.ts";
+import type { Call } from "../../policy/call.ts";
 import { unlessAborted } from "../abort.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "../failures/server-failure.ts";
 import { type BrokenState, mistakenState, retryText, type ServerState } from "../state.ts";
@@ -19,19 +20,6 @@ const maxBusyMs = 600_000;
 
 /** Opens a connection. `onClose` gets the reason of its end, and whether the server still works. */
 export type ConnectionOpener = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;
-
-interface UseOptions {
-  /** The name of the action in error messages: `demo.get_order`. */
-  what: string;
-  signal?: AbortSignal | undefined;
-  /** Repeat it if the connection is lost, because doing it twice is harmless. */
-  repeatable?: boolean | undefined;
-  /** Fail with CANCELLED if there is no connection. Does not count as use. */
-  startsNothing?: boolean | undefined;
-  /** The call of a program. Programs whose calls wait get turns. */
-  made?: { execution: string } | undefined;
-  caller?: { owner?: string | undefined } | undefined;
-}
 
 export interface BackoffTimes {
   /** Delay after the second failure in a row. It doubles with each further one. */
@@ -95,11 +83,12 @@ export class Lifecycle {
 
   /**
    * Runs `work` with the connection, and opens it if needed. If the server has not seen the request, or if it is
-   * repeatable, `work` runs once more on a new connection. Throws errors of `work` and of `connect`.
+   * repeatable, `work` runs once more on a new connection. Programs whose calls wait get turns. `what` is the name of the action in error
+   * messages, such as `demo.get_order`. Throws errors of `work` and of `connect`.
    */
-  async use<T>(work: (connection: Connection) => Promise<T>, options: UseOptions): Promise<T> {
-    const { what, signal, repeatable = false, startsNothing = false, caller } = options;
-    const turn = this.#semaphore.acquire(signal, options.made?.execution, caller?.owner);
+  async use<T>(work: (connection: Connection) => Promise<T>, what: string, call: Call): Promise<T> {
+    const { signal, made, repeatable = false, startsNothing = false, caller } = call;
+    const turn = this.#semaphore.acquire(signal, made?.execution, caller?.owner);
     if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`);
     this.#calls += 1;
     try {

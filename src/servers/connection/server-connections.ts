@@ -15,9 +15,9 @@ import type { ServerConfig } from "../../config/load.ts";
 import { homeOf } from "../../config/locations.ts";
 import type { Label } from "../../config/policy.ts";
 import { hasReference } from "../../config/secrets/references.ts";
+import type { Call } from "../../policy/call.ts";
 import { unlessAborted } from "../abort.ts";
 import { allNeighbours, type Neighbours } from "../box/neighbours.ts";
-import type { CallOptions } from "../call-options.ts";
 import { forgetFailure, lastFailure, lastRefusals, noteFailure, noteRefusals } from "../failures/last-failures.ts";
 import { missingFile } from "../failures/missing-module.ts";
 import type { HeadersHelper } from "../network/headers-helper.ts";
@@ -154,20 +154,19 @@ export class ServerConnections {
   }
 
   /**
-   * Runs the work with the server's connection, which is opened if needed, and with a function that sends a request within the options. See
+   * Runs the work with the server's connection, which is opened if needed, and with a function that sends a request of the call. See
    * `Lifecycle.use`. Not async, because each async function on the path of a call adds to its time.
    */
   use<T>(
     server: string,
     what: string,
-    options: CallOptions,
+    call: Call,
     work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
   ): Promise<T> {
-    const timeoutMs = options.timeoutMs ?? this.#servers.get(server)?.callTimeoutMs ?? 60_000;
-    const asked = { ...options, what, timeoutMs };
     return this.of(server).use(
-      (connection) => work((request) => connection.request(inTrace(request, options.trace), asked), connection),
-      asked,
+      (connection) => work((request) => connection.request(inTrace(request, call.trace), what, call), connection),
+      what,
+      call,
     );
   }
 

@@ -105,7 +105,7 @@ export class ServerNews implements ConnectionListener {
   async #tellLogLevel(connection: Connection | undefined): Promise<void> {
     if (this.#logLevel === undefined || !connection?.offers("logging")) return;
     const request = { method: "logging/setLevel", params: { level: this.#logLevel } };
-    await connection.request(request, { what: "logging/setLevel", timeoutMs: logLevelMs }).catch(() => {});
+    await connection.request(request, "logging/setLevel", { timeoutMs: logLevelMs }).catch(() => {});
   }
 
   /** Ends all subscriptions. */

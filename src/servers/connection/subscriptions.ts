@@ -80,7 +80,7 @@ export class Subscriptions {
   lost(): void {
     if (this.#all.size === 0 || this.#reopening) return;
     this.#life
-      .use(async () => {}, { what: `resources of ${this.#server.name}` })
+      .use(async () => {}, `resources of ${this.#server.name}`, {})
       .catch(() => {
         const state = this.#life.state;
         const retryAt = state.state === "broken" ? state.retryAt : undefined;
@@ -125,8 +125,7 @@ export class Subscriptions {
   #begin(uri: string): Subscription {
     const before = this.#ending.get(uri) ?? Promise.resolve();
     const asked = before.then(() =>
-      this.#life.use((connection) => request(connection, "resources/subscribe", uri, this.#server), {
-        what: this.#what(uri),
+      this.#life.use((connection) => request(connection, "resources/subscribe", uri, this.#server), this.#what(uri), {
         repeatable: true,
       }),
     );
@@ -145,10 +144,11 @@ export class Subscriptions {
     this.#all.delete(uri);
     const ending = asked
       .then(() =>
-        this.#life.use((connection) => request(connection, "resources/unsubscribe", uri, this.#server), {
-          what: this.#what(uri),
-          startsNothing: true,
-        }),
+        this.#life.use(
+          (connection) => request(connection, "resources/unsubscribe", uri, this.#server),
+          this.#what(uri),
+          { startsNothing: true },
+        ),
       )
       .catch(() => {})
       .then(() => {
@@ -169,5 +169,5 @@ async function request(connection: Connection, method: string, uri: string, serv
       hint: "Poll the resource instead.",
     });
   }
-  await connection.request({ method, params: { uri } }, { what: `${name}: the resource ${uri}`, timeoutMs });
+  await connection.request({ method, params: { uri } }, `${name}: the resource ${uri}`, { timeoutMs });
 }

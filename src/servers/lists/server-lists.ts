@@ -4,18 +4,29 @@ import type { JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { isInView } from "../../config/doors.ts";
 import type { ServerConfig } from "../../config/load.ts";
-import type { CallOptions, ListToolsOptions } from "../call-options.ts";
+import type { Call } from "../../policy/call.ts";
 import type { Connection, ServerCapability } from "../connection/connect.ts";
 import type { ServerConnections } from "../connection/server-connections.ts";
 import { type ListedTool, objectsOf, readTools } from "../result.ts";
 import { redactTexts } from "../values/secrets.ts";
+import type { ListedTools } from "./definitions.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
-import type { ListedTools } from "./live-definitions.ts";
 
-interface Notes {
-  /** Gets what is missing from a list, and why. */
+/** Hears how a list is read. */
+export interface ListingNotes {
+  /** Called with each connection over which a page of the list comes. */
+  onConnection?: ((connection: Connection) => void) | undefined;
+  /** Gets what is missing from the list, and why. Without it, the log gets it. */
+  note?: ((problem: string) => void) | undefined;
+}
+
+/** How the pages of a list are read. */
+interface Reading<T> {
+  read: (page: JsonObject) => T[];
   note: (problem: string) => void;
+  isEnough?: () => boolean;
+  onConnection?: ((connection: Connection) => void) | undefined;
 }
 
 interface ServerListsOptions {
@@ -36,10 +47,10 @@ export class ServerLists {
   }
 
   /** See `Pool.listTools`. */
-  async tools(server: string, { onConnection, note, ...options }: ListToolsOptions): Promise<ListedTool[]> {
+  async tools(server: string, call: Call, { onConnection, note }: ListingNotes): Promise<ListedTool[]> {
     const { listed, log, connections } = this.#options;
     const tell = note ?? ((problem) => log.warn(problem));
-    const { tools, budget } = await this.#tools(server, { ...options, note: tell }, (connection) => {
+    const { tools, budget } = await this.#tools(server, call, tell, (connection) => {
       listed.add(connection);
       onConnection?.(connection);
     });
@@ -52,47 +63,54 @@ export class ServerLists {
   /** The tools for comparison with permissions. Does not count as a listing for the registry. */
   async toolsForPermit(server: string): Promise<ListedTools> {
     const connections = new Set<Connection>();
-    const { tools } = await this.#tools(server, { note: () => {} }, (connection) => connections.add(connection));
+    const { tools } = await this.#tools(
+      server,
+      {},
+      () => {},
+      (connection) => connections.add(connection),
+    );
     const [connection] = connections;
     return { tools, connection: connections.size === 1 ? connection : undefined };
   }
 
   /** All entries of a list, unchanged. They stand in each page under `key`. */
-  entries(server: string, method: string, key: string, options: CallOptions): Promise<JsonObject[]> {
-    return this.#all(server, method, (page) => objectsOf(boundedPage(page)[key]), {
-      ...options,
-      note: (problem) => this.#options.log.warn(problem),
-    });
+  entries(server: string, method: string, key: string, call: Call): Promise<JsonObject[]> {
+    const note = (problem: string) => this.#options.log.warn(problem);
+    return this.#all(server, method, call, { read: (page) => objectsOf(boundedPage(page)[key]), note });
   }
 
-  async #tools(server: string, options: CallOptions & Notes, onConnection?: (connection: Connection) => void) {
+  async #tools(
+    server: string,
+    call: Call,
+    note: (problem: string) => void,
+    onConnection: (connection: Connection) => void,
+  ) {
     const budget = new ToolBudget();
     const view = this.#options.servers.get(server)?.view;
     const read = (page: JsonObject) => {
       const named = readTools(page, server);
       const unnamed = (page["tools"] as unknown[]).length - named.length;
       if (unnamed > 0)
-        options.note(`${server}: ${counted(unnamed, "entry", "entries")} of tools/list without a name are left out`);
+        note(`${server}: ${counted(unnamed, "entry", "entries")} of tools/list without a name are left out`);
       return budget.take(named).filter(({ name }) => isInView(view, name));
     };
-    const asked = { ...options, isEnough: () => budget.isFull };
-    return { tools: await this.#all(server, "tools/list", read, asked, onConnection), budget };
+    const reading = { read, note, isEnough: () => budget.isFull, onConnection };
+    return { tools: await this.#all(server, "tools/list", call, reading), budget };
   }
 
   /** All pages of a list. Empty if the server does not have such a list. */
   async #all<T>(
     server: string,
     method: string,
-    read: (page: JsonObject) => T[],
-    { isEnough, note, ...options }: CallOptions & Notes & { isEnough?: () => boolean },
-    onConnection?: (connection: Connection) => void,
+    call: Call,
+    { read, isEnough, note, onConnection }: Reading<T>,
   ): Promise<T[]> {
     const { connections, refuse } = this.#options;
     refuse(server, { method });
     const what = `${method} of ${server}`;
     const offer = method.split("/")[0] as ServerCapability;
     const ask = (params: JsonObject) =>
-      connections.use(server, what, options, async (send, connection) => {
+      connections.use(server, what, call, async (send, connection) => {
         onConnection?.(connection);
         return connection.offers(offer) ? send({ method, params }) : undefined;
       });

@@ -91,28 +91,27 @@ export function withParameterHeaders(send: Send, { server, log, client, storedSc
     else client.markedTools.set(name, tool["inputSchema"] as JsonObject);
     return !("problem" in marks);
   };
-  const list: Send = async (request, options) => {
-    const page = await send(request, options);
+  const list: Send = async (request, what, call) => {
+    const page = await send(request, what, call);
     isListed = true;
     return Array.isArray(page["tools"]) ? { ...page, tools: page["tools"].filter(isUsable) } : page;
   };
-  const call: Send = async (request, options) => {
+  const callTool: Send = async (request, what, call) => {
     const name = String(request.params["name"]);
     if (!isListed) isUsable({ name, inputSchema: storedSchema?.(name) });
     try {
-      return await send(request, options);
+      return await send(request, what, call);
     } catch (error) {
       if (!isHeaderMismatch(error)) throw error;
-      const what = `tools/list of ${server}`;
       const ask = (params: JsonObject) =>
-        list({ method: "tools/list", params }, { ...options, what, onProgress: undefined });
+        list({ method: "tools/list", params }, `tools/list of ${server}`, { ...call, onProgress: undefined });
       await allPages({ server, method: "tools/list", ask, read: () => [], note: () => {} });
-      return send(request, options);
+      return send(request, what, call);
     }
   };
-  return (request, options) => {
-    if (request.method === "tools/list") return list(request, options);
-    return request.method === "tools/call" ? call(request, options) : send(request, options);
+  return (request, what, call) => {
+    if (request.method === "tools/list") return list(request, what, call);
+    return request.method === "tools/call" ? callTool(request, what, call) : send(request, what, call);
   };
 }
 

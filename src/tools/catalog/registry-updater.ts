@@ -10,9 +10,10 @@ import type { Config, ServerConfig } from "../../config/load.ts";
 import { userDataFolder } from "../../config/locations.ts";
 import type { Label } from "../../config/policy.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
+import type { Call } from "../../policy/call.ts";
 import { statedLabels } from "../../policy/flow/label-rules.ts";
-import type { CallOptions, ListToolsOptions } from "../../servers/call-options.ts";
 import type { ServerIdentity } from "../../servers/connection/server-client.ts";
+import type { ListingNotes } from "../../servers/lists/server-lists.ts";
 import type { Pool } from "../../servers/pool.ts";
 import type { ListedTool } from "../../servers/result.ts";
 import { schemaSize } from "../arguments/argument-problems.ts";
@@ -115,8 +116,7 @@ export class RegistryUpdater {
   async update(name: string, { startsNothing = false, isQuiet = false } = {}): Promise<Listing> {
     const { store, config, pool } = this.#options;
     const seen = pool.listingOf(name);
-    const asked = { startsNothing, onConnection: seen.onConnection };
-    const { names, ...listing } = await this.#ask(name, asked, false);
+    const { names, ...listing } = await this.#ask(name, { startsNothing }, seen);
     const { server, whole, before } = listing;
     store.rememberDenied(whole);
     const registry = registryOf(config, name);
@@ -140,19 +140,24 @@ export class RegistryUpdater {
   }
 
   /** Asks one server for its tools, and changes nothing. Throws what the pool throws. */
-  ask(name: string, options: Pick<CallOptions, "signal"> = {}): Promise<Listing> {
-    return this.#ask(name, options, true);
+  ask(name: string, call: Call = {}): Promise<Listing> {
+    return this.#ask(name, call);
   }
 
-  async #ask(name: string, options: ListToolsOptions, isDry: boolean): Promise<Answered> {
+  /** Without `seen`, nothing is noted of the definitions. */
+  async #ask(name: string, call: Call, seen?: Pick<ListingNotes, "onConnection">): Promise<Answered> {
     const { pool, store, observer, definitions, jsNameOf } = this.#options;
     const notes: string[] = [];
-    const listed = await pool.listTools(name, { ...options, note: (problem) => notes.push(problem) });
+    const listed = await pool.listTools(name, call, {
+      onConnection: seen?.onConnection,
+      note: (problem) => notes.push(problem),
+    });
     await eventLoopTurn();
     this.#listed.add(name);
     const config = this.#options.config.servers.get(name)!;
     const identity = pool.identity(name);
-    const { held, labels } = (await definitions.check(config, listed, { version: identity?.version, isDry })) ?? {};
+    const { held, labels } =
+      (await definitions.check(config, listed, { version: identity?.version, isDry: !seen })) ?? {};
     const about = await aboutServer(
       config,
       listed.map((tool) => tool.name),

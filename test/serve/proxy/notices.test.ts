@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Notification } from "@modelcontextprotocol/server";
 import { HostLog } from "../../../src/serve/proxy/notices.ts";
-import { askOptions } from "../../../src/serve/proxy/observed-request.ts";
+import { directCall } from "../../../src/serve/proxy/observed-request.ts";
 
 /** An agent that reads nothing until `read`. */
 class SlowAgent {
@@ -35,7 +35,7 @@ test("log messages that an agent does not read are left out, and the agent is to
 test("progress that an agent does not read is left out", async () => {
   const agent = new SlowAgent();
   const sendProgress = (progress: object) => agent.send({ method: "notifications/progress", params: { ...progress } });
-  const { onProgress } = askOptions({ app: { pool: {} }, identity: {}, params: {}, sendProgress } as never, undefined);
+  const { onProgress } = directCall({ app: { pool: {} }, identity: {}, params: {}, sendProgress } as never, undefined);
   for (let progress = 0; progress < 10_000; progress++) onProgress?.({ progress });
   expect(agent.sent).toHaveLength(100);
   await agent.read();

@@ -191,7 +191,7 @@ describe("after failures", () => {
     const life = new Lifecycle(serverConfig("far", { command: "x" }), async () => {
       throw new ClaudikinsError("AUTH_REQUIRED", `sign in, please (${++tries})`);
     });
-    for (const _ of [1, 2, 3, 4, 5]) await failure(life.use(async () => {}, { what: "x" }));
+    for (const _ of [1, 2, 3, 4, 5]) await failure(life.use(async () => {}, "x", {}));
     expect([tries, life.state]).toMatchObject([5, { state: "broken", code: "AUTH_REQUIRED", failures: 5 }]);
   });
 
@@ -374,14 +374,14 @@ describe("a lost call", () => {
       return opened.at(-1) as Connection;
     });
     const request = { method: "tools/call", params: { name: "starts", arguments: {} } };
-    const ask = () => life.use((each) => each.request(request, { what: "x", timeoutMs: 60_000 }), { what: "x" });
+    const ask = () => life.use((each) => each.request(request, "x", { timeoutMs: 60_000 }), "x", {});
     expect(await ask()).toMatchObject({ content: [{ text: "1" }] });
     await opened[0]?.close();
-    const lost = await failure(opened[0]?.request(request, { what: "x", timeoutMs: 1_000 }) ?? Promise.resolve());
+    const lost = await failure(opened[0]?.request(request, "x", { timeoutMs: 1_000 }) ?? Promise.resolve());
     expect(lost instanceof ConnectionLost && lost.sent).toBe(false);
     expect(await ask()).toMatchObject({ content: [{ text: "2" }] });
     // Repeated only once: a second loss is reported.
-    const losing = life.use(() => Promise.reject(lost), { what: "x" });
+    const losing = life.use(() => Promise.reject(lost), "x", {});
     expect(await failure(losing)).toBe(lost);
     await life.close();
     await Promise.all(opened.map((each) => each.close()));
