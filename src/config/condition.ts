@@ -1,10 +1,9 @@
 /**
  * Conditions of rules, in the Common Expression Language (CEL): https://cel.dev. Its library takes 6 ms to load, so only configs with rules load it.
  */
-import type { ASTNode } from "@marcbachmann/cel-js";
+import { type ASTNode, Environment } from "@marcbachmann/cel-js";
 import { didYouMean } from "../base/near-names.ts";
 import { compiled, type Expression, visitAll } from "./cel/compile.ts";
-import { languageOf, type ReadExpression } from "./cel/language.ts";
 import { Fields, fromJson, type Key, List, type Value } from "./cel/values.ts";
 import { Undecidable, Work } from "./cel/work.ts";
 import { labels } from "./policy.ts";
@@ -218,4 +217,42 @@ function compared(subject: ASTNode, operator: string, other: ASTNode, locals: re
   if (argument !== undefined) return [{ of: { argument }, operator, value }];
   const isVariable = subject.op === "id" && variableNames.has(subject.args) && !locals.includes(subject.args);
   return isVariable ? [{ of: { variable: subject.args }, operator, value }] : [];
+}
+
+/** Parts of the condition of a rule. */
+const maxConditionParts = 500;
+
+/** The types of variables, by name. A type is the name of one in CEL, or the fields of an object. */
+export type Variables = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+
+interface ReadExpression {
+  tree: ASTNode;
+  /** The name of its type, as far as it is known: `dyn` if it is not. */
+  type: string;
+  evaluate: Expression;
+}
+
+/** Returns what reads an expression with these variables. It throws an error whose first line says what is wrong with the expression. */
+export function languageOf(variables: Variables): (text: string) => ReadExpression {
+  const environment = new Environment({
+    homogeneousAggregateLiterals: false,
+    limits: {
+      maxAstNodes: maxConditionParts,
+      maxDepth: 64,
+      maxListElements: 1_000,
+      maxMapEntries: 100,
+      maxCallArguments: 16,
+    },
+  });
+  for (const [name, type] of Object.entries(variables)) {
+    if (typeof type === "string") environment.registerVariable(name, type);
+    else environment.registerVariable(name, { schema: type });
+  }
+  const names = new Set(Object.keys(variables));
+  return (text) => {
+    const { ast: tree, check } = environment.parse(text);
+    const { valid, type = "dyn", error } = check();
+    if (!valid) throw error ?? new Error("it has a mistake");
+    return { tree, type, evaluate: compiled(tree, names) };
+  };
 }

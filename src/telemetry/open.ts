@@ -1,6 +1,6 @@
 /** Telemetry through OpenTelemetry: opens it, and gives each observer its spans and metrics. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Attributes, SpanKind } from "@opentelemetry/api";
+import { type Attributes, type Logger, SeverityNumber, SpanKind } from "@opentelemetry/api";
 import { type Log, sendLinesTo } from "../base/log.ts";
 import { atMost } from "../base/time-limit.ts";
 import type { Signal, TelemetrySettings } from "../config/telemetry.ts";
@@ -15,8 +15,7 @@ import type {
   WatchedState,
 } from "../programs/telemetry.ts";
 import type { Outcome } from "../sandbox/contract.ts";
-import { onAudited } from "../store/audit/heard.ts";
-import { auditSender } from "./audit-records.ts";
+import { onAudited, type WrittenEvent } from "../store/audit/heard.ts";
 import { ObservedCallSpans } from "./call-spans.ts";
 import { attribute, executesTool } from "./conventions.ts";
 import { maxNameChars } from "./limits.ts";
@@ -157,4 +156,46 @@ class OpenTelemetry implements Telemetry {
     this.#stopLines?.();
     this.#stopAudit?.();
   }
+}
+
+/** A function that sends an event. */
+function auditSender(logger: Logger): (written: WrittenEvent) => void {
+  return ({ event, by, at }) => {
+    const { decision, server, tool, execution, call, approval, config, door, person, scope, changes, token, why } =
+      event;
+    const known: Record<string, string | number | undefined> = {
+      [attribute.auditDecision]: decision,
+      [attribute.auditScope]: scope,
+      [attribute.server]: server,
+      [attribute.tool]: tool,
+      [attribute.execution]: execution,
+      [attribute.call]: call,
+      [attribute.approval]: approval,
+      [attribute.config]: config,
+      [attribute.door]: door ?? token?.door,
+      [attribute.personId]: person?.id,
+      [attribute.personName]: person?.name,
+      [attribute.token]: token?.id,
+      [attribute.changed]: changes?.map((each) => each.at).join(" "),
+      [attribute.why]: why,
+      [attribute.decidedAt]: by.place,
+      [attribute.decidedBy]: by.person?.id ?? by.user,
+      [attribute.decidedByName]: by.person?.name ?? by.user,
+      [attribute.decidedFrom]: by.parent,
+      [attribute.pid]: by.pid,
+    };
+    const attributes: Attributes = {};
+    for (const [name, value] of Object.entries(known)) {
+      if (value !== undefined) attributes[name] = typeof value === "string" ? value.slice(0, maxNameChars) : value;
+    }
+    const about = server === undefined ? "" : ` ${tool === undefined ? server : `${server}.${tool}`}`;
+    logger.emit({
+      eventName: `claudikins.audit.${decision}`,
+      timestamp: at,
+      severityNumber: decision === "broken" ? SeverityNumber.WARN : SeverityNumber.INFO,
+      severityText: decision === "broken" ? "WARN" : "INFO",
+      body: `${decision}${about}`.slice(0, maxNameChars),
+      attributes,
+    });
+  };
 }

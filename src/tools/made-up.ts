@@ -1,9 +1,9 @@
 /** Makes up the result of a tool that is not called, from its declared, observed or well-known type. The same type gives the same result. */
-import { isObject, type JsonObject } from "../base/json-object.ts";
+import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { resolveReference, sameValue, schemasOf, typesIn } from "../base/json-schema.ts";
 import type { ToolResult } from "../servers/result.ts";
+import { maxSchemaDepth } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
-import { schemaOfType } from "./types/type-schema.ts";
 
 /** The text that stands in made-up results. */
 export const madeUpText = "made-up";
@@ -138,4 +138,91 @@ function numberOf(parts: readonly JsonObject[]): number {
   const [step] = bounds("multipleOf");
   const number = Math.min(Math.max(1, least), most);
   return step === undefined || step <= 0 ? number : Math.ceil(number / step) * step;
+}
+
+/** Undefined for a type with syntax that the catalog does not use. */
+export function schemaOfType(type: string): JsonObject | undefined {
+  const tokens = type.match(/[\w$]+|"(?:[^"\\]|\\.)*"|\S/g) ?? [];
+  const reader = new TypeReader(tokens);
+  const schema = reader.union(0);
+  return reader.isAtEnd ? schema : undefined;
+}
+
+const primitives: ReadonlyMap<string, JsonObject> = new Map([
+  ["string", { type: "string" }],
+  ["number", { type: "number" }],
+  ["boolean", { type: "boolean" }],
+  ["null", { type: "null" }],
+  ["unknown", {}],
+]);
+
+class TypeReader {
+  readonly #tokens: readonly string[];
+  #at = 0;
+
+  constructor(tokens: readonly string[]) {
+    this.#tokens = tokens;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#tokens.length;
+  }
+
+  /** `A | B`. */
+  union(depth: number): JsonObject | undefined {
+    const options: JsonObject[] = [];
+    do {
+      const option = depth > maxSchemaDepth ? undefined : this.#list(depth);
+      if (!option) return undefined;
+      options.push(option);
+    } while (this.#takes("|"));
+    return options.length === 1 ? options[0] : { anyOf: options };
+  }
+
+  /** `A`, or `A[]`. */
+  #list(depth: number): JsonObject | undefined {
+    let schema = this.#single(depth);
+    while (schema && this.#takes("[")) schema = this.#takes("]") ? { type: "array", items: schema } : undefined;
+    return schema;
+  }
+
+  #single(depth: number): JsonObject | undefined {
+    if (this.#takes("{")) return this.#object(depth);
+    if (this.#takes("(")) {
+      const inner = this.union(depth + 1);
+      return this.#takes(")") ? inner : undefined;
+    }
+    const name = this.#next();
+    if (name?.startsWith('"')) return { const: parsedJson(name) };
+    if (name !== "Record") return primitives.get(name ?? "");
+    const isMap = this.#takes("<") && this.#takes("string") && this.#takes(",");
+    const values = isMap ? this.union(depth + 1) : undefined;
+    return values && this.#takes(">") ? { type: "object", additionalProperties: values } : undefined;
+  }
+
+  /** `{ a: A; b?: B }` after its first brace. */
+  #object(depth: number): JsonObject | undefined {
+    const properties: JsonObject = Object.create(null);
+    while (!this.#takes("}")) {
+      const key = this.#next() ?? "";
+      this.#takes("?");
+      const value = this.#takes(":") ? this.union(depth + 1) : undefined;
+      if (!value) return undefined;
+      properties[key.startsWith('"') ? String(parsedJson(key)) : key] = value;
+      this.#takes(";");
+    }
+    return { type: "object", properties };
+  }
+
+  #next(): string | undefined {
+    const token = this.#tokens[this.#at];
+    this.#at += 1;
+    return token;
+  }
+
+  #takes(token: string): boolean {
+    if (this.#tokens[this.#at] !== token) return false;
+    this.#at += 1;
+    return true;
+  }
 }

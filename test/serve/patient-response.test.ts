@@ -1,6 +1,6 @@
 /** The response to a request whose result takes long. */
 import { expect, test } from "bun:test";
-import { patientResponse } from "../../src/serve/http/patient-response.ts";
+import { patientResponse } from "../../src/serve/http/modern-requests.ts";
 
 const times = { quickMs: 10, aliveMs: 10 };
 const alive = ": still here\n\n";

@@ -5,9 +5,8 @@ import { results as demoResults } from "../../registry/testing/demo/results.ts";
 import type { JsonObject } from "../../src/base/json-object.ts";
 import { toolValue } from "../../src/servers/result.ts";
 import { checkArguments } from "../../src/tools/arguments/check-arguments.ts";
-import { madeUpResult } from "../../src/tools/made-up.ts";
+import { madeUpResult, schemaOfType } from "../../src/tools/made-up.ts";
 import type { RegistryTool } from "../../src/tools/model.ts";
-import { schemaOfType } from "../../src/tools/types/type-schema.ts";
 
 const tool = (more: Partial<RegistryTool>): RegistryTool => ({
   name: "change",

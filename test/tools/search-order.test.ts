@@ -1,7 +1,6 @@
 /** The order of tools: exact names, tools that read, and successors of deprecated tools come first. */
 import { describe, expect, test } from "bun:test";
-import { successorsOf } from "../../src/tools/search/deprecation.ts";
-import { ToolSearch } from "../../src/tools/search/tool-search.ts";
+import { successorsOf, ToolSearch } from "../../src/tools/search/tool-search.ts";
 import { serverOf } from "./search-corpus.ts";
 
 const searchOf = (...servers: ReturnType<typeof serverOf>[]) => new ToolSearch({ version: 1, servers });

@@ -4,8 +4,7 @@
  */
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { functions, methods } from "./functions.ts";
-import { itemOf, negated, operators } from "./operators.ts";
-import { patternOf } from "./patterns.ts";
+import { itemOf, negated, operators, patternOf } from "./operators.ts";
 import { asKey, Fields, integer, type Key, List, TypeName, typeOf, type Value } from "./values.ts";
 import { TooMuchWork, Undecidable, type Work } from "./work.ts";
 

@@ -2,6 +2,8 @@
  * Requests of MCP 2026-07-28 over HTTP. They belong to no session. Requests of one client use the same connections to servers, and
  * clients have connections of their own where it matters, so that no host is asked on behalf of another.
  */
+
+import { ReadableStream } from "node:stream/web";
 import {
   CLIENT_INFO_META_KEY,
   type ClientCapabilities,
@@ -18,6 +20,7 @@ import { messageOf } from "../../base/errors.ts";
 import { isObject } from "../../base/json-object.ts";
 import { personMs } from "../../base/limits.ts";
 import type { Log } from "../../base/log.ts";
+import { atMost } from "../../base/time-limit.ts";
 import type { RequestingAgent } from "../../programs/execution/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";
@@ -48,7 +51,7 @@ import {
   placeToFree,
   requireValid,
 } from "./clients.ts";
-import { patientResponse } from "./patient-response.ts";
+import { eventStreamHeaders, keepAlive, messageEvent } from "./event-stream.ts";
 import { endedToken, HttpRefusal, lostAnswer } from "./refusal.ts";
 
 /** The status that the SDK's server gives a request if it was closed before the answer. */
@@ -402,4 +405,46 @@ class Client implements ModernClient, ClientPlace {
     const own = [...this.#connections.values()].filter(({ app }) => app !== this.#shared.app);
     await Promise.all(own.map(({ app }) => app[Symbol.asyncDispose]()));
   }
+}
+
+/** Answers a slow request with a stream of events, which is kept alive so that no proxy or client gives up. */
+interface Times {
+  /** The time that a result may take before a stream is opened. Until then, an error can still set the status. */
+  quickMs: number;
+  /** The time between two signs of life. It must be shorter than the idle times of the HTTP server and of proxies. */
+  aliveMs: number;
+}
+
+const usualTimes: Times = { quickMs: 1_000, aliveMs: 10_000 };
+
+/** Resolves with the response if it comes soon, and otherwise with a stream that ends with what it says. */
+export async function patientResponse(
+  answering: Promise<Response>,
+  { quickMs, aliveMs } = usualTimes,
+): Promise<Response> {
+  const response = await within(quickMs, answering);
+  return response ?? new Response(ReadableStream.from(events(answering, aliveMs)), { headers: eventStreamHeaders });
+}
+
+async function* events(answering: Promise<Response>, aliveMs: number): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (;;) {
+    yield encoder.encode(keepAlive);
+    const response = await within(aliveMs, answering);
+    if (!response) continue;
+    const isStream = response.headers.get("content-type") === eventStreamHeaders["content-type"];
+    if (!isStream) yield encoder.encode(messageEvent(await response.text()));
+    else if (response.body) yield* response.body;
+    return;
+  }
+}
+
+/** Undefined if the response does not come in this time. */
+async function within(ms: number, answering: Promise<Response>): Promise<Response | undefined> {
+  let response: Response | undefined;
+  const done = answering.then((each) => {
+    response = each;
+  });
+  await atMost(ms, done);
+  return response;
 }

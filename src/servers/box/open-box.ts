@@ -19,7 +19,7 @@ import { openPaths } from "./lists.ts";
 import { allNeighbours, neighbours } from "./neighbours.ts";
 import { showPrograms, startFiles } from "./programs.ts";
 import { BoxProxy } from "./proxy.ts";
-import { proxyVariables, relayCommand } from "./relay.ts";
+import script from "./relay.txt";
 
 interface Scene {
   server: StdioServer;
@@ -107,4 +107,21 @@ function commandFile(program: Command, cwd: string): string {
   if (file !== undefined && existsSync(file)) return file;
   const { why, hint } = missingCommand(program.command);
   throw new ClaudikinsError("SERVER_UNAVAILABLE", why, { hint });
+}
+
+/** The port of the relay. The network of each box is its own, so that nothing else can have it. */
+const relayPort = 3_128;
+
+/** The command of the relay, given the path of this executable inside of the box. It must run with `BUN_BE_BUN=1`, which makes it Bun. */
+function relayCommand(executable: string, socket: string, command: readonly string[]): string[] {
+  // Settings in the working directory must not change what Bun does.
+  const options = ["--no-env-file", "--config=/dev/null"];
+  return [executable, ...options, "-e", script, "--", socket, `${relayPort}`, ...command];
+}
+
+/** The variables by which programs find a proxy. Node.js 22.21 and 24 read them because of the last one. */
+function proxyVariables(): Record<string, string> {
+  const address = `http://127.0.0.1:${relayPort}`;
+  const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+  return { ...Object.fromEntries(names.map((name) => [name, address])), NODE_USE_ENV_PROXY: "1" };
 }

@@ -2,18 +2,16 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
-import { successorsOf } from "./deprecation.ts";
 import { tellingWords } from "./document.ts";
 import { Postings } from "./postings.ts";
-import { listedTools, type Prepared, prepare } from "./prepared-index.ts";
+import { listedTools, type NumberedTool, type Prepared, prepare } from "./prepared-index.ts";
 import { Products } from "./products.ts";
 import { type Filters, filtersOf, readQuery, type Vocabulary } from "./query.ts";
 import { highest, type RankableTool, Ranking } from "./ranking.ts";
 import { servicesWithout } from "./services.ts";
-import { Spelling } from "./spelling.ts";
+import { keysOf, nameKey, Spelling, writtenNames } from "./spelling.ts";
+import { actOf, changesSomething, endsSomething } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./tokenize.ts";
-import { isDestroyer, isWriter } from "./tool-kinds.ts";
-import { keysOf, nameKey, writtenNames } from "./written-names.ts";
 
 /** Only this much of queries and descriptions is read for filters and similar tools. */
 const maxSearchTextChars = 4_000;
@@ -346,3 +344,48 @@ function best(scores: Float64Array, enough: number): number[] {
   // Entries are sorted by id, so ties are too.
   return found.sort((a, b) => scores[b]! - scores[a]! || a - b);
 }
+
+/** Only this much of a description is read to see whether its tool is deprecated. */
+const maxDeprecationChars = 2_000;
+
+/** Descriptions of tools about deprecated things, such as packages, have the word in a sentence. */
+const marks = [
+  /^\W*(?:deprecated|obsolete)\b/i,
+  /\bDEPRECATED\b|@deprecated\b/,
+  /[([*]deprecated[)\]*:]/i,
+  /\bdeprecated (?:alias|in favou?r of)\b/i,
+  /\b(?:this|the) (?:tool|function|method|command|endpoint|action|operation)?\s*(?:is|was|has been) (?:now )?(?:deprecated|obsolete|superseded)\b/i,
+];
+
+const successor =
+  /\b(?:use|using|favou?r of|(?:replaced|superseded) (?:by|with)|prefer|renamed to|moved to|alias (?:of|for))\s+(?:the\s+)?(?:new\s+)?[`"'*]*([\p{L}_][\p{L}\d_.-]*)/giu;
+
+/** The words that may be the names of its successors; undefined if the tool is not deprecated. */
+export function successorsOf({ title = "", description }: RegistryTool): string[] | undefined {
+  const text = description.slice(0, maxDeprecationChars);
+  if (!marks.some((mark) => mark.test(text) || mark.test(title))) return undefined;
+  return Array.from(text.matchAll(successor), ([, name = ""]) => name.replace(/[.-]+$/, ""));
+}
+
+/** Tells tools that destroy or write from others, by their names and annotations. */
+type KindInput = Pick<RankableTool, "act" | "name"> & Pick<NumberedTool, "of" | "tool">;
+
+/** Whether the tool destroys something: by its name, or by its annotation and a name that ends something. */
+function isDestroyer({ act, name, tool }: KindInput): boolean {
+  if (act === "delete") return true;
+  return tool.annotations?.["destructiveHint"] === true && name.some(endsSomething);
+}
+
+/** Whether the tool writes, by the verbs in its name. `post_list` and `find_and_replace` may do either. */
+export function isWriter({ name, of, tool }: KindInput): boolean {
+  if (tool.annotations?.["readOnlyHint"] === true) return false;
+  const acts = name.map(actOf);
+  if (acts.includes("read")) return false;
+  const ofServer = new Set(wordsOf(of.name).map(stemOf));
+  const first = name.find((stem) => !ofServer.has(stem));
+  return (
+    acts.some((act) => act !== undefined && writingActs.has(act)) || (first !== undefined && changesSomething(first))
+  );
+}
+
+const writingActs: ReadonlySet<string> = new Set(["create", "update", "delete", "send"]);

@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { tests } from "@bufbuild/cel-spec/testdata/conformance.js";
 import type { SerializedIncrementalTestSuite } from "@bufbuild/cel-spec/testdata/tests.js";
-import { languageOf } from "../../../src/config/cel/language.ts";
 import { readDuration, readTimestamp } from "../../../src/config/cel/time.ts";
 import { Fields, type Key, List, TypeName, typeOf, type Value } from "../../../src/config/cel/values.ts";
 import { Undecidable, Work } from "../../../src/config/cel/work.ts";
+import { languageOf } from "../../../src/config/condition.ts";
 import { shown } from "./shown.ts";
 
 /** A value as the data writes it. */

@@ -9,7 +9,7 @@ import {
   browserFunctions,
   browserVariables,
   notDeclarable,
-} from "../../../src/tools/registry/globals/browser-globals.ts";
+} from "../../../src/tools/registry/globals/server-global.ts";
 import { blocksOf, docsPages, pageAt } from "../../docs/pages.ts";
 import { executable, root } from "../../support/claudikins.ts";
 import { hostile } from "../../support/hostile-text.ts";

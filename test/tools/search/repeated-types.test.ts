@@ -1,6 +1,6 @@
 /** Object types that several signatures share are written once. */
 import { describe, expect, test } from "bun:test";
-import { nameRepeatedTypes } from "../../../src/tools/search/repeated-types.ts";
+import { nameRepeatedTypes } from "../../../src/serve/tools/search-text.ts";
 
 const page = '{ id: string; title: string; parent: "database" | "page"; created_at: string; archived: boolean }';
 const list = `{ pages: ${page}[]; next_cursor: string | null }`;

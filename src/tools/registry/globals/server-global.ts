@@ -2,7 +2,6 @@
  * Declares one server as programs see it. The file is a module, so that the types of its tools have their names to themselves, and it adds
  * the server to the global scope.
  */
-
 import { serverMembers } from "../../../sandbox/guest/kinds.ts";
 import type { RegistryServer, RegistryTool } from "../../model.ts";
 import { assignFileNames } from "../../names.ts";
@@ -12,7 +11,6 @@ import { typeName } from "../../types/declarations.ts";
 import { comment } from "../../types/documentation.ts";
 import { keyText } from "../../types/printer.ts";
 import { generatedMark } from "../generated-mark.ts";
-import { browserFunctions, browserVariables, notDeclarable } from "./browser-globals.ts";
 import { codeNames, serverModuleName, variableNames } from "./server-module.ts";
 
 /** Has a dash, so it is the file name of no tool. */
@@ -114,3 +112,30 @@ function servers({ name, jsName }: RegistryServer, type: string): string {
   const names = new Set([name, ...(jsName === undefined ? [] : [jsName])]);
   return [...names].map((each) => `      ${keyText(each)}: ${type};\n`).join("");
 }
+
+/** The names that TypeScript's types of browsers declare, as far as servers may have them. A test compares them with these types. */
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
+
+/** A namespace may have the name of a function. */
+export const browserFunctions = words(
+  "addEventListener alert blur cancelAnimationFrame cancelIdleCallback captureEvents close confirm createImageBitmap dispatchEvent " +
+    "fetch focus getComputedStyle getSelection matchMedia moveBy moveTo open postMessage print prompt releaseEvents " +
+    "removeEventListener reportError requestAnimationFrame requestIdleCallback resizeBy resizeTo scroll scrollBy scrollTo stop toString",
+);
+
+/** Variables, and classes whose name is one word. */
+export const browserVariables = words(
+  "caches clientInformation closed cookieStore crossOriginIsolated customElements devicePixelRatio document event external " +
+    "frameElement frames history indexedDB innerHeight innerWidth isSecureContext length localStorage location locationbar menubar " +
+    "navigation navigator opener orientation origin originAgentCluster outerHeight outerWidth pageXOffset pageYOffset parent " +
+    "personalbar scheduler screen screenLeft screenTop screenX screenY scrollX scrollY scrollbars sessionStorage speechSynthesis status " +
+    "statusbar toolbar top visualViewport webkitURL window Animation Attr Audio Blob Cache Clipboard Comment Credential Crypto " +
+    "Document Element External File GPU Gamepad Geolocation Headers Highlight History Image Location Lock Navigation Navigator Node " +
+    "Notification Option Performance Permissions Plugin Range Request Response Sanitizer Scheduler Screen Selection Storage Text Touch " +
+    "Window Worker Worklet",
+);
+
+/** Constants, which nothing else may declare. */
+export const notDeclarable = words("name");
