@@ -16,7 +16,7 @@ import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
 import { callForValue, watched } from "./call.ts";
-import { type ToolCallListener, withinSpan } from "./call-observers.ts";
+import { withinSpan } from "./call-observers.ts";
 import type { plannedInquiry } from "./dry-run/plan.ts";
 import { maxSourceChars } from "./limits.ts";
 import { learnMentioned, mentions } from "./mentioned-servers.ts";
@@ -30,6 +30,7 @@ import type { RequestingProgram } from "./saved/requesting-program.ts";
 import { callerOwner } from "./saved/visible.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 import type { CallSpans } from "./telemetry.ts";
+import type { ToolCallListener } from "./tool-call-events.ts";
 
 /** Tools with a smaller share of the best score are not suggested: they have little more than one word in common. */
 const minSuggestionShare = 0.4;

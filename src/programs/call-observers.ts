@@ -1,11 +1,7 @@
-/** What happens to calls of tools, in programs and outside of them, and everybody who hears of it. The receipt of a program is the sandbox's own. */
-import type { Progress } from "@modelcontextprotocol/client";
-import type { JsonObject } from "../base/json-object.ts";
+/** Everybody who hears of calls of tools. The receipt of a program is the sandbox's own. */
 import type { TraceContext } from "../base/trace-context.ts";
-import { type CallEvent, type CallListener, tellAll } from "../sandbox/call-events.ts";
-import type { BindingValue, CallRequest } from "../sandbox/contract.ts";
-import type { ToolResult } from "../servers/result.ts";
-import type { RegistryServer, RegistryTool } from "../tools/model.ts";
+import { tellAll } from "../sandbox/call-events.ts";
+import type { CallRequest } from "../sandbox/contract.ts";
 import type { ExecutionCheckpointer } from "./execution/checkpointer.ts";
 import type { TraceRecording } from "./execution/recording.ts";
 import { callCounter, usedNames } from "./ledger/call-counter.ts";
@@ -13,31 +9,8 @@ import { maxRecordedArgumentChars, maxRecordedResultChars } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { progressLines, type Tell } from "./progress-text.ts";
 import type { CallContents, CalledServer, CallSpans } from "./telemetry.ts";
+import type { ToolCallListener } from "./tool-call-events.ts";
 import { Excerpts } from "./trace/excerpts.ts";
-
-/** The value that a program gets, or a whole result that is passed on. */
-export type CallValue = BindingValue | { result: JsonObject };
-
-export type ToolCallEvent =
-  | CallEvent<CallValue>
-  /** The call is about to leave. It waits for the listeners, and does not leave if one of them rejects. */
-  | { type: "sent"; call: number; repeatable: boolean }
-  /** A dry run does not make the call. Its result is made up. */
-  | { type: "planned"; call: number }
-  | { type: "progress"; call: number; progress: Progress }
-  | ({ type: "answered"; call: number } & AnsweredCall);
-
-/** A server's answer to a call of one of its known tools. */
-export interface AnsweredCall {
-  server: RegistryServer;
-  tool: RegistryTool;
-  args: object | undefined;
-  result: ToolResult;
-  /** Whether the result is private data, whose keys may be data too. */
-  isPrivate: boolean;
-}
-
-export type ToolCallListener = CallListener<ToolCallEvent>;
 
 interface Observers {
   parts: Parts;

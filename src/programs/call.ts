@@ -21,11 +21,12 @@ import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { signature } from "../tools/signature.ts";
 import { type ArgumentWord, argumentsOf, type CallArguments } from "./call-arguments.ts";
-import { type CallValue, callSpans, observersOf, type ToolCallListener, withinSpan } from "./call-observers.ts";
+import { callSpans, observersOf, withinSpan } from "./call-observers.ts";
 import type { DryRun } from "./dry-run/dry-run.ts";
 import { maxNamedTools } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import type { Tell } from "./progress-text.ts";
+import type { CallValue, ToolCallListener } from "./tool-call-events.ts";
 
 /** Who hears of a call, and whether it is made. */
 export interface Watch {

@@ -2,7 +2,7 @@
 import type { Progress } from "@modelcontextprotocol/client";
 import { oneLine } from "../base/visible-text.ts";
 import { toolId } from "../sandbox/worker/seen-calls.ts";
-import type { ToolCallListener } from "./call-observers.ts";
+import type { ToolCallListener } from "./tool-call-events.ts";
 
 /** Characters of the name of a tool in a line about its progress. */
 const maxProgressNameChars = 100;

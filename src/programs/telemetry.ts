@@ -1,7 +1,7 @@
 /** What telemetry hears of requests, executions and calls. The room `telemetry` sends it on; without telemetry, nobody is told. */
 import type { TraceContext } from "../base/trace-context.ts";
 import type { CallRequest, Outcome } from "../sandbox/contract.ts";
-import type { ToolCallListener } from "./call-observers.ts";
+import type { ToolCallListener } from "./tool-call-events.ts";
 import type { StartedBy } from "./trace/record.ts";
 
 export interface Telemetry {

@@ -1,8 +1,8 @@
 /** The spans and metrics of calls. A span begins when the call is made, and ends with it. */
 import { type Attributes, SpanKind } from "@opentelemetry/api";
 import { continuesElsewhere } from "../policy/approval-queue.ts";
-import type { CallValue, ToolCallEvent } from "../programs/call-observers.ts";
 import type { CalledServer, CallSpans, ObservedCalls, Within } from "../programs/telemetry.ts";
+import type { CallValue, ToolCallEvent } from "../programs/tool-call-events.ts";
 import type { CallRequest } from "../sandbox/contract.ts";
 import { textOf } from "../sandbox/worker/binding-value.ts";
 import { objectJson } from "../servers/decoding/large-json.ts";

@@ -2,6 +2,3 @@
 
 /** Combinations of attributes of one metric. Further ones are counted together, as `otel.metric.overflow`. */
 export const maxSeries = 2_000;
-
-/** Characters of a name that an agent chose. */
-export const maxNameChars = 128;

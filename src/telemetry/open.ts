@@ -18,7 +18,6 @@ import type { Outcome } from "../sandbox/contract.ts";
 import { onAudited, type WrittenEvent } from "../store/audit/heard.ts";
 import { ObservedCallSpans } from "./call-spans.ts";
 import { attribute, executesTool } from "./conventions.ts";
-import { maxNameChars } from "./limits.ts";
 import { lineSender } from "./log-records.ts";
 import { Metrics } from "./metrics.ts";
 import { openPipelines, type Pipelines } from "./pipelines.ts";
@@ -26,6 +25,9 @@ import { type SpanOfLines, Tracing } from "./tracing.ts";
 
 /** Time for a receiver to take what is left when a process ends. Afterwards it is given up. */
 const lastSendMs = 2_000;
+
+/** Characters of a name that an agent chose. */
+const maxNameChars = 128;
 
 /** Loads OpenTelemetry. `timeoutMs` limits one message; undefined leaves it to the usual variable. */
 export async function openTelemetry(

@@ -6,8 +6,8 @@ import type { Request } from "../../servers/request.ts";
 import type { ToolResult } from "../../servers/result.ts";
 import { madeUpResult } from "../../tools/made-up.ts";
 import type { RegistryTool } from "../../tools/model.ts";
-import type { ToolCallListener } from "../call-observers.ts";
 import type { Parts } from "../parts.ts";
+import type { ToolCallListener } from "../tool-call-events.ts";
 import type { DryRun } from "./dry-run.ts";
 
 /** Where a call is recorded. */

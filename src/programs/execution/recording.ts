@@ -10,10 +10,10 @@ import type { Read } from "../../policy/flow/session-reads.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../../sandbox/contract.ts";
 import { textOf } from "../../sandbox/worker/binding-value.ts";
 import type { Store } from "../../store/store.ts";
-import type { ToolCallEvent } from "../call-observers.ts";
 import { usedNames } from "../ledger/call-counter.ts";
 import { maxMaskedSecretChars, maxRecordedArgumentChars, maxRecordedResultChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
+import type { ToolCallEvent } from "../tool-call-events.ts";
 import { Excerpts } from "../trace/excerpts.ts";
 import {
   type ExecutionRecord,

@@ -10,9 +10,9 @@ import { LargeJson } from "../../servers/decoding/large-json.ts";
 import { objectsOf } from "../../servers/result.ts";
 import { entryKeyOf } from "../../tools/catalog/config-entry.ts";
 import { findTool } from "../../tools/model.ts";
-import type { CallValue, ToolCallListener } from "../call-observers.ts";
 import type { Parts } from "../parts.ts";
 import { isKnownFunction } from "../server-functions.ts";
+import type { CallValue, ToolCallListener } from "../tool-call-events.ts";
 import { type CountedUse, unknownTool } from "./counts.ts";
 
 /** With `isForAgent`, a program of an agent makes the calls, so their results do not enter its context by themselves. */
