@@ -110,7 +110,7 @@ const answersAtOnce: ChannelOpener = async () => {
 
 /** Runs the program with a function that answers at once. */
 async function bare(sandbox: Sandbox, folder: string): Promise<number> {
-  const outcome = await sandbox.execute(inProgram, {
+  const outcome = await sandbox.run(inProgram, {
     bindings: {
       namespaces: [{ name: "echoes", jsName: "echoes", functions: [{ ...tool, jsName: "echo" }] }],
       call: async () => ({ text: "x" }),

@@ -37,7 +37,7 @@ async function cancelledMs(folder: string): Promise<number> {
   using sandbox = new Sandbox();
   const started = Promise.withResolvers<void>();
   const abort = new AbortController();
-  const execution = sandbox.execute("await bench.started(); for (;;);", {
+  const execution = sandbox.run("await bench.started(); for (;;);", {
     bindings: {
       namespaces: [{ name: "bench", jsName: "bench", functions: "any" }],
       async call() {

@@ -8,7 +8,7 @@ import { CopyTurns } from "../../src/programs/execution/copy-turns.ts";
 import { readHead, readProgram } from "../../src/programs/execution/stored-program.ts";
 import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
 import { bytesOf } from "../../src/sandbox/program-image.ts";
-import type { ExecuteOptions } from "../../src/sandbox/program-run.ts";
+import type { RunOptions } from "../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { StoreWriter } from "../../src/store/sqlite/execution-rows.ts";
@@ -106,13 +106,13 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
     };
     const stop = new AbortController();
     const options = optionsOf(folder, call, stop.signal);
-    const first = sandbox.execute(source, { ...options, id: told.id, checkpointer: kept });
+    const first = sandbox.run(source, { ...options, id: told.id, checkpointer: kept });
     const parkMs = -(await called["ready"]!.promise) + (await called["wait"]!.promise);
     kept.release();
     stop.abort();
     await first;
     // The worker of a cancelled program ends. The next one is ready after this.
-    refuseFailure(await sandbox.execute("return 1", optionsOf(folder, call)));
+    refuseFailure(await sandbox.run("return 1", optionsOf(folder, call)));
 
     const [waiting] = store.calls(told.id);
     const startedAt = performance.now();
@@ -123,7 +123,7 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
     const checkpointer = new ExecutionCheckpointer({ ...told, ...around, fromStart: true, taken });
     const answer = { type: "settle", call: waiting!.call, json: "1" } as const;
     const open = [{ message: JSON.parse(waiting!.message), answer }];
-    const last = sandbox.execute(source, { ...optionsOf(folder, call), checkpointer }, { execution, open });
+    const last = sandbox.run(source, { ...optionsOf(folder, call), checkpointer }, { execution, open });
     const resumeMs = (await called["next"]!.promise) - startedAt;
     refuseFailure(await last);
     return { parkMs, resumeMs, bytes: bytesOf(head.image.manifest) };
@@ -133,7 +133,7 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
   }
 }
 
-function optionsOf(folder: string, call: Bindings["call"], signal?: AbortSignal): ExecuteOptions {
+function optionsOf(folder: string, call: Bindings["call"], signal?: AbortSignal): RunOptions {
   return {
     bindings: { namespaces: [{ name: "bench", jsName: "bench", functions: "any" }], call },
     limits: limitsFrom(defaultLimits),

@@ -7,7 +7,7 @@ import type { SessionReads } from "../policy/flow/session-reads.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
 import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
-import type { ExecuteOptions } from "../sandbox/program-run.ts";
+import type { RunOptions } from "../sandbox/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { bindingsFor } from "./bindings.ts";
 import { callSpans, observersOf } from "./call-observers.ts";
@@ -159,7 +159,7 @@ function recordEnd(outcome: Outcome, { recording, span, checkpointer, caller }: 
 }
 
 /** An execution that was saved, perhaps by another process. */
-export interface SavedRun {
+export interface SavedExecution {
   program: StoredProgram;
   /** The calls that it waits for. Those without an answer are made. */
   open: readonly OpenCall[];
@@ -169,13 +169,13 @@ export interface SavedRun {
 /** Continues a saved execution. The request's own limits do not count. */
 export async function continueExecution(
   request: ExecuteRequest & { id: string },
-  { program, open, limits }: SavedRun,
+  { program, open, limits }: SavedExecution,
   parts: ExecutionParts,
 ): Promise<Outcome> {
   return asCaller(request, parts, async (called) => {
     await called.caller.reads.add(await parts.sessions.ofExecution(request.id));
     const options = await optionsOf(called, limits, parts);
-    const outcome = await parts.sandbox.execute(request.source, options, { execution: program.execution, open });
+    const outcome = await parts.sandbox.run(request.source, options, { execution: program.execution, open });
     recordEnd(outcome, called);
     return outcome;
   });
@@ -185,14 +185,10 @@ async function run(request: CalledRequest, parts: ExecutionParts): Promise<Outco
   const limits = limitsOf(request, parts);
   const options = await optionsOf(request, limits, parts);
   request.recording?.start();
-  return parts.sandbox.execute(request.source, options);
+  return parts.sandbox.run(request.source, options);
 }
 
-async function optionsOf(
-  request: CalledRequest,
-  limits: SandboxLimits,
-  parts: ExecutionParts,
-): Promise<ExecuteOptions> {
+async function optionsOf(request: CalledRequest, limits: SandboxLimits, parts: ExecutionParts): Promise<RunOptions> {
   const {
     id,
     source,

@@ -5,7 +5,7 @@ import type { Manifest, ProgramImage } from "./program-image.ts";
 import type { RecordedOutput, RecorderState } from "./worker/outcome-recorder.ts";
 
 /** An execution that waits. */
-export interface SavedExecution {
+export interface SavedRun {
   image: ProgramImage;
   recorder: RecorderState;
   /** Everything that was recorded so far, in order. More is added at the end later. */
@@ -17,7 +17,7 @@ export interface SavedExecution {
 }
 
 /** An execution that was saved, without its pages. */
-export interface RestoredExecution extends Omit<SavedExecution, "image"> {
+export interface RestoredRun extends Omit<SavedRun, "image"> {
   image: { manifest: Manifest; isAsleep: boolean };
 }
 
@@ -48,7 +48,7 @@ export interface Checkpointer {
    * resolved. Undefined if it cannot be saved: what was saved before must not be used. Copy the data at once, because it changes later;
    * only the image is moved away. Resolves with whether the execution is saved.
    */
-  save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<boolean>;
+  save(saved: SavedRun | undefined, open: readonly OpenCall[]): Promise<boolean>;
   /** Reads the image that was saved last. */
   load(): Promise<ProgramImage>;
   /** Saves the answer of a call before the program receives it. */

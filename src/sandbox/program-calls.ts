@@ -7,7 +7,7 @@ import { largeJsonChars } from "../base/limits.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { megabyte } from "../base/units.ts";
 import { type CallListener, errorShape, observedCall } from "./call-events.ts";
-import type { Checkpointer, OpenCall, SavedExecution } from "./checkpoint-contract.ts";
+import type { Checkpointer, OpenCall, SavedRun } from "./checkpoint-contract.ts";
 import type { Bindings, BindingValue, Limits } from "./contract.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
 import { textOf } from "./worker/binding-value.ts";
@@ -114,7 +114,7 @@ export class ProgramCalls {
 
   /** Saves a copy of the program, which waits for the calls in `open`. Then makes the new calls among them. Resolves with whether it is saved. */
   async save(
-    execution: SavedExecution | undefined,
+    execution: SavedRun | undefined,
     open: readonly number[],
     calls: readonly CallMessage[] = [],
   ): Promise<boolean> {

@@ -3,7 +3,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import { megabyte } from "../base/units.ts";
 import { type CallListener, tellAll } from "./call-events.ts";
-import type { Checkpointer, CopyTurn, OpenCall, RestoredExecution } from "./checkpoint-contract.ts";
+import type { Checkpointer, CopyTurn, OpenCall, RestoredRun } from "./checkpoint-contract.ts";
 import type { Bindings, CheckMode, Limits, Mounts } from "./contract.ts";
 import type { FileUse } from "./host/files.ts";
 import {
@@ -53,7 +53,7 @@ const workerStartMs = 50;
 /** Time for a worker to stop by itself before it is terminated. On a busy machine it takes long, and says where the code was. */
 const stopGraceMs = { timeout: 1_000, cancelled: 250 };
 
-export interface ExecuteOptions {
+export interface RunOptions {
   /** The id of the execution. Default: a random one. */
   id?: string | undefined;
   bindings: Bindings;
@@ -73,7 +73,7 @@ export interface ExecuteOptions {
 
 /** An execution that was saved, perhaps by another process. */
 export interface Saved {
-  execution: RestoredExecution;
+  execution: RestoredRun;
   /** The calls that it waits for. Those without an answer are made. */
   open: readonly OpenCall[];
 }
@@ -95,7 +95,7 @@ interface ProgramEnd {
 }
 
 export class ProgramRun {
-  readonly #options: ExecuteOptions;
+  readonly #options: RunOptions;
   readonly #saved: Saved | undefined;
   readonly #recorder: OutcomeRecorder;
   readonly #shared: SharedResources;
@@ -125,7 +125,7 @@ export class ProgramRun {
 
   constructor(
     source: string,
-    { id, ...options }: ExecuteOptions & { id: string },
+    { id, ...options }: RunOptions & { id: string },
     recorder: OutcomeRecorder,
     shared: SharedResources,
     place: ProgramPlace,

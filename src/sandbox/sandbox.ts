@@ -6,7 +6,7 @@ import { megabyte } from "../base/units.ts";
 import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
 import { Places, type ProgramPlace } from "./places.ts";
-import { type ExecuteOptions, ProgramRun, type Saved, type SharedResources } from "./program-run.ts";
+import { ProgramRun, type RunOptions, type Saved, type SharedResources } from "./program-run.ts";
 import { CallerShares } from "./time-shares.ts";
 import { stoppedProgram } from "./worker/limit-errors.ts";
 import { OutcomeRecorder } from "./worker/outcome-recorder.ts";
@@ -78,7 +78,7 @@ export class Sandbox implements Disposable {
    * Runs a program, or continues one that was saved with the same source and limits. Never rejects: everything that the program
    * does is an outcome.
    */
-  async execute(source: string, options: ExecuteOptions, saved?: Saved): Promise<Outcome> {
+  async run(source: string, options: RunOptions, saved?: Saved): Promise<Outcome> {
     const { id = randomBytes(6).toString("hex"), limits, signal, turn = {} } = options;
     const isKept = options.checkpointer !== undefined;
     const recorder = new OutcomeRecorder({ id, saved: saved?.execution, isKept });

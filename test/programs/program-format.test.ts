@@ -14,7 +14,7 @@ import { takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { pagesOf, StateParts } from "../../src/sandbox/program-image.ts";
-import { stateOf } from "../../src/sandbox/worker/execution.ts";
+import { stateOf } from "../../src/sandbox/worker/run.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { StoreWriter } from "../../src/store/sqlite/execution-rows.ts";
 import { ExecutionStore } from "../../src/store/sqlite/executions.ts";

@@ -75,7 +75,7 @@ const sandbox = new Sandbox();
 afterAll(() => sandbox[Symbol.dispose]());
 
 const run = (source: string, check: CheckMode = "error") =>
-  sandbox.execute(source, {
+  sandbox.run(source, {
     bindings,
     limits: someLimits({ timeoutMs: 50_000 }),
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
@@ -103,7 +103,7 @@ test("a check that waits ten seconds for the schema of a tool does not count as 
   };
   jest.useFakeTimers();
   try {
-    const outcome = await sandbox.execute("return await shop.late({})", {
+    const outcome = await sandbox.run("return await shop.late({})", {
       bindings: { ...bindings, namespaces: [{ name: "shop", jsName: "shop", functions: [late] }] },
       limits: someLimits({ timeoutMs: 50_000 }),
       mounts: { workspace: "/nowhere", registry: "/nowhere" },

@@ -57,7 +57,7 @@ describe.each(before)("after %s, the column is exact for", (_, earlier) => {
       const source = marked.replace("§", "");
       const bindings = bindingsWith(answer);
       const mounts = { workspace: "/nowhere", registry: "/nowhere" };
-      const outcome = await sandbox.execute(source, { bindings, limits: someLimits(), mounts, check: "off" });
+      const outcome = await sandbox.run(source, { bindings, limits: someLimits(), mounts, check: "off" });
       const { line: at, column } = outcome.ok ? { line: 0, column: 0 } : outcome.error;
       expect({ line, at, column }).toEqual({ line, at: lead.length, column: (lead.at(-1)?.length ?? 0) + 1 });
     }
@@ -70,7 +70,7 @@ const [one, two] = [await test.echo({ a: 1 }), await test.echo({ b: 1 })];
 const list = await test.echo({ a: 5 });
 const out = await (async () => { for (const x of list) await test.echo({ x }); })();`;
   const mounts = { workspace: "/nowhere", registry: "/nowhere" };
-  const outcome = await sandbox.execute(source, {
+  const outcome = await sandbox.run(source, {
     bindings: bindingsWith(answer),
     limits: someLimits(),
     mounts,

@@ -74,7 +74,7 @@ export class Harness implements Disposable {
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
     const { signal, call = answer, listener, checkpointer, ...limits } = options;
-    return this.sandbox.execute(source, {
+    return this.sandbox.run(source, {
       bindings: bindingsWith(call),
       limits: someLimits({ timeoutMs: 60_000, cpuMs: 60_000, ...limits }),
       mounts: this.mounts,

@@ -138,7 +138,7 @@ const cases: [string, string, string][] = [
 ];
 
 test.each(cases)("the error of a program has a hint: %s", async (_, source, hint) => {
-  const outcome = await sandbox.execute(source, {
+  const outcome = await sandbox.run(source, {
     bindings,
     limits: someLimits({ timeoutMs: 50_000 }),
     mounts: { workspace: "/nowhere", registry: "/nowhere" },

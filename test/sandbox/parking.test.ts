@@ -1,7 +1,7 @@
 /** Programs that wait for a person leave their worker, and continue in another one as if nothing had happened. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { SavedExecution } from "../../src/sandbox/checkpoint-contract.ts";
+import type { SavedRun } from "../../src/sandbox/checkpoint-contract.ts";
 import type { BindingCall, BindingContext, Outcome } from "../../src/sandbox/contract.ts";
 import type { ProgramImage } from "../../src/sandbox/program-image.ts";
 import { eventually } from "../support/eventually.ts";
@@ -43,7 +43,7 @@ function inMemory(fails = () => false) {
     saves: 0,
     loads: 0,
     turn: async () => ({ isWhole: last === undefined, end() {} }),
-    async save(saved: SavedExecution | undefined) {
+    async save(saved: SavedRun | undefined) {
       checkpointer.saves += 1;
       checkpointer.hasFailed = fails();
       last = checkpointer.hasFailed ? undefined : saved?.image;

@@ -64,7 +64,7 @@ test("programs that call each other do not wait for places that they hold themse
   using narrow = new Harness({ atOnce: 1, inMemory: 2 });
   const inner = async (_: BindingCall) => {
     const { sandbox, mounts } = narrow;
-    const outcome = await sandbox.execute("return 7", {
+    const outcome = await sandbox.run("return 7", {
       bindings: { namespaces: [], call: async () => ({ json: "1" }) },
       limits: (await import("./some-limits.ts")).someLimits({}),
       mounts,

@@ -49,7 +49,7 @@ const bindings: Bindings = {
 };
 
 async function warningsOf(source: string, check: CheckMode = "error"): Promise<string[]> {
-  const outcome = await sandbox.execute(source, {
+  const outcome = await sandbox.run(source, {
     bindings,
     limits: someLimits({ timeoutMs: 50_000 }),
     mounts: { workspace: "/nowhere", registry: "/nowhere" },

@@ -5,7 +5,7 @@
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { buildMark } from "../../base/program-format.ts";
-import type { Checkpointer, CopyTurn, OpenCall, SavedExecution } from "../../sandbox/checkpoint-contract.ts";
+import type { Checkpointer, CopyTurn, OpenCall, SavedRun } from "../../sandbox/checkpoint-contract.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { SettleMessage } from "../../sandbox/messages.ts";
 import { bytesOf, type ProgramImage } from "../../sandbox/program-image.ts";
@@ -187,7 +187,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     return copyTurn(this.#head === undefined, taken);
   }
 
-  async save(saved: SavedExecution | undefined, open: readonly OpenCall[]): Promise<boolean> {
+  async save(saved: SavedRun | undefined, open: readonly OpenCall[]): Promise<boolean> {
     if (this.#isOver) return false;
     const { id, log, isDryRun = false } = this.#options;
     // Copied before anything is awaited.
@@ -222,7 +222,7 @@ export class ExecutionCheckpointer implements Checkpointer {
     }
   }
 
-  #copyOf(saved: SavedExecution): Copy {
+  #copyOf(saved: SavedRun): Copy {
     const { image, recorded, wakeAt } = saved;
     const { isWhole } = image;
     return {

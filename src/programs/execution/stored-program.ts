@@ -3,7 +3,7 @@
 import { deserialize, serialize } from "node:v8";
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import { kilobyte } from "../../base/units.ts";
-import type { RestoredExecution, SavedExecution } from "../../sandbox/checkpoint-contract.ts";
+import type { RestoredRun, SavedRun } from "../../sandbox/checkpoint-contract.ts";
 import type { LogPart } from "../../sandbox/messages.ts";
 import type { PageBatch, ProgramImage } from "../../sandbox/program-image.ts";
 import type { RecordedOutput, RecorderState } from "../../sandbox/worker/outcome-recorder.ts";
@@ -31,12 +31,12 @@ export interface StoredHead {
 }
 
 export interface StoredProgram {
-  execution: RestoredExecution;
+  execution: RestoredRun;
   timeline: Timeline | undefined;
 }
 
 /** Copies what may change later. The number of records is known when they have been made. */
-export function headOf(saved: SavedExecution, timeline: TimelineHead | undefined): (records: number) => Uint8Array {
+export function headOf(saved: SavedRun, timeline: TimelineHead | undefined): (records: number) => Uint8Array {
   const { image, recorder, restMs, wakeAt } = saved;
   const { manifest, now, at, isAsleep } = image;
   const head: Omit<StoredHead, "records"> = {

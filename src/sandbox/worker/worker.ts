@@ -15,7 +15,7 @@ import { compiledEngine } from "../engine/wasm.ts";
 import type { FromWorker, PrepareMessage, SettleMessage, ToWorker } from "../messages.ts";
 import { buffersOf } from "../program-image.ts";
 import { textOf } from "./binding-value.ts";
-import { Job } from "./job.ts";
+import { WorkerProgram } from "./program.ts";
 import { ReusableContext } from "./reusable-context.ts";
 
 declare const self: Worker;
@@ -31,7 +31,7 @@ let settings: PrepareMessage | undefined;
 let context: Promise<ReusableContext> | undefined;
 /** Resolves when the worker has reported that it is prepared. A job that begins earlier could delay the report for seconds. */
 let prepared: Promise<void> | undefined;
-let current: Job | undefined;
+let current: WorkerProgram | undefined;
 
 /** The memory in which the guest is ready: that of an earlier worker, or made here. */
 let ready: ReadyMemory | undefined;
@@ -85,11 +85,11 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       break;
     case "run":
       if (!context) break;
-      begin(new Job(context, data, send), (job) => job.start());
+      begin(new WorkerProgram(context, data, send), (program) => program.start());
       break;
     case "resume":
       if (!context) break;
-      begin(new Job(context, data, send), (job) => job.resume(data.saved));
+      begin(new WorkerProgram(context, data, send), (program) => program.resume(data.saved));
       break;
     case "place":
       current?.placed();
@@ -122,9 +122,9 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   }
 };
 
-function begin(job: Job, work: (job: Job) => Promise<void>): void {
-  current = job;
-  void prepared?.then(() => work(job));
+function begin(program: WorkerProgram, work: (program: WorkerProgram) => Promise<void>): void {
+  current = program;
+  void prepared?.then(() => work(program));
 }
 
 /** A large answer leaves much garbage once it is copied into the engine. */

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { transpile } from "../../../src/sandbox/code/transpile.ts";
 import type { Outcome } from "../../../src/sandbox/contract.ts";
-import type { ExecuteOptions } from "../../../src/sandbox/program-run.ts";
+import type { RunOptions } from "../../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { someLimits } from "../../sandbox/some-limits.ts";
 import { Random } from "../random.ts";
@@ -49,20 +49,18 @@ describe("the generator", () => {
   });
 });
 
-type Break = (sandbox: Sandbox, source: string, options: ExecuteOptions) => Promise<Outcome>;
+type Break = (sandbox: Sandbox, source: string, options: RunOptions) => Promise<Outcome>;
 
 /** A sandbox that breaks a rule for one program. */
 function breaking(breaks: Break): Sandbox {
   const sandbox = new Sandbox();
-  const execute: Sandbox["execute"] = (source, options) =>
-    source.includes("BREAK")
-      ? breaks(sandbox, source, options)
-      : Sandbox.prototype.execute.call(sandbox, source, options);
-  return Object.defineProperty(sandbox, "execute", { value: execute });
+  const run: Sandbox["run"] = (source, options) =>
+    source.includes("BREAK") ? breaks(sandbox, source, options) : Sandbox.prototype.run.call(sandbox, source, options);
+  return Object.defineProperty(sandbox, "run", { value: run });
 }
 
-const run = (sandbox: Sandbox, source: string, options: ExecuteOptions) =>
-  Sandbox.prototype.execute.call(sandbox, source, options);
+const run = (sandbox: Sandbox, source: string, options: RunOptions) =>
+  Sandbox.prototype.run.call(sandbox, source, options);
 
 /** A change of the outcome. */
 const changed =
@@ -164,9 +162,9 @@ describe("the fuzzer finds", () => {
     // As if the first execution had left it: the probe runs after it.
     const leaves = () => {
       const sandbox = new Sandbox();
-      const execute: Sandbox["execute"] = (source, options) =>
+      const afterLeft: Sandbox["run"] = (source, options) =>
         run(sandbox, source.includes("BREAK") ? source : left + source, options);
-      return Object.defineProperty(sandbox, "execute", { value: execute });
+      return Object.defineProperty(sandbox, "run", { value: afterLeft });
     };
     const programs = () => "return 'BREAK'";
     const { failures } = await fuzz({ programs, first: 1, executions: 1, makeSandbox: leaves });
@@ -178,7 +176,7 @@ describe("the fuzzer finds", () => {
     const limits = someLimits({ timeoutMs: 200, memoryBytes: 2 ** 24 });
     const mounts = { workspace: "/nowhere", registry: "/nowhere" };
     const bindings = { namespaces: [], call: async () => ({ json: "1" }) };
-    const outcome = await sandbox.execute("return 1", { bindings, limits, mounts, check: "off" });
+    const outcome = await sandbox.run("return 1", { bindings, limits, mounts, check: "off" });
     const execution: Execution = { program: "return 1", outcome, tookMs: 400, limits, openCalls: 0 };
     expect(brokenPromises(execution, [])).toEqual([]);
     expect(brokenPromises({ ...execution, tookMs: 40_000 }, [])).toEqual(["late: it took 40000 ms"]);

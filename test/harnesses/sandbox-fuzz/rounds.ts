@@ -1,6 +1,6 @@
 /** Runs a few concurrent programs, checks the rules, and checks what the next execution finds. */
 import type { Limits, Outcome } from "../../../src/sandbox/contract.ts";
-import type { ExecuteOptions } from "../../../src/sandbox/program-run.ts";
+import type { RunOptions } from "../../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { brokenPromises } from "./invariants.ts";
 import { difference, probe } from "./probe.ts";
@@ -8,7 +8,7 @@ import type { Programs } from "./programs.ts";
 import { CountedBindings, type Surroundings } from "./surroundings.ts";
 
 /** The fuzzed sandbox, or a stand-in that breaks a rule. */
-export type Executor = Pick<Sandbox, "execute">;
+export type Executor = Pick<Sandbox, "run">;
 
 export interface Setting {
   programs: Programs;
@@ -113,13 +113,13 @@ export function errorText(error: unknown): string {
 async function outcomeOf(
   sandbox: Executor,
   program: string,
-  options: ExecuteOptions,
+  options: RunOptions,
   giveUpMs: number,
 ): Promise<Outcome | { rejected: string }> {
   const giveUp = Promise.withResolvers<{ rejected: string }>();
   const timer = setTimeout(giveUp.resolve, giveUpMs, { rejected: `hung: no outcome after ${giveUpMs} ms` });
   try {
-    const executed = (async () => sandbox.execute(program, options))();
+    const executed = (async () => sandbox.run(program, options))();
     return await Promise.race([executed, giveUp.promise]);
   } catch (error) {
     return { rejected: `rejected: ${errorText(error)}` };
@@ -130,7 +130,7 @@ async function outcomeOf(
 
 async function probeValue(sandbox: Executor, limits: Limits, { mounts }: Surroundings): Promise<unknown> {
   const { bindings } = new CountedBindings();
-  const outcome = await sandbox.execute(probe, { bindings, limits, mounts, check: "off" });
+  const outcome = await sandbox.run(probe, { bindings, limits, mounts, check: "off" });
   if (!outcome.ok) return { failed: `${outcome.reason}: ${outcome.error.message}` };
   // The texts of another execution must not appear in this one.
   const { value, logs, display, receipt } = outcome;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import { ExecutionCheckpointer, type StoreAccess } from "../../../src/programs/execution/checkpointer.ts";
 import { CopyTurns } from "../../../src/programs/execution/copy-turns.ts";
-import type { OpenCall, SavedExecution } from "../../../src/sandbox/checkpoint-contract.ts";
+import type { OpenCall, SavedRun } from "../../../src/sandbox/checkpoint-contract.ts";
 import type { Outcome } from "../../../src/sandbox/contract.ts";
 import { Pages } from "../../../src/sandbox/program-image.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
@@ -48,7 +48,7 @@ function checkpointerOf({
 }
 
 /** A program that waits, whose memory has these pages. */
-function savedOf(pages: Pages, contents: Record<number, string>, isWhole = true): SavedExecution {
+function savedOf(pages: Pages, contents: Record<number, string>, isWhole = true): SavedRun {
   const next = pages.next(isWhole);
   for (const [page, text] of Object.entries(contents))
     next.add(Number(page), Buffer.from(text), () => Buffer.from(text));

@@ -67,7 +67,7 @@ async function step({ id, source }: Step): Promise<Stepped> {
   const given = { id, limits, mounts, check: "error" as const, signal: stop.signal, checkpointer: kept };
   const options = { ...given, bindings: bindingsWith(call) };
   const saved = read && { execution: read.execution, open: waiting.map(openCall) };
-  const running = sandbox.execute(source, options, saved);
+  const running = sandbox.run(source, options, saved);
   const outcome = await Promise.race([running, waits.promise]);
   if (outcome) {
     await kept.ended(outcome);

@@ -1,4 +1,4 @@
-/** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
+/** One run of a program in the worker: starts the code, runs its jobs, and reports how it ended. */
 import { deserialize, serialize } from "bun:jsc";
 import { codeFile, wrapped } from "../code/wrapper.ts";
 import type { CallGroup, FailureReason, LogEntry } from "../contract.ts";
@@ -76,7 +76,7 @@ export interface HostState extends ReturnType<typeof atStart> {
   registry: string | undefined;
 }
 
-export interface ExecutionOptions {
+export interface RunParts {
   run: RunMessage | ResumeMessage;
   /** The transpiled code: the body of an async function. */
   code: string;
@@ -111,7 +111,7 @@ const groups: ReadonlyMap<number, CallGroup> = new Map([
   [callKind.skills, "skills"],
 ]);
 
-export class Execution implements HostCalls {
+export class Run implements HostCalls {
   readonly #context: ReusableContext;
   readonly #run: RunMessage | ResumeMessage;
   readonly #code: string;
@@ -146,10 +146,7 @@ export class Execution implements HostCalls {
   #runningSince: number | undefined;
   #over = false;
 
-  constructor(
-    context: ReusableContext,
-    { run, code, isKept, send, onEnd, pages = new Pages(), saved }: ExecutionOptions,
-  ) {
+  constructor(context: ReusableContext, { run, code, isKept, send, onEnd, pages = new Pages(), saved }: RunParts) {
     this.#context = context;
     this.#run = run;
     this.#code = code;

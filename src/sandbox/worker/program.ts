@@ -1,4 +1,4 @@
-/** One execution in its worker, from source to outcome: reads, checks, runs and explains the code. */
+/** A program in its worker, from source to outcome: reads, checks, runs and explains the code. */
 
 import { largeJsonChars } from "../../base/limits.ts";
 import { CheckError, type PlacedFinding, wrongCalls } from "../code/check-error.ts";
@@ -15,21 +15,21 @@ import {
   type SuccessShape,
 } from "../messages.ts";
 import { Pages, type ProgramImage, pagesOf, StateParts } from "../program-image.ts";
-import { type Ended, Execution, type HostState, stateOf } from "./execution.ts";
 import { KnownTools } from "./known-tools.ts";
 import { plainFailure } from "./limit-errors.ts";
 import type { ReusableContext } from "./reusable-context.ts";
+import { type Ended, type HostState, Run, stateOf } from "./run.ts";
 import { isSuspicious, type Notes } from "./suspect-output.ts";
 
 /** Findings of the check that an error lists. */
 const maxListedFindings = 20;
 
-export class Job {
+export class WorkerProgram {
   readonly #context: Promise<ReusableContext>;
-  readonly #run: RunMessage | ResumeMessage;
+  readonly #message: RunMessage | ResumeMessage;
   readonly #send: (message: FromWorker) => void;
   readonly #known: KnownTools;
-  #execution: Execution | undefined;
+  #run: Run | undefined;
   /** Undefined in a worker that has resumed the program. */
   #transpiled: Transpiled | undefined;
   #answered: ((answers: LookupAnswer[]) => void) | undefined;
@@ -38,12 +38,16 @@ export class Job {
   #isKept: boolean;
   #pages = new Pages();
 
-  constructor(context: Promise<ReusableContext>, run: RunMessage | ResumeMessage, send: (message: FromWorker) => void) {
+  constructor(
+    context: Promise<ReusableContext>,
+    message: RunMessage | ResumeMessage,
+    send: (message: FromWorker) => void,
+  ) {
     this.#context = context;
-    this.#run = run;
-    this.#isKept = run.isKept;
+    this.#message = message;
+    this.#isKept = message.isKept;
     this.#send = send;
-    this.#known = new KnownTools(run.namespaces, (questions) => this.#ask(questions));
+    this.#known = new KnownTools(message.namespaces, (questions) => this.#ask(questions));
   }
 
   /** Never rejects. */
@@ -68,45 +72,45 @@ export class Job {
     context.continueFrom(image);
     const state = stateOf(parts);
     this.#pages = new Pages(image.manifest);
-    this.#execution = this.#executionIn(context, state.code, state);
+    this.#run = this.#runIn(context, state.code, state);
     this.#enter(phase.running);
     this.#send({ type: "resumed" });
   }
 
   /** Takes the program out of this worker, if it only waits. */
   park(nearMs: number, isWhole: boolean): void {
-    const parked = this.#execution?.park(nearMs, isWhole);
+    const parked = this.#run?.park(nearMs, isWhole);
     const { saved, wakeAt, open = [], reusable = true } = parked ?? {};
     this.#send({ type: "parked", saved, wakeAt, open, reusable });
   }
 
   /** Goes on after it was parked, because it could not be saved. */
   stay(): void {
-    this.#execution?.stay();
+    this.#run?.stay();
   }
 
   /** Sends a copy of the program. */
   copy(isWhole: boolean): void {
-    this.#execution?.copy(isWhole);
+    this.#run?.copy(isWhole);
   }
 
   /** Saves the program soon, and from now on before each of its calls leaves. */
   keep(): void {
     this.#isKept = true;
-    this.#execution?.keep();
+    this.#run?.keep();
   }
 
   /** Goes on in the place that it has asked for. */
   placed(): void {
-    this.#execution?.placed();
+    this.#run?.placed();
   }
 
   settle(message: SettleMessage): void {
-    this.#execution?.settle(message);
+    this.#run?.settle(message);
   }
 
   settleAll(messages: readonly SettleMessage[]): void {
-    this.#execution?.settleAll(messages);
+    this.#run?.settleAll(messages);
   }
 
   answer(answers: LookupAnswer[]): void {
@@ -115,24 +119,24 @@ export class Job {
 
   moveDeadline(deadline: number): void {
     this.#deadline = deadline;
-    this.#execution?.moveDeadline(deadline);
+    this.#run?.moveDeadline(deadline);
   }
 
   checkStopped(): void {
-    this.#execution?.checkStopped();
+    this.#run?.checkStopped();
   }
 
   /** Throws CheckError if the code cannot be parsed, or a call is certainly wrong. */
   async #read(): Promise<{ transpiled: Transpiled; notes: LogEntry[] }> {
-    const { source, check } = this.#run;
+    const { source, check } = this.#message;
     const { transpile } = await import("../code/transpile.ts");
     const { checkCalls, namesToCome } = await import("../code/check.ts");
     this.#enter(phase.reading);
     const transpiled = await transpile(source);
     this.#enter(phase.waiting);
     const notes = transpiled.notes.map((note): LogEntry => ({ level: "info", text: `note, ${note}` }));
-    const toCome = namesToCome(transpiled.plain, this.#run.namespaces);
-    this.#run.namespaces = this.#run.namespaces.map((each) => {
+    const toCome = namesToCome(transpiled.plain, this.#message.namespaces);
+    this.#message.namespaces = this.#message.namespaces.map((each) => {
       const names = toCome.get(each.name) ?? [];
       return names.length > 0 ? { ...each, hidden: [...(each.hidden ?? []), ...names.map(asFunction)] } : each;
     });
@@ -157,19 +161,19 @@ export class Job {
 
   async #execute(transpiled: Transpiled, notes: readonly LogEntry[]): Promise<void> {
     this.#transpiled = transpiled;
-    const execution = this.#executionIn(await this.#context, transpiled.code);
-    for (const { level, text } of notes) execution.log(level, text);
-    if (this.#deadline !== undefined) execution.moveDeadline(this.#deadline);
-    this.#execution = execution;
+    const run = this.#runIn(await this.#context, transpiled.code);
+    for (const { level, text } of notes) run.log(level, text);
+    if (this.#deadline !== undefined) run.moveDeadline(this.#deadline);
+    this.#run = run;
     this.#enter(phase.running);
-    execution.start();
+    run.start();
   }
 
-  #executionIn(context: ReusableContext, code: string, saved?: HostState): Execution {
+  #runIn(context: ReusableContext, code: string, saved?: HostState): Run {
     const onEnd = (ended: Ended) => void this.#end(ended);
     const pages = this.#pages;
-    return new Execution(context, {
-      run: this.#run,
+    return new Run(context, {
+      run: this.#message,
       code,
       isKept: this.#isKept,
       send: this.#send,
@@ -181,8 +185,9 @@ export class Job {
 
   /** Sends the result first. It counts whether the explanation succeeds or not. */
   async #end({ result, reusable, registry, calls, logs, displayed }: Ended): Promise<void> {
-    const transpiled = this.#transpiled ?? (await (await import("../code/transpile.ts")).transpile(this.#run.source));
-    const { limits, source } = this.#run;
+    const transpiled =
+      this.#transpiled ?? (await (await import("../code/transpile.ts")).transpile(this.#message.source));
+    const { limits, source } = this.#message;
     const ended = { type: "ended", reusable, ...(registry === undefined ? {} : { registry }) } as const;
     if (result.ok) {
       const { json } = result;
@@ -211,7 +216,7 @@ export class Job {
   }
 
   #enter(entered: number): void {
-    Atomics.store(new Int32Array(this.#run.state), 1, entered);
+    Atomics.store(new Int32Array(this.#message.state), 1, entered);
   }
 
   #ask(questions: LookupQuestion[]): Promise<LookupAnswer[]> {
