@@ -193,7 +193,7 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * Whether its servers are not the same for all folders anyway: those of a project's config run in the project, and agents of other people each
+   * Whether its servers are not the same for all folders anyway: the servers of a project's config run in the project, and agents of other people each
    * have their own roots.
    */
   get #isPlaced(): boolean {
@@ -470,7 +470,7 @@ class ConfigReload implements Disposable {
       const before = fileOf(config.origin);
       if (now !== before) return `The config is now ${now}, not ${before}: restart claudikins in the agent to use it.`;
       const loaded = await load();
-      // The registry of a person stays as at the start, and must not become that of others.
+      // The registry of a person stays as at the start, and must not be given to others.
       if (config.person && loaded.folders.registry !== config.folders.registry) return ownRegistryChanged;
       const changed = this.#app.take(loaded);
       if (changed.length > 0) this.#app.log.info(`the config has changed: ${changed.join(", ")}`);

@@ -11,7 +11,7 @@ export interface Call {
   signal?: AbortSignal | undefined;
   /** The signal of the agent's request that the call is made for. It tells whom a question of the server is for. Default `signal`. */
   origin?: AbortSignal | undefined;
-  /** The agent that makes the call. Default: that of the connection. */
+  /** The agent that makes the call. Default: the agent of the connection. */
   caller?: Caller | undefined;
   /** The execution, and the place of the call in it. Undefined outside a program. */
   made?: MadeCall | undefined;
@@ -21,7 +21,7 @@ export interface Call {
   trace?: TraceContext | undefined;
   /** The request's own `_meta`. */
   meta?: JsonObject | undefined;
-  /** Milliseconds for the answer. Default: those of the server's entry. */
+  /** Milliseconds for the answer. Default: `callTimeoutMs` of the server's entry. */
   timeoutMs?: number | undefined;
   /** Send the request once more if the connection is lost, because doing it twice is harmless. */
   repeatable?: boolean | undefined;

@@ -43,7 +43,7 @@ export function observersOf({
   return tellAll(all.filter((each) => each !== undefined));
 }
 
-/** Tells telemetry of calls: the names of their servers and tools, and on request what was sent and received. Undefined if nothing is sent. `trace` is that of the execution, or of the request that makes the call. */
+/** Tells telemetry of calls: the names of their servers and tools, and on request what was sent and received. Undefined if nothing is sent. `trace` belongs to the execution, or to the request that makes the call. */
 export function callSpans(
   parts: Parts,
   { trace, execution }: { trace?: TraceContext | undefined; execution?: string | undefined },

@@ -28,7 +28,7 @@ import { newId } from "./trace/id.ts";
 import type { HostIdentity } from "./trace/record.ts";
 import type { SharedWorkspace } from "./workspace/shared-workspace.ts";
 
-/** A program that is to run. The signal, the origin and the trace are those of the request that runs it. */
+/** A program that is to run. The signal, the origin and the trace belong to the request that runs it. */
 export interface ExecuteRequest extends Pick<Call, "signal" | "origin" | "trace"> {
   /** The id of the execution. Default: a new one. */
   id?: string | undefined;

@@ -71,7 +71,7 @@ export class SessionReads {
     return this.labels.has("untrusted") && this.labels.has("private");
   }
 
-  /** All known texts, with those of the session that a program belongs to. */
+  /** All known texts, and what the session of the program has read. */
   get allTexts(): readonly KnownTexts[] {
     return [this.texts];
   }

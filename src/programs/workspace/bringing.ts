@@ -141,7 +141,7 @@ async function* contentOf(
   }
 }
 
-/** Returns false if the content is not that of the row. A file that a program has changed meanwhile is left as it is. */
+/** Returns false if the row has another content. A file that a program has changed meanwhile is left as it is. */
 async function writeFile(row: FileRow, content: AsyncIterable<Uint8Array>, parts: WorkspaceParts): Promise<boolean> {
   const { folder, known } = parts;
   const { path, changedAt, sha256 } = row;
