@@ -1,7 +1,7 @@
 /** Stored approvals, and the decisions that a person can make about them. */
 import { parseExact } from "../base/exact-json.ts";
 
-/** Characters of an excerpt of a call's arguments. The migration in database.ts has the same number. */
+/** Characters of an excerpt of a call's arguments. */
 export const maxExcerptChars = 2_000;
 
 /**
@@ -45,8 +45,8 @@ export interface Approval {
   argsBytes: number;
   /** The end of "You are asked because …". */
   why: string;
-  /** The same for the agent, without data. Null if an earlier version has asked. */
-  told: string | null;
+  /** The same for the agent, without data. */
+  told: string;
   /** The parts that have changed since an earlier permission. Null if there was none. */
   changed: string[] | null;
   /** Digests of everything that the approval is bound to, by names that a person understands. */

@@ -9,7 +9,6 @@ import { type DaemonAnswer, problem } from "../messages.ts";
 import { newPipeName } from "./address.ts";
 import { type HttpMessage, HttpReader, httpText } from "./http.ts";
 import { MessageConnection, type MessageHandler, upgradeName } from "./message-connection.ts";
-import { webSocketRefusal } from "./websocket-refusal.ts";
 
 const isWindows = process.platform === "win32";
 
@@ -85,10 +84,6 @@ export class SocketListener {
     onAbort(stream.closed, () => this.#requests.delete(stream));
     const [method = "", path = ""] = firstLine.split(" ");
     const protocol = headers.get("upgrade");
-    if (protocol === "websocket") {
-      stream.write(webSocketRefusal(headers.get("sec-websocket-key")));
-      return stream.end();
-    }
     const answer = await this.#answer({
       route: `${method} ${path}`,
       version: headers.get("claudikins-version"),

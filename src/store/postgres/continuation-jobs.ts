@@ -228,7 +228,7 @@ const isWaitedFor = `(is_wanted OR EXISTS (SELECT FROM claudikins.approvals AS d
     AND decided.state IN ('approved', 'denied') AND decided.decided_at >= executions.changed_at))`;
 
 /** A build continues what was saved in its format, and what has not begun. */
-const isFit = "(program IS NULL OR substring(engine FROM '[0-9a-f]+$') = $format)";
+const isFit = "(program IS NULL OR substring(engine FROM '[0-9]+$') = $format)";
 
 const isBehindDoor = "($door::text IS NULL OR request::json ->> 'door' = $door)";
 

@@ -9,11 +9,11 @@ import { lockWaitMs } from "../../base/limits.ts";
 import { databaseOf } from "../../config/database.ts";
 import type { Environment } from "../../config/environment.ts";
 import { peopleFolder, userDataFolder } from "../../config/locations.ts";
-import { Changes, tellOnCommit } from "./changes.ts";
+import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
 import { unavailable } from "./errors.ts";
 import { migrate } from "./migrations.ts";
-import { jsonOf, type Querying } from "./querying.ts";
+import { jsonOf, type Querying, tellOnCommit } from "./querying.ts";
 
 /** Connections of one process for documents, besides the one that waits for changes. */
 const maxDocumentConnections = 2;

@@ -1,5 +1,6 @@
 /** What the jobs of a writer use. */
 import type { JobName, StoreJobs } from "../jobs.ts";
+import type { Database } from "../work.ts";
 import type { Changes } from "./changes.ts";
 import type { Claims } from "./claims.ts";
 import type { Connections } from "./connections.ts";
@@ -16,7 +17,7 @@ export interface StoreParts {
 
 /** The parts of one writer. */
 export interface JobParts extends Omit<StoreParts, "connections"> {
-  connections: Connections["patient"];
+  connections: Database;
   claims: Claims;
 }
 

@@ -1,14 +1,15 @@
-/** Brings the schema of the database up to date. Any number of processes may do so at once: one does, and the others wait for it. */
+/** Makes the schema of the database. Any number of processes may do so at once: one does, and the others wait for it. */
 import { writtenByNewer } from "../../base/newer.ts";
+import { schemaVersion } from "../tables.ts";
 import type { Connections } from "./connections.ts";
 import { unavailable } from "./errors.ts";
 import type { Querying } from "./querying.ts";
-import { steps } from "./steps.ts";
+import { schema } from "./schema.ts";
 
 /** The first version with `pg_xact_status` and `pg_current_xact_id`. */
 const oldestServer = 130_000;
 
-/** The lock of a migration, a number that nothing else in the database should use: "claudiki" in hexadecimal. */
+/** The lock of a process that makes the schema, a number that nothing else in the database should use: "claudiki" in hexadecimal. */
 const lock = "x'636c617564696b69'::bigint";
 
 /** Takes a lock until the end of the transaction. False if another process has it. */
@@ -18,29 +19,28 @@ export async function tryLock(name: string, querying: Querying): Promise<boolean
 }
 
 interface Schema {
-  /** The number of steps that were made. */
   version: number;
-  /** The number of steps that a program must know to use it. */
+  /** The version that a program must know to use it. */
   oldest: number;
 }
 
 /** Throws DATABASE_UNAVAILABLE, and VERSION_TOO_OLD if a newer claudikins has changed the schema. */
 export async function migrate(connections: Connections): Promise<void> {
-  const isCurrent = await connections.unprepared(async (querying) => {
+  const isMade = await connections.unprepared(async (querying) => {
     await requireFit(querying);
     return isUsable(await schemaOf(querying));
   });
-  if (isCurrent) return;
+  if (isMade) return;
   await connections.unpreparedTransaction(async (querying) => {
     await querying.run(`SELECT pg_advisory_xact_lock(${lock})`);
-    await makeSteps(querying);
+    if (!isUsable(await schemaOf(querying))) await makeSchema(querying);
   });
 }
 
 /** Whether a newer claudikins has changed the schema in a way that this one does not understand. */
 export async function isTooNew(connections: Connections): Promise<boolean> {
-  const schema = await connections.unprepared(schemaOf);
-  return (schema?.oldest ?? 0) > steps.length;
+  const found = await connections.unprepared(schemaOf);
+  return (found?.oldest ?? 0) > schemaVersion;
 }
 
 async function requireFit(querying: Querying): Promise<void> {
@@ -67,28 +67,19 @@ async function schemaOf(querying: Querying): Promise<Schema | undefined> {
   return found ? querying.get<Schema>("SELECT version, oldest FROM claudikins.schema_version") : undefined;
 }
 
-function isUsable(schema: Schema | undefined): boolean {
-  if (schema && schema.oldest > steps.length) throw writtenByNewer("the database");
-  // A newer program may have made further steps, which only add.
-  return schema !== undefined && schema.version >= steps.length;
+/** A newer program may have added something, which this one does not see. */
+function isUsable(found: Schema | undefined): boolean {
+  if (found && found.oldest > schemaVersion) throw writtenByNewer("the database");
+  return found !== undefined;
 }
 
-async function makeSteps(querying: Querying): Promise<void> {
-  const schema = await schemaOf(querying);
-  if (isUsable(schema)) return;
-  if (!schema) {
-    // An administrator may have made it for a user who may not.
-    const named = "SELECT 1 FROM pg_namespace WHERE nspname = 'claudikins'";
-    if (!(await querying.get(named))) await querying.script("CREATE SCHEMA claudikins");
-    await querying.script(
-      `CREATE TABLE claudikins.schema_version (version INTEGER NOT NULL, oldest INTEGER NOT NULL);
-       INSERT INTO claudikins.schema_version VALUES (0, 0);`,
-    );
-  }
-  for (const { statements } of steps.slice(schema?.version ?? 0)) await querying.script(statements);
-  const oldest = Math.max(...steps.map((step) => step.oldest));
-  await querying.run("UPDATE claudikins.schema_version SET version = $version, oldest = $oldest", {
-    version: steps.length,
-    oldest,
-  });
+async function makeSchema(querying: Querying): Promise<void> {
+  // An administrator may have made it for a user who may not.
+  const named = "SELECT 1 FROM pg_namespace WHERE nspname = 'claudikins'";
+  if (!(await querying.get(named))) await querying.script("CREATE SCHEMA claudikins");
+  await querying.script(
+    `CREATE TABLE claudikins.schema_version (version INTEGER NOT NULL, oldest INTEGER NOT NULL);
+     INSERT INTO claudikins.schema_version VALUES (${schemaVersion}, ${schemaVersion});
+     ${schema}`,
+  );
 }

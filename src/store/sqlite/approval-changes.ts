@@ -5,14 +5,12 @@
 import type { Database } from "bun:sqlite";
 import { OffThread } from "../../base/off-thread.ts";
 import type { Approval } from "../approval.ts";
+import { changeApprovals, eventsIn } from "../approval-table.ts";
 import type { ApprovalChange } from "../approvals.ts";
-import { eventsOf } from "../audit/approval-events.ts";
-import type { AuditEvent, Decider } from "../audit/event.ts";
+import { logNotWritable } from "../audit/chain.ts";
+import type { Decider } from "../audit/event.ts";
 import { audited } from "../audit/heard.ts";
-import { requireRoom } from "../open-approvals.ts";
-import { ApprovalStore } from "./approvals.ts";
-import { openLog } from "./audit.ts";
-import { addEvents } from "./audit-table.ts";
+import { openDatabase, transact } from "./database.ts";
 
 /**
  * Time for a worker to change approvals: longer than all waits for locks together. A worker that is ended within a transaction would keep
@@ -45,24 +43,20 @@ export async function changed(job: ChangeJob): Promise<Approval[]> {
   const changed = await workers.run(job, { limitMs: approvalChangeMs });
   const rows = JSON.parse(changed.rows) as Approval[];
   const { change, by, now } = job;
-  audited(change.type === "note" ? [change.event] : eventsOf(rows), by, now);
+  audited(eventsIn(change, rows), by, now);
   return rows;
 }
 
-/** Runs in the worker. */
-export async function makeChange(job: ChangeJob): Promise<Changed> {
-  return { rows: JSON.stringify(await rowsOf(job)) };
-}
-
-async function rowsOf({ change, file, by, now }: ChangeJob): Promise<Approval[]> {
-  const database = await openLog(file);
-  const store = new ApprovalStore(database);
-  const add = (events: AuditEvent[]) => addEvents(database, events, by);
+/** Runs in the worker. Throws FILE_NOT_WRITABLE, and POLICY_DENIED if too much is open. */
+export async function makeChange({ change, file, by, now }: ChangeJob): Promise<Changed> {
+  const database = await openDatabase(file, { isWriter: true });
   try {
-    return changedRows(change, store, now, add);
+    return { rows: JSON.stringify(transact(database, () => changeApprovals(change, by, now))) };
+  } catch (cause) {
+    throw logNotWritable(cause);
   } finally {
     if (closing.has(change.type)) leaveNothing(database);
-    store.close();
+    database.close();
   }
 }
 
@@ -78,49 +72,4 @@ function leaveNothing(database: Database): void {
   } catch {
     // Another process reads or writes. The next change tries again.
   }
-}
-
-/** Each decision and its line in the audit log are one transaction. */
-function changedRows(
-  change: ApprovalChange,
-  store: ApprovalStore,
-  now: number,
-  add: (events: AuditEvent[]) => void,
-): Approval[] {
-  const recording = (decide: () => Approval[]) =>
-    store.atomically(() => {
-      const rows = decide();
-      add(eventsOf(rows));
-      return rows;
-    });
-  switch (change.type) {
-    case "ask": {
-      store.prune(now);
-      return [store.atomically(() => asked(change, store))];
-    }
-    case "decide":
-      return recording(() => store.decide(change.id, change.decision, now));
-    case "withdraw":
-      return recording(() => change.ids.flatMap((id) => store.withdraw(id, now) ?? []));
-    case "expire":
-      return recording(() => store.expire(now));
-    case "adopt":
-      store.adopt(change.id, change.owner);
-      return [];
-    case "prune":
-      store.prune(now);
-      return [];
-    case "remove":
-      store.atomically(() => store.remove(change.ids));
-      return [];
-    case "note":
-      store.atomically(() => add([change.event]));
-      return [];
-  }
-}
-
-function asked({ asking, tool }: Extract<ApprovalChange, { type: "ask" }>, store: ApprovalStore): Approval {
-  const { config, args } = asking;
-  requireRoom(store.openSums(config), Buffer.byteLength(args), tool);
-  return store.add(asking);
 }

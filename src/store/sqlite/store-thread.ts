@@ -7,20 +7,39 @@ import type { Database } from "bun:sqlite";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import type { ThrownError } from "../../base/off-thread.ts";
-import { megabyte } from "../../base/units.ts";
+import {
+  askToCancel,
+  beginSaving,
+  byId,
+  callAnswered,
+  callSent,
+  callStates,
+  callText,
+  claimExecution,
+  endExecution,
+  endSaving,
+  insertExecution,
+  messageOf as messageIn,
+  type NewCalls,
+  outcomeOf,
+  releaseExecution,
+  removeLabels,
+  replaceCalls,
+  type StoredText,
+  saveExecution,
+  textOf,
+  wantExecution,
+} from "../execution-table.ts";
 import { storeIsFull } from "../full-error.ts";
-import type { NewExecution, StoreJobs } from "../jobs.ts";
+import type { StoreJobs } from "../jobs.ts";
 import { answerSliceBytes } from "../limits.ts";
-import { openDatabase } from "./database.ts";
-import { ExecutionStore, type StoredCall } from "./executions.ts";
+import { run, type Work } from "../work.ts";
+import { openDatabase, workIn } from "./database.ts";
 import type { FromStore, Job, ToStore } from "./messages.ts";
 import { PageStore, pageOfAnswer, pageOfRecord } from "./pages.ts";
 
 /** Free pages that are given back in one step. */
 const maxPagesGivenBack = 500;
-
-/** A database with more data than this is not rewritten only to make its file shrink later. */
-const maxRewrittenBytes = 64 * megabyte;
 
 type Reply = (answer: FromStore, transfer?: ArrayBuffer[]) => void;
 
@@ -33,12 +52,11 @@ interface Slow {
 export class StoreThread {
   readonly #reply: Reply;
   #database: Database | undefined;
-  #executions!: ExecutionStore;
   #pages!: PageStore;
   #changes: Job[] = [];
   readonly #slow: Slow[] = [];
   /** New calls of executions by their numbers, until they are saved. */
-  readonly #calls = new Map<string, Map<number, StoredCall>>();
+  readonly #calls: NewCalls = new Map();
   #working: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #isPurging = false;
@@ -76,7 +94,6 @@ export class StoreThread {
 
   async #open(file: string): Promise<void> {
     this.#database = await openDatabase(file, { isWriter: true });
-    this.#executions = new ExecutionStore(this.#database);
     this.#pages = new PageStore(this.#database);
     this.#giveBackLater();
   }
@@ -206,74 +223,79 @@ export class StoreThread {
   }
 
   #do(job: Job): unknown {
-    const store = this.#executions;
+    return workIn(this.#database!, this.#workOf(job));
+  }
+
+  *#workOf(job: Job): Work<unknown> {
     const { execution } = job;
     switch (job.job) {
-      case "add": {
+      case "add":
         this.#checkRoom(job.roomBytes);
-        return this.#add(job, job.owner);
-      }
+        return yield* insertExecution(execution, job.owner, job);
       case "begin":
-        return this.#pages.beginSaving(execution, job.owner);
-      case "call":
-        return void this.#calls.getOrInsertComputed(execution, () => new Map()).set(job.call, callOf(job));
+        return yield* beginSaving(execution, job.owner);
+      case "call": {
+        const { id: _, job: __, execution: ___, ...call } = job;
+        return void this.#calls.getOrInsertComputed(execution, () => new Map()).set(job.call, call);
+      }
       case "save":
-        return this.#save(job);
+        if (job.request !== undefined) yield* insertExecution(execution, job.owner, job);
+        yield* saveExecution(byId(execution), job);
+        yield* replaceCalls(execution, { fresh: this.#calls.get(execution)?.values() ?? [], open: job.open });
+        return yield* endSaving(execution);
       case "sent":
-        return store.sent(execution, job.call, job.repeatable);
+        return yield* this.#changeCall(callSent, execution, job.call, { repeatable: job.repeatable });
       case "answered": {
         const { id: _, job: __, execution: ___, roomBytes: ____, ...answer } = job;
-        return store.answered(execution, job.call, JSON.stringify(answer));
+        return yield* this.#changeCall(callAnswered, execution, job.call, textOf(answer));
       }
-      case "ended": {
-        const { outcome, value, isOk } = job;
-        if (job.owner !== undefined) this.#add(job, job.owner);
-        const whole = value === undefined ? outcome : `${outcome.slice(0, -1)},"value":${value}}`;
-        return store.ended(execution, whole, isOk);
-      }
+      case "ended":
+        if (job.owner !== undefined) yield* insertExecution(execution, job.owner, job);
+        yield* run("DELETE FROM claudikins.calls WHERE execution = $execution", { execution });
+        return yield* endExecution(byId(execution), job);
       case "remove":
-        this.#pages.endSaving(execution);
-        return this.#pages.has(execution) ? store.forget(execution) : store.remove(execution);
+        yield* endSaving(execution);
+        return yield* this.#pages.has(execution) ? forget(execution) : remove(execution);
       case "claim":
-        return store.claim(execution, job.owner, job.from);
-      case "release":
-        return store.release(execution, job.owner);
+        return (yield* claimExecution(execution, job, "TRUE")) !== undefined;
+      case "release": {
+        const { owner } = job;
+        const values = { execution, owner };
+        return yield* releaseExecution({ condition: "id = $execution AND owner = $owner", values });
+      }
       case "want":
-        return store.want(execution);
+        return yield* wantExecution(execution);
       case "askToCancel":
-        return store.askToCancel(execution);
+        return yield* askToCancel(execution);
       case "image":
         return this.#pages.readBatches(execution, job.pages, job.versions);
       case "records":
         return this.#pages.records(execution, job.records);
       case "calls":
-        return store.callStates(execution);
+        return yield* callStates(execution);
       case "message":
-        return JSON.parse(store.message(execution, job.call) ?? "null");
-      case "answer":
-        return this.#readAnswer(execution, job.call);
+        return messageIn(yield* callText(execution, job.call, "message"));
+      case "answer": {
+        const stored = yield* callText(execution, job.call, "answer");
+        const slices = Number(stored.json);
+        return slices > 0 ? JSON.parse(this.#pages.answer(execution, job.call, slices).toString()) : messageIn(stored);
+      }
       case "outcome":
-        return splitOutcome(store.outcome(execution));
+        return yield* outcomeOf(execution);
       case "pages":
       case "record":
         return;
     }
   }
 
-  #add(
-    { execution, config = null, startedAt = 0, request = "", isWanted }: Partial<NewExecution> & Job,
-    owner: string,
-  ): void {
-    this.#executions.add({ id: execution, config, startedAt, request, owner });
-    if (isWanted) this.#executions.want(execution);
-  }
-
-  #save(job: Extract<Job, { job: "save" }>): void {
-    const { execution, program, unsaved, wakeAt, engine, open } = job;
-    const calls = [...(this.#calls.get(execution)?.values() ?? [])];
-    if (job.request !== undefined) this.#add(job, job.owner);
-    this.#executions.save(execution, { program, unsaved, wakeAt, engine, open, calls });
-    this.#pages.endSaving(execution);
+  #changeCall(
+    set: string,
+    execution: string,
+    call: number,
+    values: StoredText | { repeatable: boolean },
+  ): Work<number> {
+    const statement = `UPDATE claudikins.calls SET ${set} WHERE execution = $execution AND call = $call`;
+    return run(statement, { ...values, execution, call });
   }
 
   /** What a change makes superfluous is deleted in steps. */
@@ -282,7 +304,7 @@ export class StoreThread {
     if (job.job === "ended" || job.job === "remove" || job.job === "save") this.#calls.delete(execution);
     if (job.job === "ended") this.#purge(execution, "everything");
     if (job.job === "remove" && this.#pages.has(execution)) {
-      this.#purge(execution, "everything", () => this.#executions.remove(execution));
+      this.#purge(execution, "everything", () => void workIn(this.#database!, remove(execution)));
     }
     if (job.job !== "save") return;
     this.#later(this.#pages.deleteAnswersBut(execution, job.open));
@@ -326,13 +348,8 @@ export class StoreThread {
         bytes.subarray(slice * answerSliceBytes, (slice + 1) * answerSliceBytes),
       );
     }
-    this.#executions.answered(execution, call, String(slices));
-  }
-
-  #readAnswer(execution: string, call: number): object {
-    const stored = this.#executions.answer(execution, call) ?? "null";
-    const slices = Number(stored);
-    return JSON.parse(slices > 0 ? this.#pages.answer(execution, call, slices).toString() : stored);
+    const stored = { json: String(slices), textName: null, text: null };
+    workIn(this.#database!, this.#changeCall(callAnswered, execution, call, stored));
   }
 
   #checkRoom(roomBytes: number): void {
@@ -357,21 +374,15 @@ export class StoreThread {
     const database = this.#database!;
     const free = () => this.#number("freelist_count");
     for (let left = free(); left > 0; left = free()) {
-      if (this.#number("auto_vacuum") === 0) return;
       database.run(`PRAGMA incremental_vacuum(${maxPagesGivenBack})`);
       yield;
     }
   }
 
-  /** A database of an earlier version does not shrink until it has been rewritten once. */
   #truncateLog(): void {
     const database = this.#database!;
     try {
       database.run("PRAGMA busy_timeout = 100");
-      if (this.#number("auto_vacuum") === 0 && this.#pages.usedBytes < maxRewrittenBytes) {
-        database.run("PRAGMA auto_vacuum = INCREMENTAL");
-        database.run("VACUUM");
-      }
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
       // Another process reads or writes. The next purge tries again.
@@ -403,23 +414,15 @@ function isLarge(answer: object): boolean {
   return Object.values(answer).some((each) => typeof each === "string" && each.length > largeJsonChars);
 }
 
-function callOf({
-  id: _,
-  job: __,
-  execution: ___,
-  isSent,
-  repeatable,
-  ...message
-}: Extract<Job, { job: "call" }>): StoredCall {
-  const state = isSent ? "sent" : "made";
-  return { call: message.call, message: JSON.stringify(message), state, repeatable, answer: null };
+/** Marks an execution whose pages are being deleted. */
+function forget(execution: string): Work<number> {
+  const forgotten = "UPDATE claudikins.executions SET program = NULL, unsaved = 'it is being removed'";
+  return run(`${forgotten} WHERE id = $execution AND state = 'open'`, { execution });
 }
 
-/** Takes the value out of a large outcome, so that the thread that needs it need not parse it. */
-function splitOutcome(outcome: string | undefined): StoreJobs["outcome"]["output"] {
-  if (outcome === undefined || outcome.length <= largeJsonChars) return { outcome, value: undefined };
-  const { value, ...rest } = JSON.parse(outcome) as { value?: unknown };
-  return { outcome: JSON.stringify(rest), value: JSON.stringify(value) };
+function* remove(execution: string): Work<void> {
+  yield* run("DELETE FROM claudikins.executions WHERE id = $execution", { execution });
+  yield* removeLabels(execution);
 }
 
 function thrownBy(error: unknown): ThrownError {
