@@ -18,7 +18,7 @@ import { camelOf, done, type Statement, type Values, type Work } from "../work.t
 const checkpointPages = 8_000;
 
 export const auditProtection = {
-  off: "DROP TRIGGER audit_is_not_cut",
+  off: "DROP TRIGGER IF EXISTS audit_is_not_cut",
   on: `CREATE TRIGGER audit_is_not_cut BEFORE DELETE ON audit BEGIN
     SELECT RAISE(ABORT, 'lines of the audit log are only added');
   END`,
