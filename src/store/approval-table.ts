@@ -1,12 +1,19 @@
 /** The approvals of both databases. */
 import { dayMs } from "../base/units.ts";
-import { type Approval, type ApprovalFilter, type Asking, type Decision, newApproval } from "./approval.ts";
+import {
+  type Approval,
+  type ApprovalFilter,
+  type Asking,
+  type Decision,
+  eventsOf,
+  newApproval,
+  type OpenSum,
+  requireRoom,
+} from "./approval.ts";
 import type { ApprovalChange, ApprovalRows } from "./approvals.ts";
-import { eventsOf } from "./audit/approval-events.ts";
 import type { AuditEvent, Decider } from "./audit/event.ts";
 import { addEvents } from "./audit/table.ts";
 import { approvalKeptDays, maxDecidedApprovals } from "./limits.ts";
-import { type OpenSum, requireRoom } from "./open-approvals.ts";
 import { all, type Database, first, run, tell, type Values, type Work } from "./work.ts";
 
 /** All but the arguments, which may be long. */

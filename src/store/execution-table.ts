@@ -2,8 +2,11 @@
  * The executions of both databases, and the journal of their calls. A call leaves only after the journal says so: a process that takes an
  * execution over knows which calls may have been made.
  */
+
+import { ClaudikinsError } from "../base/errors.ts";
 import { parsedJson, valueAt } from "../base/json-object.ts";
 import { largeJsonChars } from "../base/limits.ts";
+import { megabyte } from "../base/units.ts";
 import type { BriefExecution, CallPlace, ExecutionRows, StoredExecution, WaitingPrograms } from "./executions.ts";
 import type { ExecutionWriter, NewExecution, StoreJobs } from "./jobs.ts";
 import { executionHolder } from "./labels.ts";
@@ -281,4 +284,12 @@ export function* callText(execution: string, call: number, column: "message" | "
 export function messageOf({ json, textName, text }: StoredText): object {
   const message = JSON.parse(json) as object;
   return textName === null ? message : { ...message, [textName]: text };
+}
+
+/** The error of a store that has as much data as it may have. */
+export function storeIsFull(roomBytes: number): ClaudikinsError {
+  const text = `The programs that wait have filled the ${Math.round(roomBytes / megabyte)} MB that they may take together`;
+  return new ClaudikinsError("FILE_NOT_WRITABLE", text, {
+    hint: "To see them: claudikins executions list. To end one: claudikins executions cancel <execution>. Or raise executions.totalMb in the config.",
+  });
 }

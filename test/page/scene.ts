@@ -16,7 +16,7 @@ import { type Schedule, Schedules } from "../../src/programs/saved/schedules.ts"
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import type { Approval } from "../../src/store/approval.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Owner } from "../../src/store/owner.ts";
+import type { Owner } from "../../src/store/replicas.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { fingerprintOf, rulesOf } from "../../src/tools/catalog/config-entry.ts";
 import type { RegistryServer, RegistryTool } from "../../src/tools/model.ts";

@@ -10,9 +10,9 @@ import type { ContinuationHandlers, Continuing } from "../continuations.ts";
 import type { Changes } from "./changes.ts";
 import type { Connections } from "./connections.ts";
 import { databaseError } from "./errors.ts";
-import { tryLock } from "./migrations.ts";
 import { isAliveIn } from "./owners.ts";
 import type { Querying } from "./querying.ts";
+import { tryLock } from "./schema.ts";
 
 /** The schema of pg-boss. It brings it up to date itself. */
 const schema = "claudikins_jobs";

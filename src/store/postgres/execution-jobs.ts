@@ -19,12 +19,14 @@ import {
   textOf,
   wantExecution,
 } from "../execution-table.ts";
-import type { JobName } from "../jobs.ts";
-import { first, run, tell, type Values, type Work } from "../work.ts";
+import type { JobName, StoreJobs } from "../jobs.ts";
+import { type Database, first, run, tell, type Values, type Work } from "../work.ts";
+import type { Changes } from "./changes.ts";
 import { byClaim, type Claims, claimed, lostClaim } from "./claims.ts";
-import type { JobParts, Jobs } from "./job-parts.ts";
-import { isAliveIn } from "./owners.ts";
+import type { Connections } from "./connections.ts";
+import { isAliveIn, type Owners } from "./owners.ts";
 import { deleteOlder, deletePages } from "./pages.ts";
+import type { Room } from "./room.ts";
 
 export function executionJobs({
   connections,
@@ -182,3 +184,22 @@ function* remove(execution: string, claims: Claims): Work<void> {
   yield* deletePages(execution);
   yield* removeLabels(execution);
 }
+
+/** The parts of the store. */
+export interface StoreParts {
+  connections: Connections;
+  owners: Owners;
+  changes: Changes;
+  room: Room;
+}
+
+/** The parts of one writer. */
+export interface JobParts extends Omit<StoreParts, "connections"> {
+  connections: Database;
+  claims: Claims;
+}
+
+/** The functions that do some of the jobs. */
+export type Jobs<Name extends JobName> = {
+  [Each in Name]: (execution: string, input: StoreJobs[Each]["input"]) => Promise<StoreJobs[Each]["output"]>;
+};

@@ -58,8 +58,7 @@ export function queryingOf(sql: Pick<Bun.SQL, "unsafe">): Querying {
   return querying;
 }
 
-/** Many values as JSON, for a statement that takes them with `json_array_elements($rows::text::json)`. */
-export function jsonOf(values: readonly unknown[]): string {
+function jsonOf(values: readonly unknown[]): string {
   return JSON.stringify(values, (_, value: unknown) => (typeof value === "string" ? withoutNul(value) : value));
 }
 

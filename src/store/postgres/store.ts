@@ -5,23 +5,23 @@ import type { ApprovalRows } from "../approvals.ts";
 import { audited } from "../audit/heard.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { auditLog } from "../audit/table.ts";
+import type { Continuations } from "../continuations.ts";
 import { type CountRows, countRows } from "../counts.ts";
 import { executionRows } from "../execution-table.ts";
 import type { ExecutionRows } from "../executions.ts";
 import { type LabelRows, labelRows } from "../labels.ts";
-import type { Owner } from "../owner.ts";
 import { type PeopleRows, peopleRows } from "../people.ts";
 import { type QuotaRows, quotaRows } from "../quotas.ts";
 import { type RecordRows, recordRows } from "../records.ts";
+import type { Owner } from "../replicas.ts";
 import type { Store } from "../store.ts";
 import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
-import { PostgresContinuations } from "./continuations.ts";
 import { PostgresFiles } from "./files.ts";
-import { isTooNew, migrate } from "./migrations.ts";
 import { Owners } from "./owners.ts";
 import { PostgresReplicas } from "./replicas.ts";
 import { Room } from "./room.ts";
+import { isTooNew, migrate } from "./schema.ts";
 import { PostgresWriter } from "./writer.ts";
 
 const auditProtection = {
@@ -42,7 +42,7 @@ export class PostgresStore implements Store {
   readonly approvals: ApprovalRows;
   readonly audit: AuditLog;
   readonly executions: ExecutionRows;
-  readonly continuations: PostgresContinuations;
+  readonly continuations: Continuations;
   readonly replicas: PostgresReplicas;
   readonly files: PostgresFiles;
   readonly #connections: Connections;
@@ -70,7 +70,13 @@ export class PostgresStore implements Store {
     });
     this.audit = auditLog(connections, auditProtection);
     this.executions = executionRows(connections, () => new PostgresWriter(parts));
-    this.continuations = new PostgresContinuations(connections, changes);
+    this.continuations = {
+      async take(handlers) {
+        // Only a server of a team loads it.
+        const { ContinuationJobs } = await import("./continuation-jobs.ts");
+        return ContinuationJobs.start(handlers, connections, changes);
+      },
+    };
     this.replicas = new PostgresReplicas(connections, owners);
     this.files = new PostgresFiles(connections);
   }

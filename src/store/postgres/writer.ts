@@ -5,8 +5,7 @@ import type { Batch, ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
 import { databaseRetryMs } from "../limits.ts";
 import { all, first, run, type Work } from "../work.ts";
 import { Claims, keepClaim, lostClaim } from "./claims.ts";
-import { executionJobs } from "./execution-jobs.ts";
-import type { JobParts, Jobs, StoreParts } from "./job-parts.ts";
+import { executionJobs, type JobParts, type Jobs, type StoreParts } from "./execution-jobs.ts";
 import { deletePages, deleteUnneeded, pageOfRecord, readPages, readRecords, writePages } from "./pages.ts";
 
 /** Nothing refers to what they write until they are done, so that they wait for no other job and none waits for them. */

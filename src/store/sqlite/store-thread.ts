@@ -27,16 +27,30 @@ import {
   replaceCalls,
   type StoredText,
   saveExecution,
+  storeIsFull,
   textOf,
   wantExecution,
 } from "../execution-table.ts";
-import { storeIsFull } from "../full-error.ts";
-import type { StoreJobs } from "../jobs.ts";
+import type { JobName, StoreJobs } from "../jobs.ts";
 import { answerSliceBytes } from "../limits.ts";
 import { run, type Work } from "../work.ts";
 import { openDatabase, workIn } from "./database.ts";
-import type { FromStore, Job, ToStore } from "./messages.ts";
 import { PageStore, pageOfAnswer, pageOfRecord } from "./pages.ts";
+
+export type Job<Name extends JobName = JobName> = {
+  [Each in Name]: { id: number; job: Each; execution: string } & StoreJobs[Each]["input"];
+}[Name];
+
+/** `open` comes first, and `close` last. `orphans` are asked for to delete the pages of executions that no process is saving. */
+export type ToStore =
+  | Job
+  | { id: number; job: "open"; file: string }
+  | { id: number; job: "orphans" }
+  | { id: number; job: "purge"; execution: string }
+  | { id: number; job: "close" };
+
+/** The answer to a job: its output, or the properties of its output beside `isFlat`. */
+export type FromStore = { id: number } & ({ value: unknown } | { isFlat: true } | { thrown: ThrownError });
 
 /** Free pages that are given back in one step. */
 const maxPagesGivenBack = 500;
@@ -49,7 +63,7 @@ interface Slow {
   done: (error?: unknown) => void;
 }
 
-export class StoreThread {
+class StoreThread {
   readonly #reply: Reply;
   #database: Database | undefined;
   #pages!: PageStore;
@@ -429,3 +443,13 @@ function thrownBy(error: unknown): ThrownError {
   if (error instanceof ClaudikinsError) return { code: error.code, message: error.message, hint: error.hint };
   return { message: messageOf(error) };
 }
+
+declare const self: Worker;
+
+const thread = new StoreThread((answer, transfer = []) => self.postMessage(answer, transfer));
+/** Opening is asynchronous, and everything else comes after it. */
+let before: Promise<void> = Promise.resolve();
+
+self.onmessage = ({ data }: MessageEvent<ToStore>) => {
+  before = before.then(() => thread.take(data));
+};

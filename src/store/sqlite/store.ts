@@ -1,19 +1,32 @@
 /** The store in one SQLite file of the user, which several processes use at once. */
 import { dirname, join } from "node:path";
 import { stampOf } from "../../base/files.ts";
-import { approvalRows } from "../approval-table.ts";
+import { OffThread } from "../../base/off-thread.ts";
+import type { Approval } from "../approval.ts";
+import { approvalRows, eventsIn } from "../approval-table.ts";
+import { audited } from "../audit/heard.ts";
 import { auditLog } from "../audit/table.ts";
 import { countRows } from "../counts.ts";
 import { executionRows } from "../execution-table.ts";
 import { labelRows } from "../labels.ts";
-import type { Owner } from "../owner.ts";
 import { peopleRows } from "../people.ts";
 import { quotaRows } from "../quotas.ts";
 import { recordRows } from "../records.ts";
+import type { Owner } from "../replicas.ts";
 import type { Store } from "../store.ts";
+import type { Changed, ChangeJob } from "./approvals-worker.ts";
 import { Connection } from "./connection.ts";
 import { auditProtection, isNewerDatabase } from "./database.ts";
 import { StoreWriter } from "./writer.ts";
+
+/**
+ * Time for a worker to change approvals: longer than all waits for locks together. A worker that is ended within a transaction would keep
+ * its lock.
+ */
+const approvalChangeMs = 120_000;
+
+/** One, so that the calls of a program are asked about in their order. The database has one writer at a time anyway. */
+const approvalChanges = new OffThread<ChangeJob, Changed>("./store/sqlite/approvals-worker.ts", { maxWorkers: 1 });
 
 export class SqliteStore implements Store {
   readonly file: string;
@@ -42,8 +55,10 @@ export class SqliteStore implements Store {
     this.audit = auditLog(connection.durable, auditProtection);
     this.executions = executionRows(connection, () => new StoreWriter(file));
     this.approvals = approvalRows(connection, async (change, by, now) => {
-      const { changed } = await import("./approval-changes.ts");
-      return changed({ change, file, by, now });
+      const { rows } = await approvalChanges.run({ change, file, by, now }, { limitMs: approvalChangeMs });
+      const changed = JSON.parse(rows) as Approval[];
+      audited(eventsIn(change, changed), by, now);
+      return changed;
     });
   }
 

@@ -1,9 +1,8 @@
 /** What the main thread has of the thread that writes executions. */
-
 import { ClaudikinsError } from "../../base/errors.ts";
 import { startWorker, type ThrownError } from "../../base/off-thread.ts";
 import type { ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
-import type { FromStore, ToStore } from "./messages.ts";
+import type { FromStore, ToStore } from "./store-thread.ts";
 
 /** Time without a job after which the thread that writes ends. */
 const writerIdleMs = 30_000;
@@ -82,7 +81,7 @@ export class StoreWriter implements ExecutionWriter {
   #started(): Worker {
     clearTimeout(this.#timer);
     if (this.#worker) return this.#worker;
-    const worker = startWorker("./store/sqlite/worker.ts");
+    const worker = startWorker("./store/sqlite/store-thread.ts");
     this.#worker = worker;
     worker.onmessage = ({ data }: MessageEvent<FromStore>) => this.#received(data, worker);
     worker.onerror = (event) => {
