@@ -11,7 +11,7 @@ const files = [
   "tools/work/worker.ts",
   "serve/content/worker.ts",
   "store/sqlite/approvals-worker.ts",
-  "store/sqlite/store-thread.ts",
+  "store/sqlite/worker.ts",
   "page/execution/worker.ts",
   "cli/signal-guard/worker.ts",
 ];

@@ -58,7 +58,7 @@ export class PostgresFiles implements FileRows {
       querying.run(
         `INSERT INTO claudikins.file_parts (content, part, bytes)
          SELECT value->>0, (value->>1)::int, substring($bytes::bytea FROM (value->>2)::int FOR (value->>3)::int)
-         FROM json_array_elements($places::text::json) AS places (place)
+         FROM each($places)
          ON CONFLICT (content, part) DO UPDATE SET bytes = excluded.bytes`,
         { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), places },
       ),

@@ -2,7 +2,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { startWorker, type ThrownError } from "../../base/off-thread.ts";
 import type { ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
-import type { FromStore, ToStore } from "./store-thread.ts";
+import type { FromStore, ToStore } from "./worker.ts";
 
 /** Time without a job after which the thread that writes ends. */
 const writerIdleMs = 30_000;
@@ -81,7 +81,7 @@ export class StoreWriter implements ExecutionWriter {
   #started(): Worker {
     clearTimeout(this.#timer);
     if (this.#worker) return this.#worker;
-    const worker = startWorker("./store/sqlite/store-thread.ts");
+    const worker = startWorker("./store/sqlite/worker.ts");
     this.#worker = worker;
     worker.onmessage = ({ data }: MessageEvent<FromStore>) => this.#received(data, worker);
     worker.onerror = (event) => {
