@@ -10,9 +10,8 @@ import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
 import { bytesOf } from "../../src/sandbox/program-image.ts";
 import type { RunOptions } from "../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { StoreWriter } from "../../src/store/sqlite/execution-rows.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
+import { SqliteStore } from "../../src/store/sqlite/store.ts";
+import { StoreWriter } from "../../src/store/sqlite/writer.ts";
 import { median } from "./measure.ts";
 import { type Row, rowOf, under } from "./report.ts";
 import type { Bench, Measure } from "./section.ts";
@@ -82,10 +81,9 @@ export const measurePark: Measure = async (bench) => {
 async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: number): Promise<Kept> {
   const folder = bench.folder();
   const file = join(folder, "store.sqlite");
-  const database = await openDatabase(file);
+  await using store = new SqliteStore(file);
   const writer = new StoreWriter(file);
   try {
-    const store = new ExecutionStore(database);
     const access = { writer, owner: "bench", engine: "bench" };
     const told = { id: `bench-${round}`, config: null, startedAt: 0, request: "{}", maxBytes: 1e9, roomBytes: 1e10 };
     const around = { log: silentLog, turns: new CopyTurns(), open: async () => access };
@@ -114,22 +112,21 @@ async function keepOnce(bench: Bench, sandbox: Sandbox, code: string, round: num
     // The worker of a cancelled program ends. The next one is ready after this.
     refuseFailure(await sandbox.run("return 1", optionsOf(folder, call)));
 
-    const [waiting] = store.calls(told.id);
+    const [waiting] = await store.executions.callPlaces(told.id);
     const startedAt = performance.now();
-    const head = readHead(store.program(told.id)!);
+    const head = readHead((await store.executions.program(told.id))!);
     const records = await writer.do("records", told.id, { ...head.image.manifest, records: head.records });
     const { execution } = await readProgram(head, records);
     const taken = { access, calls: [waiting!.call], sent: new Map(), program: { head, recordedCount: 0 } };
     const checkpointer = new ExecutionCheckpointer({ ...told, ...around, fromStart: true, taken });
     const answer = { type: "settle", call: waiting!.call, json: "1" } as const;
-    const open = [{ message: JSON.parse(waiting!.message), answer }];
+    const open = [{ message: (await writer.do("message", told.id, waiting!)) as never, answer }];
     const last = sandbox.run(source, { ...optionsOf(folder, call), checkpointer }, { execution, open });
     const resumeMs = (await called["next"]!.promise) - startedAt;
     refuseFailure(await last);
     return { parkMs, resumeMs, bytes: bytesOf(head.image.manifest) };
   } finally {
     await writer.close();
-    database.close();
   }
 }
 

@@ -12,7 +12,7 @@ import { version } from "./version.ts";
  * `test/programs/program-format.test.ts` fails for such a change. The cost of a higher number: each user's earlier executable is kept for as
  * long as a program waits that it has saved. The cost of a number that was not raised: such programs continue over a wrong memory, and crash.
  */
-const sourceFormat = 5;
+const sourceFormat = 1;
 
 /** The build can choose another one for tests. */
 export const programFormat: number = builtIn?.programFormat ?? sourceFormat;
@@ -20,10 +20,7 @@ export const programFormat: number = builtIn?.programFormat ?? sourceFormat;
 /** Names this build: the version, for people, and the format. Stored with each program. */
 export const buildMark = `${version} ${programFormat}`;
 
-/**
- * The format in a mark. The first builds had a hash of their sources in its place, which is a format that only the same build has. The
- * result is safe as a file name, whatever the mark is.
- */
+/** The format in a mark. The result is safe as a file name, whatever the mark is. */
 export function formatOf(mark: string): string {
-  return /[0-9a-f]+$/.exec(mark)?.[0] ?? "unknown";
+  return /\d+$/.exec(mark)?.[0] ?? "unknown";
 }

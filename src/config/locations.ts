@@ -157,12 +157,6 @@ export function baseOfChosen(path: string, origin: Origin): string {
   return path.startsWith(join(project, sep)) ? project : path;
 }
 
-/** Returns the workspace that earlier versions shared among all projects without a config. Undefined for a project's config. */
-export function sharedWorkspace(origin: Origin, env: Environment): string | undefined {
-  if (origin.kind === "project") return undefined;
-  return join(userDataFolder(env), ...(origin.kind === "demo" ? ["demo"] : []), "workspace");
-}
-
 /**
  * Returns the nearest folder at or above `cwd` that has a config or a repository, or else `cwd`. The home folder is never a
  * project.

@@ -6,7 +6,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { digestOf } from "../config/trust/marks.ts";
-import { argumentsPart } from "../store/bound.ts";
+import { argumentsPart } from "../store/approval.ts";
 import type { ToolDefinition } from "./definition.ts";
 import type { Question } from "./question-text.ts";
 

@@ -1,7 +1,10 @@
-/** Stored approvals, and the decisions that a person can make about them. */
-import { parseExact } from "../base/exact-json.ts";
+/** Approvals: the calls, the decisions that a person can make about them, their limits, and what the audit log says. */
 
-/** Characters of an excerpt of a call's arguments. The migration in database.ts has the same number. */
+import { ClaudikinsError } from "../base/errors.ts";
+import { parseExact } from "../base/exact-json.ts";
+import type { AuditEvent } from "./audit/event.ts";
+
+/** Characters of an excerpt of a call's arguments. */
 export const maxExcerptChars = 2_000;
 
 /**
@@ -45,8 +48,8 @@ export interface Approval {
   argsBytes: number;
   /** The end of "You are asked because …". */
   why: string;
-  /** The same for the agent, without data. Null if an earlier version has asked. */
-  told: string | null;
+  /** The same for the agent, without data. */
+  told: string;
   /** The parts that have changed since an earlier permission. Null if there was none. */
   changed: string[] | null;
   /** Digests of everything that the approval is bound to, by names that a person understands. */
@@ -117,5 +120,84 @@ export function newApproval({ args, ...rest }: Asking): New {
     excerpt: indented.slice(0, maxExcerptChars),
     argsChars: indented.length,
     argsBytes: Buffer.byteLength(args),
+  };
+}
+
+/** The same for all configs together. */
+const maxOpenOfAll = { rows: 2_000, bytes: 256_000_000 };
+
+/** Open approvals of one config, and the bytes of their arguments. */
+const maxOpenOfConfig = { rows: 500, bytes: 64_000_000 };
+
+/** Open rows, and the bytes of their arguments. */
+export interface OpenSum {
+  rows: number;
+  bytes: number;
+}
+
+/** Throws POLICY_DENIED if an open row with `bytes` of arguments is too much. `tool` names its tool. */
+export function requireRoom(open: { ofConfig: OpenSum; ofAll: OpenSum }, bytes: number, tool: string): void {
+  const full = fullness(open, bytes);
+  if (full === undefined) return;
+  throw new ClaudikinsError("POLICY_DENIED", `${tool} was not called: ${full}`, {
+    hint: "Decide about these first: claudikins approvals --all",
+  });
+}
+
+/** What prevents another open row, such as `500 calls already wait for approval`. */
+function fullness({ ofConfig, ofAll }: Parameters<typeof requireRoom>[0], bytes: number): string | undefined {
+  const places = [
+    [ofConfig, maxOpenOfConfig],
+    [ofAll, maxOpenOfAll],
+  ] as const;
+  for (const [open, limit] of places) {
+    if (open.rows >= limit.rows) return `${limit.rows.toLocaleString("en")} calls already wait for approval`;
+    if (open.bytes + bytes > limit.bytes) {
+      return `the calls that already wait for approval have ${Math.round(open.bytes / 1_000_000)} MB of arguments, and ${limit.bytes / 1_000_000} MB is the limit`;
+    }
+  }
+  return undefined;
+}
+
+/** The name of the digest of the arguments. */
+export const argumentsPart = "the values of its arguments";
+
+export function argumentsDigest(bound: Readonly<Record<string, string>>): string {
+  return bound[argumentsPart] ?? "";
+}
+
+/** An event for each row that is not open. */
+export function eventsOf(rows: readonly Approval[]): AuditEvent[] {
+  return rows.flatMap((row) => {
+    const { state, scope } = row;
+    return state === "open" ? [] : [{ decision: state, ...aboutRow(row), ...(scope ? { scope } : {}) }];
+  });
+}
+
+function aboutRow({
+  id,
+  config,
+  door,
+  person,
+  personName,
+  execution,
+  call,
+  line,
+  server,
+  tool,
+  argsBytes,
+  bound,
+}: Approval): Omit<AuditEvent, "decision"> {
+  return {
+    approval: id,
+    ...(config === null ? {} : { config }),
+    ...(door === null ? {} : { door }),
+    ...(person === null ? {} : { person: { id: person, name: personName ?? person } }),
+    execution,
+    call,
+    ...(line === null ? {} : { line }),
+    server,
+    tool,
+    arguments: { sha256: argumentsDigest(bound), bytes: argsBytes },
   };
 }

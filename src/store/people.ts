@@ -1,4 +1,5 @@
 /** The people who have signed in to `serve --http`, and who of them may no longer. */
+import { all, type Database, first, run, tell } from "./work.ts";
 
 /** Times are in milliseconds since 1970. */
 export interface StoredPerson {
@@ -58,4 +59,105 @@ export interface PeopleRows {
   forget(person: PersonKey): Promise<void>;
   /** Revokes people, or with null restores them. Returns those whose state has changed. */
   setRevoked<Person extends PersonKey>(people: readonly Person[], revokedAt: number | null): Promise<Person[]>;
+}
+
+type Row = Omit<StoredPerson, "doors"> & { doors: string };
+
+interface GroupsRow {
+  issuedAt: number | null;
+  groups: string | null;
+}
+
+const isPerson = "config = $config AND id = $id";
+
+export function peopleRows(database: Database): PeopleRows {
+  return {
+    async list(config) {
+      const where = config === undefined ? "" : "WHERE config = $config";
+      const statement = `SELECT * FROM claudikins.people ${where} ORDER BY first_at, id`;
+      const rows = await database.read(() => all<Row>(statement, { config }));
+      return rows.map(({ doors, ...row }) => ({ ...row, doors: JSON.parse(doors) as string[] }));
+    },
+    async revoked(config) {
+      const statement = "SELECT id FROM claudikins.people WHERE config = $config AND revoked_at IS NOT NULL";
+      const rows = await database.read(() => all<{ id: string }>(statement, { config }));
+      return new Set(rows.map(({ id }) => id));
+    },
+    async standing({ config, id }) {
+      const statement = `SELECT people.revoked_at, newest.issued_at, newest.groups FROM (SELECT 1 AS one) AS always
+         LEFT JOIN claudikins.people ON people.config = $config AND people.id = $id
+         LEFT JOIN claudikins.newest_groups AS newest ON newest.config = $config AND newest.id = $id`;
+      const row = await database.read(() => first<GroupsRow & { revokedAt: number | null }>(statement, { config, id }));
+      return { isRevoked: (row?.revokedAt ?? null) !== null, newest: row && groupsIn(row) };
+    },
+    keepNewest: ({ config, id }, token, before) =>
+      database.write(function* () {
+        const rowOf = ({ issuedAt, groups }: NewestGroups) => ({
+          config,
+          id,
+          issuedAt,
+          groups: JSON.stringify(groups),
+        });
+        yield* run(
+          `INSERT INTO claudikins.newest_groups (config, id, issued_at, groups) VALUES ($config, $id, $issuedAt, $groups)
+           ON CONFLICT (config, id) DO NOTHING`,
+          rowOf(token),
+        );
+        const known = `SELECT issued_at, groups FROM claudikins.newest_groups WHERE ${isPerson} FOR UPDATE`;
+        const row = yield* first<GroupsRow>(known, { config, id });
+        const changed = newestGroups(row && groupsIn(row), token);
+        if (changed) {
+          const update = `UPDATE claudikins.newest_groups SET issued_at = $issuedAt, groups = $groups WHERE ${isPerson}`;
+          yield* run(update, rowOf(changed));
+        }
+        yield* run("DELETE FROM claudikins.newest_groups WHERE issued_at < $before", { before });
+      }),
+    seen: ({ doors, firstAt: _, revokedAt: __, ...person }) =>
+      database.write(function* () {
+        const sorted = JSON.stringify([...new Set(doors)].sort());
+        // The doors that were known before, or those of a person who is new. Others who write the row wait.
+        const row = yield* first<{ doors: string }>(
+          `INSERT INTO claudikins.people (config, id, issuer, subject, name, email, doors, first_at, last_at)
+           VALUES ($config, $id, $issuer, $subject, $name, $email, $sorted, $lastAt, $lastAt)
+           ON CONFLICT (config, id) DO UPDATE SET issuer = excluded.issuer, subject = excluded.subject, name = excluded.name,
+             email = excluded.email, last_at = excluded.last_at
+           RETURNING doors`,
+          { ...person, sorted },
+        );
+        const known = JSON.parse(row?.doors ?? "[]") as string[];
+        const all = JSON.stringify([...new Set([...known, ...doors])].sort());
+        if (all === row?.doors) return;
+        const { config, id } = person;
+        yield* run(`UPDATE claudikins.people SET doors = $all WHERE ${isPerson}`, { config, id, all });
+      }),
+    forget: ({ config, id }) =>
+      database.write(function* () {
+        const person = { config, id };
+        yield* run(`DELETE FROM claudikins.newest_groups WHERE ${isPerson}`, person);
+        yield* run(`DELETE FROM claudikins.people WHERE ${isPerson} AND revoked_at IS NULL`, person);
+        yield* run(
+          `UPDATE claudikins.people SET issuer = '', subject = '', name = id, email = NULL, doors = '[]', first_at = revoked_at,
+             last_at = revoked_at
+           WHERE ${isPerson}`,
+          person,
+        );
+        yield* tell();
+      }),
+    setRevoked: (people, revokedAt) =>
+      database.write(function* () {
+        const isRevoked = revokedAt !== null;
+        const statement = `UPDATE claudikins.people SET revoked_at = $revokedAt WHERE ${isPerson} AND (revoked_at IS NULL) = $isRevoked`;
+        const changed: (typeof people)[number][] = [];
+        for (const person of people) {
+          const { config, id } = person;
+          if ((yield* run(statement, { config, id, revokedAt, isRevoked })) > 0) changed.push(person);
+        }
+        if (changed.length > 0) yield* tell();
+        return changed;
+      }),
+  };
+}
+
+function groupsIn({ issuedAt, groups }: GroupsRow): NewestGroups | undefined {
+  return issuedAt === null || groups === null ? undefined : { issuedAt, groups: JSON.parse(groups) as string[] };
 }

@@ -1,4 +1,5 @@
 /** The records of executions that have ended: a summary for lists, and the rest. */
+import { all, type Database, first, lock, run, type Work } from "./work.ts";
 
 export interface StoredRecord {
   /** Ids sort by time. */
@@ -29,4 +30,40 @@ export interface RecordRows {
   summaries(): Promise<Pick<StoredRecord, "id" | "summary">[]>;
   get(id: string): Promise<StoredRecord | undefined>;
   remove(ids: readonly string[]): Promise<void>;
+}
+
+export function recordRows(database: Database): RecordRows {
+  return {
+    add: (records, kept, now) =>
+      database.write(function* () {
+        // Two that add at once would not see each other's records, and would keep too many.
+        yield* lock("records");
+        for (const { id, at, summary, rest } of records) {
+          yield* run(
+            `INSERT INTO claudikins.records (id, at, bytes, summary, rest) VALUES ($id, $at, $bytes, $summary, $rest)
+             ON CONFLICT DO NOTHING`,
+            { id, at, bytes: Buffer.byteLength(summary) + Buffer.byteLength(rest), summary, rest },
+          );
+        }
+        yield* prune(now, kept);
+      }),
+    summaries: () => database.read(() => all("SELECT id, summary FROM claudikins.records ORDER BY id DESC")),
+    get: (id) =>
+      database.read(() => first("SELECT id, at, summary, rest FROM claudikins.records WHERE id = $id", { id })),
+    async remove(ids) {
+      const statement = "DELETE FROM claudikins.records WHERE id IN (SELECT value FROM texts($ids))";
+      await database.write(() => run(statement, { ids }));
+    },
+  };
+}
+
+/** Removes what is more than is kept. Ids sort by time. */
+function prune(now: number, { count, ageMs, bytes }: Keeping): Work<number> {
+  return run(
+    `DELETE FROM claudikins.records WHERE at < $before OR id IN (SELECT id FROM
+       (SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
+        FROM claudikins.records WINDOW newest AS (ORDER BY id DESC)) AS kept
+     WHERE place > $count OR (total > $bytes AND place > 1))`,
+    { before: now - ageMs, count, bytes },
+  );
 }

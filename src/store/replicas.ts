@@ -1,5 +1,4 @@
-/** The processes of `serve --http` that share a store: where each can be reached, and what clients have at each. */
-import type { Owner } from "./owner.ts";
+/** The processes that use a store, and for `serve --http`, where each can be reached and what clients have at each. */
 
 export interface ReplicaRows {
   /** Tells the others that this process, with everything that it runs, answers at `url` as long as it is alive. */
@@ -98,4 +97,10 @@ export interface ValueRows {
   missing(ids: readonly string[]): Promise<string[]>;
   /** Removes it. One caller alone gets it. */
   take(kind: string, id: string): Promise<KeptValue | undefined>;
+}
+
+/** A process that is alive for all others until this is disposed, or the process has died. */
+export interface Owner extends AsyncDisposable {
+  /** A random name, which no other process ever has. */
+  readonly name: string;
 }

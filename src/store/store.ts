@@ -13,11 +13,10 @@ import type { CountRows } from "./counts.ts";
 import type { ExecutionRows } from "./executions.ts";
 import type { FileRows } from "./files.ts";
 import type { LabelRows } from "./labels.ts";
-import type { Owner } from "./owner.ts";
 import type { PeopleRows } from "./people.ts";
 import type { QuotaRows } from "./quotas.ts";
 import type { RecordRows } from "./records.ts";
-import type { ReplicaRows } from "./replicas.ts";
+import type { Owner, ReplicaRows } from "./replicas.ts";
 
 export interface Store extends AsyncDisposable {
   /** Whether anything was ever stored. Nothing is created for a question. */

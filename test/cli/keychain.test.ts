@@ -65,7 +65,7 @@ describe.skipIf(noKeychain !== undefined)(`with a keychain${noKeychain ? `, whic
     expect(JSON.parse((await run(["call", "desk.key"], keychain.address)).stdout).key).toBe(value);
   });
 
-  test("sign-ins are sealed with a key of the keychain, also those of earlier versions, and all processes can read them", async () => {
+  test("sign-ins are sealed with a key of the keychain, also those that were stored without one, and all processes can read them", async () => {
     await using keychain = await startKeychain();
     const signIns = join(folder.path, "data", "claudikins", "credentials.json");
     const writer = (address: string, ...words: string[]) => {

@@ -1,6 +1,6 @@
 /** Which workspace is used: a project has its own, even with the user's config or the demo's. */
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { type CliOptions, cli } from "../cli/in-memory.ts";
@@ -85,28 +85,9 @@ test("a workspace that the config names is used for all projects", async () => {
   expect(found).toEqual([at("home", ".config", "claudikins", "all"), at("home", ".config", "claudikins", "all")]);
 });
 
-test("the workspace that all projects shared stays, doctor says where it is, and the config can name it", async () => {
-  const file = ownConfig();
-  folder.write("home/.local/share/claudikins/workspace/notes.txt", "mine");
-  const doctor = async () => {
-    const { stdout } = await run(at("shop"), ["doctor", "--json", "--no-servers"]);
-    const { findings } = JSON.parse(stdout) as { findings: { id: string }[] };
-    return findings.find(({ id }) => id === "folder.shared-workspace");
-  };
-  expect(await doctor()).toMatchObject({ state: "ok", message: expect.stringContaining(data("workspace")) });
-  expect(readFileSync(data("workspace", "notes.txt"), "utf8")).toBe("mine");
-  folder.write(file.slice(folder.path.length + 1), { workspace: data("workspace") });
-  const { stdout } = await run(at("shop"), ["exec", "-e", "return fs.readFile('./workspace/notes.txt', 'utf8')"]);
-  expect(stdout).toBe("mine\n");
-  expect(await doctor()).toBeUndefined();
-});
-
 test("a project with a config has its workspace beside the config", async () => {
   folder.write("shop/claudikins.json", {});
-  folder.write("home/.local/share/claudikins/workspace/notes.txt", "mine");
   expect(await workspaceIn(at("shop", "src"))).toBe(at("shop", ".claudikins", "workspace"));
-  const { stdout } = await run(at("shop"), ["doctor", "--json", "--no-servers"]);
-  expect(stdout).not.toContain("shared-workspace");
 });
 
 test("servers of the user's config are not started in a folder that sandboxed code writes to", async () => {

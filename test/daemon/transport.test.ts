@@ -182,18 +182,6 @@ test.each([
   expect(await status()).toEqual(statusAnswer);
 });
 
-test("a WebSocket of an earlier version is refused with one message, and closed", async () => {
-  const earlier = new WebSocket(`ws+unix://${socket}:/servers`);
-  const messages: unknown[] = [];
-  earlier.onopen = () => earlier.send(JSON.stringify({ open: {} }));
-  earlier.onmessage = ({ data }) => messages.push(JSON.parse(String(data)));
-  await new Promise((resolve) => {
-    earlier.onclose = resolve;
-  });
-  expect(messages).toEqual([{ refused: { error: "The daemon is of a newer claudikins", code: "UNLIKE" } }]);
-  await eventually(() => listener.pendingRequests === 0);
-});
-
 test("a daemon that begins to listen replaces the socket of another one, and leaves no other file", async () => {
   const newer = newListener();
   expect(await status()).toEqual(statusAnswer);

@@ -8,9 +8,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { storeFile } from "../../src/config/locations.ts";
 import { tasksExtension } from "../../src/servers/connection/tasks-extension.ts";
-import { ApprovalStore } from "../../src/store/sqlite/approvals.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
+import { ApprovalRows, ExecutionRows } from "../store/sqlite/rows.ts";
 import { executable, fromSource } from "../support/claudikins.ts";
 import { isTrueWithin } from "../support/eventually.ts";
 import { processesLeft } from "../support/process.ts";
@@ -116,14 +115,14 @@ class Site implements Disposable {
   }
 
   /** Undefined if there is no store. */
-  async stored<T>(look: (stores: { executions: ExecutionStore; approvals: ApprovalStore; isWell: boolean }) => T) {
+  async stored<T>(look: (stores: { executions: ExecutionRows; approvals: ApprovalRows; isWell: boolean }) => T) {
     const file = storeFile(this.#env);
     if (!existsSync(file)) return undefined;
     const database = await openDatabase(file);
     try {
       const check = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
       const isWell = check.length === 1 && check[0]?.integrity_check === "ok";
-      return look({ executions: new ExecutionStore(database), approvals: new ApprovalStore(database), isWell });
+      return look({ executions: new ExecutionRows(database), approvals: new ApprovalRows(database), isWell });
     } finally {
       database.close();
     }
@@ -242,12 +241,12 @@ async function note(site: Site, id: string | undefined, { unsent, unknown }: Cer
   if (id === undefined) return;
   await site.stored(({ executions }) => {
     if (executions.get(id)?.state !== "open") return;
-    for (const { message, state, repeatable } of executions.calls(id)) {
+    for (const { message, state, isRepeatable } of executions.calls(id)) {
       const call = (JSON.parse(JSON.parse(message).args) as { id: number }).id;
       if (state === "made") unsent.add(call);
       // A call may have been noted as unsent before the process that has sent it.
       else unsent.delete(call);
-      if (state === "sent" && !repeatable) unknown.add(call);
+      if (state === "sent" && !isRepeatable) unknown.add(call);
     }
   });
 }
@@ -297,14 +296,12 @@ function problemsOf(
   return [...repeated({ steps }, made), ...wrong];
 }
 
-function storeProblems(executions: ExecutionStore, isWell: boolean, id: string | undefined): string[] {
+function storeProblems(executions: ExecutionRows, isWell: boolean, id: string | undefined): string[] {
   const row = id === undefined ? undefined : executions.get(id);
   return [
     ...(isWell ? [] : ["the store is damaged"]),
     ...(executions.list().length === 1 ? [] : [`${executions.list().length} executions are stored`]),
-    ...(row?.state === "ended" && executions.outcome(row.id) !== undefined
-      ? []
-      : [`the execution is stored as ${JSON.stringify(row)}`]),
+    ...(row?.state === "ended" && row.outcome !== null ? [] : [`the execution is stored as ${JSON.stringify(row)}`]),
     ...(id !== undefined && executions.calls(id).length > 0 ? ["calls are left in the journal"] : []),
   ];
 }

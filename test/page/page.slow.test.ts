@@ -243,7 +243,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     await scene.keep("sleeps", source("sleeps"), { startedAt: now - 2_000, wakeAt: Date.UTC(2030, 1, 1) });
     await scene.keep("asks", source("asks"), { startedAt: now - 3_000 });
     await scene.keep("ended", source("ended"), { startedAt: now - 4_000 });
-    scene.executions!.ended("ended", JSON.stringify({ ok: false }), false);
+    scene.executions!.fail("ended");
     await scene.ask({ execution: "asks" });
     await scene.record({ at: now - 10_000 });
     await using opened = await open();

@@ -16,9 +16,8 @@ import { type Schedule, Schedules } from "../../src/programs/saved/schedules.ts"
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import type { Approval } from "../../src/store/approval.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Owner } from "../../src/store/owner.ts";
+import type { Owner } from "../../src/store/replicas.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
 import { fingerprintOf, rulesOf } from "../../src/tools/catalog/config-entry.ts";
 import type { RegistryServer, RegistryTool } from "../../src/tools/model.ts";
 import { assignNames, sandboxGlobals } from "../../src/tools/names.ts";
@@ -26,6 +25,7 @@ import { updateIndex } from "../../src/tools/registry/store.ts";
 import { testIo } from "../cli/in-memory.ts";
 import { recordOf } from "../programs/trace/records.ts";
 import { type AskingChanges, asking } from "../store/approvals.ts";
+import { ExecutionRows } from "../store/sqlite/rows.ts";
 import { storeCounts, storeRecord } from "../support/stored.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -43,7 +43,7 @@ export class Scene implements AsyncDisposable {
   readonly approvals: Approvals;
   readonly server: PageServer;
   readonly #origin: ConfigOrigin;
-  executions: ExecutionStore | undefined;
+  executions: ExecutionRows | undefined;
   #owner: Owner | undefined;
 
   private constructor(
@@ -111,7 +111,7 @@ export class Scene implements AsyncDisposable {
   /** Lets the time of an open approval be over. */
   async expire(id: string): Promise<void> {
     const database = await openDatabase(storeFile(this.env));
-    database.run("UPDATE approvals SET expiresAt = ? WHERE id = ?", [Date.now(), id]);
+    database.run("UPDATE approvals SET expires_at = ? WHERE id = ?", [Date.now(), id]);
     database.close();
   }
 
@@ -134,11 +134,10 @@ export class Scene implements AsyncDisposable {
     { startedAt = Date.now(), wakeAt, door }: { startedAt?: number; wakeAt?: number; door?: string } = {},
   ) {
     this.#owner ??= await openStore(this.env).takeOwner();
-    this.executions ??= new ExecutionStore(await openDatabase(storeFile(this.env)));
+    this.executions ??= new ExecutionRows(await openDatabase(storeFile(this.env)));
     const { name: owner } = this.#owner;
-    this.executions.add({ id, config: this.config, startedAt, owner, request: JSON.stringify({ source, door }) });
-    if (wakeAt === undefined) return;
-    this.executions.save(id, { program: undefined, unsaved: undefined, engine: "e", calls: [], wakeAt });
+    this.executions.add(id, owner, { config: this.config, startedAt, request: JSON.stringify({ source, door }) });
+    if (wakeAt !== undefined) this.executions.sleep(id, wakeAt);
   }
 
   /** The saved programs of the config, or of a door. */

@@ -16,8 +16,8 @@ import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { pagesOf, StateParts } from "../../src/sandbox/program-image.ts";
 import { stateOf } from "../../src/sandbox/worker/run.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
-import { StoreWriter } from "../../src/store/sqlite/execution-rows.ts";
-import { ExecutionStore } from "../../src/store/sqlite/executions.ts";
+import { StoreWriter } from "../../src/store/sqlite/writer.ts";
+import { ExecutionRows } from "../store/sqlite/rows.ts";
 import { root } from "../support/claudikins.ts";
 import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
@@ -55,10 +55,10 @@ test("the engine, the fresh memory and the way in which memory is written are th
     fresh: digestOf(fresh),
     writers: digestOf(...writers.map(codeOf)),
   }).toEqual({
-    format: 5,
+    format: 1,
     engine: "5935a2dd4675a783",
     fresh: "330d802460554882",
-    writers: "765e4dc0cdb57e30",
+    writers: "dc9d2e859632db53",
   });
 });
 
@@ -87,9 +87,9 @@ test("the host's part of a program has the shape of the format", async () => {
   const env = { HOME: folder.path };
   await execution.stored();
   using database = await openDatabase(storeFile(env));
-  const store = new ExecutionStore(database);
+  const store = new ExecutionRows(database);
   await eventually(() => store.calls(execution.id).some(({ call, state }) => call === 2 && state === "sent"));
-  const head = readHead(store.program(execution.id)!);
+  const head = readHead(store.get(execution.id)!.program!);
   const writer = new StoreWriter(storeFile(env));
   const { manifest } = head.image;
   const records = await writer.do("records", execution.id, { ...manifest, records: head.records });
@@ -111,7 +111,7 @@ test("the host's part of a program has the shape of the format", async () => {
   const failed = { failures: "number", failure: "undefined" };
   const line = { level: "string", text: "string" };
   expect(found).toEqual({
-    format: 5,
+    format: 1,
     image: {
       manifest: {
         version: "number",

@@ -97,7 +97,7 @@ test("the person's own figures count the calls of all projects by name", async (
   expect(JSON.parse(stdout).tools).toMatchObject([{ server: "db", tool: "delete_all", calls: 4 }]);
 });
 
-test("counts of earlier versions, which have names only, are shown to the person and to no agent", async () => {
+test("counts that have names only are shown to the person and to no agent", async () => {
   const a = project("a", { db: fixture("from-file", toolsFile("one")) });
   await exec(a, "return db.list_all({})");
   const old = Counts.from({ tools: [["db", "delete_all", 9, 0, 9, 9, 9, 9]] });

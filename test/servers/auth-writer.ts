@@ -21,7 +21,7 @@ if (what === "hold") {
   await store.ready();
   console.log(store.read(server(name))?.tokens?.access ?? "signed out");
 } else if (what === "seal") {
-  await store.takeOver();
+  await store.sealAll();
 } else {
   for (let number = 0; number < Number(count); number++) {
     const each = `${name}-${number}`;

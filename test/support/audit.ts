@@ -19,8 +19,8 @@ export function auditLines(env: Record<string, string | undefined>): AuditLine[]
 /** Changes the log with statements, as somebody would who hides something. */
 export function tamper(file: string, ...statements: string[]): void {
   using database = new Database(file);
-  database.run("DROP TRIGGER IF EXISTS auditIsNotChanged");
-  database.run("DROP TRIGGER IF EXISTS auditIsNotCut");
+  database.run("DROP TRIGGER IF EXISTS audit_is_not_changed");
+  database.run("DROP TRIGGER IF EXISTS audit_is_not_cut");
   for (const statement of statements) database.run(statement);
 }
 

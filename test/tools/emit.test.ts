@@ -140,7 +140,7 @@ test("emitServer writes the complete files of a server", () => {
   `);
 });
 
-test("isGenerated recognises programs of earlier versions, and not the user's own", () => {
+test("isGenerated recognises programs of other versions, and not the user's own", () => {
   const earlier = `#!/usr/bin/env -S sh -c 'exec $(command -v bun || command -v node || echo env BUN_BE_BUN=1 claudikins) "$0" "$@"'`;
   expect(isGenerated(`${earlier}\n${generatedMark}\n`)).toBe(true);
   expect(isGenerated(`${programLines}${generatedMark}\n`)).toBe(true);

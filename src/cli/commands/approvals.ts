@@ -58,7 +58,7 @@ const approvalShape = record({
   excerpt: about("The beginning of the arguments as indented JSON", text),
   argsBytes: about("Bytes of all arguments as JSON", number),
   why: about('The end of "You are asked because …"', text),
-  "told?": about("The same for the agent, without data", text),
+  told: about("The same for the agent, without data", text),
   "changed?": about("What has changed since an earlier permission", texts),
   execution: text,
   call: about("The number of the call in its execution", number),
@@ -193,7 +193,6 @@ function jsonOf(approval: Approval) {
     door,
     person,
     personName,
-    told,
     changed,
     line,
     code,
@@ -203,7 +202,7 @@ function jsonOf(approval: Approval) {
     ...row
   } = approval;
   const ofPerson = person === null ? null : { id: person, name: personName ?? person };
-  const known = { door, person: ofPerson, told, changed, line, code, decidedAt, decidedBy, scope };
+  const known = { door, person: ofPerson, changed, line, code, decidedAt, decidedBy, scope };
   const args = hasWhole(approval) ? { args: parseExact(row.excerpt) } : {};
   return { ...row, ...args, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)) };
 }

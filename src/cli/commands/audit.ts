@@ -163,7 +163,7 @@ export const cut = command({
       const question = `Remove all entries from before ${timeText(before)}? They cannot be restored.`;
       if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was removed");
     }
-    const { cutAuditLog } = await import("../../store/audit/cut.ts");
+    const { cutAuditLog } = await import("../../store/audit/record.ts");
     const removed = await cutAuditLog(io.env, before);
     return { json: { removed }, text: `Removed ${counted(removed, "entry", "entries")}\n` };
   },

@@ -2,11 +2,10 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCodeOf } from "../../base/errors.ts";
-import { namesIn } from "../../base/files.ts";
 import { linkOnTheWay } from "../../base/guarded-folders.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { megabyte } from "../../base/units.ts";
-import { sharedWorkspace, userDataFolder } from "../../config/locations.ts";
+import { userDataFolder } from "../../config/locations.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 /** With less free space, a tool result that is written to the workspace may not fit. */
@@ -21,7 +20,6 @@ export function folderFindings({ config }: CheckParts, { env }: CheckContext): F
     folderFinding("folder.registry", "The registry", registry, bases.registry),
     folderFinding("folder.workspace", "The workspace", workspace, bases.workspace),
     folderFinding("folder.data", "The data folder", data),
-    ...sharedFindings(sharedWorkspace(config.origin, env), workspace),
     ...spaceFindings(freeBytes(workspace), workspace),
   ];
 }
@@ -47,13 +45,6 @@ function folderFinding(id: string, what: string, path: string, base = path): Fin
   const code = codeOfWriting(there);
   if (code !== undefined) return notWritable(id, `${what} is not writable`, there, code);
   return ok(id, there === path ? `${what}: ${path}` : `${what} is created when it is needed: ${path}`);
-}
-
-/** Reports files in the old shared workspace, from before each project had its own. */
-function sharedFindings(shared: string | undefined, workspace: string): Finding[] {
-  if (shared === undefined || shared === workspace || namesIn(shared).length === 0) return [];
-  const text = `An earlier version kept one workspace for all projects, which still exists: ${shared}. To use it here, set it as "workspace" in your claudikins.json, or copy what you need`;
-  return [ok("folder.shared-workspace", text)];
 }
 
 /** The nearest existing folder of the path. */

@@ -86,10 +86,6 @@ export class SocketListener {
     onAbort(stream.closed, () => this.#requests.delete(stream));
     const [method = "", path = ""] = firstLine.split(" ");
     const protocol = headers.get("upgrade");
-    if (protocol === "websocket") {
-      stream.write(webSocketRefusal(headers.get("sec-websocket-key")));
-      return stream.end();
-    }
     const answer = await this.#answer({
       route: `${method} ${path}`,
       version: headers.get("claudikins-version"),

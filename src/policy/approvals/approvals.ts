@@ -11,7 +11,7 @@ import type { ApprovalChange, ApprovalRows } from "../../store/approvals.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
 import { openStore } from "../../store/open.ts";
-import type { Owner } from "../../store/owner.ts";
+import type { Owner } from "../../store/replicas.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Time between looks at the decisions of other processes. */

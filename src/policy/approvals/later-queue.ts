@@ -3,7 +3,7 @@
  * the agent makes the same call again when it is decided. An approval counts for one call.
  */
 
-import { argumentsDigest } from "../../store/bound.ts";
+import { argumentsDigest } from "../../store/approval.ts";
 import type { ApprovalQueue, Bound, QueueEntry } from "../approval-queue.ts";
 import { maxWaitingCalls } from "../limits.ts";
 import type { Question } from "../question-text.ts";

@@ -2,9 +2,8 @@
 
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Person } from "../../config/oidc.ts";
-import type { Approval, Asking, DecisionPlace } from "../../store/approval.ts";
+import { argumentsDigest, type Approval, type Asking, type DecisionPlace } from "../../store/approval.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
-import { argumentsDigest } from "../../store/bound.ts";
 import {
   type AnswerRecorder,
   type ApprovalQueue,

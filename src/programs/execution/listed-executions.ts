@@ -77,7 +77,7 @@ function calledAs(program: string): string {
 
 /**
  * Joins both lists: executions that run or wait come first, then the newest. A record has more figures than the store, but counts only for
- * an execution that has ended, because earlier versions recorded programs that waited for another process as cancelled.
+ * an execution that has ended.
  */
 export function joined(stored: readonly ListedExecution[], recorded: readonly Summary[]): ListedExecution[] {
   const open = stored.filter(isOpen);

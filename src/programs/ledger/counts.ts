@@ -62,7 +62,7 @@ export class Counts {
   readonly hooks = new Map<string, number>();
   /** By server and tool. */
   readonly tools = new Map<string, Map<string, CountedUse>>();
-  /** By the key of the server's entry and by tool. Counts of earlier versions have none. */
+  /** By the key of the server's entry and by tool. */
   readonly entries = new Map<string, Map<string, EntryUse>>();
 
   /** Reads the output of `toJson`. Throws for anything else. */

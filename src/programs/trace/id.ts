@@ -14,10 +14,7 @@ const timeLetters = 8;
 /** A letter has 5 bits, so these have 100. */
 const randomLetters = 20;
 
-/** Ids of earlier versions had two random letters. Their executions and records can still be read. */
-const form = new RegExp(
-  `^[${letters}]{${timeLetters}}(?:[${letters}]{2}|[${letters}]{${randomLetters}})(?:-\\d{1,6})*$`,
-);
+const form = new RegExp(`^[${letters}]{${timeLetters + randomLetters}}(?:-\\d{1,6})*$`);
 
 /** The time of the last id. Executions that begin idsTogetherMs get different times. */
 let lastAt = 0;

@@ -206,7 +206,7 @@ function laterText(id: string): string {
 function approvalLines(id: string, open: readonly Approval[], catalog: ToolCatalog): string[] {
   const waiting = open.slice(0, maxNamedApprovals).map(({ id: approval, server, tool, line, told, askedAt }) => {
     const where = line === null ? "" : ` (line ${line})`;
-    return `- ${toolId(server, catalog.shownName(server, tool))}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}${told === null ? "" : `. Asked because ${oneLine(told, maxWaitingWhyChars)}`}`;
+    return `- ${toolId(server, catalog.shownName(server, tool))}${where}, since ${new Date(askedAt).toISOString()}: approval ${approval}. Asked because ${oneLine(told, maxWaitingWhyChars)}`;
   });
   const more = open.length > maxNamedApprovals ? [`- and ${open.length - maxNamedApprovals} more`] : [];
   return [`The execution ${id} waits until a person approves or denies:`, ...waiting, ...more];

@@ -172,8 +172,8 @@ export class CredentialStore {
     return seal === undefined && this.#records().some(isSealed) ? why : undefined;
   }
 
-  /** Seals the sign-ins of earlier versions, if there is a keychain. Otherwise they stay as they are. */
-  async takeOver(): Promise<void> {
+  /** Seals the sign-ins that were stored without a keychain, if there is one now. */
+  async sealAll(): Promise<void> {
     if (!this.#signInSeal || this.#records().every(isSealed)) return;
     await this.#documents.alone(this.#lock("file"), async (changes) => {
       const contents = this.#contents();

@@ -134,6 +134,6 @@ async function accessTo(
   const warn = (message: string) => log.warn(message);
   const store = await signInStore(credentialsFile, { env: ownEnv, sealing: sealing?.(), warn });
   // What cannot be written can still be read.
-  await store.takeOver().catch(() => {});
+  await store.sealAll().catch(() => {});
   return new Access(server, endpoint, store, helper);
 }

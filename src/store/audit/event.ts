@@ -16,7 +16,6 @@ export const decisions = [
   "revoked",
   "restored",
   "deleted",
-  "recovered",
   "broken",
   "cut",
   // Of saved programs and their schedules.
@@ -76,8 +75,6 @@ const eventKeys = {
   /** Whether an approval counts for the call alone, or for the tool until the session ends. */
   "scope?": oneOf("once", "session"),
   "why?": text,
-  /** The SHA-256 of the text before this line, which is not an entry: a process ended while it wrote it. */
-  "torn?": text,
   /** The last entry that a cut of the log has removed, with those before it: its number and its hash. */
   "cut?": record({ entry: number, sha256: text }),
   "changes?": list(changeShape),

@@ -34,23 +34,11 @@ export async function verify(log: Pick<AuditLog, "lines" | "lastPlace">, wanted?
     notes,
     ...(wanted === undefined ? {} : { contains }),
   });
-  const notAnEntry = () => ended(`the line after entry ${entries} is not an entry`);
   let lastPlace = 0;
-  /** The hash of a line that is not an entry. A process of an earlier version may have ended while it wrote it. */
-  let torn: string | undefined;
   for await (const { place, line: text, sha256: stored } of log.lines()) {
     const line = lineOf(text);
     lastPlace = place;
-    if (torn !== undefined) {
-      // The line after a torn line has its hash.
-      if (line?.decision !== "recovered" || line.torn !== torn) return notAnEntry();
-      notes.push(`the line before entry ${line.entry} was not written completely`);
-      torn = undefined;
-    } else if (!line) {
-      torn = sha256(text);
-      continue;
-    }
-    if (!line) return notAnEntry();
+    if (!line) return ended(`the line after entry ${entries} is not an entry`);
     if (entries === 0 && !first && line.entry > 1) {
       first = { entry: line.entry, previous: line.previous, isRecorded: false };
       entries = line.entry - 1;
@@ -74,7 +62,6 @@ export async function verify(log: Pick<AuditLog, "lines" | "lastPlace">, wanted?
     hash = stored;
     if (hash === wanted) contains = true;
   }
-  if (torn !== undefined) return notAnEntry();
   const missing = written - lastPlace;
   if (missing > 0) return ended(`entries ${entries + 1} to ${entries + missing} are missing`);
   return ended();

@@ -1,7 +1,7 @@
 /** Tells all processes that something has changed for which others wait: approvals, executions, people. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connections } from "./connections.ts";
-import type { Querying } from "./querying.ts";
+import { type Channel, tellOnCommit } from "./querying.ts";
 
 /** How soon others are told of frequent changes. */
 const changeToldMs = 100;
@@ -11,18 +11,6 @@ const listenAgainMs = 100;
 
 /** How often listeners are told without a change, in case that a message was lost. */
 const changeLookMs = 15_000;
-
-/** `claudikins`: something for which others wait. `claudikins_documents`: the documents of the folder that the message names. */
-type Channel = "claudikins" | "claudikins_documents";
-
-/** Tells of a change when the transaction is committed. For changes that people make: Postgres commits such transactions one by one. */
-export async function tellOnCommit(
-  querying: Querying,
-  channel: Channel = "claudikins",
-  message: string = "",
-): Promise<void> {
-  await querying.run("SELECT pg_notify($channel, $message)", { channel, message });
-}
 
 /** `message` is what was told. It is empty if anything may have changed. */
 type Listener = (message: string) => void;

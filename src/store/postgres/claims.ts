@@ -4,7 +4,8 @@
  * has taken its execution over.
  */
 import { ClaudikinsError } from "../../base/errors.ts";
-import type { Querying } from "./querying.ts";
+import type { Which } from "../execution-table.ts";
+import { first, type Work } from "../work.ts";
 
 export interface Claim {
   owner: string;
@@ -13,13 +14,18 @@ export interface Claim {
 }
 
 /** A condition for the row of an execution: the claim is the last one, and the execution has not ended. */
-export const isClaimed = "id = $execution AND owner = $owner AND claims = $number AND state = 'open'";
+const isClaimed = "id = $execution AND owner = $owner AND claims = $number AND state = 'open'";
 
 /**
  * Selects the execution if the claim holds. Another process that claims it waits for the end of the transaction: what is written with the
  * claim is there before anyone else reads it.
  */
 export const claimed = `SELECT id FROM claudikins.executions WHERE ${isClaimed} FOR SHARE`;
+
+/** The row of an execution, if the claim holds. */
+export function byClaim(execution: string, claim: Claim): Which {
+  return { condition: isClaimed, values: { execution, ...claim } };
+}
 
 export class Claims {
   readonly #claims = new Map<string, Claim>();
@@ -58,8 +64,8 @@ export class Claims {
 }
 
 /** Keeps the claim until the end of the transaction. Throws EXECUTION_LOST. */
-export async function keepClaim(execution: string, claim: Claim, querying: Querying): Promise<void> {
-  if (!(await querying.get(claimed, { execution, ...claim }))) throw lostClaim(execution);
+export function* keepClaim(execution: string, claim: Claim): Work<void> {
+  if (!(yield* first(claimed, { execution, ...claim }))) throw lostClaim(execution);
 }
 
 export function lostClaim(execution: string): ClaudikinsError {

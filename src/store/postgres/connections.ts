@@ -3,6 +3,7 @@
  * callers notice it only if the database stays away for longer than a few seconds.
  */
 import { databaseRetryMs } from "../limits.ts";
+import type { Database, Work } from "../work.ts";
 import { databaseError, isConflict, isLost, noAnswer } from "./errors.ts";
 import { type Querying, queryingOf } from "./querying.ts";
 
@@ -28,7 +29,7 @@ const maxConnections = 6;
 const beginning = `SELECT pg_current_xact_id()::text AS number,
   set_config('idle_in_transaction_session_timeout', '${transactionIdleMs}', true)`;
 
-export class Connections implements AsyncDisposable {
+export class Connections implements Database, AsyncDisposable {
   readonly #url: string;
   readonly #prepare: (connections: Connections) => Promise<void>;
   #sql: Bun.SQL | undefined;
@@ -72,16 +73,24 @@ export class Connections implements AsyncDisposable {
     return this.unpreparedTransaction(work);
   }
 
-  /** The same for work without which a program is lost: it is tried again for longer, while a database starts. */
-  get patient(): Pick<Connections, "each" | "transaction"> {
+  read<T>(work: () => Work<T>): Promise<T> {
+    return this.each((querying) => querying.do(work()));
+  }
+
+  write<T>(work: () => Work<T>): Promise<T> {
+    return this.transaction((querying) => querying.do(work()));
+  }
+
+  /** The same as `read` and `write`, for work without which a program is lost: it is tried again for longer, while a database starts. */
+  get patient(): Database {
     return {
-      each: async (work) => {
+      read: async (work) => {
         await this.#isPrepared();
-        return this.unprepared(work, patientRetryMs);
+        return this.unprepared((querying) => querying.do(work()), patientRetryMs);
       },
-      transaction: async (work) => {
+      write: async (work) => {
         await this.#isPrepared();
-        return this.unpreparedTransaction(work, patientRetryMs);
+        return this.unpreparedTransaction((querying) => querying.do(work()), patientRetryMs);
       },
     };
   }

@@ -10,9 +10,9 @@ import type { ContinuationHandlers, Continuing } from "../continuations.ts";
 import type { Changes } from "./changes.ts";
 import type { Connections } from "./connections.ts";
 import { databaseError } from "./errors.ts";
-import { tryLock } from "./migrations.ts";
 import { isAliveIn } from "./owners.ts";
 import type { Querying } from "./querying.ts";
+import { tryLock } from "./schema.ts";
 
 /** The schema of pg-boss. It brings it up to date itself. */
 const schema = "claudikins_jobs";
@@ -228,7 +228,7 @@ const isWaitedFor = `(is_wanted OR EXISTS (SELECT FROM claudikins.approvals AS d
     AND decided.state IN ('approved', 'denied') AND decided.decided_at >= executions.changed_at))`;
 
 /** A build continues what was saved in its format, and what has not begun. */
-const isFit = "(program IS NULL OR substring(engine FROM '[0-9a-f]+$') = $format)";
+const isFit = "(program IS NULL OR substring(engine FROM '[0-9]+$') = $format)";
 
 const isBehindDoor = "($door::text IS NULL OR request::json ->> 'door' = $door)";
 

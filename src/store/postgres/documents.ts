@@ -9,11 +9,11 @@ import { lockWaitMs } from "../../base/limits.ts";
 import { databaseOf } from "../../config/database.ts";
 import type { Environment } from "../../config/environment.ts";
 import { peopleFolder, userDataFolder } from "../../config/locations.ts";
-import { Changes, tellOnCommit } from "./changes.ts";
+import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
 import { unavailable } from "./errors.ts";
-import { migrate } from "./migrations.ts";
-import { jsonOf, type Querying } from "./querying.ts";
+import { type Querying, tellOnCommit } from "./querying.ts";
+import { migrate } from "./schema.ts";
 
 /** Connections of one process for documents, besides the one that waits for changes. */
 const maxDocumentConnections = 2;
@@ -194,8 +194,8 @@ export class PostgresDocuments implements Documents, AsyncDisposable {
     if (folder !== undefined) return querying.all(`${columns} WHERE folder = $folder`, { folder });
     return querying.all(
       `${columns} WHERE NOT starts_with(folder, $people)
-         OR folder IN (SELECT json_array_elements_text($asked::text::json))`,
-      { people: `${this.#people}/`, asked: jsonOf([...this.#asked.keys()]) },
+         OR folder IN (SELECT value FROM texts($asked))`,
+      { people: `${this.#people}/`, asked: [...this.#asked.keys()] },
     );
   }
 
@@ -271,7 +271,7 @@ function textsOf(places: readonly Place[], querying: Querying): Promise<(Place &
     `SELECT documents.folder, documents.name, text, version FROM claudikins.documents
      JOIN json_to_recordset($places::text::json) AS wanted (folder TEXT, name TEXT)
        ON documents.folder = wanted.folder AND documents.name = wanted.name`,
-    { places: jsonOf(places.map(({ folder, name }) => ({ folder, name }))) },
+    { places: places.map(({ folder, name }) => ({ folder, name })) },
   );
 }
 

@@ -1,24 +1,66 @@
-/** The jobs that change which executions are stored, and who runs them. */
-import { parsedJson, valueAt } from "../../base/json-object.ts";
-import { largeJsonChars } from "../../base/limits.ts";
-import type { NewExecution, StoreJobs } from "../jobs.ts";
-import { executionHolder } from "../labels.ts";
-import { type NewCalls, replaceCalls } from "./call-jobs.ts";
-import { tellOnCommit } from "./changes.ts";
-import { type Claim, type Claims, isClaimed, lostClaim } from "./claims.ts";
-import type { JobParts, Jobs } from "./job-parts.ts";
-import { isAliveIn } from "./owners.ts";
+/** The jobs that change which executions are stored, who runs them, and what became of their calls. */
+import {
+  askToCancel,
+  callAnswered,
+  callSent,
+  callStates,
+  callText,
+  claimExecution,
+  endExecution,
+  endSaving,
+  insertExecution,
+  messageOf,
+  type NewCalls,
+  outcomeOf,
+  releaseExecution,
+  removeLabels,
+  replaceCalls,
+  saveExecution,
+  textOf,
+  wantExecution,
+} from "../execution-table.ts";
+import type { JobName, StoreJobs } from "../jobs.ts";
+import { type Database, first, run, tell, type Values, type Work } from "../work.ts";
+import type { Changes } from "./changes.ts";
+import { byClaim, type Claims, claimed, lostClaim } from "./claims.ts";
+import type { Connections } from "./connections.ts";
+import { isAliveIn, type Owners } from "./owners.ts";
 import { deleteOlder, deletePages } from "./pages.ts";
-import type { Querying } from "./querying.ts";
+import type { Room } from "./room.ts";
 
-export function executionJobs(
-  { connections, claims, changes, room }: JobParts,
-  calls: NewCalls,
-): Jobs<"add" | "save" | "ended" | "remove" | "claim" | "release" | "want" | "askToCancel" | "outcome"> {
+export function executionJobs({
+  connections,
+  owners,
+  claims,
+  changes,
+  room,
+}: JobParts): Jobs<Exclude<JobName, "begin" | "pages" | "record" | "image" | "records">> {
+  const calls: NewCalls = new Map();
+
+  /** This process writes no more for the execution. */
+  const drop = (execution: string) => {
+    claims.drop(execution);
+    calls.delete(execution);
+    changes.tellSoon();
+  };
+
+  /** One statement, which may run twice. */
+  const changeCall = async (execution: string, set: string, values: Values & { call: number }): Promise<undefined> => {
+    const claim = claims.required(execution);
+    const statement = `WITH held AS (${claimed}), changed AS
+        (UPDATE claudikins.calls SET ${set} FROM held WHERE calls.execution = held.id AND call = $call)
+      SELECT id FROM held`;
+    const held = await connections.read(() => first(statement, { ...values, execution, ...claim }));
+    if (!held) throw lostClaim(execution);
+  };
+
+  const textIn = async (execution: string, call: number, column: "message" | "answer") =>
+    messageOf(await connections.read(() => callText(execution, call, column)));
+
   return {
     add: async (execution, { roomBytes, owner, ...added }) => {
       await room.require(roomBytes, added.request.length);
-      await connections.transaction((querying) => insert(execution, owner, added, querying));
+      await connections.write(() => insertExecution(execution, owner, added));
       claims.made(execution, { owner, number: 1 });
       changes.tellSoon();
       return undefined;
@@ -27,16 +69,16 @@ export function executionJobs(
     save: async (execution, input) => {
       const isNew = input.request !== undefined;
       const claim = isNew ? { owner: input.owner, number: 1 } : claims.required(execution);
-      const fresh = calls.get(execution)?.values() ?? [];
-      await connections.transaction(async (querying) => {
+      const fresh = [...(calls.get(execution)?.values() ?? [])];
+      await connections.write(function* () {
         if (isNew) {
-          await endSaving(execution, claims, querying);
-          await insert(execution, input.owner, input, querying);
+          yield* endFirstSave(execution, claims);
+          yield* insertExecution(execution, input.owner, input);
         }
-        await save(execution, claim, input, querying);
-        await replaceCalls(execution, { fresh: [...fresh], open: input.open }, querying);
-        if (input.program) await deleteOlder(execution, input.version, input.pages, querying);
-        else await deletePages(execution, querying);
+        if ((yield* saveExecution(byClaim(execution, claim), input)) === 0) throw lostClaim(execution);
+        yield* replaceCalls(execution, { fresh, open: input.open });
+        if (input.program) yield* deleteOlder(execution, input.version, input.pages);
+        else yield* deletePages(execution);
       });
       claims.made(execution, claim);
       calls.delete(execution);
@@ -44,31 +86,29 @@ export function executionJobs(
       return undefined;
     },
 
-    ended: async (execution, { owner, outcome, value, isOk, ...added }) => {
+    ended: async (execution, { owner, ...ended }) => {
       const claim = owner === undefined ? claims.required(execution) : { owner, number: 1 };
-      await connections.transaction(async (querying) => {
-        if (owner !== undefined) await insert(execution, owner, added, querying);
-        await end(execution, claim, { outcome, value, isOk }, querying);
-        await querying.run("DELETE FROM claudikins.saving WHERE execution = $execution", { execution });
-        await querying.run("DELETE FROM claudikins.calls WHERE execution = $execution", { execution });
-        await deletePages(execution, querying);
+      await connections.write(function* () {
+        if (owner !== undefined) yield* insertExecution(execution, owner, ended);
+        if ((yield* endExecution(byClaim(execution, claim), ended)) === 0) throw lostClaim(execution);
+        yield* endSaving(execution);
+        yield* run("DELETE FROM claudikins.calls WHERE execution = $execution", { execution });
+        yield* deletePages(execution);
       });
-      claims.drop(execution);
-      calls.delete(execution);
-      changes.tellSoon();
+      drop(execution);
       return undefined;
     },
 
     remove: async (execution) => {
-      await connections.transaction((querying) => remove(execution, claims, querying));
-      claims.drop(execution);
-      calls.delete(execution);
-      changes.tellSoon();
+      await connections.write(() => remove(execution, claims));
+      drop(execution);
       return undefined;
     },
 
     claim: async (execution, { owner, from }) => {
-      const number = await connections.transaction((querying) => claim(execution, { owner, from }, querying));
+      // A process whose lease was renewed at the last moment keeps its executions.
+      const isFree = `NOT ${isAliveIn("CAST($from AS TEXT)")}`;
+      const number = await connections.write(() => claimExecution(execution, { owner, from }, isFree));
       if (number === undefined) return false;
       claims.made(execution, { owner, number });
       changes.tellSoon();
@@ -78,136 +118,88 @@ export function executionJobs(
     release: async (execution, { owner }) => {
       const claim = claims.of(execution);
       if (claim?.owner !== owner) return undefined;
-      const statement = `UPDATE claudikins.executions SET owner = NULL, changed_at = $now WHERE ${isClaimed}`;
-      await connections.each((querying) => querying.run(statement, { execution, ...claim, now: Date.now() }));
+      await connections.read(() => releaseExecution(byClaim(execution, claim)));
       claims.drop(execution);
       changes.tellSoon();
       return undefined;
     },
 
     want: async (execution) => {
-      const statement = "UPDATE claudikins.executions SET is_wanted = TRUE WHERE id = $execution";
-      await connections.each((querying) => querying.run(statement, { execution }));
+      await connections.read(() => wantExecution(execution));
       return undefined;
     },
 
     askToCancel: async (execution) => {
-      await connections.transaction(async (querying) => {
-        await querying.run(
-          "UPDATE claudikins.executions SET is_cancelled = TRUE WHERE id = $execution AND state = 'open'",
-          { execution },
-        );
-        await tellOnCommit(querying);
+      await connections.write(function* () {
+        yield* askToCancel(execution);
+        yield* tell();
       });
       return undefined;
     },
 
-    outcome: async (execution) => {
-      const statement = "SELECT outcome, value FROM claudikins.executions WHERE id = $execution";
-      const row = await connections.each((querying) =>
-        querying.get<{ outcome: string | null; value: string | null }>(statement, { execution }),
-      );
-      return { outcome: row?.outcome ?? undefined, value: row?.value ?? undefined };
+    outcome: (execution) => connections.read(() => outcomeOf(execution)),
+
+    call: async (execution, input) => {
+      calls.getOrInsertComputed(execution, () => new Map()).set(input.call, input);
+      return undefined;
     },
+
+    sent: async (execution, { call, repeatable }) => {
+      // A process that counts as dead for others makes no calls.
+      await owners.requireAlive(claims.required(execution).owner);
+      return changeCall(execution, callSent, { call, repeatable });
+    },
+
+    answered: async (execution, { roomBytes, ...answer }) => {
+      const stored = textOf(answer);
+      if (stored.text !== null && !(await room.has(roomBytes, stored.text.length))) return undefined;
+      return changeCall(execution, callAnswered, { call: answer.call, ...stored });
+    },
+
+    calls: (execution) => connections.read(() => callStates(execution)),
+    message: (execution, { call }) => textIn(execution, call, "message"),
+    answer: (execution, { call }) => textIn(execution, call, "answer"),
   };
 }
 
-async function insert(
-  execution: string,
-  owner: string,
-  { config = null, startedAt = 0, request = "", isWanted = false }: Partial<NewExecution>,
-  querying: Querying,
-): Promise<undefined> {
-  const client = valueAt(parsedJson(request), ["starter", "client"]);
-  await querying.run(
-    `INSERT INTO claudikins.executions (id, config, state, owner, claims, started_at, changed_at, is_wanted, request, client)
-     VALUES ($execution, $config, 'open', $owner, 1, $startedAt, $now, $isWanted, $request, $client)`,
-    {
-      execution,
-      config,
-      owner,
-      startedAt,
-      now: Date.now(),
-      isWanted,
-      request,
-      client: typeof client === "string" ? client : null,
-    },
-  );
-}
-
 /** Throws EXECUTION_LOST if this process seemed dead meanwhile, and another one has deleted the pages. */
-async function endSaving(execution: string, claims: Claims, querying: Querying): Promise<void> {
+function* endFirstSave(execution: string, claims: Claims): Work<void> {
   const owner = claims.savingOwner(execution);
   if (owner === undefined) return;
   const statement = "DELETE FROM claudikins.saving WHERE execution = $execution AND owner = $owner";
-  if ((await querying.run(statement, { execution, owner })) === 0) throw lostClaim(execution);
-}
-
-async function save(
-  execution: string,
-  claim: Claim,
-  { program, unsaved, wakeAt, engine }: StoreJobs["save"]["input"],
-  querying: Querying,
-): Promise<void> {
-  const saved = await querying.run(
-    `UPDATE claudikins.executions SET program = $program, unsaved = $unsaved, wake_at = $wakeAt, engine = $engine, changed_at = $now
-     WHERE ${isClaimed}`,
-    { execution, ...claim, program, unsaved, wakeAt, engine, now: Date.now() },
-  );
-  if (saved === 0) throw lostClaim(execution);
-}
-
-async function end(
-  execution: string,
-  claim: Claim,
-  { outcome, value, isOk }: Pick<StoreJobs["ended"]["input"], "outcome" | "value" | "isOk">,
-  querying: Querying,
-): Promise<void> {
-  const isApart = value === undefined || outcome.length + value.length > largeJsonChars;
-  const ended = await querying.run(
-    `UPDATE claudikins.executions SET state = 'ended', owner = NULL, program = NULL, unsaved = NULL, wake_at = NULL, outcome = $outcome,
-       value = $value, is_ok = $isOk, changed_at = $now
-     WHERE ${isClaimed}`,
-    {
-      execution,
-      ...claim,
-      outcome: isApart ? outcome : `${outcome.slice(0, -1)},"value":${value}}`,
-      value: isApart ? value : null,
-      isOk,
-      now: Date.now(),
-    },
-  );
-  if (ended === 0) throw lostClaim(execution);
+  if ((yield* run(statement, { execution, owner })) === 0) throw lostClaim(execution);
 }
 
 /** Without a claim, only what nobody runs is removed. */
-async function remove(execution: string, claims: Claims, querying: Querying): Promise<void> {
+function* remove(execution: string, claims: Claims): Work<void> {
   const claim = claims.of(execution);
   const isOurs = claim ? "owner = $owner AND claims = $number" : `(owner IS NULL OR NOT ${isAliveIn("owner")})`;
-  const removed = `DELETE FROM claudikins.executions WHERE id = $execution AND ${isOurs}`;
-  await querying.run(removed, { execution, ...claim });
+  yield* run(`DELETE FROM claudikins.executions WHERE id = $execution AND ${isOurs}`, { execution, ...claim });
   const left = "SELECT 1 AS one FROM claudikins.executions WHERE id = $execution";
-  if (await querying.get(left, { execution })) {
+  if (yield* first(left, { execution })) {
     if (claim) throw lostClaim(execution);
     return;
   }
-  await querying.run("DELETE FROM claudikins.saving WHERE execution = $execution", { execution });
-  await deletePages(execution, querying);
-  await querying.run("DELETE FROM claudikins.labels WHERE holder = $holder", { holder: executionHolder(execution) });
+  yield* endSaving(execution);
+  yield* deletePages(execution);
+  yield* removeLabels(execution);
 }
 
-/** Returns the number of the claim. A process whose lease was renewed at the last moment keeps its executions. */
-async function claim(
-  execution: string,
-  { owner, from }: StoreJobs["claim"]["input"],
-  querying: Querying,
-): Promise<number | undefined> {
-  const row = await querying.get<{ claims: number }>(
-    `UPDATE claudikins.executions SET owner = $owner, claims = claims + 1, changed_at = $now
-     WHERE id = $execution AND owner IS NOT DISTINCT FROM $from::text AND state = 'open'
-       AND NOT ${isAliveIn("$from::text")}
-     RETURNING claims`,
-    { execution, owner, from, now: Date.now() },
-  );
-  return row?.claims;
+/** The parts of the store. */
+export interface StoreParts {
+  connections: Connections;
+  owners: Owners;
+  changes: Changes;
+  room: Room;
 }
+
+/** The parts of one writer. */
+export interface JobParts extends Omit<StoreParts, "connections"> {
+  connections: Database;
+  claims: Claims;
+}
+
+/** The functions that do some of the jobs. */
+export type Jobs<Name extends JobName> = {
+  [Each in Name]: (execution: string, input: StoreJobs[Each]["input"]) => Promise<StoreJobs[Each]["output"]>;
+};

@@ -3,7 +3,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { dayMs, hourMs, megabyte } from "../../base/units.ts";
 import type { FileChanges, FileRoom, FileRow, FileRows, PartPlace, SharedPlace } from "../files.ts";
 import type { Connections } from "./connections.ts";
-import { jsonOf, type Querying } from "./querying.ts";
+import type { Querying } from "./querying.ts";
 
 /** Time that a removed file is remembered. A replica that was away for longer brings it back. */
 const removedFilesKeptMs = 30 * dayMs;
@@ -40,9 +40,9 @@ export class PostgresFiles implements FileRows {
   parts(wanted: readonly PartPlace[]): Promise<(PartPlace & { bytes: Uint8Array })[]> {
     return this.#connections.each((querying) =>
       querying.all(
-        `SELECT file_parts.content, file_parts.part, bytes FROM json_array_elements($wanted::text::json) AS given (place)
-         JOIN claudikins.file_parts ON file_parts.content = place->>'content' AND file_parts.part = (place->>'part')::int`,
-        { wanted: jsonOf(wanted.map(({ content, part }) => ({ content, part }))) },
+        `SELECT file_parts.content, file_parts.part, bytes FROM each($wanted)
+         JOIN claudikins.file_parts ON file_parts.content = value->>'content' AND file_parts.part = (value->>'part')::int`,
+        { wanted: wanted.map(({ content, part }) => ({ content, part })) },
       ),
     );
   }
@@ -57,10 +57,10 @@ export class PostgresFiles implements FileRows {
     await this.#connections.each((querying) =>
       querying.run(
         `INSERT INTO claudikins.file_parts (content, part, bytes)
-         SELECT place->>0, (place->>1)::int, substring($bytes::bytea FROM (place->>2)::int FOR (place->>3)::int)
-         FROM json_array_elements($places::text::json) AS places (place)
+         SELECT value->>0, (value->>1)::int, substring($bytes::bytea FROM (value->>2)::int FOR (value->>3)::int)
+         FROM each($places)
          ON CONFLICT (content, part) DO UPDATE SET bytes = excluded.bytes`,
-        { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), places: jsonOf(places) },
+        { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), places },
       ),
     );
   }
@@ -80,8 +80,8 @@ export class PostgresFiles implements FileRows {
       const { version } = next!;
       const replaced = await querying.all<{ content: string }>(
         `SELECT content FROM claudikins.files WHERE workspace = $id AND content IS NOT NULL
-         AND path IN (SELECT json_array_elements_text($paths::text::json))`,
-        { id, paths: jsonOf(rows.map(({ path }) => path)) },
+         AND path IN (SELECT value FROM texts($paths))`,
+        { id, paths: rows.map(({ path }) => path) },
       );
       const stored = await upsert(querying, { id, version, rows });
       await requireRoom(querying, id, room);
@@ -101,8 +101,8 @@ export class PostgresFiles implements FileRows {
         { config, person, now },
       );
       const files = await querying.all<{ content: string | null; kind: string }>(
-        "DELETE FROM claudikins.files WHERE workspace IN (SELECT json_array_elements_text($ids::text::json)) RETURNING content, kind",
-        { ids: jsonOf(workspaces.map(({ id }) => id)) },
+        "DELETE FROM claudikins.files WHERE workspace IN (SELECT value FROM texts($ids)) RETURNING content, kind",
+        { ids: workspaces.map(({ id }) => id) },
       );
       await deleteParts(
         querying,
@@ -146,13 +146,13 @@ function upsert(
 ): Promise<Pick<FileRow, "path" | "changedAt">[]> {
   return querying.all(
     `INSERT INTO claudikins.files (workspace, path, version, kind, size, sha256, content, changed_at)
-     SELECT $id, file->>'path', $version, file->>'kind', (file->>'size')::double precision, file->>'sha256', file->>'content',
-       (file->>'changedAt')::double precision
-     FROM json_array_elements($rows::text::json) AS given (file)
+     SELECT $id, value->>'path', $version, value->>'kind', (value->>'size')::double precision, value->>'sha256', value->>'content',
+       (value->>'changedAt')::double precision
+     FROM each($rows)
      ON CONFLICT (workspace, path) DO UPDATE SET version = excluded.version, kind = excluded.kind, size = excluded.size,
        sha256 = excluded.sha256, content = excluded.content, changed_at = greatest(excluded.changed_at, files.changed_at + 10)
      RETURNING path, changed_at`,
-    { id, version, rows: jsonOf(rows) },
+    { id, version, rows },
   );
 }
 
@@ -176,8 +176,7 @@ function workspaceIsFull({ entries, bytes }: FileRoom): ClaudikinsError {
 
 async function deleteParts(querying: Querying, contents: readonly string[]): Promise<void> {
   if (contents.length === 0) return;
-  await querying.run(
-    "DELETE FROM claudikins.file_parts WHERE content IN (SELECT json_array_elements_text($contents::text::json))",
-    { contents: jsonOf(contents) },
-  );
+  await querying.run("DELETE FROM claudikins.file_parts WHERE content IN (SELECT value FROM texts($contents))", {
+    contents,
+  });
 }

@@ -1,6 +1,5 @@
 /** The processes that run executions or wait for approvals. Each is alive for the others as long as it renews its lease. */
-import type { Owner } from "../owner.ts";
-import type { Reached, Replica } from "../replicas.ts";
+import type { Owner, Reached, Replica } from "../replicas.ts";
 import type { Connections } from "./connections.ts";
 
 /** A process that does not renew its lease for this long counts as dead. */

@@ -2,7 +2,7 @@
 
 import { megabyte } from "../../base/units.ts";
 import type { Batch } from "../jobs.ts";
-import { jsonOf, type Querying } from "./querying.ts";
+import { all, run, type Work } from "../work.ts";
 
 /** The numbers of records begin here. Below are the pages of an image. */
 const firstRecord = 2 ** 24;
@@ -13,43 +13,43 @@ const rowBytesReadAtOnce = megabyte;
 export const pageOfRecord = (record: number): number => firstRecord + record;
 
 /** One statement for all pages: their bytes are one after the other. */
-export async function writePages(
+export function writePages(
   execution: string,
   version: number,
   { pages, sizes, bytes }: Omit<Batch, "bytes"> & { bytes: Uint8Array },
-  querying: Querying,
-): Promise<void> {
+): Work<number> {
   let at = 1;
   const places = Array.from(pages, (page, index) => {
     const size = sizes[index]!;
     at += size;
     return [page, at - size, size];
   });
-  await querying.run(
+  return run(
     `INSERT INTO claudikins.pages (execution, page, version, bytes)
-     SELECT $execution, (place->>0)::int, $version::int, substring($bytes::bytea FROM (place->>1)::int FOR (place->>2)::int)
-     FROM json_array_elements($places::text::json) AS places (place)
+     SELECT $execution, (value->>0)::int, $version::int, substring($bytes::bytea FROM (value->>1)::int FOR (value->>2)::int)
+     FROM each($places)
      ON CONFLICT (execution, page, version) DO UPDATE SET bytes = excluded.bytes`,
-    { execution, version, bytes, places: jsonOf(places) },
+    { execution, version, bytes, places },
   );
 }
 
 /** Reads pages into batches, whose buffers are of limited size. Pages of version 0 have no bytes. Throws if one is missing. */
-export async function readPages(
+export function* readPages(
   execution: string,
   { pages, versions }: { pages: Float64Array; versions: Float64Array },
-  querying: Querying,
-): Promise<Batch[]> {
+): Work<Batch[]> {
   const wanted = Array.from(pages, (page, index) => [page, versions[index]!]).filter(([, version]) => version !== 0);
   const batches: Batch[] = [];
-  for (const part of partsOf(wanted, await sizesOf(execution, wanted, querying))) {
-    const rows = await querying.all<{ page: number; bytes: Uint8Array }>(
-      `SELECT page, bytes FROM ${theseOf} ORDER BY number`,
-      { execution, wanted: jsonOf(part) },
-    );
-    batches.push(batchOf(rows));
+  for (const part of partsOf(wanted, yield* sizesOf(execution, wanted))) {
+    const these = `SELECT page, bytes FROM ${theseOf} ORDER BY number`;
+    batches.push(batchOf(yield* all<PageRow>(these, { execution, wanted: part })));
   }
   return batches;
+}
+
+interface PageRow {
+  page: number;
+  bytes: Uint8Array;
 }
 
 /** The wanted pages, in their order. */
@@ -57,11 +57,9 @@ const theseOf = `json_array_elements($wanted::text::json) WITH ORDINALITY AS giv
   JOIN claudikins.pages ON execution = $execution AND page = (pair->>0)::int AND version = (pair->>1)::int`;
 
 /** Throws if a page is missing. The size of a value is known without reading it. */
-async function sizesOf(execution: string, wanted: readonly number[][], querying: Querying): Promise<number[]> {
-  const rows = await querying.all<{ size: number }>(`SELECT length(bytes) AS size FROM ${theseOf} ORDER BY number`, {
-    execution,
-    wanted: jsonOf(wanted),
-  });
+function* sizesOf(execution: string, wanted: readonly number[][]): Work<number[]> {
+  const sizes = `SELECT length(bytes) AS size FROM ${theseOf} ORDER BY number`;
+  const rows = yield* all<{ size: number }>(sizes, { execution, wanted });
   if (rows.length < wanted.length) throw new Error("a page of the program is missing");
   return rows.map(({ size }) => size);
 }
@@ -81,7 +79,7 @@ function partsOf(wanted: readonly number[][], sizes: readonly number[]): number[
   return parts;
 }
 
-function batchOf(rows: readonly { page: number; bytes: Uint8Array }[]): Batch {
+function batchOf(rows: readonly PageRow[]): Batch {
   const bytes = Buffer.concat(rows.map((row) => row.bytes));
   return {
     pages: Float64Array.from(rows, ({ page }) => page),
@@ -91,39 +89,34 @@ function batchOf(rows: readonly { page: number; bytes: Uint8Array }[]): Batch {
 }
 
 /** The records of an execution, in order. */
-export function readRecords(execution: string, count: number, querying: Querying): Promise<Batch[]> {
+export function readRecords(execution: string, count: number): Work<Batch[]> {
   const pages = Float64Array.from({ length: count }, (_, record) => pageOfRecord(record));
-  return readPages(execution, { pages, versions: new Float64Array(count).fill(1) }, querying);
+  return readPages(execution, { pages, versions: new Float64Array(count).fill(1) });
 }
 
 /** Deletes earlier versions of pages of an image: of these, or of all. */
-export async function deleteOlder(
-  execution: string,
-  version: number,
-  pages: Float64Array | undefined,
-  querying: Querying,
-): Promise<void> {
-  const which = pages ? "page IN (SELECT json_array_elements_text($pages::text::json)::int)" : `page < ${firstRecord}`;
-  await querying.run(
-    `DELETE FROM claudikins.pages WHERE execution = $execution AND version < $version::int AND ${which}`,
-    { execution, version, pages: pages && jsonOf([...pages]) },
-  );
+export function deleteOlder(execution: string, version: number, pages: Float64Array | undefined): Work<number> {
+  const which = pages ? "page IN (SELECT value::int FROM texts($pages))" : `page < ${firstRecord}`;
+  return run(`DELETE FROM claudikins.pages WHERE execution = $execution AND version < $version::int AND ${which}`, {
+    execution,
+    version,
+    pages: pages && [...pages],
+  });
 }
 
 /** Deletes pages that a program does not need: pages of its image with another version, and further records. */
-export async function deleteUnneeded(
+export function deleteUnneeded(
   execution: string,
   { pages, versions, records }: { pages: Float64Array; versions: Float64Array; records: number },
-  querying: Querying,
-): Promise<void> {
+): Work<number> {
   const needed = Array.from(pages, (page, index) => [page, versions[index]!]);
-  await querying.run(
+  return run(
     `DELETE FROM claudikins.pages WHERE execution = $execution AND (page >= $end OR page < ${firstRecord} AND (page, version) NOT IN
-       (SELECT (pair->>0)::int, (pair->>1)::int FROM json_array_elements($needed::text::json) AS given (pair)))`,
-    { execution, end: pageOfRecord(records), needed: jsonOf(needed) },
+       (SELECT (value->>0)::int, (value->>1)::int FROM each($needed)))`,
+    { execution, end: pageOfRecord(records), needed },
   );
 }
 
-export async function deletePages(execution: string, querying: Querying): Promise<void> {
-  await querying.run("DELETE FROM claudikins.pages WHERE execution = $execution", { execution });
+export function deletePages(execution: string): Work<number> {
+  return run("DELETE FROM claudikins.pages WHERE execution = $execution", { execution });
 }

@@ -1,7 +1,5 @@
 /** Statements with named values. Rows have names as our types do: the column `started_at` is `startedAt`. */
-
-type Value = string | number | boolean | null | undefined | Uint8Array;
-export type Values = Readonly<Record<string, Value>>;
+import type { Statement, Values, Work } from "../work.ts";
 
 /** Runs statements, on a connection or in a transaction. Values are named as in `WHERE id = $id`. */
 export interface Querying {
@@ -13,6 +11,19 @@ export interface Querying {
   foreign(statement: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }>;
   /** Runs several statements without values. */
   script(statements: string): Promise<void>;
+  do<T>(work: Work<T>): Promise<T>;
+}
+
+/** `claudikins`: something for which others wait. `claudikins_documents`: the documents of the folder that the message names. */
+export type Channel = "claudikins" | "claudikins_documents";
+
+/** Tells of a change when the transaction is committed. For changes that people make: Postgres commits such transactions one by one. */
+export async function tellOnCommit(
+  querying: Querying,
+  channel: Channel = "claudikins",
+  message: string = "",
+): Promise<void> {
+  await querying.run("SELECT pg_notify($channel, $message)", { channel, message });
 }
 
 export function queryingOf(sql: Pick<Bun.SQL, "unsafe">): Querying {
@@ -21,18 +32,42 @@ export function queryingOf(sql: Pick<Bun.SQL, "unsafe">): Querying {
     const given = names.map((name) => sentValue(values[name]));
     return sql.unsafe(text, given);
   };
-  return {
+  const answerOf = async ({ text, values, wants }: Statement): Promise<unknown> => {
+    if (wants === "tell") return tellOnCommit(querying);
+    if (wants === "lock") return querying.run(`LOCK TABLE claudikins.${text} IN SHARE ROW EXCLUSIVE MODE`);
+    return wants === "rows" ? querying.all(text, values) : querying.run(text, values);
+  };
+  const querying: Querying = {
     all: async (statement, values) => [...(await run(statement, values))],
     get: async (statement, values) => (await run(statement, values))[0],
     run: async (statement, values) => (await run(statement, values)).count,
     foreign: async (statement, values = []) => ({ rows: [...(await sql.unsafe(statement, [...values]))] }),
     script: async (statements) => void (await sql.unsafe(statements).simple()),
+    async do(work) {
+      let step = work.next();
+      while (!step.done) {
+        try {
+          step = work.next(await answerOf(step.value));
+        } catch (error) {
+          step = work.throw(error);
+        }
+      }
+      return step.value;
+    },
   };
+  return querying;
 }
 
-/** Many values as JSON, for a statement that takes them with `json_array_elements($rows::text::json)`. */
-export function jsonOf(values: readonly unknown[]): string {
+function jsonOf(values: readonly unknown[]): string {
   return JSON.stringify(values, (_, value: unknown) => (typeof value === "string" ? withoutNul(value) : value));
+}
+
+/** `each($rows)` and `texts($ids)`, perhaps with another name. */
+const listed = /\b(each|texts)\((\$\w+)\)(?: AS (\w+))?/g;
+
+function listOf(_: string, kind: string, list: string, name: string = "given"): string {
+  const elements = kind === "each" ? "json_array_elements" : "json_array_elements_text";
+  return `${elements}(${list}::text::json) AS ${name} (value)`;
 }
 
 const known = new Map<string, { text: string; names: string[] }>();
@@ -41,7 +76,7 @@ const known = new Map<string, { text: string; names: string[] }>();
 function numbered(statement: string): { text: string; names: string[] } {
   return known.getOrInsertComputed(statement, () => {
     const names: string[] = [];
-    const text = statement.replace(/\$([a-z]\w*)/gi, (_, name: string) => {
+    const text = statement.replace(listed, listOf).replace(/\$([a-z]\w*)/gi, (_, name: string) => {
       if (!names.includes(name)) names.push(name);
       return `$${names.indexOf(name) + 1}`;
     });
@@ -49,7 +84,8 @@ function numbered(statement: string): { text: string; names: string[] } {
   });
 }
 
-function sentValue(value: Value): Exclude<Value, undefined> {
+function sentValue(value: Values[string]): unknown {
+  if (Array.isArray(value)) return jsonOf(value);
   return typeof value === "string" ? withoutNul(value) : (value ?? null);
 }
 

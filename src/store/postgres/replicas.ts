@@ -13,7 +13,6 @@ import type {
 } from "../replicas.ts";
 import type { Connections } from "./connections.ts";
 import { isAliveIn, type Owners } from "./owners.ts";
-import { jsonOf } from "./querying.ts";
 
 export class PostgresReplicas implements ReplicaRows {
   readonly sessions: PostgresSessions;
@@ -84,9 +83,8 @@ class PostgresValues implements ValueRows {
   }
 
   async missing(ids: readonly string[]): Promise<string[]> {
-    const statement =
-      "SELECT id FROM claudikins.kept_values WHERE id IN (SELECT json_array_elements_text($ids::text::json))";
-    const values = { ids: jsonOf(ids) };
+    const statement = "SELECT id FROM claudikins.kept_values WHERE id IN (SELECT value FROM texts($ids))";
+    const values = { ids };
     const rows = await this.#connections.each((querying) => querying.all<{ id: string }>(statement, values));
     const kept = new Set(rows.map(({ id }) => id));
     return ids.filter((id) => !kept.has(id));
@@ -168,10 +166,10 @@ class PostgresSessions implements SessionRows {
     const rows = await this.#connections.each(async (querying) => {
       await querying.run("DELETE FROM claudikins.sessions WHERE expires_at < clock_timestamp() - interval '1 minute'");
       return querying.all<{ id: string }>(
-        `UPDATE claudikins.sessions SET expires_at = ${after("(given.time->>'ms')")}
-         FROM json_array_elements($times::text::json) AS given (time)
-         WHERE id = given.time->>'id' AND replica = $replica RETURNING id`,
-        { replica, times: jsonOf(times.map(({ id, ms }) => ({ id, ms }))) },
+        `UPDATE claudikins.sessions SET expires_at = ${after("(given.value->>'ms')")}
+         FROM each($times)
+         WHERE id = given.value->>'id' AND replica = $replica RETURNING id`,
+        { replica, times: times.map(({ id, ms }) => ({ id, ms })) },
       );
     });
     return new Set(rows.map(({ id }) => id));

@@ -1,5 +1,5 @@
 /** The room that stored programs may take together. */
-import { storeIsFull } from "../full-error.ts";
+import { storeIsFull } from "../execution-table.ts";
 import type { Connections } from "./connections.ts";
 
 /** Time for which the size of the stored pages is remembered. */

@@ -1,39 +1,48 @@
 /** The store in a Postgres, which the replicas of a team share. */
 import { hourMs } from "../../base/units.ts";
-import type { Owner } from "../owner.ts";
+import { approvalRows, changeApprovals, eventsIn } from "../approval-table.ts";
+import type { ApprovalRows } from "../approvals.ts";
+import { audited } from "../audit/heard.ts";
+import type { AuditLog } from "../audit/log.ts";
+import { auditLog } from "../audit/table.ts";
+import type { Continuations } from "../continuations.ts";
+import { type CountRows, countRows } from "../counts.ts";
+import { executionRows } from "../execution-table.ts";
+import type { ExecutionRows } from "../executions.ts";
+import { type LabelRows, labelRows } from "../labels.ts";
+import { type PeopleRows, peopleRows } from "../people.ts";
+import { type QuotaRows, quotaRows } from "../quotas.ts";
+import { type RecordRows, recordRows } from "../records.ts";
+import type { Owner } from "../replicas.ts";
 import type { Store } from "../store.ts";
-import { PostgresApprovals } from "./approvals.ts";
-import { PostgresAudit } from "./audit.ts";
 import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
-import { PostgresContinuations } from "./continuations.ts";
-import { PostgresCounts } from "./counts.ts";
-import { PostgresExecutions } from "./executions.ts";
 import { PostgresFiles } from "./files.ts";
-import { PostgresLabels } from "./labels.ts";
-import { isTooNew, migrate } from "./migrations.ts";
 import { Owners } from "./owners.ts";
-import { PostgresPeople } from "./people.ts";
-import { PostgresQuotas } from "./quotas.ts";
-import { PostgresRecords } from "./records.ts";
 import { PostgresReplicas } from "./replicas.ts";
 import { Room } from "./room.ts";
+import { isTooNew, migrate } from "./schema.ts";
 import { PostgresWriter } from "./writer.ts";
+
+const auditProtection = {
+  off: "ALTER TABLE claudikins.audit DISABLE TRIGGER audit_is_not_changed",
+  on: "ALTER TABLE claudikins.audit ENABLE TRIGGER audit_is_not_changed",
+};
 
 /** How often one of the processes removes what is no longer kept. */
 const tidyTurnMs = hourMs;
 
 export class PostgresStore implements Store {
   readonly exists = true;
-  readonly records: PostgresRecords;
-  readonly counts: PostgresCounts;
-  readonly people: PostgresPeople;
-  readonly labels: PostgresLabels;
-  readonly quotas: PostgresQuotas;
-  readonly approvals: PostgresApprovals;
-  readonly audit: PostgresAudit;
-  readonly executions: PostgresExecutions;
-  readonly continuations: PostgresContinuations;
+  readonly records: RecordRows;
+  readonly counts: CountRows;
+  readonly people: PeopleRows;
+  readonly labels: LabelRows;
+  readonly quotas: QuotaRows;
+  readonly approvals: ApprovalRows;
+  readonly audit: AuditLog;
+  readonly executions: ExecutionRows;
+  readonly continuations: Continuations;
   readonly replicas: PostgresReplicas;
   readonly files: PostgresFiles;
   readonly #connections: Connections;
@@ -49,15 +58,25 @@ export class PostgresStore implements Store {
     this.#connections = connections;
     this.#owners = owners;
     this.#changes = changes;
-    this.records = new PostgresRecords(connections);
-    this.counts = new PostgresCounts(connections);
-    this.people = new PostgresPeople(connections);
-    this.labels = new PostgresLabels(connections);
-    this.quotas = new PostgresQuotas(connections);
-    this.approvals = new PostgresApprovals(connections);
-    this.audit = new PostgresAudit(connections);
-    this.executions = new PostgresExecutions(connections, () => new PostgresWriter(parts));
-    this.continuations = new PostgresContinuations(connections, changes);
+    this.records = recordRows(connections);
+    this.counts = countRows(connections);
+    this.people = peopleRows(connections);
+    this.labels = labelRows(connections);
+    this.quotas = quotaRows(connections);
+    this.approvals = approvalRows(connections, async (change, by, now) => {
+      const rows = await connections.write(() => changeApprovals(change, by, now));
+      audited(eventsIn(change, rows), by, now);
+      return rows;
+    });
+    this.audit = auditLog(connections, auditProtection);
+    this.executions = executionRows(connections, () => new PostgresWriter(parts));
+    this.continuations = {
+      async take(handlers) {
+        // Only a server of a team loads it.
+        const { ContinuationJobs } = await import("./continuation-jobs.ts");
+        return ContinuationJobs.start(handlers, connections, changes);
+      },
+    };
     this.replicas = new PostgresReplicas(connections, owners);
     this.files = new PostgresFiles(connections);
   }

@@ -1,13 +1,12 @@
 /** Does the jobs of one process for stored executions. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { beginSaving } from "../execution-table.ts";
 import type { Batch, ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
 import { databaseRetryMs } from "../limits.ts";
-import { callJobs, type NewCalls } from "./call-jobs.ts";
+import { all, first, run, type Work } from "../work.ts";
 import { Claims, keepClaim, lostClaim } from "./claims.ts";
-import { executionJobs } from "./execution-jobs.ts";
-import type { JobParts, Jobs, StoreParts } from "./job-parts.ts";
+import { executionJobs, type JobParts, type Jobs, type StoreParts } from "./execution-jobs.ts";
 import { deletePages, deleteUnneeded, pageOfRecord, readPages, readRecords, writePages } from "./pages.ts";
-import type { Querying } from "./querying.ts";
 
 /** Nothing refers to what they write until they are done, so that they wait for no other job and none waits for them. */
 const unordered: ReadonlySet<JobName> = new Set<JobName>(["pages", "record"]);
@@ -27,9 +26,8 @@ export class PostgresWriter implements ExecutionWriter {
 
   constructor(parts: StoreParts) {
     const jobParts = { ...parts, connections: parts.connections.patient, claims: new Claims() };
-    const calls: NewCalls = new Map();
     this.#parts = parts;
-    this.#jobs = { ...callJobs(jobParts, calls), ...pageJobs(jobParts), ...executionJobs(jobParts, calls) };
+    this.#jobs = { ...pageJobs(jobParts), ...executionJobs(jobParts) };
   }
 
   do<Name extends JobName>(
@@ -61,8 +59,8 @@ export class PostgresWriter implements ExecutionWriter {
 
   async deleteOrphans(isAlive: (owner: string) => Promise<boolean>): Promise<void> {
     const { connections } = this.#parts;
-    const orphans = await connections.each((querying) =>
-      querying.all<Orphan>(
+    const orphans = await connections.read(() =>
+      all<Orphan>(
         `SELECT execution, owner FROM claudikins.saving
          UNION SELECT execution, NULL FROM claudikins.pages
            WHERE NOT EXISTS (SELECT FROM claudikins.executions WHERE id = pages.execution AND state = 'open')
@@ -76,13 +74,13 @@ export class PostgresWriter implements ExecutionWriter {
 
   /** The row of `saving` goes first: the process that has made it, if it is alive after all, cannot use the pages any more. */
   async #deleteOrphan(execution: string, owner: string | null): Promise<void> {
-    await this.#parts.connections.transaction(async (querying) => {
+    await this.#parts.connections.write(function* () {
       if (owner !== null) {
         const saving = "DELETE FROM claudikins.saving WHERE execution = $execution AND owner = $owner";
-        if ((await querying.run(saving, { execution, owner })) === 0) return;
+        if ((yield* run(saving, { execution, owner })) === 0) return;
       }
       const open = "SELECT 1 AS one FROM claudikins.executions WHERE id = $execution AND state = 'open'";
-      if (!(await querying.get(open, { execution }))) await deletePages(execution, querying);
+      if (!(yield* first(open, { execution }))) yield* deletePages(execution);
     });
   }
 
@@ -96,15 +94,15 @@ export class PostgresWriter implements ExecutionWriter {
 /** The jobs for the pages of a program. Nothing refers to what they write until the program is saved. */
 function pageJobs({ connections, claims, room }: JobParts): Jobs<"begin" | "pages" | "record" | "image" | "records"> {
   /** Nobody else takes the execution, or counts its first save as given up, before the end of the transaction. */
-  const keep = async (execution: string, querying: Querying): Promise<void> => {
+  function* keep(execution: string): Work<void> {
     const claim = claims.of(execution);
-    if (claim) return keepClaim(execution, claim, querying);
+    if (claim) return yield* keepClaim(execution, claim);
     const owner = claims.savingOwner(execution);
     // It has ended meanwhile.
     if (owner === undefined) throw lostClaim(execution);
     const saving = "SELECT 1 AS one FROM claudikins.saving WHERE execution = $execution AND owner = $owner FOR SHARE";
-    if (!(await querying.get(saving, { execution, owner }))) throw lostClaim(execution);
-  };
+    if (!(yield* first(saving, { execution, owner }))) throw lostClaim(execution);
+  }
 
   const write = async (
     execution: string,
@@ -113,22 +111,16 @@ function pageJobs({ connections, claims, room }: JobParts): Jobs<"begin" | "page
     roomBytes: number,
   ): Promise<undefined> => {
     await room.require(roomBytes, batch.bytes.length);
-    await connections.transaction(async (querying) => {
-      await keep(execution, querying);
-      await writePages(execution, version, batch, querying);
+    await connections.write(function* () {
+      yield* keep(execution);
+      yield* writePages(execution, version, batch);
     });
     return undefined;
   };
 
   return {
     begin: async (execution, { owner }) => {
-      await connections.each((querying) =>
-        querying.run(
-          `INSERT INTO claudikins.saving (execution, owner) VALUES ($execution, $owner)
-           ON CONFLICT (execution) DO UPDATE SET owner = excluded.owner`,
-          { execution, owner },
-        ),
-      );
+      await connections.read(() => beginSaving(execution, owner));
       claims.saving(execution, owner);
       return undefined;
     },
@@ -141,17 +133,17 @@ function pageJobs({ connections, claims, room }: JobParts): Jobs<"begin" | "page
       return write(execution, 1, { pages, sizes: Float64Array.of(bytes.length), bytes }, roomBytes);
     },
 
-    image: (execution, wanted) => connections.each((querying) => readPages(execution, wanted, querying)),
+    image: (execution, wanted) => connections.read(() => readPages(execution, wanted)),
 
     records: async (execution, wanted) => {
       const claim = claims.of(execution);
       if (claim) {
-        await connections.transaction(async (querying) => {
-          await keepClaim(execution, claim, querying);
-          await deleteUnneeded(execution, wanted, querying);
+        await connections.write(function* () {
+          yield* keepClaim(execution, claim);
+          yield* deleteUnneeded(execution, wanted);
         });
       }
-      return connections.each((querying) => readRecords(execution, wanted.records, querying));
+      return connections.read(() => readRecords(execution, wanted.records));
     },
   };
 }

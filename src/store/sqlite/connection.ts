@@ -6,20 +6,19 @@ import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { systemCodeOf } from "../../base/errors.ts";
 import { databaseBusyMs } from "../limits.ts";
-import type { Access } from "./access.ts";
-import { openDatabase } from "./database.ts";
-import { hasEarlierFiles, takeOverEarlierFiles } from "./earlier-files.ts";
+import { ofNothing, type Database as Shared, type Work } from "../work.ts";
+import { openDatabase, workIn } from "./database.ts";
 
 /** How often the database is looked at for changes of others, while a listener waits for them. */
 export const storeLookMs = 250;
 
-/** Runs `work` as one transaction, once no other process writes. Other work of the thread goes on meanwhile. */
-export async function writeTo<T>(database: Database, work: (database: Database) => T): Promise<T> {
-  const transaction = database.transaction(work);
+/** Does work as one transaction, once no other process writes. Other work of the thread goes on meanwhile. */
+export async function writeTo<T>(database: Database, work: () => Work<T>): Promise<T> {
+  const transaction = database.transaction(() => workIn(database, work()));
   for (const deadline = performance.now() + databaseBusyMs; ; await Bun.sleep(5 + Math.random() * 20)) {
     database.run("PRAGMA busy_timeout = 0");
     try {
-      return transaction.immediate(database);
+      return transaction.immediate();
     } catch (error) {
       if (!systemCodeOf(error)?.startsWith("SQLITE_BUSY") || performance.now() > deadline) throw error;
     } finally {
@@ -28,7 +27,7 @@ export async function writeTo<T>(database: Database, work: (database: Database) 
   }
 }
 
-export class Connection implements Access, AsyncDisposable {
+export class Connection implements Shared, AsyncDisposable {
   readonly file: string;
   readonly #listeners = new Set<() => void>();
   #opening: Promise<Database> | undefined;
@@ -42,11 +41,11 @@ export class Connection implements Access, AsyncDisposable {
 
   /** Whether anything was ever stored. */
   get exists(): boolean {
-    return this.#opening !== undefined || existsSync(this.file) || hasEarlierFiles(this.file);
+    return this.#opening !== undefined || existsSync(this.file);
   }
 
   #opened(): Promise<Database> {
-    this.#opening ??= this.#open().catch((error: unknown) => {
+    this.#opening ??= openDatabase(this.file, { isDurable: false }).catch((error: unknown) => {
       // The next caller tries again.
       this.#opening = undefined;
       throw error;
@@ -54,12 +53,24 @@ export class Connection implements Access, AsyncDisposable {
     return this.#opening;
   }
 
-  async read<T>(empty: T, work: (database: Database) => T): Promise<T> {
-    return this.exists ? work(await this.#opened()) : empty;
+  async read<T>(work: () => Work<T>): Promise<T> {
+    return this.exists ? workIn(await this.#opened(), work()) : ofNothing(work());
   }
 
-  async write<T>(work: (database: Database) => T): Promise<T> {
+  /** After a loss of power, the last writes may be missing. */
+  async write<T>(work: () => Work<T>): Promise<T> {
     return writeTo(await this.#opened(), work);
+  }
+
+  /** The same, with writes that survive a loss of power: they have a connection of their own. */
+  get durable(): Shared {
+    return {
+      read: (work) => this.read(work),
+      write: async (work) => {
+        using database = await openDatabase(this.file, { isWriter: true });
+        return await writeTo(database, work);
+      },
+    };
   }
 
   /**
@@ -99,11 +110,5 @@ export class Connection implements Access, AsyncDisposable {
     } catch {
       // The file may be locked for long. The next look tries again.
     }
-  }
-
-  async #open(): Promise<Database> {
-    const database = await openDatabase(this.file, { isDurable: false });
-    await takeOverEarlierFiles(database, this.file);
-    return database;
   }
 }

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { systemCodeOf } from "../../base/errors.ts";
 import { isHeld, type Lock, takeLock } from "../../base/lock.ts";
-import type { Owner } from "../owner.ts";
+import type { Owner } from "../replicas.ts";
 
 const guarded = "the executions of this process";
 

@@ -159,14 +159,6 @@ export class PageStore {
       )
       .all();
   }
-
-  beginSaving(execution: string, owner: string): void {
-    this.#database.query("INSERT OR REPLACE INTO saving (execution, owner) VALUES (?, ?)").run(execution, owner);
-  }
-
-  endSaving(execution: string): void {
-    this.#database.query("DELETE FROM saving WHERE execution = ?").run(execution);
-  }
 }
 
 function batchOf(rows: readonly [page: number, bytes: Uint8Array][], length: number): Batch {

@@ -1,20 +1,32 @@
 /** The store in one SQLite file of the user, which several processes use at once. */
 import { dirname, join } from "node:path";
 import { stampOf } from "../../base/files.ts";
-import type { ApprovalRows } from "../approvals.ts";
+import { OffThread } from "../../base/off-thread.ts";
+import type { Approval } from "../approval.ts";
+import { approvalRows, eventsIn } from "../approval-table.ts";
 import { audited } from "../audit/heard.ts";
-import type { AuditLog } from "../audit/log.ts";
-import type { Owner } from "../owner.ts";
+import { auditLog } from "../audit/table.ts";
+import { countRows } from "../counts.ts";
+import { executionRows } from "../execution-table.ts";
+import { labelRows } from "../labels.ts";
+import { peopleRows } from "../people.ts";
+import { quotaRows } from "../quotas.ts";
+import { recordRows } from "../records.ts";
+import type { Owner } from "../replicas.ts";
 import type { Store } from "../store.ts";
-import { type Access, readerOf } from "./access.ts";
+import type { Changed, ChangeJob } from "./approvals-worker.ts";
 import { Connection } from "./connection.ts";
-import { countRows } from "./counts.ts";
-import { isNewerDatabase } from "./database.ts";
-import { executionRows } from "./execution-rows.ts";
-import { labelRows } from "./labels.ts";
-import { peopleRows } from "./people.ts";
-import { quotaRows } from "./quota-uses.ts";
-import { recordRows } from "./records.ts";
+import { auditProtection, isNewerDatabase } from "./database.ts";
+import { StoreWriter } from "./writer.ts";
+
+/**
+ * Time for a worker to change approvals: longer than all waits for locks together. A worker that is ended within a transaction would keep
+ * its lock.
+ */
+const approvalChangeMs = 120_000;
+
+/** One, so that the calls of a program are asked about in their order. The database has one writer at a time anyway. */
+const approvalChanges = new OffThread<ChangeJob, Changed>("./store/sqlite/approvals-worker.ts", { maxWorkers: 1 });
 
 export class SqliteStore implements Store {
   readonly file: string;
@@ -40,9 +52,14 @@ export class SqliteStore implements Store {
     this.people = peopleRows(connection);
     this.labels = labelRows(connection);
     this.quotas = quotaRows(connection);
-    this.approvals = approvalRows(connection);
-    this.audit = auditLog(connection);
-    this.executions = executionRows(connection);
+    this.audit = auditLog(connection.durable, auditProtection);
+    this.executions = executionRows(connection, () => new StoreWriter(file));
+    this.approvals = approvalRows(connection, async (change, by, now) => {
+      const { rows } = await approvalChanges.run({ change, file, by, now }, { limitMs: approvalChangeMs });
+      const changed = JSON.parse(rows) as Approval[];
+      audited(eventsIn(change, changed), by, now);
+      return changed;
+    });
   }
 
   get exists(): boolean {
@@ -50,7 +67,7 @@ export class SqliteStore implements Store {
   }
 
   checkWritable(): Promise<void> {
-    return this.#connection.write(() => {});
+    return this.#connection.write(function* () {});
   }
 
   isTooNew(): Promise<boolean> {
@@ -87,56 +104,4 @@ export class SqliteStore implements Store {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#connection[Symbol.asyncDispose]();
   }
-}
-
-/** The approvals of the store: the main thread reads, and a worker changes. The SQL is loaded with the first use. */
-function approvalRows(access: Access): ApprovalRows {
-  const read = readerOf(access, async () => (await import("./approvals.ts")).ApprovalStore);
-  return {
-    get: (id) => read(undefined, (table) => table.get(id)),
-    argumentsOf: (id) => read(undefined, (table) => table.argumentsOf(id)),
-    list: (filter) => read([], (table) => table.list(filter)),
-    decided: (after, count) => read([], (table) => table.decided(after, count)),
-    isWaiting: (execution) => read(false, (table) => table.isWaiting(execution)),
-    openAmong: (ids) => read(new Set(), (table) => table.openAmong(ids)),
-    ofCall: (execution, call) => read(undefined, (table) => table.ofCall(execution, call)),
-    sessionApproval: (execution, server, tool) =>
-      read(undefined, (table) => table.sessionApproval(execution, server, tool)),
-    unsaved: (filter) => read([], (table) => table.unsaved(filter)),
-    isDue: (now) => read(false, (table) => table.isDue(now)),
-    hasOld: (now) => read(false, (table) => table.hasOld(now)),
-    async change(change, by, now) {
-      const { changed } = await import("./approval-changes.ts");
-      return changed({ change, file: access.file, by, now });
-    },
-  };
-}
-
-/** The audit log of the store. What writes and reads it is loaded with the first use. */
-export function auditLog({ file }: Pick<Access, "file">): AuditLog {
-  return {
-    async add(events, by, at = Date.now()) {
-      const { record } = await import("./audit.ts");
-      await record(file, events, by, at);
-      audited(events, by, at);
-    },
-    async requireWritable() {
-      const { requireLog } = await import("./audit.ts");
-      await requireLog(file);
-    },
-    async cut(before, by, why) {
-      const { cut } = await import("./audit.ts");
-      const end = await cut(file, before, by, why);
-      if (end) audited([end.event], by, Date.now());
-      return end;
-    },
-    async *lines(order) {
-      const { linesOf } = await import("./audit.ts");
-      yield* linesOf(file, order);
-    },
-    async lastPlace() {
-      const { lastPlaceOf } = await import("./audit.ts");
-      return lastPlaceOf(file);
-    },
-  };
 }

@@ -182,5 +182,5 @@ const command = [
 
 export const programLines = `#!/bin/sh\n":" //; ${command}\n`;
 
-/** Matches the program lines of this and earlier versions of claudikins. */
+/** Matches the program lines of any version of claudikins. */
 const anyProgramLines = /^(?:#!.*\n(?:":" \/\/;.*\n)?)?/;

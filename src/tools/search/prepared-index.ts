@@ -64,7 +64,7 @@ export function listedTools(servers: readonly RegistryServer[]): NumberedTool[] 
 }
 
 /** The version of the file. Increase it with every change of tokenizing, weights or tables. */
-const format = 5;
+const format = 1;
 
 /** Reads the file in the folder if it is of the same tools; else prepares them and writes the file. */
 export function preparedIn(folder: string, tools: readonly NumberedTool[]): Prepared {

@@ -66,7 +66,7 @@ export class Site implements Disposable {
     if (!existsSync(this.storeFile)) return;
     using database = new Database(this.storeFile);
     database.run("PRAGMA busy_timeout = 10000");
-    database.run("UPDATE approvals SET expiresAt = ? WHERE state = 'open'", [Date.now()]);
+    database.run("UPDATE approvals SET expires_at = ? WHERE state = 'open'", [Date.now()]);
   }
 
   openApprovals(): number {

@@ -6,8 +6,8 @@ import type { MadeCall } from "../../../src/policy/approval-queue.ts";
 import { Approvals } from "../../../src/policy/approvals/approvals.ts";
 import type { Approval, Asking, Decision } from "../../../src/store/approval.ts";
 import type { AuditLine } from "../../../src/store/audit/event.ts";
-import { ApprovalStore } from "../../../src/store/sqlite/approvals.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
+import { ApprovalRows } from "../../store/sqlite/rows.ts";
 import { auditLines } from "../../support/audit.ts";
 import { storeExecution } from "../../support/stored.ts";
 import { Recorded } from "../recorded.ts";
@@ -49,7 +49,7 @@ export class Waiting extends Recorded {
 
   /** Rows that wait, of other executions. */
   async fill(...rows: Asking[]): Promise<void> {
-    const store = new ApprovalStore(await openDatabase(storeFile(this.env)));
+    const store = new ApprovalRows(await openDatabase(storeFile(this.env)));
     store.atomically(() => rows.map((row) => store.add(row)));
     store.close();
   }

@@ -9,21 +9,21 @@ import type { OpenCall, SavedRun } from "../../../src/sandbox/checkpoint-contrac
 import type { Outcome } from "../../../src/sandbox/contract.ts";
 import { Pages } from "../../../src/sandbox/program-image.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { StoreWriter } from "../../../src/store/sqlite/execution-rows.ts";
-import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
+import { StoreWriter } from "../../../src/store/sqlite/writer.ts";
+import { ExecutionRows } from "../../store/sqlite/rows.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
 
 let folder: TemporaryFolder;
 let database: Database;
-let store: ExecutionStore;
+let store: ExecutionRows;
 let writer: StoreWriter;
 let opened: PromiseWithResolvers<StoreAccess>;
 beforeEach(async () => {
   folder = temporaryFolder();
   const file = join(folder.path, "store.sqlite");
   database = await openDatabase(file);
-  store = new ExecutionStore(database);
+  store = new ExecutionRows(database);
   writer = new StoreWriter(file);
   opened = Promise.withResolvers();
 });
@@ -107,7 +107,7 @@ test("an answered call whose answer nobody has any more counts as sent", async (
   await checkpointer.answered(answer);
   opened.resolve(access());
   await checkpointer.save(saved(), [callOf(1)]);
-  expect(store.calls("one")).toMatchObject([{ call: 1, state: "sent", repeatable: false }]);
+  expect(store.calls("one")).toMatchObject([{ call: 1, state: "sent", isRepeatable: false }]);
 });
 
 test("an execution that has begun is stored with its program, or not at all", async () => {
@@ -230,7 +230,7 @@ test("a program that is too large is not saved, and after it became smaller, all
 test("a program for which the store has no room is not saved, and says so; what others have stored stays", async () => {
   const checkpointer = checkpointerOf({ roomBytes: 1_000 });
   opened.resolve(access());
-  store.add({ id: "other", config: null, startedAt: 1, request: "{}", owner: "other" });
+  store.add("other", "other", { config: null, startedAt: 1, request: "{}" });
   expect(await checkpointer.save(saved(), [callOf(1)])).toBe(false);
   expect(store.get("one")?.unsaved).toContain("executions.totalMb");
   expect(store.get("other")).toBeDefined();

@@ -6,7 +6,7 @@ import type { App } from "../../../src/app/app.ts";
 import { storeFile } from "../../../src/config/locations.ts";
 import type { Outcome } from "../../../src/sandbox/contract.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
+import { ExecutionRows } from "../../store/sqlite/rows.ts";
 import { eventually } from "../../support/eventually.ts";
 import { fixture } from "../../support/servers.ts";
 import { inStore } from "../../support/stored.ts";
@@ -37,7 +37,7 @@ async function untilCalled(count: number): Promise<void> {
 async function stored(id: string) {
   const database = await openDatabase(storeFile(env()));
   try {
-    const store = new ExecutionStore(database);
+    const store = new ExecutionRows(database);
     return { row: store.get(id), calls: store.calls(id) };
   } finally {
     database.close();
@@ -83,7 +83,7 @@ describe("in the same process", () => {
     const execution = executions.start({ source }, app);
     await untilCalled(1);
     await execution.handOut();
-    expect((await stored(execution.id)).calls).toMatchObject([{ call: 1, state: "sent", repeatable: false }]);
+    expect((await stored(execution.id)).calls).toMatchObject([{ call: 1, state: "sent", isRepeatable: false }]);
     await Bun.write(until, "");
     expect(valueIn(await execution.outcome)).toEqual([{ count: 1 }, { count: 2 }]);
   });

@@ -13,10 +13,10 @@ import type { OpenCall } from "../../../src/sandbox/checkpoint-contract.ts";
 import type { Bindings, Outcome } from "../../../src/sandbox/contract.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { StoreWriter } from "../../../src/store/sqlite/execution-rows.ts";
-import { ExecutionStore } from "../../../src/store/sqlite/executions.ts";
+import { StoreWriter } from "../../../src/store/sqlite/writer.ts";
 import { answer, bindingsWith } from "../../sandbox/harness.ts";
 import { someLimits } from "../../sandbox/some-limits.ts";
+import { ExecutionRows } from "../../store/sqlite/rows.ts";
 
 export interface Step {
   id: string;
@@ -31,7 +31,7 @@ export interface Stepped {
 const folder = process.argv[2] ?? "";
 const mounts = { workspace: join(folder, "workspace"), registry: join(folder, "registry") };
 const file = join(folder, "store.sqlite");
-const store = new ExecutionStore(await openDatabase(file));
+const store = new ExecutionRows(await openDatabase(file));
 const writer = new StoreWriter(file);
 const owner = `process ${process.pid}`;
 const sandbox = new Sandbox();
@@ -39,7 +39,7 @@ const turns = new CopyTurns();
 const access = { writer, owner };
 
 async function step({ id, source }: Step): Promise<Stepped> {
-  const program = store.program(id);
+  const program = store.get(id)?.program ?? undefined;
   if (program && !(await writer.do("claim", id, { owner, from: null })))
     throw new Error("the program was not given up");
   const waiting = program ? store.calls(id) : [];

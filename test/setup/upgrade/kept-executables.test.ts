@@ -25,15 +25,14 @@ test("a newer version replaces an older one of the same format, and not the reve
   expect([kept("0.2.0 1"), kept("0.4.0 2")]).toEqual(["0.10.0 1", "0.11.0 2"]);
 });
 
-test("an executable that an earlier build has kept by its hash continues programs with that hash only", async () => {
-  const hash = "4f0c6f58c4ba7c7d1fbdd9ea42aa1d31";
-  folder.write(`claudikins/executables/${hash}/claudikins`, "the earlier build");
-  expect([kept(`0.1.0 ${hash}`), kept("0.1.0 1")]).toEqual(["the earlier build", undefined]);
+test("an executable is removed when it is old and no stored program needs it", async () => {
+  await keep("0.2.0 1");
   const later = Date.now() + 31 * 86_400_000;
-  removeUnneeded(env, new Set([`0.1.0 ${hash}`]), later);
-  expect(kept(`0.1.0 ${hash}`)).toBe("the earlier build");
   removeUnneeded(env, new Set(["0.1.0 1"]), later);
-  expect(kept(`0.1.0 ${hash}`)).toBeUndefined();
+  removeUnneeded(env, new Set(["0.3.0 2"]));
+  expect(kept("0.2.0 1")).toBe("0.2.0 1");
+  removeUnneeded(env, new Set(["0.3.0 2"]), later);
+  expect(kept("0.2.0 1")).toBeUndefined();
 });
 
 test("the format in a mark is a safe name for a folder", () => {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import { storeFile } from "../../../src/config/locations.ts";
 import { lineOf } from "../../../src/store/audit/chain.ts";
-import { cutAuditLog } from "../../../src/store/audit/cut.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
+import { cutAuditLog } from "../../../src/store/audit/record.ts";
 import { verify } from "../../../src/store/audit/verify.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { tamper } from "../../support/audit.ts";

@@ -1,7 +1,7 @@
 /** Executions that outlive their process: who has one, how it ends, and what lists say. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { ExecutionWriter } from "../../../src/store/jobs.ts";
-import type { Owner } from "../../../src/store/owner.ts";
+import type { Owner } from "../../../src/store/replicas.ts";
 import { asking } from "../approvals.ts";
 import type { Processes } from "../contract.ts";
 import { rejection } from "./rejection.ts";

@@ -1,7 +1,7 @@
 /** The programs of stored executions: their images, their records, and the calls that they wait for. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { ExecutionWriter } from "../../../src/store/jobs.ts";
-import type { Owner } from "../../../src/store/owner.ts";
+import type { Owner } from "../../../src/store/replicas.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Processes } from "../contract.ts";
 import { rejection } from "./rejection.ts";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { verify } from "../../../src/store/audit/verify.ts";
 import { databaseRetryMs } from "../../../src/store/limits.ts";
-import { steps } from "../../../src/store/postgres/steps.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";
+import { schemaVersion } from "../../../src/store/tables.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type PostgresFixture, password, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { runProgram } from "../../support/process.ts";
@@ -152,7 +152,9 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
       console.log("ready");`;
     const all = Array.from({ length: 5 }, () => runProgram([process.execPath, "-e", program]));
     expect((await Promise.all(all)).map(({ stdout }) => stdout.trim())).toEqual(all.map(() => "ready"));
-    expect(await server.run(url, "SELECT version FROM claudikins.schema_version")).toEqual([{ version: steps.length }]);
+    expect(await server.run(url, "SELECT version FROM claudikins.schema_version")).toEqual([
+      { version: schemaVersion },
+    ]);
   });
 
   test("to a schema of a newer release work if this release may use it, and are refused otherwise", async () => {
@@ -161,18 +163,18 @@ describe.skipIf(postgresNote !== "")(`connections to Postgres${postgresNote}`, (
       await using store = new PostgresStore(url);
       await store.checkWritable();
     }
-    await server.run(url, `UPDATE claudikins.schema_version SET version = ${steps.length + 1}`);
+    await server.run(url, `UPDATE claudikins.schema_version SET version = ${schemaVersion + 1}`);
     {
       await using store = new PostgresStore(url);
       await store.checkWritable();
       expect(await store.isTooNew()).toBe(false);
     }
-    await server.run(url, `UPDATE claudikins.schema_version SET oldest = ${steps.length + 1}`);
+    await server.run(url, `UPDATE claudikins.schema_version SET oldest = ${schemaVersion + 1}`);
     await using store = new PostgresStore(url);
     expect(await store.isTooNew()).toBe(true);
     expect(await errorOf(store)).toMatchObject({ code: "VERSION_TOO_OLD" });
     expect(await server.run(url, "SELECT version FROM claudikins.schema_version")).toEqual([
-      { version: steps.length + 1 },
+      { version: schemaVersion + 1 },
     ]);
   });
 

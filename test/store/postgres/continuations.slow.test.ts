@@ -100,8 +100,8 @@ describe.skipIf(postgresNote !== "")(`executions that no process runs${postgresN
     for (const [index, [execution, state]] of decided.entries()) {
       await server.run(
         url,
-        `INSERT INTO claudikins.approvals (id, execution, call, owner, server, tool, excerpt, args_chars, args_bytes, why, bound, state, asked_at, expires_at, decided_at)
-         VALUES ('a${index}', '${execution}', 1, 'dead', 's', 't', '', 0, 0, '', '{}', '${state}', 1, ${soon}, 50)`,
+        `INSERT INTO claudikins.approvals (id, execution, call, owner, server, tool, excerpt, args_chars, args_bytes, why, told, bound, state, asked_at, expires_at, decided_at)
+         VALUES ('a${index}', '${execution}', 1, 'dead', 's', 't', '', 0, 0, '', '', '{}', '${state}', 1, ${soon}, 50)`,
       );
     }
     await using taken = await taking(store);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { verify } from "../../../src/store/audit/verify.ts";
 import { Connections } from "../../../src/store/postgres/connections.ts";
-import { migrate } from "../../../src/store/postgres/migrations.ts";
+import { migrate } from "../../../src/store/postgres/schema.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { asking } from "../approvals.ts";

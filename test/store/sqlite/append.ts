@@ -1,9 +1,10 @@
 /** A program that writes entries to an audit log: the database, a name, and how many. */
 
 import { thisProcess } from "../../../src/store/audit/decider.ts";
-import { record } from "../../../src/store/sqlite/audit.ts";
+import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 
 const [file = "", server = "", count = "1"] = process.argv.slice(2);
+const { audit } = new SqliteStore(file);
 for (let call = 1; call <= Number(count); call++) {
-  await record(file, [{ decision: "approved", server, tool: "merge", call }], thisProcess("command"));
+  await audit.add([{ decision: "approved", server, tool: "merge", call }], thisProcess("command"));
 }

@@ -1,23 +1,21 @@
 /** The tables of approvals, in real files and among several processes. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { hasWhole, maxExcerptChars } from "../../../src/store/approval.ts";
 import { maxDecidedApprovals } from "../../../src/store/limits.ts";
-import { requireRoom } from "../../../src/store/open-approvals.ts";
-import { ApprovalStore } from "../../../src/store/sqlite/approvals.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 import { asking } from "../approvals.ts";
+import { ApprovalRows } from "./rows.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
 let file = "";
 let count = 0;
-const open = async () => new ApprovalStore(await openDatabase(file));
-let store: ApprovalStore;
+const open = async () => new ApprovalRows(await openDatabase(file));
+let store: ApprovalRows;
 
 beforeEach(async () => {
   file = join(folder.path, `${++count}`, "executions.sqlite");
@@ -30,11 +28,13 @@ function charactersRead(): number {
   return Number(/^rchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 }
 
-/** Why a further row of the config is refused. */
-function fullness(config: string | null, bytes: number): string | undefined {
+/** Why a further row of the config is refused, if it is. Adds none. */
+function fullness(config: string | null, bytes: number): string {
   try {
-    requireRoom(store.openSums(config), bytes, "github.close_issue");
-    return undefined;
+    return store.atomically(() => {
+      store.add(asking({ config, args: { text: "x".repeat(bytes) } }));
+      throw new Error("there is room");
+    });
   } catch (error) {
     return (error as Error).message.replace("github.close_issue was not called: ", "");
   }
@@ -74,8 +74,8 @@ describe("the arguments of a row", () => {
   test.each<[string, (id: string) => unknown]>([
     ["approved", (id) => store.decide(id, yes, 1_500)],
     ["denied", (id) => store.decide(id, no, 1_500)],
-    ["expired", () => store.expire(2_000)],
-    ["withdrawn", (id) => store.withdraw(id, 1_500)],
+    ["expired", () => store.change({ type: "expire" }, 2_000)],
+    ["withdrawn", (id) => store.change({ type: "withdraw", ids: [id] }, 1_500)],
   ])("are kept as long as it is open, and not when it is %s: digest, size and beginning stay", async (state, close) => {
     const row = store.add(asking({ args: long }));
     expect(store.argumentsOf(row.id)).toBe(JSON.stringify(long));
@@ -117,41 +117,14 @@ describe("the arguments of a row", () => {
   });
 });
 
-describe("a database of the version before", () => {
-  test("keeps the arguments of open rows only", async () => {
-    store.close();
-    const old = new Database(file, { strict: true });
-    old.run("DROP TRIGGER argumentsOfOpenOnly");
-    old.run("DROP INDEX dueApprovals");
-    old.run("DROP INDEX approvalsOfConfig");
-    old.run("DROP TABLE approvalArguments");
-    for (const column of ["excerpt", "argsChars", "argsBytes"]) old.run(`ALTER TABLE approvals DROP COLUMN ${column}`);
-    old.run("ALTER TABLE approvals ADD COLUMN args TEXT NOT NULL DEFAULT ''");
-    const insert = `INSERT INTO approvals (id, execution, call, owner, server, tool, args, why, bound, state, askedAt, expiresAt)
-      VALUES (?, 'e1', 1, 'o', 's', 't', ?, 'w', '{}', ?, 1, 2)`;
-    const args = JSON.stringify({ text: "é".repeat(10_000) });
-    old.run(insert, ["open0000", args, "open"]);
-    old.run(insert, ["denied00", args, "denied"]);
-    old.run(insert, ["short000", '{"a":1}', "denied"]);
-    old.run("PRAGMA user_version = 1");
-    old.close();
-    store = await open();
-    expect(store.argumentsOf("open0000")).toBe(args);
-    expect(store.argumentsOf("denied00")).toBeUndefined();
-    const sizes = { argsChars: args.length, argsBytes: Buffer.byteLength(args) };
-    expect(store.get("denied00")).toMatchObject({ excerpt: args.slice(0, maxExcerptChars), ...sizes });
-    expect(hasWhole(store.get("short000")!)).toBe(true);
-  });
-});
-
 describe("limits", () => {
   test("count the open rows of each config, so that one project cannot lock the others out", () => {
     for (let call = 0; call < 500; call++) store.add(asking({ call }));
     expect(fullness("/shop/claudikins.json", 1)).toBe("500 calls already wait for approval");
-    expect(fullness("/other/claudikins.json", 1)).toBeUndefined();
-    expect(fullness(null, 1)).toBeUndefined();
-    store.withdraw(store.list()[0]!.id, 1_500);
-    expect(fullness("/shop/claudikins.json", 1)).toBeUndefined();
+    expect(fullness("/other/claudikins.json", 1)).toBe("there is room");
+    expect(fullness(null, 1)).toBe("there is room");
+    store.change({ type: "withdraw", ids: [store.list()[0]!.id] }, 1_500);
+    expect(fullness("/shop/claudikins.json", 1)).toBe("there is room");
   });
 
   test("count the open rows of all configs together", () => {
@@ -172,7 +145,7 @@ describe("limits", () => {
       }
       store.decide(store.add(asking({ config: null })).id, yes, 1_000);
     });
-    store.prune(2_000);
+    store.change({ type: "prune" }, 2_000);
     expect(store.list({ config: null })).toHaveLength(1);
     const left = store.list({ config: "/shop/claudikins.json" });
     expect(left).toHaveLength(maxDecidedApprovals);
@@ -184,9 +157,9 @@ describe("limits", () => {
 test("the arguments of open rows are limited together, for each config and for all", () => {
   const args = { text: "x".repeat(4_000_000) };
   for (let call = 0; call < 15; call++) store.add(asking({ call, args }));
-  expect(fullness("/shop/claudikins.json", 3_000_000)).toBeUndefined();
+  expect(fullness("/shop/claudikins.json", 3_000_000)).toBe("there is room");
   expect(fullness("/shop/claudikins.json", 5_000_000)).toBe(
     "the calls that already wait for approval have 60 MB of arguments, and 64 MB is the limit",
   );
-  expect(fullness("/other/claudikins.json", 5_000_000)).toBeUndefined();
+  expect(fullness("/other/claudikins.json", 5_000_000)).toBe("there is room");
 });

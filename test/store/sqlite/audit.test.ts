@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { sha256 } from "../../../src/base/sha256.ts";
 import { thisProcess } from "../../../src/store/audit/decider.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
+import { addEvents } from "../../../src/store/audit/table.ts";
 import { verify } from "../../../src/store/audit/verify.ts";
-import { openLog, record, requireLog } from "../../../src/store/sqlite/audit.ts";
-import { addEvents } from "../../../src/store/sqlite/audit-table.ts";
-import { auditLog } from "../../../src/store/sqlite/store.ts";
+import { openDatabase, transact } from "../../../src/store/sqlite/database.ts";
+import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 import { auditTexts, blockAudit, tamper, unblockAudit } from "../../support/audit.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 
@@ -18,15 +18,16 @@ const folder = ownFolder();
 const file = () => join(folder.path, "executions.sqlite");
 
 const by: Decider = { place: "command", user: "ada", pid: 7, terminal: true, parent: "bash" };
+const log = () => new SqliteStore(file()).audit;
 const write = (tool: string, more: object = {}) =>
-  record(file(), [{ decision: "approved", server: "github", tool, ...more }], by, 1_000);
+  log().add([{ decision: "approved", server: "github", tool, ...more }], by, 1_000);
 async function three(): Promise<void> {
   for (const tool of ["one", "two", "three"]) await write(tool);
 }
 
 const texts = () => auditTexts(file());
 const lines = () => texts().map((text) => JSON.parse(text) as AuditLine);
-const verified = (wanted?: string) => verify(auditLog({ file: file() }), wanted);
+const verified = (wanted?: string) => verify(log(), wanted);
 const problem = async () => (await verified()).problem;
 
 /** Replaces a text of an entry, as somebody would who hides something. */
@@ -57,7 +58,7 @@ test("each line has its number and the hash of the line before it, in a file for
 test("an empty log holds, and is not made by reading it", async () => {
   expect(await verified()).toEqual({ entries: 0, sha256: "0".repeat(64), notes: [] });
   expect(existsSync(file())).toBe(false);
-  await requireLog(file());
+  await log().requireWritable();
   expect(await verified()).toEqual({ entries: 0, sha256: "0".repeat(64), notes: [] });
 });
 
@@ -90,12 +91,13 @@ test("an event that cannot be written fails the transaction, and nothing of it i
 
 test("a transaction that is rolled back leaves no gap", async () => {
   await write("one");
-  using database = await openLog(file());
-  const failing = database.transaction(() => {
-    addEvents(database, [{ decision: "denied" }, { decision: "denied" }], by);
-    throw new Error("the row is gone");
-  });
-  expect(() => failing.immediate()).toThrow("the row is gone");
+  using database = await openDatabase(file());
+  const failing = () =>
+    transact(database, function* () {
+      yield* addEvents([{ decision: "denied" }, { decision: "denied" }], by, 1_000);
+      throw new Error("the row is gone");
+    });
+  expect(failing).toThrow("the row is gone");
   await write("two");
   expect(await verified()).toMatchObject({ entries: 2, notes: [] });
   expect(await problem()).toBeUndefined();
@@ -103,8 +105,10 @@ test("a transaction that is rolled back leaves no gap", async () => {
 
 test("a database that cannot be opened is reported", async () => {
   folder.write("executions.sqlite/in-the-way", "");
-  expect(requireLog(file())).rejects.toMatchObject({ code: "FILE_NOT_WRITABLE" });
-  await requireLog(file()).catch(() => {});
+  expect(log().requireWritable()).rejects.toMatchObject({ code: "FILE_NOT_WRITABLE" });
+  await log()
+    .requireWritable()
+    .catch(() => {});
 });
 
 test("long texts are shortened", async () => {
@@ -115,7 +119,7 @@ test("long texts are shortened", async () => {
 test("many events at once are one chain", async () => {
   await write("one");
   const events = Array.from({ length: 500 }, (_, at) => ({ decision: "expired" as const, tool: `t${at}` }));
-  await record(file(), events, by);
+  await log().add(events, by);
   expect(await verified()).toEqual({ entries: 501, sha256: sha256(texts().at(-1)!), notes: [] });
 });
 
@@ -124,9 +128,11 @@ describe("the database refuses", () => {
     ["a change", "UPDATE audit SET line = '{}' WHERE place = 1"],
     ["a removal", "DELETE FROM audit WHERE place = 3"],
     ["the removal of everything", "DELETE FROM audit"],
+    ["an earlier end", "UPDATE audit_end SET place = 2"],
+    ["the removal of its end", "DELETE FROM audit_end"],
   ])("%s", async (_, statement) => {
     await three();
-    using database = await openLog(file());
+    using database = await openDatabase(file());
     expect(() => database.run(statement)).toThrow("lines of the audit log are only added");
     expect(await verified()).toMatchObject({ entries: 3 });
   });

@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { countRows } from "../../../src/store/counts.ts";
 import { Connection, storeLookMs } from "../../../src/store/sqlite/connection.ts";
-import { CountTable } from "../../../src/store/sqlite/counts.ts";
+import { run } from "../../../src/store/work.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 
@@ -20,9 +21,8 @@ afterEach(async () => {
   await other[Symbol.asyncDispose]();
 });
 
-const add = (to: Connection) =>
-  to.write((database) => new CountTable(database).add({ at: 1, period: null, json: "{}" }));
-const count = (from: Connection) => from.read(0, (database) => new CountTable(database).writes);
+const add = (to: Connection) => countRows(to).add({ at: 1, period: null, json: "{}" });
+const count = async (from: Connection) => (await countRows(from).all()).length;
 
 test("a question creates no database", async () => {
   expect([store.exists, await count(store), existsSync(join(folder.path, "data"))]).toEqual([false, 0, false]);
@@ -51,8 +51,8 @@ test("a change of another connection is noticed until nobody listens, and one of
 
 test("a write that throws changes nothing", async () => {
   await add(store);
-  const write = store.write((database) => {
-    new CountTable(database).removeAll();
+  const write = store.write(function* () {
+    yield* run("DELETE FROM claudikins.counts");
     throw new Error("no");
   });
   await expect(write).rejects.toThrow("no");

@@ -1,11 +1,10 @@
 /** What is left in the files of the store after a program has ended: nothing of its data. */
-import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { storeFile } from "../../../src/config/locations.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { StoreWriter } from "../../../src/store/sqlite/execution-rows.ts";
+import { StoreWriter } from "../../../src/store/sqlite/writer.ts";
 import { eventually } from "../../support/eventually.ts";
 import { fixture } from "../../support/servers.ts";
 import { type Project, project } from "../../tools/generation/project.ts";
@@ -121,25 +120,4 @@ describe("after a program has ended", () => {
     await eventually(() => !has("SECRET-OF-OLD"));
     await writer.close();
   });
-});
-
-test("a database of an earlier version is rewritten once, so that its file shrinks, and its free pages are removed", async () => {
-  mkdirSync(dirname(file()), { recursive: true });
-  {
-    const old = new Database(file(), { create: true });
-    old.run("PRAGMA journal_mode = WAL");
-    old.run("CREATE TABLE earlier (text TEXT)");
-    for (let row = 0; row < 500; row++)
-      old.query("INSERT INTO earlier VALUES (?)").run(`SECRET-OF-OLD ${"x".repeat(5_000)}`);
-    old.run("PRAGMA secure_delete = OFF");
-    old.run("DELETE FROM earlier");
-    old.close();
-  }
-  expect(has("SECRET-OF-OLD")).toBe(true);
-  const before = size();
-  const writer = new StoreWriter(file());
-  await stored(writer, "one", "SECRET", 1);
-  await eventually(() => !has("SECRET-OF-OLD"));
-  await writer.close();
-  expect(size()).toBeLessThan(before / 2);
 });

@@ -1,0 +1,187 @@
+/** The tables that both databases have. Each translates the words for types: `ID`, `NUMBER`, `FLAG`, `BYTES` and `PLACE`. */
+
+/** The number of the schema. A database of a higher one was changed by a newer claudikins. */
+export const schemaVersion = 1;
+
+/** The words for types, and what a database has in their places. */
+export interface TypeWords {
+  /** A text that sorts by its bytes. */
+  ID: string;
+  /** Any number of JavaScript. Times are in milliseconds since 1970. */
+  NUMBER: string;
+  FLAG: string;
+  BYTES: string;
+  /** A number that grows from row to row. */
+  PLACE: string;
+}
+
+export function tablesFor(words: TypeWords): string {
+  return tables.replace(/\b(?:ID|NUMBER|FLAG|BYTES|PLACE)\b/g, (word) => words[word as keyof TypeWords]);
+}
+
+const tables = `
+-- \`claims\` counts how often an execution was claimed. Together with the owner it names a claim. A large outcome has its value apart.
+CREATE TABLE claudikins.executions (
+  id ID PRIMARY KEY,
+  config TEXT,
+  state TEXT NOT NULL,
+  owner TEXT,
+  claims INTEGER NOT NULL,
+  started_at NUMBER NOT NULL,
+  changed_at NUMBER NOT NULL,
+  wake_at NUMBER,
+  is_cancelled FLAG NOT NULL DEFAULT FALSE,
+  is_wanted FLAG NOT NULL DEFAULT FALSE,
+  is_ok FLAG NOT NULL DEFAULT FALSE,
+  engine TEXT,
+  client TEXT,
+  unsaved TEXT,
+  program BYTES,
+  request TEXT NOT NULL,
+  outcome TEXT,
+  value TEXT
+);
+CREATE INDEX executions_of_config ON claudikins.executions (config, state, started_at);
+CREATE INDEX executions_by_start ON claudikins.executions (config, started_at);
+CREATE INDEX executions_of_owner ON claudikins.executions (owner) WHERE state = 'open';
+
+-- A message and an answer are JSON. The largest text of each may be apart.
+CREATE TABLE claudikins.calls (
+  execution ID NOT NULL REFERENCES claudikins.executions (id) ON DELETE CASCADE,
+  call INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  is_repeatable FLAG NOT NULL,
+  namespace TEXT,
+  "group" TEXT,
+  name TEXT,
+  line INTEGER,
+  message TEXT NOT NULL,
+  message_text_name TEXT,
+  message_text TEXT,
+  answer TEXT,
+  answer_text_name TEXT,
+  answer_text TEXT,
+  PRIMARY KEY (execution, call)
+);
+
+-- The pages of images, and records. They are compressed already.
+CREATE TABLE claudikins.pages (
+  execution ID NOT NULL,
+  page INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  bytes BYTES NOT NULL,
+  PRIMARY KEY (execution, page, version)
+);
+
+-- An execution is stored with or after its first image. Until then, this names the process that writes it.
+CREATE TABLE claudikins.saving (
+  execution ID PRIMARY KEY,
+  owner TEXT NOT NULL
+);
+
+-- \`args\` are the arguments of an open call, and NULL afterwards. They stand last, so that lists do not read them.
+CREATE TABLE claudikins.approvals (
+  place PLACE,
+  id ID NOT NULL UNIQUE,
+  config TEXT,
+  door TEXT,
+  person TEXT,
+  person_name TEXT,
+  execution ID NOT NULL,
+  call INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  line INTEGER,
+  code TEXT,
+  server TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  excerpt TEXT NOT NULL,
+  args_chars INTEGER NOT NULL,
+  args_bytes INTEGER NOT NULL,
+  why TEXT NOT NULL,
+  told TEXT NOT NULL,
+  changed TEXT,
+  bound TEXT NOT NULL,
+  state TEXT NOT NULL,
+  scope TEXT,
+  asked_at NUMBER NOT NULL,
+  expires_at NUMBER NOT NULL,
+  decided_at NUMBER,
+  decided_by TEXT,
+  args TEXT
+);
+CREATE INDEX open_approvals ON claudikins.approvals (expires_at) WHERE state = 'open';
+CREATE INDEX approvals_of_execution ON claudikins.approvals (execution, call);
+CREATE INDEX decided_approvals ON claudikins.approvals (config, decided_at) WHERE state <> 'open';
+CREATE INDEX approvals_by_decision ON claudikins.approvals (decided_at);
+
+-- The audit log. \`sha256\` is the hash of the line, which the next line has too. \`audit_end\` has the place of the last line.
+CREATE TABLE claudikins.audit (
+  place INTEGER PRIMARY KEY,
+  line TEXT NOT NULL,
+  sha256 TEXT NOT NULL
+);
+CREATE TABLE claudikins.audit_end (
+  place INTEGER NOT NULL
+);
+INSERT INTO claudikins.audit_end VALUES (0);
+
+-- The records of executions. \`summary\` is for lists.
+CREATE TABLE claudikins.records (
+  id ID PRIMARY KEY,
+  at NUMBER NOT NULL,
+  bytes INTEGER NOT NULL,
+  summary TEXT NOT NULL,
+  rest TEXT NOT NULL
+);
+
+-- The ledger: rows of writes have \`at\`, in seconds, and sums have their day, month or year as \`period\`.
+CREATE TABLE claudikins.counts (
+  place PLACE,
+  at NUMBER,
+  period TEXT,
+  json TEXT NOT NULL
+);
+
+-- The people who have signed in to serve --http. \`doors\` is JSON.
+CREATE TABLE claudikins.people (
+  config TEXT NOT NULL,
+  id ID NOT NULL,
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  name TEXT NOT NULL,
+  email TEXT,
+  doors TEXT NOT NULL,
+  first_at NUMBER NOT NULL,
+  last_at NUMBER NOT NULL,
+  revoked_at NUMBER,
+  PRIMARY KEY (config, id)
+);
+
+-- The groups in the token of each person that was issued last. \`groups\` is JSON.
+CREATE TABLE claudikins.newest_groups (
+  config TEXT NOT NULL,
+  id ID NOT NULL,
+  issued_at NUMBER NOT NULL,
+  groups TEXT NOT NULL,
+  PRIMARY KEY (config, id)
+);
+CREATE INDEX newest_groups_by_time ON claudikins.newest_groups (issued_at);
+
+-- The labels of what was read.
+CREATE TABLE claudikins.labels (
+  holder ID NOT NULL,
+  label TEXT NOT NULL,
+  source TEXT NOT NULL,
+  at NUMBER NOT NULL,
+  PRIMARY KEY (holder, label, source)
+);
+
+-- How much of each quota was used, in a time span.
+CREATE TABLE claudikins.quota_uses (
+  key ID NOT NULL,
+  from_at NUMBER NOT NULL,
+  to_at NUMBER NOT NULL,
+  amount NUMBER NOT NULL,
+  PRIMARY KEY (key, from_at)
+);
+`;
