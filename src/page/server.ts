@@ -5,9 +5,11 @@ import type { Log } from "../base/log.ts";
 import { PersonRefused } from "../policy/people/refused.ts";
 import type { PageRefusal, PageState } from "./contract.ts";
 import { checkSender, RefusedRequest } from "./guard.ts";
-import { pageLookMs } from "./limits.ts";
 import { Live } from "./live.ts";
 import { headers, type PageFile, pageFiles, tracePolicy } from "./page-files.ts";
+
+/** How often the state is compared while a page is open. */
+const pageLookMs = 400;
 
 /** A request to a page. */
 export interface Asked {
