@@ -10,7 +10,7 @@ import { type ArgumentValues, command, flag } from "../command.ts";
 import { configArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { requireConsent } from "../prompt.ts";
 
 /** Time for a command that starts or stops a service. */
 const serviceCommandMs = 60_000;
@@ -97,14 +97,13 @@ async function serviceFor(flags: Flags, io: Io): Promise<{ service: Service; var
 
 /** Throws USAGE and CANCELLED. */
 async function agreed({ yes }: Flags, plan: string, question: string, io: Io): Promise<void> {
-  if (yes) return;
-  if (!canAsk(io)) {
-    throw new ClaudikinsError("USAGE", "A service is changed only with your consent", {
-      hint: "Run the command at a terminal, or add --yes. To see what it does: --dry-run",
-    });
-  }
-  await io.stderr.write(colouredDiff(plan));
-  if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
+  await requireConsent(io, yes, {
+    question,
+    shown: colouredDiff(plan),
+    needed: "A service is changed only with your consent",
+    hint: "Run the command at a terminal, or add --yes. To see what it does: --dry-run",
+    refused: "Nothing was changed",
+  });
 }
 
 /** Throws UNEXPECTED with what the system says. */

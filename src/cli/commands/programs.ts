@@ -30,6 +30,7 @@ import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import { dryRunArgs, dryRunOf } from "../dry-run.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
+import { listAnswer } from "../nouns.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { managing } from "../programs/manage.ts";
 import { lastRuns, type ProgramRun, runShape } from "../programs/runs.ts";
@@ -37,7 +38,6 @@ import { scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
-import { table } from "../table.ts";
 import { recordArgs } from "../trace-recorder.ts";
 
 export { add, exportTo as export } from "../programs/repository.ts";
@@ -76,8 +76,7 @@ export const list = command({
     const programs = library.all();
     const others = programsOfOthers(config.savedPrograms).map(otherJson);
     const othersNote = others.map(({ name, owner }) => `${owner} has saved ${visibleText(name)}\n`).join("");
-    if (programs.length === 0) return { json: { programs: [], others }, note: othersNote || noneYet };
-    const runs = await lastRuns(config, io);
+    const runs = programs.length === 0 ? [] : await lastRuns(config, io);
     const schedules = new Schedules(config.savedPrograms);
     const found = programs.map((program) => ({
       program,
@@ -91,21 +90,28 @@ export const list = command({
       }),
       others,
     };
-    const rows = found.map(({ program, run, schedules }) => [
-      program.name,
-      run ? runText(run) : "not run yet",
-      schedules.map(({ cron }) => cron).join("; "),
-      inputsOf(program)
-        .map(([name]) => name)
-        .join(", "),
-      program.description,
-    ]);
-    const head = ["name", "last run", "schedule", "input", { text: "description" }];
-    return {
-      json,
-      text: table(head, rows, io.stdout.columns),
-      note: `${problemsNote(schedules)}${heldNote(json.programs)}${othersNote}`,
-    };
+    return listAnswer(
+      io,
+      {
+        json,
+        rows: found,
+        none: othersNote || noneYet,
+        note: `${problemsNote(schedules)}${heldNote(json.programs)}${othersNote}`,
+      },
+      [
+        ["name", ({ program }) => program.name],
+        ["last run", ({ run }) => (run ? runText(run) : "not run yet")],
+        ["schedule", (each) => each.schedules.map(({ cron }) => cron).join("; ")],
+        [
+          "input",
+          ({ program }) =>
+            inputsOf(program)
+              .map(([name]) => name)
+              .join(", "),
+        ],
+        [{ text: "description" }, ({ program }) => program.description],
+      ],
+    );
   },
 });
 

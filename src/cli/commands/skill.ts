@@ -20,9 +20,9 @@ import { type ArgumentValues, type CommandAnswer, command, flag, option, place, 
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { listAnswer } from "../nouns.ts";
 import { stateCell } from "../palette.ts";
 import { errorText } from "../report.ts";
-import { table } from "../table.ts";
 
 const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };
 
@@ -124,20 +124,17 @@ export const status = command({
       state: stateOrNot(file),
     }));
     const there = files.filter(({ state }) => state !== "absent");
-    if (there.length === 0) {
-      return { json: { files }, note: "No agent has the skill. To install it: claudikins skill install\n" };
-    }
-    const rows = there.map(({ kind, scope, state, hosts: names, path }) => [
-      kind,
-      scope,
-      stateCell(stateWords[state] ?? state),
-      names.join(", "),
-      path,
-    ]);
-    return {
-      json: { files },
-      text: table(["what", "scope", "state", { text: "agents" }, { path: "file" }], rows, io.stdout.columns),
-    };
+    return listAnswer(
+      io,
+      { json: { files }, rows: there, none: "No agent has the skill. To install it: claudikins skill install\n" },
+      [
+        ["what", ({ kind }) => kind],
+        ["scope", ({ scope }) => scope],
+        ["state", ({ state }) => stateCell(stateWords[state] ?? state)],
+        [{ text: "agents" }, ({ hosts }) => hosts.join(", ")],
+        [{ path: "file" }, ({ path }) => path],
+      ],
+    );
   },
 });
 

@@ -19,8 +19,8 @@ import { endTrust, trustConfig } from "../../setup/trust/trust-config.ts";
 import { type CommandAnswer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { listAnswer } from "../nouns.ts";
 import { canAsk } from "../prompt.ts";
-import { table } from "../table.ts";
 
 const lineShape = record({
   part: about("A server's name, or policy, model, folders or executions", text),
@@ -149,17 +149,15 @@ function jsonLines(request: TrustRequest): object[] {
   }));
 }
 
-function listed({ env, stdout }: Io): CommandAnswer {
-  const trusted = [...readTrust(env)].flatMap(([config, [last]]) =>
+function listed(io: Io): CommandAnswer {
+  const trusted = [...readTrust(io.env)].flatMap(([config, [last]]) =>
     last ? [{ config, servers: Object.keys(last.marks.servers), trustedAt: last.at }] : [],
   );
-  if (trusted.length === 0) return { json: { trusted }, note: "You do not trust any project's config.\n" };
-  const rows = trusted.map(({ config, servers, trustedAt }) => [
-    config,
-    servers.join(", "),
-    ageText(Date.now() - trustedAt),
+  return listAnswer(io, { json: { trusted }, rows: trusted, none: "You do not trust any project's config.\n" }, [
+    ["config", ({ config }) => config],
+    [{ text: "servers" }, ({ servers }) => servers.join(", ")],
+    ["trusted", ({ trustedAt }) => ageText(Date.now() - trustedAt)],
   ]);
-  return { json: { trusted }, text: table(["config", { text: "servers" }, "trusted"], rows, stdout.columns) };
 }
 
 async function revoke(file: string | undefined, io: Io): Promise<CommandAnswer> {
