@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { selfCommand } from "../../../src/config/self.ts";
-import { shellCommand } from "../../../src/setup/upgrade/shell-command.ts";
+import { shellCommand } from "../../../src/setup/upgrade/lasting.ts";
 import { shellLine } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
