@@ -6,7 +6,7 @@ import { configText } from "../programs/trace/record-text.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";
-import { type Field, tableOf } from "./table.ts";
+import { type RowField, tableOf } from "./table.ts";
 
 /** Ids that an error lists. */
 const maxListedIds = 5;
@@ -38,17 +38,17 @@ interface Listing<Row> {
   note?: string;
 }
 
-/** Answers with the table of things, or says that there are none. */
+/** Answers with the table of things, or with `none` if it is empty. */
 export function listAnswer<Row>(
   { stdout }: Io,
   { json, rows, none, note = "" }: Listing<Row>,
-  fields: readonly (Field<Row> | undefined)[],
+  fields: readonly (RowField<Row> | undefined)[],
 ): CommandAnswer {
   return rows.length === 0 ? { json, note: none } : { json, text: tableOf(rows, stdout.columns, fields), note };
 }
 
 /** The column of the config, for a list of all. */
-export function configField(isAll: boolean | undefined): Field<{ config: string | null }> | undefined {
+export function configField(isAll: boolean | undefined): RowField<{ config: string | null }> | undefined {
   return isAll ? [{ path: "config" }, ({ config }) => configText(config)] : undefined;
 }
 
@@ -60,7 +60,7 @@ interface Viewed {
 }
 
 /** The columns of doors and people. Each is left out if no row has one. */
-export function viewFields(rows: readonly Viewed[]): (Field<Viewed> | undefined)[] {
+export function viewFields(rows: readonly Viewed[]): (RowField<Viewed> | undefined)[] {
   const personOf = ({ person, personName }: Viewed) =>
     visibleText(personName ?? (typeof person === "string" ? person : person?.name) ?? "");
   return [

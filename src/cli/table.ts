@@ -21,7 +21,7 @@ export interface StyledCell {
 export type Cell = string | StyledCell;
 
 /** A column of rows of one kind: its title and its cells. */
-export type Field<Row> = readonly [column: Column, cell: (row: Row) => Cell];
+export type RowField<Row> = readonly [column: Column, cell: (row: Row) => Cell];
 
 interface Laid {
   title: string;
@@ -64,7 +64,7 @@ export function table(columns: readonly Column[], rows: readonly Cell[][], width
 export function tableOf<Row>(
   rows: readonly Row[],
   width: number | undefined,
-  fields: readonly (Field<Row> | undefined)[],
+  fields: readonly (RowField<Row> | undefined)[],
 ): string {
   const shown = fields.filter((field) => field !== undefined);
   return table(

@@ -143,7 +143,7 @@ export const saveBody = z.strictObject({ ...saving, before: z.string().max(200).
 export type SaveBody = z.infer<typeof saveBody>;
 
 /** Throws if the body is not of the shape. */
-export async function bodyOf<T>(request: Request, shape: z.ZodType<T>): Promise<T> {
+export async function jsonBody<T>(request: Request, shape: z.ZodType<T>): Promise<T> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
     throw new RefusedRequest(415, "The body must be JSON");
   }
@@ -156,7 +156,7 @@ export async function bodyOf<T>(request: Request, shape: z.ZodType<T>): Promise<
 }
 
 /** The fields of a form on one of our own pages. Throws for the form of another page. `own` is our origin. */
-export async function formOf(request: Request, own: string): Promise<URLSearchParams> {
+export async function formBody(request: Request, own: string): Promise<URLSearchParams> {
   checkOrigin(request, own, true);
   return new URLSearchParams(await textOf(request));
 }

@@ -9,7 +9,7 @@ import narrow from "./browser/narrow.css" with { type: "text" };
 import programs from "./browser/programs.css" with { type: "text" };
 import savings from "./browser/savings.css" with { type: "text" };
 import { browserScript } from "./bundle.ts";
-import { documentOf } from "./document.ts";
+import { htmlDocument } from "./document.ts";
 
 const script = browserScript();
 const style = [base, controls, frame, lists, held, programs, savings, narrow].join("\n");
@@ -29,7 +29,7 @@ export interface PageFile {
 }
 
 function document(body: string): PageFile {
-  return { type: "text/html; charset=utf-8", text: documentOf({ title: "claudikins", head, body }) };
+  return { type: "text/html; charset=utf-8", text: htmlDocument({ title: "claudikins", head, body }) };
 }
 
 export const userDocument = document(`<div id="page"></div>

@@ -34,7 +34,7 @@ import type { Io } from "../io.ts";
 import { chosenOwner, configField, idLike, listAnswer, ofChosen, viewFields } from "../nouns.ts";
 import { stateCell } from "../palette.ts";
 import { canAsk, confirm } from "../prompt.ts";
-import type { Field } from "../table.ts";
+import type { RowField } from "../table.ts";
 
 /** Maximum width of a question about a call. */
 const maxQuestionChars = 100;
@@ -360,9 +360,9 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
   return notes;
 }
 
-function fieldsOf(rows: readonly Approval[], isDecided: boolean, isAll: boolean): (Field<Approval> | undefined)[] {
+function fieldsOf(rows: readonly Approval[], isDecided: boolean, isAll: boolean): (RowField<Approval> | undefined)[] {
   const now = Date.now();
-  const times: Field<Approval>[] = isDecided
+  const times: RowField<Approval>[] = isDecided
     ? [
         ["decided", ({ decidedAt }) => ageText(now - (decidedAt ?? 0))],
         ["decision", ({ state, scope }) => stateCell(`${state}${scope === "session" ? " for the session" : ""}`)],

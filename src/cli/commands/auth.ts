@@ -35,7 +35,7 @@ import { stateCell, warningLabel } from "../palette.ts";
 import { Activity, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { TerminalGuide } from "../sign-in-guide.ts";
-import type { Field } from "../table.ts";
+import type { RowField } from "../table.ts";
 
 /** Time for a person to sign in, if no flag says otherwise. */
 const defaultSignInMs = 5 * minuteMs;
@@ -212,7 +212,7 @@ function failureOf({ server, state }: ServerAuthStatus): ClaudikinsError | undef
   return new ClaudikinsError("AUTH_REQUIRED", message, { hint: `Sign in: ${loginCommand(server)}` });
 }
 
-const fields: Field<ServerAuthStatus>[] = [
+const fields: RowField<ServerAuthStatus>[] = [
   ["server", ({ account, server }) => (account === undefined ? server : `${server} (${account})`)],
   // A server that is signed out may not require a sign-in.
   ["state", ({ state }) => (state === "signed out" ? stateCell("not signed in") : stateCell(state))],

@@ -9,7 +9,7 @@ import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { configField, listAnswer, ofChosen } from "../nouns.ts";
 import { stateCell } from "../palette.ts";
-import { chosenPeople, labelOf, peopleArgs, peopleJson, personShape, storedPeople } from "../people/chosen.ts";
+import { chosenPeople, labelOf, peopleArgs, peopleJson, signedInShape, storedPeople } from "../people/chosen.ts";
 
 export { deletePeople as delete } from "../people/delete.ts";
 
@@ -20,7 +20,7 @@ export const list = command({
     config: configArgs.config,
   },
   examples: ["claudikins people", "claudikins people list --all"],
-  json: record({ people: listOf(personShape) }),
+  json: record({ people: listOf(signedInShape) }),
   async run(args, io) {
     const people = ofChosen(await storedPeople(io), args, io);
     const shown = await peopleJson(people, io);
@@ -50,7 +50,7 @@ export const revoke = command({
     "Refuse people from now on, whatever the provider says. Running servers refuse them within a second and end what they began, and programs that wait or run in the background are cancelled.",
   args: peopleArgs,
   examples: ["claudikins people revoke ann@example.com"],
-  json: record({ revoked: listOf(personShape) }),
+  json: record({ revoked: listOf(signedInShape) }),
   run: (args, io) => change(args, "revoked", io),
 });
 
@@ -58,7 +58,7 @@ export const restore = command({
   description: "Let revoked people sign in again.",
   args: peopleArgs,
   examples: ["claudikins people restore ann@example.com"],
-  json: record({ restored: listOf(personShape) }),
+  json: record({ restored: listOf(signedInShape) }),
   run: (args, io) => change(args, "restored", io),
 });
 

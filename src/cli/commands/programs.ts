@@ -6,6 +6,7 @@ import {
   anything,
   byName,
   list as listOf,
+  number,
   oneOf,
   record,
   text,
@@ -16,6 +17,7 @@ import {
 import { megabyte } from "../../base/units.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { defaultLimits } from "../../config/defaults.ts";
+import type { Config } from "../../config/load.ts";
 import { formsOf, formsText } from "../../programs/call-arguments.ts";
 import { lastChange } from "../../programs/saved/differences.ts";
 import { ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
@@ -23,17 +25,20 @@ import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
 import { changedSince } from "../../programs/saved/pins.ts";
 import { Schedules } from "../../programs/saved/schedules.ts";
+import type { Summary } from "../../programs/trace/record.ts";
 import { outcomeWord } from "../../programs/trace/record-text.ts";
+import { readSummaries } from "../../programs/trace/store.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
+import { configOwner } from "../../servers/logs/place.ts";
+import { openStore } from "../../store/open.ts";
 import { command, flag, option, pairs, place, several } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
-import { dryRunArgs, dryRunOf } from "../dry-run.ts";
-import { limitArgs, limitsOf } from "../limit-flags.ts";
+import type { Io } from "../io.ts";
+import { dryRunArgs, dryRunOf, limitArgs, limitsOf } from "../limit-flags.ts";
 import { listAnswer } from "../nouns.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { managing } from "../programs/manage.ts";
-import { lastRuns, type ProgramRun, runShape } from "../programs/runs.ts";
 import { scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { writeAnswer } from "../report.ts";
@@ -48,6 +53,11 @@ export { accept, share } from "../programs/share.ts";
 const whichArgs = { ...configArgs, ...doorArgs } as const;
 
 const nameArg = place("Name of a saved program", { required: true, complete: "program" });
+
+const runShape = record({ id: text, at: time, ok: yesOrNo, durationMs: number });
+
+/** A run of a saved program that has ended. */
+type PastRun = Summary & { program: string };
 
 const summary = {
   name: text,
@@ -286,10 +296,23 @@ function summaryOf(program: SavedProgram, library: ProgramLibrary) {
   };
 }
 
-function jsonOf({ id, at, ok, durationMs }: ProgramRun) {
+function jsonOf({ id, at, ok, durationMs }: PastRun) {
   return { id, at, ok, durationMs };
 }
 
-function runText(run: ProgramRun): string {
+function runText(run: PastRun): string {
   return `${ageText(Date.now() - run.at)}, ${outcomeWord(run)}, ${durationText(run.durationMs)}`;
+}
+
+/** The runs of all saved programs of the config, newest first. */
+async function lastRuns(
+  { origin, door }: Pick<Config, "origin" | "door">,
+  { env }: Pick<Io, "env">,
+): Promise<PastRun[]> {
+  await using store = openStore(env);
+  const owner = configOwner(origin);
+  return (await readSummaries(store)).filter(
+    (each): each is PastRun =>
+      each.program !== undefined && !each.dryRun && each.config === owner && each.door === door,
+  );
 }

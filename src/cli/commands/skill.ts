@@ -7,10 +7,10 @@ import {
   agentFiles,
   allAgentFiles,
   type FileChange,
-  remove as removeFiles,
+  installSkills,
+  removeSkills,
   type SkillScope,
-  stateOf,
-  install as writeFiles,
+  skillState,
 } from "../../setup/agents/skill-files.ts";
 import { agents, agentsHere, chosenAgents } from "../../setup/agents/supported/agents.ts";
 import type { Agent, AgentSurroundings } from "../../setup/agents/supported/model.ts";
@@ -80,7 +80,7 @@ export const install = command({
       surroundings,
       named: named !== undefined,
     });
-    const answer = changesAnswer(writeFiles(files, optionsOf(args)), args);
+    const answer = changesAnswer(installSkills(files, optionsOf(args)), args);
     return files.length > 0 ? answer : { ...answer, note: "Your agents have the skill from their plugins.\n" };
   },
 });
@@ -98,7 +98,7 @@ export const remove = command({
     const surroundings = surroundingsOf(io);
     const chosen = namedAgents(args.host) ?? agents;
     const files = filesFor(chosen, ["skill", "section"], scopeOf(args), { surroundings, named: false });
-    const changes = removeFiles(files, optionsOf(args)).filter(({ result }) => result !== "unchanged");
+    const changes = removeSkills(files, optionsOf(args)).filter(({ result }) => result !== "unchanged");
     const answer = changesAnswer(changes, args);
     return changes.length > 0 ? answer : { ...answer, note: "The skill is not installed.\n" };
   },
@@ -160,9 +160,9 @@ const stateWords: Partial<Record<ReturnType<typeof stateOrNot>, string>> = {
   "not ours": "not written by claudikins",
 };
 
-function stateOrNot(file: AgentFile): ReturnType<typeof stateOf> | "not readable" {
+function stateOrNot(file: AgentFile): ReturnType<typeof skillState> | "not readable" {
   try {
-    return stateOf(file);
+    return skillState(file);
   } catch {
     return "not readable";
   }

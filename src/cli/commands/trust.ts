@@ -14,7 +14,7 @@ import { knowsMarks, readTrust, trustedStates, trustKey } from "../../config/tru
 import { writtenFolderAround } from "../../config/trust/written-folders.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
 import { linesOf } from "../../setup/trust/lines.ts";
-import { changesOf, ownLines, questionText } from "../../setup/trust/question.ts";
+import { changesOf, ownLines, trustQuestion } from "../../setup/trust/question.ts";
 import { endTrust, trustConfig } from "../../setup/trust/trust-config.ts";
 import { type CommandAnswer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
@@ -112,7 +112,7 @@ async function trust(
       if (await asksForTrust(request, io)) return true;
       throw new ClaudikinsError("CANCELLED", "The config was not trusted. Nothing was changed");
     }
-    if (!json) await io.stdout.write(questionText(request));
+    if (!json) await io.stdout.write(trustQuestion(request));
     return yes;
   }
 }

@@ -11,7 +11,7 @@ import { isWithin, rememberedFolders } from "../../config/trust/written-folders.
 import { askToStop, findDaemons, hasEnded } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { restore } from "../../setup/agents/restore.ts";
-import { allAgentFiles, remove as removeSkills } from "../../setup/agents/skill-files.ts";
+import { allAgentFiles, removeSkills } from "../../setup/agents/skill-files.ts";
 import { removeInstalled } from "../../setup/upgrade/lasting.ts";
 import { openStore } from "../../store/open.ts";
 import { command, flag } from "../command.ts";

@@ -4,10 +4,10 @@ import type { ValueOf } from "../../base/json-shape.ts";
 import { searchRegistries } from "../../setup/registries/lookup.ts";
 import type { CommandAnswer } from "../command.ts";
 import type { Io } from "../io.ts";
-import { type Field, tableOf } from "../table.ts";
+import { type RowField, tableOf } from "../table.ts";
 import { foundJson } from "./add-published.ts";
 import { asking, failureNotes, registriesFor } from "./find-server.ts";
-import type { foundShape } from "./flags.ts";
+import type { foundServerShape } from "./flags.ts";
 
 /** Servers that a search shows. More are counted, and not shown. */
 const maxFoundServers = 50;
@@ -29,7 +29,7 @@ export async function searchServers(text: string, flags: readonly string[], io: 
   const servers = [...known, ...found.map(foundJson)];
   const shown = servers.slice(0, maxFoundServers);
   const names = new Map(registries.map(({ url, name }) => [url, name]));
-  const fields: Field<(typeof shown)[number]>[] = [
+  const fields: RowField<(typeof shown)[number]>[] = [
     ["name", ({ name }) => name],
     ["version", ({ version = "" }) => version],
     [
@@ -55,7 +55,7 @@ export async function searchServers(text: string, flags: readonly string[], io: 
   };
 }
 
-async function inCatalog(words: readonly string[]): Promise<ValueOf<typeof foundShape>[]> {
+async function inCatalog(words: readonly string[]): Promise<ValueOf<typeof foundServerShape>[]> {
   const { catalogServers } = await import("../../tools/server-catalog.ts");
   const lower = words.map((word) => word.toLowerCase());
   return catalogServers()

@@ -233,7 +233,7 @@ export function inventoryTable(rows: ServerRow[], columns: number | undefined): 
 }
 
 /** The tokens of all definitions, without and with claudikins. */
-export function sumText(rows: ServerRow[], config: Config): string {
+export function tokensText(rows: ServerRow[], config: Config): string {
   const measured = rows.filter(({ tokens }) => tokens !== undefined);
   if (measured.length === 0) return "";
   const sum = (key: "tools" | "tokens") => grouped(measured.reduce((all, row) => all + (row[key] ?? 0), 0));
@@ -302,7 +302,7 @@ function linesText(lines: readonly string[]): string {
 }
 
 /** The first failure, even if other files were changed. */
-export function failureOf(
+export function initFailure(
   { found }: Survey,
   plans: readonly SwitchPlan[],
   written: readonly Applied[],

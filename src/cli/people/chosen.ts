@@ -10,7 +10,7 @@ import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { ofChosen, thingCalled } from "../nouns.ts";
 
-export const personShape = record({
+export const signedInShape = record({
   id: text,
   name: about("The email address of the last token, or else the name or the subject", text),
   "email?": text,
@@ -24,7 +24,7 @@ export const personShape = record({
   "revokedAt?": about("Missing: the person may sign in", time),
 });
 
-export type ShownPerson = ValueOf<typeof personShape>;
+export type ShownPerson = ValueOf<typeof signedInShape>;
 
 export const peopleArgs = {
   people: place("Ids, or email addresses, names or subjects", { required: true, complete: "person", ...several }),

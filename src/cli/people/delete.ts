@@ -7,11 +7,11 @@ import { visibleText } from "../../base/visible-text.ts";
 import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
 import { command, flag } from "../command.ts";
 import { requireConsent } from "../prompt.ts";
-import { chosenPeople, labelOf, peopleArgs, peopleJson, personShape } from "./chosen.ts";
+import { chosenPeople, labelOf, peopleArgs, peopleJson, signedInShape } from "./chosen.ts";
 import { sharedFolders } from "./shared-folders.ts";
 
 const deletedShape = record({
-  person: about("As the person was before", personShape),
+  person: about("As the person was before", signedInShape),
   executions: number,
   approvals: about("Calls that waited for a decision, and decisions", number),
   records: about("Records of executions, which claudikins executions shows", number),

@@ -16,7 +16,7 @@ import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
 import { identityVariables } from "../../servers/values/person-identity.ts";
 import { leadingPagePolicy, redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
-import { formOf, RefusedRequest } from "../guard.ts";
+import { formBody, RefusedRequest } from "../guard.ts";
 import { pageSignInMs } from "../limits.ts";
 import { redirected } from "../server.ts";
 import type { PersonSession } from "./sessions.ts";
@@ -103,7 +103,7 @@ export class PersonConnect {
     if (names.length > 0) return this.#keys(request, names, { server, own, person, base });
     if (server.url === undefined) throw new RefusedRequest(404, "The page has no such request");
     const isRead = request.method === "GET";
-    if (!isRead) await formOf(request, new URL(base).origin);
+    if (!isRead) await formBody(request, new URL(base).origin);
     // The server gets a token for that of the sign-in, and the provider may have refused an older one.
     if (server.exchange && Date.now() - begunAt > freshSignInMs) return isRead ? undefined : redirected(request.url);
     return isRead ? asks(server, person) : this.#begin(server, own, person, base);
@@ -120,7 +120,7 @@ export class PersonConnect {
       const lines = [`They are kept for ${person.name} alone, and programs of your agents then use ${name} as you.`];
       return page({ mark: "asks", title: `Your keys for ${name}`, lines, secrets: names, button: "Save" });
     }
-    const form = await formOf(request, new URL(base).origin);
+    const form = await formBody(request, new URL(base).origin);
     const keys = Object.fromEntries(names.map((each) => [each, (form.get(each) ?? "").trim()]));
     const unusable = names.find((each) => !/^[\x20-\x7e]{1,4096}$/.test(keys[each] ?? ""));
     if (unusable !== undefined) {

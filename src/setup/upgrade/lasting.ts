@@ -112,7 +112,7 @@ export function removeInstalled(env: Environment): string | undefined {
 const ofPackages = /[\\/]node_modules[\\/]\.bin[\\/]/;
 
 /** Returns `claudikins` if it is on the PATH. Otherwise, an agent has started it through a package runner or by its path. */
-export function shellCommand(env: Environment): string {
+export function ownShellCommand(env: Environment): string {
   if (programsOnPath("claudikins", env).some((path) => !ofPackages.test(path))) return "claudikins";
   const installation = ownInstallation();
   return installation.kind === "cache" ? `${installation.runner} claudikins` : selfCommand().map(shellWord).join(" ");

@@ -90,7 +90,7 @@ test("paths of caches, and paths with a version, do not last", () => {
   );
 });
 
-describe("the command of an upgrade", () => {
+describe("the printed command", () => {
   const path = "/usr/local/claudikins";
 
   test.each([
@@ -98,18 +98,18 @@ describe("the command of an upgrade", () => {
     ["bun", "bun add --global claudikins@0.2.0"],
     ["pnpm", "pnpm add --global claudikins@0.2.0"],
     ["yarn", "yarn global add claudikins@0.2.0"],
-  ] as const)("of a global package of %s is in its own words", (manager, command) => {
+  ] as const)("uses the words of %s for a global package", (manager, command) => {
     expect(upgradeCommand({ kind: "package", manager, path, folder: "/usr/local" }, "0.2.0")).toBe(command);
   });
 
-  test("of a project is run in its folder", () => {
+  test("runs in the folder of a project", () => {
     const of = (manager: "npm" | "pnpm") =>
       upgradeCommand({ kind: "project", manager, path, folder: "/home/a/my shop" }, "0.2.0");
     expect(of("npm")).toBe("cd '/home/a/my shop' && npm install claudikins@0.2.0");
     expect(of("pnpm")).toBe("cd '/home/a/my shop' && pnpm add claudikins@0.2.0");
   });
 
-  test("of a checkout moves to the newest commit or to the wanted tag, and of one that is gone installs a release", () => {
+  test("moves a checkout to the newest commit or to the wanted tag, and installs a release if the checkout is gone", () => {
     const own = { kind: "checkout", path, folder: "/usr" } as const;
     expect(upgradeCommand(own, "0.2.0")).toBe("git -C /usr pull --ff-only && sh /usr/install.sh");
     expect(upgradeCommand(own, "0.2.0", "0.2.0")).toBe(
