@@ -31,8 +31,7 @@ import type { CredentialStore } from "../servers/auth/credentials.ts";
 import type { ChannelOpener } from "../servers/connection/channel.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
-import { bestCommand } from "../setup/upgrade/lasting.ts";
-import { shellCommand } from "../setup/upgrade/shell-command.ts";
+import { bestCommand, ownShellCommand } from "../setup/upgrade/lasting.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { isAnywhere } from "../tools/catalog/anywhere.ts";
@@ -209,7 +208,7 @@ export class App implements AsyncDisposable {
 
   /** The command with which the user starts claudikins in a shell. */
   get shellCommand(): string {
-    return shellCommand(this.#options.env);
+    return ownShellCommand(this.#options.env);
   }
 
   /** The executions of this process and of the store. */

@@ -8,7 +8,7 @@ import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { choiceForm, hasForms } from "../servers/connection/responder.ts";
 import type { PoolOptions } from "../servers/pool.ts";
-import { questionText } from "../setup/trust/question.ts";
+import { trustQuestion } from "../setup/trust/question.ts";
 import { trustConfig } from "../setup/trust/trust-config.ts";
 import { App, type LockReason, type OwnPoolOptions } from "./app.ts";
 
@@ -115,7 +115,7 @@ export class LockedApp extends App {
   async #isTrustedNow(request: TrustRequest, signal: AbortSignal): Promise<boolean> {
     const { responder } = this.pool.host;
     if (!this.#options.asks || this.#saidNo || !hasForms(responder)) return false;
-    const message = questionText(request);
+    const message = trustQuestion(request);
     if (message.length > maxTrustQuestionChars) return false;
     try {
       const late = AbortSignal.any([signal, AbortSignal.timeout(personMs)]);

@@ -18,22 +18,23 @@ import {
 import { aboutRequest } from "../programs/execution/stored-executions.ts";
 import { keptOut } from "../programs/outcome-text.ts";
 import type { ExecutionRecord, Summary } from "../programs/trace/record.ts";
-import { configText } from "../programs/trace/record-text.ts";
 import { readRecord, readSummaries, removeRecords } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import type { Store } from "../store/store.ts";
 import type { ConfigFlags } from "./config-flags.ts";
-import { executionNamed, shortIds } from "./execution-named.ts";
 import type { Io } from "./io.ts";
+import { configField, idLike, viewFields } from "./nouns.ts";
 import { stateCell, warningLabel } from "./palette.ts";
-import { table } from "./table.ts";
-import { viewColumns } from "./view-columns.ts";
+import { tableOf } from "./table.ts";
 
 /** Minimum width for all columns of the list of executions. */
 const minTraceChars = 90;
 
 /** Characters of a program in the list of executions. */
 const maxListedCodeChars = 60;
+
+/** Characters of an id in a list, at least: the part of it that says when it began has eight. */
+const minIdChars = 8;
 
 /** Characters of a program that are read for this, because white space is shortened. */
 const maxReadCodeChars = 2_000;
@@ -114,7 +115,7 @@ export function idIn({ listed, recorded, none }: AllExecutions, wanted: string):
     });
   }
   const ids = new Set([...recorded, ...listed].map(({ id }) => id));
-  const found = recorded.find(({ receipt }) => receipt === wanted)?.id ?? executionNamed(wanted, [...ids]);
+  const found = recorded.find(({ receipt }) => receipt === wanted)?.id ?? idLike(wanted, [...ids]);
   if (found !== undefined) return found;
   throw new ClaudikinsError("FILE_NOT_FOUND", `No execution "${wanted}" is recorded`, {
     hint: "To list all executions: claudikins executions --all",
@@ -129,38 +130,44 @@ export function executionsTable(
   columns: number | undefined,
 ): string {
   const isWide = columns === undefined || columns >= minTraceChars;
-  const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
-  const views = viewColumns(shown);
   const hasCode = shown.some(({ code }) => code !== undefined);
   const short = shortIds([...listed, ...recorded].map(({ id }) => id));
-  const head = [
-    "id",
-    "when",
-    "state",
-    "calls",
-    { number: "time" },
-    ...only(isWide, { number: "kept out" }),
-    "by",
-    ...views.head,
-    ...only(isAll, { path: "config" }),
-    ...only(hasCode, { text: "code" }),
-  ];
-  const rows = shown.map((each) => {
-    const { id, startedAt, startedBy, config, state, durationMs, summary } = each;
-    return [
-      short(id),
-      ageText(Date.now() - startedAt),
-      stateCell(stateText(state)),
-      summary ? `${grouped(summary.calls)}${summary.failures > 0 ? ` (${grouped(summary.failures)} failed)` : ""}` : "",
-      durationMs === undefined ? "" : durationText(durationMs),
-      ...only(isWide, summary ? grouped(keptOut(summary)) : ""),
-      startedBy,
-      ...views.cells(each),
-      ...only(isAll, configText(config)),
-      ...only(hasCode, codeOf(each)),
-    ];
-  });
-  return table(head, rows, columns);
+  return tableOf<ListedExecution>(shown, columns, [
+    ["id", ({ id }) => short(id)],
+    ["when", ({ startedAt }) => ageText(Date.now() - startedAt)],
+    ["state", ({ state }) => stateCell(stateText(state))],
+    ["calls", ({ summary }) => (summary ? callsText(summary) : "")],
+    [{ number: "time" }, ({ durationMs }) => (durationMs === undefined ? "" : durationText(durationMs))],
+    isWide ? [{ number: "kept out" }, ({ summary }) => (summary ? grouped(keptOut(summary)) : "")] : undefined,
+    ["by", ({ startedBy }) => startedBy],
+    ...viewFields(shown),
+    configField(isAll),
+    hasCode ? [{ text: "code" }, codeOf] : undefined,
+  ]);
+}
+
+function callsText({ calls, failures }: Summary): string {
+  return `${grouped(calls)}${failures > 0 ? ` (${grouped(failures)} failed)` : ""}`;
+}
+
+/** Shortens an id to the beginning that no other of the ids has. */
+export function shortIds(ids: readonly string[]): (id: string) => string {
+  const sorted = [...new Set(ids)].sort();
+  const places = new Map(sorted.map((id, place) => [id, place]));
+  return (id) => {
+    const place = places.get(id);
+    if (place === undefined) return id;
+    const others = [sorted[place - 1] ?? "", sorted[place + 1] ?? ""];
+    const shared = Math.max(...others.map((other) => sharedChars(id, other)));
+    // A whole id that is the beginning of another one names itself.
+    return id.slice(0, Math.max(minIdChars, shared + 1));
+  };
+}
+
+function sharedChars(one: string, other: string): number {
+  let chars = 0;
+  while (chars < one.length && one[chars] === other[chars]) chars++;
+  return chars;
 }
 
 /** The beginning of the program on one line. */

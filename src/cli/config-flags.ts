@@ -107,11 +107,11 @@ export async function orOwnMeanwhile<Flags extends ConfigFlags, T>(
 
 /** Returns whether the user trusts the config, and stores the answer. */
 export async function asksForTrust(request: TrustRequest, io: Io): Promise<boolean> {
-  const [{ questionText }, { trustConfig }] = await Promise.all([
+  const [{ trustQuestion }, { trustConfig }] = await Promise.all([
     import("../setup/trust/question.ts"),
     import("../setup/trust/trust-config.ts"),
   ]);
-  await io.stderr.write(questionText(request));
+  await io.stderr.write(trustQuestion(request));
   if (!(await confirm(io, "Trust this config?"))) return false;
   await trustConfig(request, io.env, "terminal");
   return true;

@@ -1,8 +1,8 @@
-/** The flags for the limits of an execution, one for each key of the config's `limits`. */
-
+/** The flags for how a program runs: its limits, one for each key of the config's `limits`, and the dry run. */
 import { ClaudikinsError } from "../base/errors.ts";
 import { maxTimeoutMs } from "../config/limits.ts";
-import { type Args, type ArgumentValues, option } from "./command.ts";
+import { DryRun } from "../programs/dry-run/dry-run.ts";
+import { type Args, type ArgumentValues, flag, option } from "./command.ts";
 import { countUpTo, timeUpTo } from "./flags.ts";
 
 /** A size in megabytes. */
@@ -61,4 +61,13 @@ function parseSize(text: string, flag: string, { from, to }: { from: number; to:
 
 function sizeText(megabytes: number): string {
   return megabytes < 1 ? `${Math.round(megabytes * 1_024)}kb` : `${megabytes}mb`;
+}
+
+/** The flag `--dry-run` of commands that run a program. */
+export const dryRunArgs = {
+  "dry-run": flag("Call only tools that read, and list the calls that would change something instead of making them"),
+} as const satisfies Args;
+
+export function dryRunOf(flags: { "dry-run"?: boolean | undefined }): DryRun | undefined {
+  return flags["dry-run"] ? new DryRun() : undefined;
 }

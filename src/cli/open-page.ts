@@ -11,7 +11,7 @@ import { statusOf } from "../daemon/peers.ts";
 import { placeOf } from "../daemon/place.ts";
 import { PageApi } from "../page/api.ts";
 import type { Background } from "../page/program-actions.ts";
-import { PageServer } from "../page/server.ts";
+import { UserPage } from "../page/user-page.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { openCredentials } from "./commands/auth.ts";
 import { usesDaemon } from "./config-flags.ts";
@@ -29,7 +29,7 @@ export interface PageOptions {
   log: Log;
 }
 
-export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): Promise<PageServer> {
+export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): Promise<UserPage> {
   const { env } = io;
   const choice = { flag: file, cwd, env };
   const load = (door?: string) => loadConfig({ ...choice, demo: file === undefined, trust, door, isFlagFound: true });
@@ -49,7 +49,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
     // The variables of a changed config may lead to another daemon.
     running: async () => statusOf(placeOf(file, env).socket),
   });
-  return new PageServer({ api, log, home: homeOf(env) });
+  return new UserPage({ api, log, home: homeOf(env) });
 }
 
 /** What the daemon does for the page. This process may have left its place to another one. */

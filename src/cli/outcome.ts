@@ -15,9 +15,8 @@ import type { Outcome } from "../sandbox/contract.ts";
 import type { OutputFolders } from "../sandbox/host/outputs.ts";
 import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";
-import { keepBinaries } from "./kept-binaries.ts";
 import { errorText, logText, outcomeError, receiptLine, valueText } from "./report.ts";
-import { type WrittenFile, writeBinaries, writeValue, writtenText } from "./result-files.ts";
+import { keepBinaries, type WrittenFile, writeBinaries, writeValue, writtenText } from "./result-files.ts";
 
 const common = {
   logs: list(named("LogEntry", record({ level: oneOf("debug", "log", "info", "warn", "error"), text }))),

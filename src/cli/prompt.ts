@@ -13,6 +13,29 @@ export async function confirm(io: Io, question: string): Promise<boolean> {
   return /^(?:y|yes)$/i.test(answer.trim());
 }
 
+interface Consent {
+  question: string;
+  /** What the person should see before. */
+  shown?: string;
+  /** Without a terminal. */
+  needed: string;
+  hint: string;
+  /** If the answer is no. */
+  refused: string;
+}
+
+/** Asks before something that needs a person's consent, unless `--yes` has given it. Throws USAGE without a terminal, and CANCELLED. */
+export async function requireConsent(
+  io: Io,
+  isGiven: boolean | undefined,
+  { question, shown = "", needed, hint, refused }: Consent,
+): Promise<void> {
+  if (isGiven) return;
+  if (!canAsk(io)) throw new ClaudikinsError("USAGE", needed, { hint });
+  await io.stderr.write(shown);
+  if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", refused);
+}
+
 /** Returns the index of the chosen item. Throws CANCELLED at the end of the input. */
 export async function choose(io: Io, question: string, choices: readonly string[]): Promise<number> {
   const lines = choices.map((choice, place) => `  ${place + 1}  ${choice}\n`).join("");

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { grouped } from "../base/counted.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { type Binary, binaryOf } from "../base/media.ts";
+import type { OutputFolders } from "../sandbox/host/outputs.ts";
 import { objectsOf, type ToolResult } from "../servers/result.ts";
 import { valueText } from "./report.ts";
 
@@ -121,4 +122,24 @@ export function writeValue(value: unknown, file: string, cwd: string): WrittenFi
 
 export function writtenText({ file, mimeType, bytes }: WrittenFile): string {
   return `Wrote ${file} (${mimeType}, ${grouped(bytes)} bytes)\n`;
+}
+
+/**
+ * Writes the binaries of an execution to the workspace, named by its id, as far as it has room. The paths are absolute. Throws an error
+ * without paths.
+ */
+export async function keepBinaries(
+  binaries: readonly Binary[],
+  folders: OutputFolders,
+  id: string,
+): Promise<WrittenFile[]> {
+  if (binaries.length === 0) return [];
+  const { Outputs } = await import("../sandbox/host/outputs.ts");
+  const outputs = new Outputs(folders);
+  return binaries.map((binary, place) => {
+    const name = numbered(id, place + 1, binary);
+    const bytes = Buffer.from(binary.data, "base64");
+    outputs.write(name, bytes);
+    return { file: join(folders.workspace, "outputs", name), mimeType: binary.mimeType, bytes: bytes.length };
+  });
 }

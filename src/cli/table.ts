@@ -20,6 +20,9 @@ export interface StyledCell {
 
 export type Cell = string | StyledCell;
 
+/** A column of rows of one kind: its title and its cells. */
+export type RowField<Row> = readonly [column: Column, cell: (row: Row) => Cell];
+
 interface Laid {
   title: string;
   kind: "kept" | "text" | "path" | "number";
@@ -55,6 +58,20 @@ export function table(columns: readonly Column[], rows: readonly Cell[][], width
     under.push(lineBelow(below, at, width));
   }
   return lines.map((cells, at) => `${cells.join(" ".repeat(gap)).trimEnd()}\n${under[at]}`).join("");
+}
+
+/** Returns the table of things of one kind. Fields that are undefined are left out. */
+export function tableOf<Row>(
+  rows: readonly Row[],
+  width: number | undefined,
+  fields: readonly (RowField<Row> | undefined)[],
+): string {
+  const shown = fields.filter((field) => field !== undefined);
+  return table(
+    shown.map(([column]) => column),
+    rows.map((row) => shown.map(([, cell]) => cell(row))),
+    width,
+  );
 }
 
 function laid(column: Column, rows: readonly Cell[][], at: number): Laid {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { sealingFields } from "./credentials-schema.ts";
 import { defaultOidc } from "./defaults.ts";
-import { addressProblem, endpointProblem, issuerProblem, type OidcEntry } from "./oidc.ts";
+import { endpointProblem, issuerProblem, type OidcEntry, publicAddressProblem } from "./oidc.ts";
 
 /** The difference of two clocks that a config may allow. Machines that set their clocks differ by less than a second. */
 const maxClockSkewSeconds = 300;
@@ -37,7 +37,7 @@ const oidcFields = {
   groups: text.default(defaultOidc.groups),
   clockSkewSeconds: z.int().min(0).max(maxClockSkewSeconds).default(defaultOidc.clockSkewSeconds),
   /** The address of `serve --http` for its users, if it is not the one that requests are sent to. */
-  address: textWithout(addressProblem).optional(),
+  address: textWithout(publicAddressProblem).optional(),
   /** The groups that may use each door. `mcp` is the whole config. `*` is everybody who has signed in. */
   doors: z.record(z.string(), groups).default({}),
   /** The groups that may approve calls. */

@@ -76,7 +76,7 @@ export function requireUsable({ needs, issuer, address, introspection }: Oidc): 
   }
   const problem =
     issuerProblem(issuer) ??
-    (address === undefined ? undefined : addressProblem(address)) ??
+    (address === undefined ? undefined : publicAddressProblem(address)) ??
     (introspection?.url === undefined ? undefined : endpointProblem(introspection.url));
   if (problem !== undefined) throw new ClaudikinsError("CONFIG_INVALID", `auth.oidc: ${problem}`);
 }
@@ -90,7 +90,7 @@ export function issuerProblem(text: string): string | undefined {
 }
 
 /** Why the text cannot be a public address. Undefined if it can, or if it has variables. */
-export function addressProblem(text: string): string | undefined {
+export function publicAddressProblem(text: string): string | undefined {
   if (text.includes("${")) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && isSafe(url) && url.origin === text.replace(/\/$/, "")) return undefined;

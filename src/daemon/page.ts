@@ -1,7 +1,7 @@
 /** The page of `claudikins ui` in the daemon. At most one is open. */
 import { ClaudikinsError } from "../base/errors.ts";
 
-/** See `page/server.ts`. */
+/** See `page/user-page.ts`. */
 export interface LocalPage {
   /** Where to open it. The token works once. With `withFile`, there is a file that leads a browser there. */
   invite(options?: { withFile?: boolean }): { port: number; path: string; token: string; file?: string };

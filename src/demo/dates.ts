@@ -26,7 +26,7 @@ export function period(from: string | undefined, to: string | undefined): Period
   return { fromMs, toMs };
 }
 
-export function isWithin(time: string, { fromMs, toMs }: Period): boolean {
+export function isInPeriod(time: string, { fromMs, toMs }: Period): boolean {
   const ms = Date.parse(time);
   return ms >= fromMs && ms <= toMs;
 }

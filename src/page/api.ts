@@ -18,12 +18,12 @@ import type { PageState } from "./contract.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader } from "./executions.ts";
 import {
-  bodyOf,
   cancelBody,
   decisionBody,
   doorBody,
   editBody,
   heldBody,
+  jsonBody,
   labelBody,
   namedBody,
   type PolicyBody,
@@ -37,13 +37,13 @@ import {
   scheduleBody,
   signInBody,
 } from "./guard.ts";
-import { HeldTools } from "./held.ts";
+import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
 import { ProgramsReader } from "./programs.ts";
-import { noFile, Rules } from "./rules.ts";
+import { noFile, RuleChanges } from "./rules.ts";
 import { SavingsReader } from "./savings.ts";
 import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
-import { PageSignIns } from "./sign-ins.ts";
+import { ServerSignIns } from "./sign-ins.ts";
 
 const unknownRequest = "The page has no such request";
 
@@ -65,14 +65,14 @@ interface PageApiOptions {
 
 export class PageApi {
   readonly #options: PageApiOptions;
-  readonly #signIns = new PageSignIns();
+  readonly #signIns = new ServerSignIns();
   readonly #tools = new ToolViews();
   readonly #approvals: PageApprovals;
   readonly #executions: ExecutionsReader;
   readonly #programs: ProgramsReader;
   readonly #actions: ProgramActions;
-  readonly #held: HeldTools;
-  readonly #rules: Rules;
+  readonly #held: HeldOnPage;
+  readonly #rules: RuleChanges;
   readonly #savings: SavingsReader;
 
   constructor(options: PageApiOptions) {
@@ -82,8 +82,8 @@ export class PageApi {
     this.#executions = new ExecutionsReader(app);
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
-    this.#held = new HeldTools(app, env);
-    this.#rules = new Rules(options);
+    this.#held = new HeldOnPage(app, env);
+    this.#rules = new RuleChanges(options);
     this.#savings = new SavingsReader(app.store);
   }
 
@@ -124,7 +124,7 @@ export class PageApi {
     const [, approval] = /^(?:GET|POST) api\/approvals\/([0-9a-z]{1,40})$/.exec(route) ?? [];
     if (approval !== undefined) {
       if (request.method === "GET") return this.#approvals.whole(approval);
-      const { decision } = await bodyOf(request, decisionBody);
+      const { decision } = await jsonBody(request, decisionBody);
       return this.#approvals.decide(approval, decision);
     }
     const [, execution, wanted] = /^(?:GET|POST) api\/executions\/([0-9a-z-]{1,60})\/([a-z]+)$/.exec(route) ?? [];
@@ -137,18 +137,18 @@ export class PageApi {
       case "GET api/held":
         return this.#held.of(search.get("server") ?? "");
       case "POST api/held": {
-        const { server, tools } = await bodyOf(request, heldBody);
+        const { server, tools } = await jsonBody(request, heldBody);
         return this.#held.accept(server, tools);
       }
       case "POST api/policy": {
-        const change = await bodyOf(request, policyBody);
+        const change = await jsonBody(request, policyBody);
         await this.#changePolicy(change);
         return this.#tools.of(change.server, app);
       }
       case "POST api/sign-in":
-        return this.#signIns.start((await bodyOf(request, signInBody)).server, app, credentials);
+        return this.#signIns.start((await jsonBody(request, signInBody)).server, app, credentials);
       case "POST api/sign-in/address": {
-        const { server, address } = await bodyOf(request, pastedBody);
+        const { server, address } = await jsonBody(request, pastedBody);
         return this.#signIns.paste(server, address);
       }
       default:
@@ -160,7 +160,7 @@ export class PageApi {
     const door = search.get("door") ?? undefined;
     switch (route) {
       case "POST cancel":
-        return this.#actions.cancel({ id, ...(await bodyOf(request, cancelBody)) });
+        return this.#actions.cancel({ id, ...(await jsonBody(request, cancelBody)) });
       case "GET outcome":
         return this.#actions.outcome({ id, door });
       case "GET code":
@@ -173,11 +173,11 @@ export class PageApi {
   async #ofRules(route: string, request: Request): Promise<unknown> {
     const rules = this.#rules;
     const changes: Record<string, () => Promise<void>> = {
-      "POST api/rules": async () => rules.rule(await bodyOf(request, ruleBody)),
-      "POST api/rules/doors": async () => rules.addDoor(await bodyOf(request, doorBody)),
-      "POST api/rules/doors/remove": async () => rules.removeDoor((await bodyOf(request, namedBody)).name),
-      "POST api/rules/labels": async () => rules.label(await bodyOf(request, labelBody)),
-      "POST api/rules/edits": async () => rules.edit(await bodyOf(request, editBody)),
+      "POST api/rules": async () => rules.rule(await jsonBody(request, ruleBody)),
+      "POST api/rules/doors": async () => rules.addDoor(await jsonBody(request, doorBody)),
+      "POST api/rules/doors/remove": async () => rules.removeDoor((await jsonBody(request, namedBody)).name),
+      "POST api/rules/labels": async () => rules.label(await jsonBody(request, labelBody)),
+      "POST api/rules/edits": async () => rules.edit(await jsonBody(request, editBody)),
     };
     if (Object.hasOwn(changes, route)) {
       await changes[route]!();
@@ -191,17 +191,17 @@ export class PageApi {
       case "GET api/programs/code":
         return this.#actions.code({ name: search.get("name") ?? "", door: search.get("door") ?? undefined });
       case "POST api/programs/run":
-        return this.#actions.run(await bodyOf(request, runBody));
+        return this.#actions.run(await jsonBody(request, runBody));
       case "POST api/programs/schedule":
-        return this.#actions.schedule(await bodyOf(request, scheduleBody));
+        return this.#actions.schedule(await jsonBody(request, scheduleBody));
       case "POST api/programs/unschedule":
-        return this.#actions.unschedule(await bodyOf(request, namedBody));
+        return this.#actions.unschedule(await jsonBody(request, namedBody));
       case "POST api/programs/remove":
-        return this.#actions.remove(await bodyOf(request, namedBody));
+        return this.#actions.remove(await jsonBody(request, namedBody));
       case "POST api/programs/preview":
-        return this.#actions.preview(await bodyOf(request, previewBody));
+        return this.#actions.preview(await jsonBody(request, previewBody));
       case "POST api/programs/save":
-        return this.#actions.save(await bodyOf(request, saveBody));
+        return this.#actions.save(await jsonBody(request, saveBody));
       default:
         throw new RefusedRequest(404, unknownRequest);
     }

@@ -392,7 +392,7 @@ export interface Savings {
 }
 
 /** The page of one execution, as its components make it. */
-export interface ExecutionView {
+export interface ExecutionHtml {
   /** HTML, as is the body. */
   title: string;
   body: string;

@@ -1,7 +1,7 @@
 /** The HTML document around the page, and around the page of one execution. */
 
 /** All parts are HTML. A content security policy in the head comes before everything that it may forbid. */
-export function documentOf({ title, head, body }: { title: string; head: string; body: string }): string {
+export function htmlDocument({ title, head, body }: { title: string; head: string; body: string }): string {
   return `<!doctype html>
 <html lang="en">
 <head>

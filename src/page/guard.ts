@@ -26,35 +26,27 @@ export function checkHost({ headers }: Request, host: string): void {
   if (headers.get("host") !== host) throw new RefusedRequest(403, `This page is only at http://${host}`);
 }
 
-/** Throws for requests by other pages, and for requests of forms if `isChange`. Browsers tell where a request comes from. `own` is our origin. */
-export function checkSender({ headers }: Request, own: string, isChange: boolean): void {
-  const foreign = () => new RefusedRequest(403, "Other pages may not send requests to this page");
+/** Throws for requests by other pages. Browsers tell where a request comes from. `own` is our origin. */
+function checkOrigin({ headers }: Request, own: string, isChange: boolean): void {
   const site = headers.get("sec-fetch-site");
-  if (site !== null && site !== "same-origin") throw foreign();
   const origin = headers.get("origin");
-  if (origin !== null ? origin !== own : isChange) throw foreign();
-  if (!headers.has(ownHeader) && isChange) throw foreign();
+  if ((site !== null && site !== "same-origin") || (origin === null ? isChange : origin !== own)) throw foreign();
+}
+
+/** Throws for requests by other pages, and for requests of forms if `isChange`. `own` is our origin. */
+export function checkSender(request: Request, own: string, isChange: boolean): void {
+  checkOrigin(request, own, isChange);
+  if (isChange && !request.headers.has(ownHeader)) throw foreign();
+}
+
+function foreign(): RefusedRequest {
+  return new RefusedRequest(403, "Other pages may not send requests to this page");
 }
 
 /** Throws unless a program of this user has opened the connection. */
 export async function checkPeer(peer: ConnectionEnd | null, own: ConnectionEnd): Promise<void> {
   const problem = await problemOfPeer(peer, own);
   if (problem) throw new RefusedRequest(403, problem.message, problem.hint);
-}
-
-/** The value of a cookie. */
-export function cookieIn(request: Request, name: string): string | undefined {
-  return cookiesIn(request).get(name);
-}
-
-/** The cookies in their order. Of several with one name, the first counts. Empty ones are left out. */
-export function cookiesIn({ headers }: Request): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const pair of (headers.get("cookie") ?? "").split(";")) {
-    const [name = "", value = ""] = pair.trim().split("=");
-    if (value !== "" && !found.has(name)) found.set(name, value);
-  }
-  return found;
 }
 
 const name = z.string().min(1).max(10_000);
@@ -151,17 +143,27 @@ export const saveBody = z.strictObject({ ...saving, before: z.string().max(200).
 export type SaveBody = z.infer<typeof saveBody>;
 
 /** Throws if the body is not of the shape. */
-export async function bodyOf<T>(request: Request, shape: z.ZodType<T>): Promise<T> {
+export async function jsonBody<T>(request: Request, shape: z.ZodType<T>): Promise<T> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
     throw new RefusedRequest(415, "The body must be JSON");
   }
-  if (Number(request.headers.get("content-length") ?? maxPageBodyBytes + 1) > maxPageBodyBytes) {
-    throw new RefusedRequest(413, "The body is too large");
-  }
-  const text = await request.text();
+  const text = await textOf(request);
   const problem = tooHeavy(Buffer.from(text));
   if (problem !== undefined) throw new RefusedRequest(413, problem);
   const { success, data } = shape.safeParse(parsedJson(text));
   if (!success) throw new RefusedRequest(400, "The body is not as expected");
   return data;
+}
+
+/** The fields of a form on one of our own pages. Throws for the form of another page. `own` is our origin. */
+export async function formBody(request: Request, own: string): Promise<URLSearchParams> {
+  checkOrigin(request, own, true);
+  return new URLSearchParams(await textOf(request));
+}
+
+async function textOf(request: Request): Promise<string> {
+  if (Number(request.headers.get("content-length") ?? maxPageBodyBytes + 1) > maxPageBodyBytes) {
+    throw new RefusedRequest(413, "The body is too large");
+  }
+  return request.text();
 }

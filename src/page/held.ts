@@ -18,7 +18,7 @@ import { RefusedRequest } from "./guard.ts";
 /** Lines of the difference between two definitions. `claudikins review` shows all. */
 const maxShownDiffLines = 400;
 
-export class HeldTools {
+export class HeldOnPage {
   readonly #surroundings: () => Surroundings;
   /** The page asks for the numbers with each change, and the records of many tools take 20 ms to read. */
   readonly #counts = new Cached<Map<string, number>>();

@@ -2,9 +2,6 @@
 
 import { minuteMs } from "../base/units.ts";
 
-/** How often the state is compared while a page is open. */
-export const pageLookMs = 400;
-
 /** Longer bodies are refused, also by the server before they are read. */
 export const maxPageBodyBytes = 262_144;
 

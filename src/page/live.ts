@@ -7,10 +7,12 @@ const maxQueuedEvents = 20;
 const pageKeepAliveMs = 15_000;
 
 interface LiveOptions {
-  /** The state as JSON. */
-  read(): Promise<string>;
+  /** The state as JSON. Undefined if nobody may see it any longer, which ends all streams. */
+  read(): Promise<string | undefined>;
   /** How often the state is compared. */
   everyMs: number;
+  /** Called when nobody reads any longer. */
+  unused(): void;
 }
 
 /** A line that keeps the connection open. */
@@ -28,15 +30,23 @@ interface Reader {
 export class Live {
   readonly #options: LiveOptions;
   readonly #readers = new Set<Reader>();
+  /** The state that is being read, for all who want it. */
+  #reading: Promise<string | undefined> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isReading = false;
+  #isLooking = false;
 
   constructor(options: LiveOptions) {
     this.#options = options;
   }
 
-  /** The stream ends as soon as `isOpen` is false. `onEnd` is called once. */
-  stream(isOpen: () => boolean, onEnd: () => void): ReadableStream<string> {
+  /** The stream ends as soon as `isOpen` is false. `end` is called once. */
+  stream({
+    isOpen = () => true,
+    end: onEnd = () => {},
+  }: {
+    isOpen?(): boolean;
+    end?(): void;
+  } = {}): ReadableStream<string> {
     let reader: Reader | undefined;
     return new ReadableStream<string>({
       start: (controller) => {
@@ -45,31 +55,49 @@ export class Live {
         };
         reader = { controller, state: "", sentAt: performance.now(), isOpen, end };
         this.#readers.add(reader);
-        this.#timer ??= setInterval(() => void this.look(), this.#options.everyMs);
-        void this.look();
+        this.#timer ??= setInterval(() => void this.#look(), this.#options.everyMs);
+        void this.#look();
       },
       cancel: () => reader?.end(),
     });
   }
 
+  /** Reads the state, unless it is being read. */
+  state(): Promise<string | undefined> {
+    const reading = this.#reading ?? this.#options.read();
+    this.#reading = reading;
+    const done = () => {
+      if (this.#reading === reading) this.#reading = undefined;
+      this.#stopUnused();
+    };
+    reading.then(done, done);
+    return reading;
+  }
+
+  /** A reading that has begun may show the state before the change, so the next one reads again. All streams get it at once. */
+  changed(): void {
+    this.#reading = undefined;
+    void this.#look();
+  }
+
   /** Compares the state now, and sends it to pages that have another one. Never rejects. */
-  async look(): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     try {
-      const state = await this.#options.read();
+      const state = await this.state();
       for (const reader of this.#readers) this.#send(reader, state);
     } catch {
       // A file that is being replaced can be read next time.
     } finally {
-      this.#isReading = false;
-      if (this.#readers.size === 0) this.#stopLooking();
+      this.#isLooking = false;
+      this.#stopUnused();
     }
   }
 
   /** Ends all streams. The pages learn that this was the last event. */
   close(): void {
-    this.#stopLooking();
+    clearInterval(this.#timer);
     for (const reader of this.#readers) {
       reader.end();
       try {
@@ -81,11 +109,11 @@ export class Live {
     }
   }
 
-  #send(reader: Reader, state: string): void {
+  #send(reader: Reader, state: string | undefined): void {
     const { controller } = reader;
     const isLate = -(controller.desiredSize ?? 0) > maxQueuedEvents;
     try {
-      if (!reader.isOpen() || isLate) {
+      if (state === undefined || !reader.isOpen() || isLate) {
         reader.end();
         controller.close();
         return;
@@ -101,8 +129,10 @@ export class Live {
     }
   }
 
-  #stopLooking(): void {
+  #stopUnused(): void {
+    if (this.#readers.size > 0 || this.#reading || this.#isLooking) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#options.unused();
   }
 }

@@ -9,7 +9,7 @@ import narrow from "./browser/narrow.css" with { type: "text" };
 import programs from "./browser/programs.css" with { type: "text" };
 import savings from "./browser/savings.css" with { type: "text" };
 import { browserScript } from "./bundle.ts";
-import { documentOf } from "./document.ts";
+import { htmlDocument } from "./document.ts";
 
 const script = browserScript();
 const style = [base, controls, frame, lists, held, programs, savings, narrow].join("\n");
@@ -23,29 +23,24 @@ const head = `<link rel="icon" href="icon.svg">
 <link rel="stylesheet" href="page.css">
 <script src="page.js" defer></script>`;
 
-const document = documentOf({
-  title: "claudikins",
-  head,
-  body: `<div id="page"></div>
-<noscript><p>This page needs JavaScript. ${howToOpen}</p></noscript>`,
-});
-
-/** The document for people who sign in. The script learns from it where. */
-export const peopleDocument = documentOf({
-  title: "claudikins",
-  head,
-  body: `<div id="page" data-sign-in="sign-in"></div>
-<noscript><p>This page needs JavaScript.</p></noscript>`,
-});
-
-interface PageFile {
+export interface PageFile {
   type: string;
   text: string;
 }
 
+function document(body: string): PageFile {
+  return { type: "text/html; charset=utf-8", text: htmlDocument({ title: "claudikins", head, body }) };
+}
+
+export const userDocument = document(`<div id="page"></div>
+<noscript><p>This page needs JavaScript. ${howToOpen}</p></noscript>`);
+
+/** The document for people who sign in. The script learns from it where. */
+export const peopleDocument = document(`<div id="page" data-sign-in="sign-in"></div>
+<noscript><p>This page needs JavaScript.</p></noscript>`);
+
 /** By the path below the page's own. */
 export const pageFiles: ReadonlyMap<string, PageFile> = new Map([
-  ["", { type: "text/html; charset=utf-8", text: document }],
   ["page.js", { type: "text/javascript; charset=utf-8", text: script }],
   ["page.css", { type: "text/css; charset=utf-8", text: style }],
   ["icon.svg", { type: "image/svg+xml", text: icon }],

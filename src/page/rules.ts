@@ -27,7 +27,7 @@ interface RulesOptions {
 
 const place = "page";
 
-export class Rules {
+export class RuleChanges {
   readonly #options: RulesOptions;
 
   constructor(options: RulesOptions) {

@@ -1,209 +1,182 @@
-/** Serves the page of `claudikins ui` on a port of this machine, to whoever has exchanged a token for a session. */
+/** Answers the requests to a page, for whoever an authenticator lets in: the user of this machine, or people who sign in. */
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Log } from "../base/log.ts";
-import { RedirectFile } from "../base/redirect-file.ts";
-import type { PageApi } from "./api.ts";
-import type { PageRefusal } from "./contract.ts";
-import { bodyOf, checkHost, checkPeer, checkSender, cookieIn, RefusedRequest, sessionBody } from "./guard.ts";
-import { maxPageBodyBytes, pageLookMs } from "./limits.ts";
+import { PersonRefused } from "../policy/people/refused.ts";
+import type { PageRefusal, PageState } from "./contract.ts";
+import { checkSender, RefusedRequest } from "./guard.ts";
 import { Live } from "./live.ts";
-import { headers, howToOpen, pageFiles, tracePolicy } from "./page-files.ts";
-import { PageSessions, type SessionTimes, secret } from "./sessions.ts";
+import { headers, type PageFile, pageFiles, tracePolicy } from "./page-files.ts";
 
-interface PageServerOptions {
-  api: PageApi;
-  log: Log;
-  /** The user's home folder. */
-  home: string;
-  times?: SessionTimes | undefined;
-}
+/** How often the state is compared while a page is open. */
+const pageLookMs = 400;
 
-/** Where to open the page. The token works once, and for a minute. */
-export interface Invitation {
-  port: number;
-  /** Begins and ends with a slash. */
+/** A request to a page. */
+export interface Asked {
+  request: Request;
+  /** The address of the page, as browsers know it. It ends with a slash. */
+  base: string;
+  /** The path of the request, below that of the page. */
   path: string;
-  token: string;
-  /** A file that leads a browser there, if it was asked for. It exists until the token is used, and for a minute at most. */
-  file?: string;
+  search: URLSearchParams;
 }
 
-const cookie = "claudikins";
+/** The page, as the owner of one session sees it. */
+export interface PageView {
+  /** Views of one name show the same, so their state is read once for all. */
+  readonly name: string;
+  /** Undefined if the session has ended. */
+  state(): Promise<PageState | undefined>;
+  /** The page of one recorded execution. Throws RefusedRequest if there is none. */
+  tracePage(id: string): Promise<string>;
+  /** Answers every other request. Throws RefusedRequest and errors of what it does. */
+  answer(route: string, request: Request, search: URLSearchParams): Promise<unknown>;
+  /** The session has a stream from now on. */
+  stream?(): { isOpen(): boolean; end(): void };
+}
 
-/** No other address is served, so that each connection has one owner to look for. */
-const hostname = "127.0.0.1";
+/** Says who sends a request. */
+export interface Authenticator {
+  /** Answers a request to another path itself. Throws RefusedRequest if the sender may not send any. */
+  locate(request: Request): Promise<Asked | Response>;
+  /** Answers what needs no session, and what browsers are led to from elsewhere. Checks the sender itself if it changes something. */
+  enter(asked: Asked): Promise<Response | undefined>;
+  /** Undefined without a session. */
+  view(asked: Asked): Promise<PageView | undefined>;
+  /** The refusal without a session. */
+  readonly closed: { message: string; hint?: string };
+  /** Below the refusals that a person sees in a browser as a text. Without it, all are JSON. */
+  readonly lead?: string;
+}
 
 export class PageServer {
-  readonly #options: PageServerOptions;
-  readonly #sessions: PageSessions;
-  readonly #server: Bun.Server<undefined>;
-  readonly #host: string;
-  /**
-   * Browsers send cookies to all ports of a host, but only below the path of the cookie. So other programs that listen on this
-   * machine never get the session.
-   */
-  readonly #path = `/${secret().slice(0, 22)}/`;
-  readonly #live: Live;
-  /** The state that is being read, for all who want it. */
-  #reading: Promise<string> | undefined;
-  /** By their tokens. */
-  readonly #files = new Map<string, RedirectFile>();
-  #closing: Promise<void> | undefined;
+  readonly #authenticator: Authenticator;
+  readonly #log: Log;
+  /** By the names of their views. */
+  readonly #lives = new Map<string, Live>();
 
-  /** Starts to listen on a free port. */
-  constructor(options: PageServerOptions) {
-    this.#options = options;
-    this.#sessions = new PageSessions(options.times);
-    this.#live = new Live({ read: () => this.#readState(), everyMs: pageLookMs });
-    this.#server = Bun.serve({
-      hostname,
-      port: 0,
-      development: false,
-      reusePort: false,
-      maxRequestBodySize: maxPageBodyBytes,
-      fetch: (request, server) => this.#answer(request, server),
-    });
-    this.#host = `${hostname}:${this.#server.port}`;
+  constructor(authenticator: Authenticator, log: Log) {
+    this.#authenticator = authenticator;
+    this.#log = log;
   }
 
-  /** Throws FILE_NOT_WRITABLE. */
-  invite({ withFile = false } = {}): Invitation {
-    const token = this.#sessions.newToken();
-    const invitation = { port: this.#server.port!, path: this.#path, token };
-    if (!withFile) return invitation;
-    const address = new URL(`http://${this.#host}${this.#path}#${token}`);
-    const file = new RedirectFile(address, this.#options.home, () => this.#files.delete(token));
-    this.#files.set(token, file);
-    return { ...invitation, file: file.path };
-  }
-
-  /** Whether a page is open in a browser, or may be opened with a token. */
-  get isInUse(): boolean {
-    return this.#sessions.isInUse;
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    this.#live.close();
-    for (const file of this.#files.values()) file[Symbol.dispose]();
-    await this.#options.api.close();
-    // The last event is sent before the connections end.
-    await Bun.sleep(0);
-    await this.#server.stop(true);
-  }
-
-  async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+  /** `keepOpen` lets a stream stay open. Never rejects. */
+  async answer(request: Request, keepOpen: () => void): Promise<Response> {
     // Many requests at once must not block the process together.
     await eventLoopTurn();
-    const response = await this.#route(request, server).catch((error: unknown) => this.#refusal(error));
+    const response = await this.#route(request, keepOpen).catch((error: unknown) => this.#refusal(error, request));
     for (const [name, value] of Object.entries(headers)) {
       if (!response.headers.has(name)) response.headers.set(name, value);
     }
     return response;
   }
 
-  #refusal(thrown: unknown): Response {
-    const { log } = this.#options;
-    if (thrown instanceof RefusedRequest) {
-      const { status, message, hint } = thrown;
-      log.debug(`the page refused a request: ${message}`);
-      return refused(status, message, hint);
-    }
-    const { message, hint } = toClaudikinsError(thrown);
-    if (!(thrown instanceof ClaudikinsError)) log.warn(`the page failed: ${messageOf(thrown)}`);
-    return refused(thrown instanceof ClaudikinsError ? 422 : 500, message, hint);
+  /** Ends all streams. */
+  close(): void {
+    for (const live of this.#lives.values()) live.close();
   }
 
-  async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
-    checkHost(request, this.#host);
-    await checkPeer(server.requestIP(request), { address: hostname, port: this.#server.port! });
-    const { pathname, searchParams } = new URL(request.url);
-    if (!pathname.startsWith(this.#path)) return new Response(`${howToOpen}\n`, { status: 404 });
-    const path = pathname.slice(this.#path.length);
-    const file = request.method === "GET" ? pageFiles.get(path) : undefined;
-    if (file) return new Response(file.text, { headers: { "content-type": file.type } });
-    const isTrace = request.method === "GET" && path.startsWith("trace/");
+  async #route(request: Request, keepOpen: () => void): Promise<Response> {
+    const authenticator = this.#authenticator;
+    const asked = await authenticator.locate(request);
+    if (asked instanceof Response) return asked;
+    const { path, base } = asked;
+    const isRead = request.method === "GET";
+    const file = isRead ? pageFiles.get(path) : undefined;
+    if (file) return fileAnswer(file);
+    const entered = await authenticator.enter(asked);
+    if (entered) return entered;
+    const isTrace = isRead && path.startsWith("trace/");
     // A person may open the page of an execution in a tab of its own.
-    if (!isTrace) checkSender(request, `http://${this.#host}`, request.method !== "GET");
+    if (!isTrace) checkSender(request, new URL(base).origin, !isRead);
+    const view = await authenticator.view(asked);
+    if (!view) throw this.#closed();
+    if (isTrace) {
+      const text = await view.tracePage(path.slice("trace/".length));
+      return fileAnswer({ type: "text/html; charset=utf-8", text }, { "content-security-policy": tracePolicy });
+    }
     const route = `${request.method} ${path}`;
-    if (route === "POST api/session") return this.#begin(request);
-    const session = cookieIn(request, cookie);
-    if (session === undefined || !this.#sessions.use(session)) throw new RefusedRequest(401, howToOpen);
-    if (isTrace) return tracePage(await this.#options.api.tracePage(path.slice("trace/".length)));
-    if (route === "GET api/events") return this.#events(request, server, session);
-    if (route === "GET api/state") return this.#state(request);
-    const answer = await this.#options.api.answer(route, request, searchParams);
-    if (request.method !== "GET") {
-      // A reading that has begun may show the state before the change, so the next request reads again. Other pages read again at once.
-      this.#reading = undefined;
-      void this.#live.look();
+    if (route === "GET api/events") {
+      keepOpen();
+      return this.#events(view);
     }
-    return Response.json(answer ?? {});
+    if (route === "GET api/state") return this.#state(request, view);
+    const answer = await view.answer(route, request, asked.search);
+    // Other tabs see the change at once.
+    if (!isRead) this.#lives.get(view.name)?.changed();
+    return answer instanceof Response ? answer : Response.json(answer ?? {});
   }
 
-  /** Exchanges a token for a session. */
-  async #begin(request: Request): Promise<Response> {
-    const { token } = await bodyOf(request, sessionBody);
-    this.#files.get(token)?.[Symbol.dispose]();
-    const exchanged = this.#sessions.exchange(token);
-    if ("session" in exchanged) {
-      const { session } = exchanged;
-      const attributes = `Path=${this.#path}; HttpOnly; SameSite=Strict`;
-      return new Response(null, { status: 204, headers: { "set-cookie": `${cookie}=${session}; ${attributes}` } });
-    }
-    if (exchanged.refused === "used twice") {
-      this.#options.log.warn("an address of the page was opened twice, so the first page was closed");
-      throw new RefusedRequest(
-        401,
-        "This address was already used, so the page that was opened with it is closed too",
-        "Run claudikins ui again.",
-      );
-    }
-    throw new RefusedRequest(
-      401,
-      "This address is no longer valid",
-      "Each address works once, for a minute. Run claudikins ui again.",
-    );
+  #closed(): RefusedRequest {
+    const { message, hint } = this.#authenticator.closed;
+    return new RefusedRequest(401, message, hint);
   }
 
-  #events(request: Request, server: Bun.Server<undefined>, session: string): Response {
-    server.timeout(request, 0);
-    const end = this.#sessions.stream(session);
-    const stream = this.#live.stream(() => this.#sessions.has(session), end);
+  /** Readings of one view are shared as long as somebody needs them. */
+  #live(view: PageView): Live {
+    const { name } = view;
+    const found = this.#lives.get(name);
+    if (found) return found;
+    const live: Live = new Live({
+      read: async () => {
+        const state = await view.state();
+        return state && JSON.stringify(state);
+      },
+      everyMs: pageLookMs,
+      unused: () => {
+        if (this.#lives.get(name) === live) this.#lives.delete(name);
+      },
+    });
+    this.#lives.set(name, live);
+    return live;
+  }
+
+  #events(view: PageView): Response {
+    const stream = this.#live(view).stream(view.stream?.());
     return new Response(stream.pipeThrough(new TextEncoderStream()), {
       headers: { "content-type": "text/event-stream" },
     });
   }
 
-  #readState(): Promise<string> {
-    const reading = this.#reading ?? this.#options.api.state().then((state) => JSON.stringify(state));
-    this.#reading = reading;
-    const done = () => {
-      if (this.#reading === reading) this.#reading = undefined;
-    };
-    reading.then(done, done);
-    return reading;
-  }
-
-  async #state(request: Request): Promise<Response> {
-    const text = await this.#readState();
+  async #state(request: Request, view: PageView): Promise<Response> {
+    const text = await this.#live(view).state();
+    if (text === undefined) throw this.#closed();
     const etag = `"${Bun.hash(text).toString(36)}"`;
     if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers: { etag } });
     return new Response(text, { headers: { "content-type": "application/json", etag } });
   }
+
+  #refusal(thrown: unknown, request: Request): Response {
+    const { lead } = this.#authenticator;
+    const { status, message, hint } = refusalOf(thrown);
+    if (status === 500) this.#log.warn(`the page failed: ${messageOf(thrown)}`);
+    else this.#log.debug(`the page refused a request: ${message}`);
+    const isShown = request.method === "GET" && !/^\/[^/]+\/api\//.test(new URL(request.url).pathname);
+    return isShown && lead !== undefined
+      ? new Response([message, hint, lead].filter(Boolean).join("\n"), { status })
+      : Response.json({ error: message, hint } satisfies PageRefusal, { status });
+  }
 }
 
-function refused(status: number, error: string, hint: string | undefined): Response {
-  return Response.json({ error, hint } satisfies PageRefusal, { status });
+/** The text of an unexpected error may contain anything, so only the log has it. */
+function refusalOf(thrown: unknown): { status: number; message: string; hint?: string | undefined } {
+  if (thrown instanceof RefusedRequest) return thrown;
+  if (thrown instanceof PersonRefused) {
+    return { status: thrown.kind === "unavailable" ? 503 : 403, message: thrown.message };
+  }
+  const { code, message, hint } = toClaudikinsError(thrown);
+  if (code === "DATABASE_UNAVAILABLE") return { status: 503, message: "The database cannot be reached" };
+  if (thrown instanceof ClaudikinsError) return { status: 422, message, hint };
+  return { status: 500, message: "claudikins failed: see its log for the cause" };
 }
 
-function tracePage(html: string): Response {
-  return new Response(html, {
-    headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": tracePolicy },
-  });
+export function fileAnswer({ type, text }: PageFile, more: Record<string, string> = {}): Response {
+  return new Response(text, { headers: { "content-type": type, ...more } });
+}
+
+/** Only to our own page, and to providers and authorization servers of the config. */
+export function redirected(to: string, ...cookies: string[]): Response {
+  const response = new Response(null, { status: 303, headers: { location: to } });
+  for (const each of cookies) response.headers.append("set-cookie", each);
+  return response;
 }

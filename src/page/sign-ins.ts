@@ -14,7 +14,7 @@ interface Running {
   problem?: string | undefined;
 }
 
-export class PageSignIns {
+export class ServerSignIns {
   readonly #running = new Map<string, Running>();
   readonly #failed = new Map<string, string>();
   readonly #closing = new AbortController();

@@ -1,7 +1,7 @@
 /** Progress as lines for a person or an agent: `github.list_issues: 3/10 fetching page 3`. */
 import type { Progress } from "@modelcontextprotocol/client";
 import { oneLine } from "../base/visible-text.ts";
-import { toolId } from "../sandbox/worker/seen-calls.ts";
+import { calledId } from "../sandbox/worker/seen-calls.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 
 /** Characters of the name of a tool in a line about its progress. */
@@ -20,7 +20,8 @@ export function progressLines(tell: Tell): ToolCallListener {
     switch (event.type) {
       case "called":
         // Questions about the tools are answered at once.
-        if (event.request.namespace !== "") names.set(event.call, oneLine(toolId(event.request), maxProgressNameChars));
+        if (event.request.namespace !== "")
+          names.set(event.call, oneLine(calledId(event.request), maxProgressNameChars));
         break;
       case "progress":
         tell(progressText(tool, event.progress));

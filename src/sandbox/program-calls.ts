@@ -12,7 +12,7 @@ import type { Bindings, BindingValue, Limits } from "./contract.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
 import { textOf } from "./worker/binding-value.ts";
 import { resultTooLarge } from "./worker/limit-errors.ts";
-import { toolId } from "./worker/seen-calls.ts";
+import { calledId } from "./worker/seen-calls.ts";
 
 /** Results of this length cause a garbage collection in the process that gives them to a program. */
 const collectedResultChars = 4 * megabyte;
@@ -108,7 +108,7 @@ export class ProgramCalls {
     if (text.length > largeJsonChars) await eventLoopTurn();
     // A UTF-16 unit has at most three bytes in UTF-8.
     const bytes = text.length * 3 > limits.resultBytes ? Buffer.byteLength(text) : 0;
-    if (bytes > limits.resultBytes) throw resultTooLarge(toolId(request), bytes, limits);
+    if (bytes > limits.resultBytes) throw resultTooLarge(calledId(request), bytes, limits);
     return value;
   }
 

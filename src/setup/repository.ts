@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
 import { megabyte } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
-import { failureOf, runProgram } from "./upgrade/run.ts";
+import { runFailure, runProgram } from "./upgrade/run.ts";
 
 /** Time to fetch a commit of a repository. */
 const repositoryMs = 120_000;
@@ -57,7 +57,7 @@ export async function fetchCommit(
       timeoutMs: repositoryMs,
       maxOutputChars: maxGitOutputChars,
     });
-    if (ran.exitCode !== 0) throw new Error(`git ${args[0]}: ${failureOf(ran)}`);
+    if (ran.exitCode !== 0) throw new Error(`git ${args[0]}: ${runFailure(ran)}`);
     if (ran.stdout.length < maxGitOutputChars) return ran.stdout;
     throw new ClaudikinsError("USAGE", "The repository has too many files");
   };

@@ -143,6 +143,6 @@ function windowsTask({ id, command }: ServiceOptions): Service {
 }
 
 /** A command as a person would type it. */
-export function commandText(command: readonly string[]): string {
+export function serviceCommand(command: readonly string[]): string {
   return command.map(shellWord).join(" ");
 }

@@ -10,7 +10,7 @@ import { generate } from "../tools/generate.ts";
 import { writeBridge } from "../tools/registry/bridge.ts";
 import { writeGlobals } from "../tools/registry/globals/globals-file.ts";
 import { differencesOf, makeExecutable, notExecutable } from "../tools/registry/store.ts";
-import { type AgentFile, install } from "./agents/skill-files.ts";
+import { type AgentFile, installSkills } from "./agents/skill-files.ts";
 
 /** `to do` is what a run without `--dry-run` would do. */
 const result = oneOf("done", "unchanged", "to do", "failed");
@@ -110,7 +110,7 @@ function allowStarts({ config, index }: ToolCatalog, { dryRun }: SetupOptions): 
 }
 
 function writeSkills({ skillFiles, dryRun }: SetupOptions): SetupStep[] {
-  return install(skillFiles, { force: false, dryRun }).map(({ path, result, error }): SetupStep => {
+  return installSkills(skillFiles, { force: false, dryRun }).map(({ path, result, error }): SetupStep => {
     if (error) return { step: "skill", path, result: "failed", problem: problemOf(error) };
     return { step: "skill", path, result: result === "unchanged" ? result : dryRun ? "to do" : "done" };
   });

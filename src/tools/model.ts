@@ -96,12 +96,12 @@ export function toolId(server: string, tool: string): string {
 }
 
 /** The part of a definition that agents give to their model, as JSON. They leave out titles, annotations and output schemas. */
-export function definitionText({ name, description, inputSchema }: Definition): string {
+export function definitionJson({ name, description, inputSchema }: Definition): string {
   return JSON.stringify({ name, description, inputSchema });
 }
 
 export function definitionChars(tools: readonly Definition[]): number {
-  return tools.reduce((sum, tool) => sum + definitionText(tool).length, 0);
+  return tools.reduce((sum, tool) => sum + definitionJson(tool).length, 0);
 }
 
 interface Definition {

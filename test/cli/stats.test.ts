@@ -8,7 +8,7 @@ import { chart } from "../../src/cli/layout.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { type Statistics, tokenizer } from "../../src/programs/ledger/statistics.ts";
 import { dayOf } from "../../src/programs/ledger/store.ts";
-import { definitionText } from "../../src/tools/model.ts";
+import { definitionJson } from "../../src/tools/model.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type Entry, everything, filesystem, sequentialThinking } from "../support/servers.ts";
 import { inStore, storeCounts } from "../support/stored.ts";
@@ -244,7 +244,7 @@ async function definitionsOf(servers: Entry[]): Promise<{ chars: number; tokens:
   for (const entry of servers) {
     const client = new Client({ name: "test", version: "1" });
     await client.connect(new StdioClientTransport({ ...entry, stderr: "ignore" }));
-    const texts = (await client.listTools()).tools.map(definitionText);
+    const texts = (await client.listTools()).tools.map(definitionJson);
     await client.close();
     for (const text of texts) [chars, tokens] = [chars + text.length, tokens + encode(text).length];
   }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { App } from "../../src/app/app.ts";
-import { HeldTools } from "../../src/page/held.ts";
+import { HeldOnPage } from "../../src/page/held.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 
@@ -20,11 +20,11 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-async function listed<T>(tools: object[], work: (app: App, held: HeldTools) => Promise<T>): Promise<T> {
+async function listed<T>(tools: object[], work: (app: App, held: HeldOnPage) => Promise<T>): Promise<T> {
   folder.write("tools.json", { version: "1.0.0", tools });
   await using app = await folder.open();
   await app.catalog.list("bank");
-  return await work(app, new HeldTools(app, { HOME: folder.path }));
+  return await work(app, new HeldOnPage(app, { HOME: folder.path }));
 }
 
 test("a held tool is shown with its reasons and its difference, and accepted as shown", async () => {

@@ -7,7 +7,7 @@ import type { ConfigOrigin } from "../../src/config/discover.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { storeFile } from "../../src/config/locations.ts";
 import { savedProgramsOf } from "../../src/config/saved-programs-place.ts";
-import type { PageServer } from "../../src/page/server.ts";
+import type { UserPage } from "../../src/page/user-page.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { ProgramLibrary } from "../../src/programs/saved/library.ts";
@@ -41,7 +41,7 @@ export class Scene implements AsyncDisposable {
   readonly env: Record<string, string>;
   /** What other processes would ask and decide. */
   readonly approvals: Approvals;
-  readonly server: PageServer;
+  readonly server: UserPage;
   readonly #origin: ConfigOrigin;
   executions: ExecutionRows | undefined;
   #owner: Owner | undefined;
@@ -51,7 +51,7 @@ export class Scene implements AsyncDisposable {
     config: string,
     env: Record<string, string>,
     approvals: Approvals,
-    server: PageServer,
+    server: UserPage,
     origin: ConfigOrigin,
   ) {
     this.folder = folder;

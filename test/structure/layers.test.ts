@@ -276,7 +276,7 @@ describe("imports", () => {
     for (const file of ["cli/commands/daemon-run.ts", "cli/commands/ui.ts", "daemon/daemon.ts"]) {
       expect([file, loadedWith(file).filter((each) => /^(?:page\/|preact)/.test(each))]).toEqual([file, []]);
     }
-    expect(loadedWith("cli/open-page.ts")).toContain("page/server.ts");
+    expect(loadedWith("cli/open-page.ts")).toContain("page/user-page.ts");
   });
 
   test("by code and advice include ast, but not each other", () => {

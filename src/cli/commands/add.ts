@@ -9,13 +9,13 @@ import { type ConfigFile, configAsText, openConfigFile, withServer } from "../..
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
-import { type Checked, checkNew, type NewServer } from "../../setup/settings/add-server.ts";
+import { type CheckedEntry, checkNew, type NewServer } from "../../setup/settings/add-server.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
 import { privateReason, sessionOf } from "../../tools/catalog/session-of.ts";
 import { type CommandAnswer, command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
 import { parsePairs } from "../flags.ts";
-import { foundShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
+import { foundServerShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
 import type { Io } from "../io.ts";
 import { type EntryDetails, type HowToAdd, newServers } from "../new-servers.ts";
 import { appOf } from "../open-app.ts";
@@ -94,7 +94,7 @@ export default command({
       about(
         "With --search",
         record({
-          servers: list(foundShape),
+          servers: list(foundServerShape),
           "failed?": about("Registries that did not answer", list(record({ registry: text, error: problem }))),
         }),
       ),
@@ -102,7 +102,7 @@ export default command({
   ),
   jsonFailure: {
     "review?": about("The server of the registry that was not added", reviewShape),
-    "matches?": about("The servers that the words match", list(foundShape)),
+    "matches?": about("The servers that the words match", list(foundServerShape)),
   },
   async run(args, io) {
     if (args.search !== undefined) return search(args.search, args, io);
@@ -187,7 +187,7 @@ async function add(
     // `npx` and the like may have to download the server first.
     server.startTimeoutMs = Math.max(server.startTimeoutMs, firstStartMs);
   }
-  const checked = new Map<string, Checked | undefined>();
+  const checked = new Map<string, CheckedEntry | undefined>();
   for (const { name } of isChecked ? servers : []) {
     checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, app.catalog, io.interrupted)));
   }
@@ -247,7 +247,7 @@ function checkFree(name: string, { entries, file }: ConfigFile, force: boolean, 
   });
 }
 
-function notesOf({ name, notes }: NewServer, found: Checked | undefined): string[] {
+function notesOf({ name, notes }: NewServer, found: CheckedEntry | undefined): string[] {
   const lines = notes.map((note) => `note: ${note}\n`);
   if (found && "needs" in found) {
     lines.push(`The server was not started, because these variables are not set: ${found.needs.join(", ")}\n`);

@@ -26,16 +26,15 @@ import { personShape } from "../../programs/trace/record.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../../store/approval.ts";
 import { toolId } from "../../tools/model.ts";
-import { chosenOwner } from "../chosen-config.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { chosenOwner, configField, idLike, listAnswer, ofChosen, viewFields } from "../nouns.ts";
 import { stateCell } from "../palette.ts";
 import { canAsk, confirm } from "../prompt.ts";
-import { table } from "../table.ts";
-import { viewColumns } from "../view-columns.ts";
+import type { RowField } from "../table.ts";
 
 /** Maximum width of a question about a call. */
 const maxQuestionChars = 100;
@@ -90,21 +89,20 @@ export const list = command({
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
     const everything = await approvals.list();
-    const owner = args.all ? undefined : chosenOwner(args.config, io);
-    const inScope = (row: Approval) => owner === undefined || row.config === owner;
     const wanted = everything.filter(({ state }) => (state === "open") === (args.decided !== true));
-    const rows = wanted.filter(inScope);
+    const rows = ofChosen(wanted, args, io);
     if (args.decided) rows.sort((one, other) => (other.decidedAt ?? 0) - (one.decidedAt ?? 0));
     const json = { approvals: rows.map(jsonOf) };
     const others = args.decided ? 0 : wanted.length - rows.length;
     const elsewhere =
       others === 0 ? "" : `note: ${counted(others, "more call")} with other configs: claudikins approvals --all\n`;
-    if (rows.length === 0) {
-      const none = args.decided ? "Nothing was decided in the last 30 days" : "Nothing waits for your approval";
-      return { json, note: `${none}${owner === undefined ? "" : " with this config"}.\n${elsewhere}` };
-    }
+    const none = args.decided ? "Nothing was decided in the last 30 days" : "Nothing waits for your approval";
     const next = args.decided ? "" : "To see all arguments: claudikins approvals show ID\n";
-    return { json, text: tableText(rows, args.decided === true, args.all === true, io), note: `${elsewhere}${next}` };
+    return listAnswer(
+      io,
+      { json, rows, none: `${none}${args.all ? "" : " with this config"}.\n${elsewhere}`, note: `${elsewhere}${next}` },
+      fieldsOf(rows, args.decided === true, args.all === true),
+    );
   },
 });
 
@@ -209,16 +207,12 @@ function jsonOf(approval: Approval) {
 
 /** Throws APPROVAL_NOT_FOUND, and USAGE if several ids fit. */
 function rowOf(wanted: string, rows: readonly Approval[]): Approval {
-  const exact = rows.find(({ id }) => id === wanted);
-  if (exact) return exact;
-  const fitting = rows.filter(({ id }) => wanted !== "" && (id.startsWith(wanted) || id.endsWith(wanted)));
-  const open = fitting.filter(({ state }) => state === "open");
-  const [only, second] = open.length > 0 ? open : fitting;
-  if (only && !second) return only;
-  if (only) {
-    const ids = fitting.slice(0, 5).map(({ id }) => id);
-    throw new ClaudikinsError("USAGE", `Several ids fit "${wanted}"`, { hint: `One of: ${ids.join(", ")}` });
-  }
+  const fitting = rows.filter(({ id }) => id === wanted || id.startsWith(wanted) || id.endsWith(wanted));
+  const open = fitting.filter(({ id, state }) => id === wanted || state === "open");
+  const ids = (open.length > 0 ? open : fitting).map(({ id }) => id);
+  const id = idLike(wanted, ids, `Several ids fit "${wanted}"`);
+  const row = rows.find((each) => each.id === id);
+  if (row) return row;
   throw new ClaudikinsError("APPROVAL_NOT_FOUND", `There is no approval "${wanted}"`, { hint: listHint });
 }
 
@@ -237,12 +231,8 @@ function chosenRows(
     return [...new Set(ids.map((id) => openRowOf(id, all)))];
   }
   if (ids.length > 0) throw new ClaudikinsError("USAGE", "Give ids or --all-of, not both");
-  const owner = args.all ? undefined : chosenOwner(args.config, io);
-  const rows = all.filter(
-    ({ state, server, tool, config }) =>
-      state === "open" &&
-      (allOf === server || allOf === toolId(server, tool)) &&
-      (owner === undefined || config === owner),
+  const rows = ofChosen(all, args, io).filter(
+    ({ state, server, tool }) => state === "open" && (allOf === server || allOf === toolId(server, tool)),
   );
   // `a.b.c` can be a tool of `a`, a tool of `a.b`, or a server. One must not be approved where another was meant.
   const meant = new Set(rows.map(({ server, tool }) => JSON.stringify(allOf === server ? [server] : [server, tool])));
@@ -252,7 +242,7 @@ function chosenRows(
     });
   }
   if (rows.length > 0) return rows;
-  const where = owner === undefined ? "" : " with this config";
+  const where = args.all ? "" : " with this config";
   throw new ClaudikinsError("APPROVAL_NOT_FOUND", `No call of ${allOf} waits for approval${where}`, { hint: listHint });
 }
 
@@ -369,33 +359,26 @@ async function continueStopped(approvals: Approvals, rows: readonly Approval[], 
   return notes;
 }
 
-function tableText(rows: readonly Approval[], isDecided: boolean, isAll: boolean, { stdout: { columns } }: Io): string {
-  const only = <T>(isShown: boolean, cell: T) => (isShown ? [cell] : []);
+function fieldsOf(rows: readonly Approval[], isDecided: boolean, isAll: boolean): (RowField<Approval> | undefined)[] {
   const now = Date.now();
-  const views = viewColumns(rows.map(({ door, personName: person }) => ({ door, person })));
-  const head = [
-    "id",
-    isDecided ? "decided" : "asked",
-    ...only(isDecided, "decision"),
-    ...only(!isDecided, "expires in"),
-    "call",
-    { text: "arguments" },
-    "execution",
-    ...views.head,
-    ...only(isAll, { path: "config" }),
+  const times: RowField<Approval>[] = isDecided
+    ? [
+        ["decided", ({ decidedAt }) => ageText(now - (decidedAt ?? 0))],
+        ["decision", ({ state, scope }) => stateCell(`${state}${scope === "session" ? " for the session" : ""}`)],
+      ]
+    : [
+        ["asked", ({ askedAt }) => ageText(now - askedAt)],
+        ["expires in", ({ expiresAt }) => waitText(Math.max(0, expiresAt - now))],
+      ];
+  return [
+    ["id", ({ id }) => id],
+    ...times,
+    ["call", ({ server, tool }) => visible(toolId(server, tool))],
+    [{ text: "arguments" }, (row) => visible(argumentsText(row)).slice(0, maxListedArgumentChars)],
+    ["execution", ({ execution, line }) => `${execution}${line === null ? "" : `, line ${line}`}`],
+    ...viewFields(rows),
+    configField(isAll),
   ];
-  const cells = rows.map((row) => [
-    row.id,
-    ageText(now - (isDecided ? (row.decidedAt ?? 0) : row.askedAt)),
-    ...only(isDecided, stateCell(`${row.state}${row.scope === "session" ? " for the session" : ""}`)),
-    ...only(!isDecided, waitText(Math.max(0, row.expiresAt - now))),
-    visible(toolId(row.server, row.tool)),
-    visible(argumentsText(row)).slice(0, maxListedArgumentChars),
-    `${row.execution}${row.line === null ? "" : `, line ${row.line}`}`,
-    ...views.cells({ door: row.door, person: row.personName }),
-    ...only(isAll, configText(row.config)),
-  ]);
-  return table(head, cells, columns);
 }
 
 /** The arguments, or their beginning, in one line. */

@@ -13,9 +13,9 @@ import { type ArgumentValues, command, flag, option, place } from "../command.ts
 import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
+import { listAnswer } from "../nouns.ts";
 import { stateCell } from "../palette.ts";
-import { canAsk, confirm } from "../prompt.ts";
-import { table } from "../table.ts";
+import { requireConsent } from "../prompt.ts";
 
 const filterArgs = {
   since: option("Only entries since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),
@@ -44,18 +44,14 @@ export const list = command({
   json: record({ entries: listOf(lineShape) }),
   async run(args, io) {
     const entries = (await linesOf(args, io)).reverse().slice(0, args.limit ?? defaultRows);
-    const json = { entries };
-    if (entries.length === 0) return { json, note: "The audit log has no such entries.\n" };
-    const head = ["entry", "when", "decision", { text: "about" }, "by", "where"];
-    const rows = entries.map((line) => [
-      String(line.entry),
-      timeText(line.at),
-      stateCell(`${line.decision}${line.scope === "session" ? " for the session" : ""}`),
-      visible(subjectOf(line)),
-      visible(line.by.person?.name ?? [line.by.user, line.by.parent].filter(Boolean).join(", from ")),
-      line.by.place ?? "",
+    return listAnswer(io, { json: { entries }, rows: entries, none: "The audit log has no such entries.\n" }, [
+      ["entry", ({ entry }) => String(entry)],
+      ["when", ({ at }) => timeText(at)],
+      ["decision", ({ decision, scope }) => stateCell(`${decision}${scope === "session" ? " for the session" : ""}`)],
+      [{ text: "about" }, (line) => visible(subjectOf(line))],
+      ["by", ({ by }) => visible(by.person?.name ?? [by.user, by.parent].filter(Boolean).join(", from "))],
+      ["where", ({ by }) => by.place ?? ""],
     ]);
-    return { json, text: table(head, rows, io.stdout.columns) };
   },
 });
 
@@ -154,15 +150,12 @@ export const cut = command({
   examples: ["claudikins audit cut 400d --yes", "claudikins audit cut 2026-01-01 --yes"],
   json: record({ removed: number }),
   async run({ time: before, yes }, io) {
-    if (!yes) {
-      if (!canAsk(io)) {
-        throw new ClaudikinsError("USAGE", "Entries are removed only with your consent", {
-          hint: "Run the command at a terminal, or add --yes. To keep a copy: claudikins audit export",
-        });
-      }
-      const question = `Remove all entries from before ${timeText(before)}? They cannot be restored.`;
-      if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was removed");
-    }
+    await requireConsent(io, yes, {
+      question: `Remove all entries from before ${timeText(before)}? They cannot be restored.`,
+      needed: "Entries are removed only with your consent",
+      hint: "Run the command at a terminal, or add --yes. To keep a copy: claudikins audit export",
+      refused: "Nothing was removed",
+    });
     const { cutAuditLog } = await import("../../store/audit/record.ts");
     const removed = await cutAuditLog(io.env, before);
     return { json: { removed }, text: `Removed ${counted(removed, "entry", "entries")}\n` };

@@ -29,12 +29,13 @@ import { command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { listAnswer } from "../nouns.ts";
 import { openApp } from "../open-app.ts";
 import { stateCell, warningLabel } from "../palette.ts";
 import { Activity, saying } from "../progress.ts";
 import { errorText } from "../report.ts";
 import { TerminalGuide } from "../sign-in-guide.ts";
-import { type Cell, table } from "../table.ts";
+import type { RowField } from "../table.ts";
 
 /** Time for a person to sign in, if no flag says otherwise. */
 const defaultSignInMs = 5 * minuteMs;
@@ -200,9 +201,7 @@ export const status = command({
     const [first] = servers;
     const failure = server !== undefined && first ? failureOf(first) : undefined;
     if (failure) return { failure, beside: { servers }, note: errorText(failure, io.stderr) };
-    if (servers.length === 0) return { json: { servers }, note: "The config has no remote servers.\n" };
-    const head = ["server", "state", "expires", { text: "scopes" }];
-    return { json: { servers }, text: table(head, servers.map(row), io.stdout.columns) };
+    return listAnswer(io, { json: { servers }, rows: servers, none: "The config has no remote servers.\n" }, fields);
   },
 });
 
@@ -213,20 +212,19 @@ function failureOf({ server, state }: ServerAuthStatus): ClaudikinsError | undef
   return new ClaudikinsError("AUTH_REQUIRED", message, { hint: `Sign in: ${loginCommand(server)}` });
 }
 
-function row(standing: ServerAuthStatus): Cell[] {
-  const { account, state } = standing;
-  const server = account === undefined ? standing.server : `${standing.server} (${account})`;
-  if (state === "expired") return [server, stateCell(state), `${waitText(Date.now() - standing.expiresAt)} ago`, "-"];
-  // The server may not require a sign-in.
-  if (state === "signed out") return [server, stateCell("not signed in"), "-", "-"];
-  if (state !== "signed in") return [server, state, "-", "-"];
-  const { expiresAt, renewable, scopes } = standing;
-  return [server, stateCell(state), expiryText(expiresAt, renewable), scopes.join(" ") || "-"];
-}
+const fields: RowField<ServerAuthStatus>[] = [
+  ["server", ({ account, server }) => (account === undefined ? server : `${server} (${account})`)],
+  // A server that is signed out may not require a sign-in.
+  ["state", ({ state }) => (state === "signed out" ? stateCell("not signed in") : stateCell(state))],
+  ["expires", expiryText],
+  [{ text: "scopes" }, (each) => ("scopes" in each ? each.scopes.join(" ") : "") || "-"],
+];
 
-function expiryText(expiresAt: number | undefined, renewable: boolean): string {
-  if (renewable) return "renewed automatically";
-  return expiresAt === undefined ? "-" : `in ${waitText(expiresAt - Date.now())}`;
+function expiryText(standing: ServerAuthStatus): string {
+  if (standing.state === "expired") return `${waitText(Date.now() - standing.expiresAt)} ago`;
+  if (standing.state !== "signed in") return "-";
+  if (standing.renewable) return "renewed automatically";
+  return standing.expiresAt === undefined ? "-" : `in ${waitText(standing.expiresAt - Date.now())}`;
 }
 
 /** The sign-ins of all the user's projects, or of a team. A damaged file is a warning, but not with `--json`. */

@@ -3,14 +3,14 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { readIfThere, removeFile, writeWhenChanged } from "../../base/files.ts";
 import { about, list, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { configName } from "../../config/locations.ts";
-import { commandText, type Service, serviceOf } from "../../setup/service.ts";
+import { type Service, serviceCommand, serviceOf } from "../../setup/service.ts";
 import { bestCommand } from "../../setup/upgrade/lasting.ts";
-import { failureOf, runProgram } from "../../setup/upgrade/run.ts";
+import { runFailure, runProgram } from "../../setup/upgrade/run.ts";
 import { type ArgumentValues, command, flag } from "../command.ts";
 import { configArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { requireConsent } from "../prompt.ts";
 
 /** Time for a command that starts or stops a service. */
 const serviceCommandMs = 60_000;
@@ -41,12 +41,12 @@ export const enable = command({
     const isUnchanged = file !== undefined && before === file.text;
     const plan = [
       ...(file ? [unifiedDiff(file.path, before ?? "", file.text) || `${file.path} is unchanged\n`] : []),
-      `Commands:\n${enable.map((each) => `  ${commandText(each)}\n`).join("")}`,
+      `Commands:\n${enable.map((each) => `  ${serviceCommand(each)}\n`).join("")}`,
       variables.length === 0
         ? ""
         : `The service does not have your shell's variables. Servers need these: ${variables.join(", ")}. Set them where your system's services get theirs.\n`,
     ].join("\n");
-    const json = { service: name, ...(file ? { file: file.path } : {}), commands: enable.map(commandText) };
+    const json = { service: name, ...(file ? { file: file.path } : {}), commands: enable.map(serviceCommand) };
     if (flags["dry-run"]) return { json: { ...json, done: false }, text: colouredDiff(plan) };
     await agreed(flags, plan, "Enable the service?", io);
     if (file && !isUnchanged) writeWhenChanged(file.path, file.text);
@@ -64,11 +64,11 @@ export const disable = command({
     const { service } = await serviceFor(flags, io);
     const { name, file, disable } = service;
     const commands = [...disable.before, ...disable.after];
-    const json = { service: name, ...(file ? { file: file.path } : {}), commands: commands.map(commandText) };
+    const json = { service: name, ...(file ? { file: file.path } : {}), commands: commands.map(serviceCommand) };
     if (file && readIfThere(file.path) === undefined) {
       return { json: { ...json, done: false }, note: `There is no service ${name}.\n` };
     }
-    const plan = `${file ? `Removes ${file.path}\n` : ""}Commands:\n${commands.map((each) => `  ${commandText(each)}\n`).join("")}`;
+    const plan = `${file ? `Removes ${file.path}\n` : ""}Commands:\n${commands.map((each) => `  ${serviceCommand(each)}\n`).join("")}`;
     if (flags["dry-run"]) return { json: { ...json, done: false }, text: plan };
     await agreed(flags, plan, "Disable the service?", io);
     await runAll(disable.before, `The service ${name} was not stopped`, io);
@@ -97,14 +97,13 @@ async function serviceFor(flags: Flags, io: Io): Promise<{ service: Service; var
 
 /** Throws USAGE and CANCELLED. */
 async function agreed({ yes }: Flags, plan: string, question: string, io: Io): Promise<void> {
-  if (yes) return;
-  if (!canAsk(io)) {
-    throw new ClaudikinsError("USAGE", "A service is changed only with your consent", {
-      hint: "Run the command at a terminal, or add --yes. To see what it does: --dry-run",
-    });
-  }
-  await io.stderr.write(colouredDiff(plan));
-  if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
+  await requireConsent(io, yes, {
+    question,
+    shown: colouredDiff(plan),
+    needed: "A service is changed only with your consent",
+    hint: "Run the command at a terminal, or add --yes. To see what it does: --dry-run",
+    refused: "Nothing was changed",
+  });
 }
 
 /** Throws UNEXPECTED with what the system says. */
@@ -112,7 +111,7 @@ async function runAll(commands: string[][], state: string, { env, interrupted }:
   for (const each of commands) {
     const ran = await runProgram(each, { env, signal: interrupted, timeoutMs: serviceCommandMs });
     if (ran.exitCode === 0) continue;
-    throw new ClaudikinsError("UNEXPECTED", `${state}: ${commandText(each)}: ${failureOf(ran)}`, {
+    throw new ClaudikinsError("UNEXPECTED", `${state}: ${serviceCommand(each)}: ${runFailure(ran)}`, {
       hint: "Run the command yourself to see more. On Linux, a service needs systemd and a login session.",
     });
   }

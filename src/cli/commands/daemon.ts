@@ -28,9 +28,9 @@ import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { defaultLines } from "../limits.ts";
+import { listAnswer } from "../nouns.ts";
 import { saying } from "../progress.ts";
 import { errorText } from "../report.ts";
-import { table } from "../table.ts";
 import { followLog, logArgs } from "./logs.ts";
 
 export const status = command({
@@ -70,18 +70,17 @@ export const status = command({
     const daemons = peers.map(({ status }) => status);
     const json = { daemons, silent: silent.map(({ holder, place }) => ({ ...holder, log: place.log })) };
     const note = silent.map((each) => errorText(silentError(each), io.stderr)).join("\n");
-    if (daemons.length === 0) {
-      return { json, note: note || "No daemon is running. A daemon starts when a tool is called.\n" };
-    }
-    const rows = daemons.map(({ pid, version, config, calls, page, ...servers }) => [
-      String(pid),
-      version,
-      `${calls.done} done, ${calls.running} running${page ? ", page open" : ""}`,
-      serversText(servers),
-      config ?? "the demo",
-    ]);
-    const head = ["process", "version", "calls", { text: "servers" }, { path: "config" }];
-    return { json, note, text: table(head, rows, io.stdout.columns) };
+    return listAnswer(
+      io,
+      { json, rows: daemons, none: note || "No daemon is running. A daemon starts when a tool is called.\n", note },
+      [
+        ["process", ({ pid }) => String(pid)],
+        ["version", ({ version }) => version],
+        ["calls", ({ calls, page }) => `${calls.done} done, ${calls.running} running${page ? ", page open" : ""}`],
+        [{ text: "servers" }, serversText],
+        [{ path: "config" }, ({ config }) => config ?? "the demo"],
+      ],
+    );
   },
 });
 

@@ -7,8 +7,8 @@ import { addDoor, doorOf, removeDoors } from "../../setup/settings/doors.ts";
 import { isTrustedFile, untrustedText } from "../../setup/trust/trust-config.ts";
 import { command, flag, option, place, repeatable, several } from "../command.ts";
 import { configArgs, openConfig, whichConfig } from "../config-flags.ts";
+import { listAnswer } from "../nouns.ts";
 import { openApp } from "../open-app.ts";
-import { table } from "../table.ts";
 import { surroundingsOf } from "./skill.ts";
 
 const doorShape = {
@@ -31,9 +31,11 @@ export const list = command({
         return { door, servers: [...servers.keys()], agents: users.get(door) ?? [] };
       }),
     );
-    if (doors.length === 0) return { json: { doors }, note: `There are no doors. To make one: ${example}\n` };
-    const rows = doors.map(({ door, servers, agents }) => [door, agents.join(", ") || "-", servers.join(", ")]);
-    return { json: { doors }, text: table(["door", "agents", { text: "servers" }], rows, io.stdout.columns) };
+    return listAnswer(io, { json: { doors }, rows: doors, none: `There are no doors. To make one: ${example}\n` }, [
+      ["door", ({ door }) => door],
+      ["agents", ({ agents }) => agents.join(", ") || "-"],
+      [{ text: "servers" }, ({ servers }) => servers.join(", ")],
+    ]);
   },
 });
 

@@ -41,10 +41,10 @@ import {
 import { personAtTerminal } from "../at-terminal.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
-import { executionNamed } from "../execution-named.ts";
 import { countUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
+import { idLike } from "../nouns.ts";
 import { openApp } from "../open-app.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { Activity } from "../progress.ts";
@@ -302,12 +302,8 @@ async function idOf(wanted: string, app: App): Promise<string> {
     throw new ClaudikinsError("EXECUTION_NOT_FOUND", "No execution runs in the background or waits with this config");
   }
   // An unknown id may belong to another config, which the error says.
-  return (
-    executionNamed(
-      wanted,
-      stored.map(({ id }) => id),
-    ) ?? wanted
-  );
+  const ids = stored.map(({ id }) => id);
+  return idLike(wanted, ids) ?? wanted;
 }
 
 function jsonOf({ id, startedAt, startedBy, door, person, state }: ListedExecution) {

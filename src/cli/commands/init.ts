@@ -15,13 +15,13 @@ import { moveSecrets, secretWishes } from "../init/move-secrets.ts";
 import { surveyed } from "../init/questions.ts";
 import {
   absentText,
-  failureOf,
+  initFailure,
   initJson,
   initShape,
   inventoryTable,
   notesText,
   seenText,
-  sumText,
+  tokensText,
   warningsText,
 } from "../init/report.ts";
 import { type StartedPlan, settleFailed, startServers } from "../init/start-servers.ts";
@@ -114,7 +114,7 @@ export default command({
       await show(inventoryTable(start.rows, io.stdout.columns));
     }
     const rowsOfAll = () => started.flatMap(({ rows }) => rows);
-    await say(sumText(rowsOfAll(), plans[0]!.config) + warningsText(rowsOfAll()));
+    await say(tokensText(rowsOfAll(), plans[0]!.config) + warningsText(rowsOfAll()));
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
     await settleFailed(started, context);
     const imported = started.map(({ plan }) => plan);
@@ -127,7 +127,7 @@ export default command({
     const needed = isRewiring ? await neededExecutable(io.env, io.interrupted) : undefined;
     const diffs = isDry ? diffsOf(settled, survey, context.surroundings) : undefined;
     const written = diffs ? [] : await writeChanges(started, needed, context);
-    const failure = failureOf(survey, settled, written);
+    const failure = initFailure(survey, settled, written);
     const json = initJson({ survey, plans: settled, rows: rowsOfAll(), written, isDry, needed, diffs });
     const { text, note } = diffs ? dryTexts(survey, diffs.filter(Boolean), needed) : { text: "", note: "" };
     const problem = failure ? `\n${errorText(failure, io.stderr)}` : "";

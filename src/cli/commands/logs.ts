@@ -27,8 +27,8 @@ import { configArgs } from "../config-flags.ts";
 import { countUpTo, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultLines } from "../limits.ts";
+import { listAnswer } from "../nouns.ts";
 import { findLogs, follow, LogEnd, linesIn, readLog, removeLogs } from "../read-logs.ts";
-import { table } from "../table.ts";
 import { cyan, dim, red } from "../terminal-output.ts";
 
 /** The flags of commands that show a log. */
@@ -194,16 +194,16 @@ async function listed(place: LogsOfConfig, args: Args, io: Io): Promise<CommandA
     others > 0
       ? `note: ${counted(others, "more log")} of servers that are not in the config: claudikins logs --all\n`
       : "";
-  if (logs.length === 0) {
-    return { json, note: note || "There are no logs yet: a log is created when a server starts.\n" };
-  }
-  const head = ["server", "last line", { number: "size" }, ...(args.all ? [{ path: "config" }] : [])];
-  const rows = logs.map(({ server, config, isConfigured, lastAt, bytes }) => {
-    const name = isConfigured === false ? `${server} (not in the config)` : server;
-    const size = `${grouped(Math.ceil(bytes / 1_000))} kB`;
-    return [name, ageText(Date.now() - lastAt), size, ...(args.all ? [config ?? "the demo"] : [])];
-  });
-  return { json, text: table(head, rows, io.stdout.columns), note };
+  return listAnswer(
+    io,
+    { json, rows: logs, none: note || "There are no logs yet: a log is created when a server starts.\n", note },
+    [
+      ["server", ({ server, isConfigured }) => (isConfigured === false ? `${server} (not in the config)` : server)],
+      ["last line", ({ lastAt }) => ageText(Date.now() - lastAt)],
+      [{ number: "size" }, ({ bytes }) => `${grouped(Math.ceil(bytes / 1_000))} kB`],
+      args.all ? [{ path: "config" }, ({ config }) => config ?? "the demo"] : undefined,
+    ],
+  );
 }
 
 /** Throws FILE_NOT_WRITABLE. */

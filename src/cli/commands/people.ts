@@ -3,23 +3,13 @@
 import { ageText } from "../../base/duration.ts";
 import { list as listOf, record } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
-import { configText } from "../../programs/trace/record-text.ts";
 import type { StoredPerson } from "../../store/people.ts";
-import { chosenOwner } from "../chosen-config.ts";
 import { type CommandAnswer, command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { configField, listAnswer, ofChosen } from "../nouns.ts";
 import { stateCell } from "../palette.ts";
-import {
-  chosenPeople,
-  labelOf,
-  peopleArgs,
-  peopleJson,
-  personShape,
-  type ShownPerson,
-  storedPeople,
-} from "../people/chosen.ts";
-import { table } from "../table.ts";
+import { chosenPeople, labelOf, peopleArgs, peopleJson, signedInShape, storedPeople } from "../people/chosen.ts";
 
 export { deletePeople as delete } from "../people/delete.ts";
 
@@ -30,14 +20,28 @@ export const list = command({
     config: configArgs.config,
   },
   examples: ["claudikins people", "claudikins people list --all"],
-  json: record({ people: listOf(personShape) }),
+  json: record({ people: listOf(signedInShape) }),
   async run(args, io) {
-    const owner = args.all ? undefined : chosenOwner(args.config, io);
-    const all = await storedPeople(io);
-    const people = all.filter(({ config }) => owner === undefined || config === owner);
-    const json = { people: await peopleJson(people, io) };
-    if (people.length > 0) return { json, text: tableText(people, json.people, args.all === true, io) };
-    return { json, note: `Nobody has signed in${owner === undefined ? "" : " with this config"} yet.\n` };
+    const people = ofChosen(await storedPeople(io), args, io);
+    const shown = await peopleJson(people, io);
+    const rows = people.map((person, index) => ({ ...person, servers: shown[index]!.servers }));
+    const now = Date.now();
+    return listAnswer(
+      io,
+      { json: { people: shown }, rows, none: `Nobody has signed in${args.all ? "" : " with this config"} yet.\n` },
+      [
+        ["id", ({ id }) => id],
+        ["name", ({ name }) => visibleText(name)],
+        ["state", (each) => stateCell(stateText(each, now))],
+        ["doors", ({ doors }) => doors.join(", ")],
+        rows.some(({ servers }) => servers.length > 0)
+          ? ["servers", ({ servers }) => servers.map(visibleText).join(", ")]
+          : undefined,
+        ["first", ({ firstAt }) => ageText(now - firstAt)],
+        ["last", ({ lastAt }) => ageText(now - lastAt)],
+        configField(args.all),
+      ],
+    );
   },
 });
 
@@ -46,7 +50,7 @@ export const revoke = command({
     "Refuse people from now on, whatever the provider says. Running servers refuse them within a second and end what they began, and programs that wait or run in the background are cancelled.",
   args: peopleArgs,
   examples: ["claudikins people revoke ann@example.com"],
-  json: record({ revoked: listOf(personShape) }),
+  json: record({ revoked: listOf(signedInShape) }),
   run: (args, io) => change(args, "revoked", io),
 });
 
@@ -54,7 +58,7 @@ export const restore = command({
   description: "Let revoked people sign in again.",
   args: peopleArgs,
   examples: ["claudikins people restore ann@example.com"],
-  json: record({ restored: listOf(personShape) }),
+  json: record({ restored: listOf(signedInShape) }),
   run: (args, io) => change(args, "restored", io),
 });
 
@@ -79,35 +83,4 @@ async function change(
 function stateText({ revokedAt, issuer }: StoredPerson, now: number): string {
   if (revokedAt === null) return "may sign in";
   return `${issuer === "" ? "deleted" : "revoked"} ${ageText(now - revokedAt)}`;
-}
-
-function tableText(
-  people: readonly StoredPerson[],
-  shown: readonly ShownPerson[],
-  isAll: boolean,
-  { stdout: { columns } }: Io,
-): string {
-  const now = Date.now();
-  const areConnected = shown.some(({ servers }) => servers.length > 0);
-  const head = [
-    "id",
-    "name",
-    "state",
-    "doors",
-    ...(areConnected ? ["servers"] : []),
-    "first",
-    "last",
-    ...(isAll ? [{ path: "config" }] : []),
-  ];
-  const rows = people.map((each, index) => [
-    each.id,
-    visibleText(each.name),
-    stateCell(stateText(each, now)),
-    each.doors.join(", "),
-    ...(areConnected ? [shown[index]!.servers.map(visibleText).join(", ")] : []),
-    ageText(now - each.firstAt),
-    ageText(now - each.lastAt),
-    ...(isAll ? [configText(each.config)] : []),
-  ]);
-  return table(head, rows, columns);
 }

@@ -6,6 +6,7 @@ import {
   anything,
   byName,
   list as listOf,
+  number,
   oneOf,
   record,
   text,
@@ -16,6 +17,7 @@ import {
 import { megabyte } from "../../base/units.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { defaultLimits } from "../../config/defaults.ts";
+import type { Config } from "../../config/load.ts";
 import { formsOf, formsText } from "../../programs/call-arguments.ts";
 import { lastChange } from "../../programs/saved/differences.ts";
 import { ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
@@ -23,21 +25,24 @@ import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
 import { changedSince } from "../../programs/saved/pins.ts";
 import { Schedules } from "../../programs/saved/schedules.ts";
+import type { Summary } from "../../programs/trace/record.ts";
 import { outcomeWord } from "../../programs/trace/record-text.ts";
+import { readSummaries } from "../../programs/trace/store.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
+import { configOwner } from "../../servers/logs/place.ts";
+import { openStore } from "../../store/open.ts";
 import { command, flag, option, pairs, place, several } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
-import { dryRunArgs, dryRunOf } from "../dry-run.ts";
-import { limitArgs, limitsOf } from "../limit-flags.ts";
+import type { Io } from "../io.ts";
+import { dryRunArgs, dryRunOf, limitArgs, limitsOf } from "../limit-flags.ts";
+import { listAnswer } from "../nouns.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { managing } from "../programs/manage.ts";
-import { lastRuns, type ProgramRun, runShape } from "../programs/runs.ts";
 import { scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
-import { table } from "../table.ts";
 import { recordArgs } from "../trace-recorder.ts";
 
 export { add, exportTo as export } from "../programs/repository.ts";
@@ -48,6 +53,11 @@ export { accept, share } from "../programs/share.ts";
 const whichArgs = { ...configArgs, ...doorArgs } as const;
 
 const nameArg = place("Name of a saved program", { required: true, complete: "program" });
+
+const runShape = record({ id: text, at: time, ok: yesOrNo, durationMs: number });
+
+/** A run of a saved program that has ended. */
+type PastRun = Summary & { program: string };
 
 const summary = {
   name: text,
@@ -76,8 +86,7 @@ export const list = command({
     const programs = library.all();
     const others = programsOfOthers(config.savedPrograms).map(otherJson);
     const othersNote = others.map(({ name, owner }) => `${owner} has saved ${visibleText(name)}\n`).join("");
-    if (programs.length === 0) return { json: { programs: [], others }, note: othersNote || noneYet };
-    const runs = await lastRuns(config, io);
+    const runs = programs.length === 0 ? [] : await lastRuns(config, io);
     const schedules = new Schedules(config.savedPrograms);
     const found = programs.map((program) => ({
       program,
@@ -91,21 +100,28 @@ export const list = command({
       }),
       others,
     };
-    const rows = found.map(({ program, run, schedules }) => [
-      program.name,
-      run ? runText(run) : "not run yet",
-      schedules.map(({ cron }) => cron).join("; "),
-      inputsOf(program)
-        .map(([name]) => name)
-        .join(", "),
-      program.description,
-    ]);
-    const head = ["name", "last run", "schedule", "input", { text: "description" }];
-    return {
-      json,
-      text: table(head, rows, io.stdout.columns),
-      note: `${problemsNote(schedules)}${heldNote(json.programs)}${othersNote}`,
-    };
+    return listAnswer(
+      io,
+      {
+        json,
+        rows: found,
+        none: othersNote || noneYet,
+        note: `${problemsNote(schedules)}${heldNote(json.programs)}${othersNote}`,
+      },
+      [
+        ["name", ({ program }) => program.name],
+        ["last run", ({ run }) => (run ? runText(run) : "not run yet")],
+        ["schedule", (each) => each.schedules.map(({ cron }) => cron).join("; ")],
+        [
+          "input",
+          ({ program }) =>
+            inputsOf(program)
+              .map(([name]) => name)
+              .join(", "),
+        ],
+        [{ text: "description" }, ({ program }) => program.description],
+      ],
+    );
   },
 });
 
@@ -280,10 +296,23 @@ function summaryOf(program: SavedProgram, library: ProgramLibrary) {
   };
 }
 
-function jsonOf({ id, at, ok, durationMs }: ProgramRun) {
+function jsonOf({ id, at, ok, durationMs }: PastRun) {
   return { id, at, ok, durationMs };
 }
 
-function runText(run: ProgramRun): string {
+function runText(run: PastRun): string {
   return `${ageText(Date.now() - run.at)}, ${outcomeWord(run)}, ${durationText(run.durationMs)}`;
+}
+
+/** The runs of all saved programs of the config, newest first. */
+async function lastRuns(
+  { origin, door }: Pick<Config, "origin" | "door">,
+  { env }: Pick<Io, "env">,
+): Promise<PastRun[]> {
+  await using store = openStore(env);
+  const owner = configOwner(origin);
+  return (await readSummaries(store)).filter(
+    (each): each is PastRun =>
+      each.program !== undefined && !each.dryRun && each.config === owner && each.door === door,
+  );
 }

@@ -10,8 +10,8 @@ import { removeSecrets, setSecret, storedSecrets } from "../../config/secrets/st
 import { command, flag, option, place, several } from "../command.ts";
 import type { Io } from "../io.ts";
 import { type ListedSecret, listedSecrets } from "../listed-secrets.ts";
+import { listAnswer } from "../nouns.ts";
 import { ask, canAsk } from "../prompt.ts";
-import { table } from "../table.ts";
 
 /** Characters of a secret. Private keys and certificates are shorter. */
 const maxSecretChars = 65_536;
@@ -38,21 +38,23 @@ export const list = command({
   }),
   async run(args, io) {
     const secrets = await listedSecrets({ flag: args.config, cwd: io.cwd, env: io.env });
-    const json = { secrets, file: secretsFile(io.env) };
-    if (secrets.length === 0) return { json, note: "There are no secrets. To set one: claudikins secrets set NAME\n" };
-    return { json, text: tableText(secrets, io), note: noteOf(secrets, io) };
+    return listAnswer(
+      io,
+      {
+        json: { secrets, file: secretsFile(io.env) },
+        rows: secrets,
+        none: "There are no secrets. To set one: claudikins secrets set NAME\n",
+        note: noteOf(secrets, io),
+      },
+      [
+        ["name", ({ name }) => name],
+        ["kept in", ({ place: where }) => where ?? "not set"],
+        ["set", ({ setAt }) => (setAt === undefined ? "-" : ageText(Date.now() - setAt))],
+        [{ text: "used by" }, ({ servers }) => servers.join(", ") || "-"],
+      ],
+    );
   },
 });
-
-function tableText(secrets: readonly ListedSecret[], { stdout }: Io): string {
-  const rows = secrets.map(({ name, place: where, setAt, servers }) => [
-    name,
-    where ?? "not set",
-    setAt === undefined ? "-" : ageText(Date.now() - setAt),
-    servers.join(", ") || "-",
-  ]);
-  return table(["name", "kept in", "set", { text: "used by" }], rows, stdout.columns);
-}
 
 function noteOf(secrets: readonly ListedSecret[], { env }: Io): string {
   const missing = secrets.find(({ place: where }) => where === null);

@@ -4,7 +4,7 @@ import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { list, record, yesOrNo } from "../../base/json-shape.ts";
-import { type AgentFile, install } from "../../setup/agents/skill-files.ts";
+import { type AgentFile, installSkills } from "../../setup/agents/skill-files.ts";
 import { type SetupStep, serversToAsk, setUp, stepShape } from "../../setup/setup.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
@@ -68,7 +68,7 @@ async function chosenSkillFiles(
   const agents = usualAgents(surroundings);
   const files = filesFor(agents, ["skill"], "user", { surroundings, named: false });
   if (args.skill || args.yes) return files;
-  const isThere = install(files, { force: false, dryRun: true }).every(({ result }) => result === "unchanged");
+  const isThere = installSkills(files, { force: false, dryRun: true }).every(({ result }) => result === "unchanged");
   if (isThere) return files;
   if (args.json || args["dry-run"] || !canAsk(io)) return [];
   const titles = agents.map(({ title }) => title).join(", ");

@@ -7,10 +7,10 @@ import {
   agentFiles,
   allAgentFiles,
   type FileChange,
-  remove as removeFiles,
+  installSkills,
+  removeSkills,
   type SkillScope,
-  stateOf,
-  install as writeFiles,
+  skillState,
 } from "../../setup/agents/skill-files.ts";
 import { agents, agentsHere, chosenAgents } from "../../setup/agents/supported/agents.ts";
 import type { Agent, AgentSurroundings } from "../../setup/agents/supported/model.ts";
@@ -20,9 +20,9 @@ import { type ArgumentValues, type CommandAnswer, command, flag, option, place, 
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { listAnswer } from "../nouns.ts";
 import { stateCell } from "../palette.ts";
 import { errorText } from "../report.ts";
-import { table } from "../table.ts";
 
 const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };
 
@@ -80,7 +80,7 @@ export const install = command({
       surroundings,
       named: named !== undefined,
     });
-    const answer = changesAnswer(writeFiles(files, optionsOf(args)), args);
+    const answer = changesAnswer(installSkills(files, optionsOf(args)), args);
     return files.length > 0 ? answer : { ...answer, note: "Your agents have the skill from their plugins.\n" };
   },
 });
@@ -98,7 +98,7 @@ export const remove = command({
     const surroundings = surroundingsOf(io);
     const chosen = namedAgents(args.host) ?? agents;
     const files = filesFor(chosen, ["skill", "section"], scopeOf(args), { surroundings, named: false });
-    const changes = removeFiles(files, optionsOf(args)).filter(({ result }) => result !== "unchanged");
+    const changes = removeSkills(files, optionsOf(args)).filter(({ result }) => result !== "unchanged");
     const answer = changesAnswer(changes, args);
     return changes.length > 0 ? answer : { ...answer, note: "The skill is not installed.\n" };
   },
@@ -124,20 +124,17 @@ export const status = command({
       state: stateOrNot(file),
     }));
     const there = files.filter(({ state }) => state !== "absent");
-    if (there.length === 0) {
-      return { json: { files }, note: "No agent has the skill. To install it: claudikins skill install\n" };
-    }
-    const rows = there.map(({ kind, scope, state, hosts: names, path }) => [
-      kind,
-      scope,
-      stateCell(stateWords[state] ?? state),
-      names.join(", "),
-      path,
-    ]);
-    return {
-      json: { files },
-      text: table(["what", "scope", "state", { text: "agents" }, { path: "file" }], rows, io.stdout.columns),
-    };
+    return listAnswer(
+      io,
+      { json: { files }, rows: there, none: "No agent has the skill. To install it: claudikins skill install\n" },
+      [
+        ["what", ({ kind }) => kind],
+        ["scope", ({ scope }) => scope],
+        ["state", ({ state }) => stateCell(stateWords[state] ?? state)],
+        [{ text: "agents" }, ({ hosts }) => hosts.join(", ")],
+        [{ path: "file" }, ({ path }) => path],
+      ],
+    );
   },
 });
 
@@ -163,9 +160,9 @@ const stateWords: Partial<Record<ReturnType<typeof stateOrNot>, string>> = {
   "not ours": "not written by claudikins",
 };
 
-function stateOrNot(file: AgentFile): ReturnType<typeof stateOf> | "not readable" {
+function stateOrNot(file: AgentFile): ReturnType<typeof skillState> | "not readable" {
   try {
-    return stateOf(file);
+    return skillState(file);
   } catch {
     return "not readable";
   }

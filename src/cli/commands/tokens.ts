@@ -5,15 +5,12 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, record, text, time, type ValueOf } from "../../base/json-shape.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { dayMs } from "../../base/units.ts";
-import { configText } from "../../programs/trace/record-text.ts";
 import { readTokens, type StoredToken, tokenId, tokenPrefix } from "../../serve/tokens/token-file.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { chosenOwner } from "../chosen-config.ts";
 import { command, flag, option, place, several } from "../command.ts";
 import { configArgs, openConfig } from "../config-flags.ts";
 import { futureTime } from "../flags.ts";
-import type { Io } from "../io.ts";
-import { table } from "../table.ts";
+import { chosenOwner, configField, listAnswer, ofChosen, thingCalled } from "../nouns.ts";
 
 /** Characters of the name of a token. */
 const maxTokenNameChars = 64;
@@ -84,16 +81,28 @@ export const list = command({
   json: record({ tokens: listOf(tokenShape) }),
   async run(args, io) {
     const all = readTokens(io.env);
-    const owner = args.all ? undefined : chosenOwner(args.config, io);
-    const tokens = all.filter(({ config }) => owner === undefined || config === owner);
-    const json = { tokens: tokens.map(jsonOf) };
+    const tokens = ofChosen(all, args, io);
     const others = all.length - tokens.length;
     const elsewhere = others === 0 ? "" : `note: ${others} more with other configs: claudikins tokens list --all\n`;
-    if (tokens.length === 0) {
-      const note = `There are no tokens${owner === undefined ? "" : " of this config"}. To make one: claudikins tokens add\n`;
-      return { json, note: `${note}${elsewhere}` };
-    }
-    return { json, text: tableText(tokens, args.all === true, io), note: elsewhere };
+    const now = Date.now();
+    return listAnswer(
+      io,
+      {
+        json: { tokens: tokens.map(jsonOf) },
+        rows: tokens,
+        none: `There are no tokens${args.all ? "" : " of this config"}. To make one: claudikins tokens add\n${elsewhere}`,
+        note: elsewhere,
+      },
+      [
+        ["id", tokenId],
+        ["name", ({ name = "" }) => name],
+        ["opens", ({ door }) => (door === undefined ? "everything" : `/${door}`)],
+        ["created", ({ createdAt }) => ageText(now - createdAt)],
+        ["expires", (each) => expiryText(each, now)],
+        ["last used", ({ lastUsedAt }) => (lastUsedAt === undefined ? "never" : ageText(now - lastUsedAt))],
+        configField(args.all),
+      ],
+    );
   },
 });
 
@@ -120,16 +129,12 @@ export const revoke = command({
 
 /** The token with this id, or else the one of this config with this name. Throws TOKEN_NOT_FOUND, and USAGE if several have the name. */
 function tokenCalled(word: string, all: readonly StoredToken[], owner: () => string | null): StoredToken {
-  const byId = all.find((each) => tokenId(each) === word);
-  if (byId) return byId;
-  const named = all.filter(({ name, config }) => name === word && config === owner());
-  const [only, second] = named;
-  if (only && !second) return only;
-  if (only) {
-    throw new ClaudikinsError("USAGE", `Several tokens are called "${word}"`, {
-      hint: `Give an id: ${named.map(tokenId).join(", ")}`,
-    });
-  }
+  const found = thingCalled<StoredToken>(word, all, {
+    kind: "tokens",
+    idOf: tokenId,
+    isNamed: ({ name, config }) => name === word && config === owner(),
+  });
+  if (found) return found;
   const same = all.find(({ hash }) => hash === sha256(word));
   // The error must not show the token.
   if (same)
@@ -166,21 +171,6 @@ function jsonOf(stored: StoredToken): ValueOf<typeof tokenShape> {
 /** `1f0c52b9 (ci)`. */
 function labelOf(stored: StoredToken): string {
   return stored.name === undefined ? tokenId(stored) : `${tokenId(stored)} (${stored.name})`;
-}
-
-function tableText(tokens: readonly StoredToken[], isAll: boolean, { stdout: { columns } }: Io): string {
-  const now = Date.now();
-  const head = ["id", "name", "opens", "created", "expires", "last used", ...(isAll ? [{ path: "config" }] : [])];
-  const rows = tokens.map((each) => [
-    tokenId(each),
-    each.name ?? "",
-    each.door === undefined ? "everything" : `/${each.door}`,
-    ageText(now - each.createdAt),
-    expiryText(each, now),
-    each.lastUsedAt === undefined ? "never" : ageText(now - each.lastUsedAt),
-    ...(isAll ? [configText(each.config)] : []),
-  ]);
-  return table(head, rows, columns);
 }
 
 function expiryText({ expiresAt }: StoredToken, now: number): string {

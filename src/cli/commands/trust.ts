@@ -14,13 +14,13 @@ import { knowsMarks, readTrust, trustedStates, trustKey } from "../../config/tru
 import { writtenFolderAround } from "../../config/trust/written-folders.ts";
 import { ownServersBeside } from "../../config/user-config.ts";
 import { linesOf } from "../../setup/trust/lines.ts";
-import { changesOf, ownLines, questionText } from "../../setup/trust/question.ts";
+import { changesOf, ownLines, trustQuestion } from "../../setup/trust/question.ts";
 import { endTrust, trustConfig } from "../../setup/trust/trust-config.ts";
 import { type CommandAnswer, command, flag, place } from "../command.ts";
 import { asksForTrust } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { listAnswer } from "../nouns.ts";
 import { canAsk } from "../prompt.ts";
-import { table } from "../table.ts";
 
 const lineShape = record({
   part: about("A server's name, or policy, model, folders or executions", text),
@@ -112,7 +112,7 @@ async function trust(
       if (await asksForTrust(request, io)) return true;
       throw new ClaudikinsError("CANCELLED", "The config was not trusted. Nothing was changed");
     }
-    if (!json) await io.stdout.write(questionText(request));
+    if (!json) await io.stdout.write(trustQuestion(request));
     return yes;
   }
 }
@@ -149,17 +149,15 @@ function jsonLines(request: TrustRequest): object[] {
   }));
 }
 
-function listed({ env, stdout }: Io): CommandAnswer {
-  const trusted = [...readTrust(env)].flatMap(([config, [last]]) =>
+function listed(io: Io): CommandAnswer {
+  const trusted = [...readTrust(io.env)].flatMap(([config, [last]]) =>
     last ? [{ config, servers: Object.keys(last.marks.servers), trustedAt: last.at }] : [],
   );
-  if (trusted.length === 0) return { json: { trusted }, note: "You do not trust any project's config.\n" };
-  const rows = trusted.map(({ config, servers, trustedAt }) => [
-    config,
-    servers.join(", "),
-    ageText(Date.now() - trustedAt),
+  return listAnswer(io, { json: { trusted }, rows: trusted, none: "You do not trust any project's config.\n" }, [
+    ["config", ({ config }) => config],
+    [{ text: "servers" }, ({ servers }) => servers.join(", ")],
+    ["trusted", ({ trustedAt }) => ageText(Date.now() - trustedAt)],
   ]);
-  return { json: { trusted }, text: table(["config", { text: "servers" }, "trusted"], rows, stdout.columns) };
 }
 
 async function revoke(file: string | undefined, io: Io): Promise<CommandAnswer> {

@@ -1,6 +1,6 @@
 /** `claudikins ui`: opens the local page, which the daemon serves. */
 import { about, record, text, yesOrNo } from "../../base/json-shape.ts";
-import type { Invitation } from "../../page/server.ts";
+import type { Invitation } from "../../page/user-page.ts";
 import { hasBrowser, needsFile, openBrowser, openFile } from "../browser.ts";
 import { command, flag } from "../command.ts";
 import { configArgs } from "../config-flags.ts";

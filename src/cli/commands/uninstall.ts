@@ -11,12 +11,12 @@ import { isWithin, rememberedFolders } from "../../config/trust/written-folders.
 import { askToStop, findDaemons, hasEnded } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { restore } from "../../setup/agents/restore.ts";
-import { allAgentFiles, remove as removeSkills } from "../../setup/agents/skill-files.ts";
+import { allAgentFiles, removeSkills } from "../../setup/agents/skill-files.ts";
 import { removeInstalled } from "../../setup/upgrade/lasting.ts";
 import { openStore } from "../../store/open.ts";
 import { command, flag } from "../command.ts";
 import type { Io } from "../io.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { requireConsent } from "../prompt.ts";
 import { restoreFailure } from "./restore.ts";
 
 interface Removable {
@@ -76,17 +76,13 @@ export default command({
     };
     const shown = planText(plan, env);
     if (args["dry-run"]) return { json: { ...plan, done: false }, text: shown };
-    if (!args.yes) {
-      if (!canAsk(io)) {
-        throw new ClaudikinsError("USAGE", "claudikins is removed only with your consent", {
-          hint: "Run the command at a terminal, or add --yes. To see what it does: --dry-run",
-        });
-      }
-      await io.stderr.write(shown);
-      if (!(await confirm(io, "Remove all of this? It cannot be restored."))) {
-        throw new ClaudikinsError("CANCELLED", "Nothing was removed");
-      }
-    }
+    await requireConsent(io, args.yes, {
+      question: "Remove all of this? It cannot be restored.",
+      shown,
+      needed: "claudikins is removed only with your consent",
+      hint: "Run the command at a terminal, or add --yes. To see what it does: --dry-run",
+      refused: "Nothing was removed",
+    });
     const restored = restoreFailure(await undo(false));
     if (restored) throw restored;
     removeSkills(skillFiles, { force: false, dryRun: false });

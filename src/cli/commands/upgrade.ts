@@ -1,18 +1,14 @@
-/** `claudikins upgrade`: replaces this executable with another version, the way it was installed. */
-import { existsSync } from "node:fs";
+/** `claudikins upgrade`: replaces this executable with another version, or prints the command that does. */
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, nothing, number, oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { buildMark, formatOf } from "../../base/program-format.ts";
-import { shellWord } from "../../base/shell-word.ts";
 import { repository, version } from "../../base/version.ts";
 import type { Peer } from "../../daemon/peers.ts";
 import { noteLatest } from "../../setup/upgrade/hint.ts";
-import { type Installation, ownInstallation } from "../../setup/upgrade/installation.ts";
-import { installCommand, projectCommand } from "../../setup/upgrade/packages.ts";
-import { ownPlatform } from "../../setup/upgrade/platforms.ts";
-import { runningServes } from "../../setup/upgrade/processes.ts";
-import { cleanUp, findVersion, isReplaceable, upgrade } from "../../setup/upgrade/upgrade.ts";
+import { managedText, ownInstallation, upgradeCommand } from "../../setup/upgrade/installation.ts";
+import { findRelease } from "../../setup/upgrade/releases.ts";
+import { cleanUp, runningServes, upgrade } from "../../setup/upgrade/upgrade.ts";
 import { compareVersions, isVersion } from "../../setup/upgrade/versions.ts";
 import type { WaitingPrograms } from "../../store/executions.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
@@ -21,8 +17,8 @@ import { saying } from "../progress.ts";
 
 export default command({
   description:
-    "Replace this executable with the newest release, the way it was installed: by download, with npm, bun, pnpm or yarn, or from its checkout. " +
-    "The new one is tried out first. If it does not work, the old one stays.",
+    "Replace this executable with the newest release, if it was installed by install.sh or from an archive. The new one is tried out first. If it " +
+    "does not work, the old one stays. If npm, bun, pnpm or yarn have installed it, or if it was built in a checkout, print the command that upgrades it.",
   args: {
     check: flag("Only say whether there is a newer version"),
     to: option("Install this version, which may be older", { valueHint: "version", parse: wantedVersion }),
@@ -53,12 +49,9 @@ export default command({
   }),
   async run(args, io) {
     const installation = ownInstallation();
-    await cleanUp(installation, io.env);
-    const to = await saying(
-      io.stderr,
-      "Looking for releases",
-      findVersion(installation, args.to, io.env, io.interrupted),
-    );
+    if (installation.kind === "script") await cleanUp(installation.path, io.env);
+    const finding = findRelease(args.to, io.env, io.interrupted);
+    const { version: to } = await saying(io.stderr, "Looking for releases", finding);
     if (args.to === undefined) noteLatest(to, io.env);
     const order = compareVersions(to, version);
     const available = order > 0 || (args.to !== undefined && order !== 0);
@@ -71,7 +64,7 @@ export default command({
       path: installation.path,
     };
     if (!available) return upToDate(about, order);
-    const how = isReplaceable(installation) ? undefined : commandFor(installation, to);
+    const how = installation.kind === "script" ? undefined : upgradeCommand(installation, to, args.to);
     if (args.check) {
       const next = how ?? `claudikins upgrade${args.to === undefined ? "" : ` --to ${to}`}`;
       const news = order > 0 ? "There is a newer version" : "There is an older version";
@@ -81,11 +74,11 @@ export default command({
         note: `To install it: ${next}\n`,
       };
     }
-    if (!isReplaceable(installation)) {
-      const why = reasonFor(installation);
+    if (installation.kind !== "script") {
+      const why = managedText(installation);
       return { json: { ...about, command: how }, text: `${why}\n`, note: `To get claudikins ${to}: ${how}\n` };
     }
-    return replace({ installation, to, about }, io);
+    return replace(about, io);
   },
 });
 
@@ -96,8 +89,8 @@ function wantedVersion(given: string, name: string): string {
 }
 
 interface About {
-  from: string;
   to: string;
+  path: string;
 }
 
 function upToDate(about: About, order: number): CommandAnswer {
@@ -109,55 +102,14 @@ function upToDate(about: About, order: number): CommandAnswer {
   return { json: about, text, ...(note === undefined ? {} : { note }) };
 }
 
-/** The command that a person has to run. */
-function commandFor(installation: Installation, to: string): string {
-  switch (installation.kind) {
-    case "cache":
-      return `${installation.runner} claudikins@${to}`;
-    case "bundle": {
-      const name = `claudikins-${ownPlatform()?.name}.mcpb`;
-      return `download ${repository}/releases/download/v${to}/${name}, and open it`;
-    }
-    case "project":
-      return `cd ${shellWord(installation.folder)} && ${projectCommand(installation.manager, to)}`;
-    case "package":
-      return installCommand(installation, to).map(shellWord).join(" ");
-    default:
-      return existsSync(installation.path) && "folder" in installation
-        ? `git -C ${shellWord(installation.folder)} pull --ff-only && sh ${shellWord(`${installation.folder}/install.sh`)}`
-        : `curl -fsSL ${repository}/releases/latest/download/install.sh | sh`;
-  }
-}
-
-function reasonFor(installation: Installation): string {
-  switch (installation.kind) {
-    case "cache":
-      return `${installation.runner} runs claudikins out of its cache, so there is nothing to replace.`;
-    case "project":
-      return `This claudikins belongs to the project ${installation.folder}, whose files pin its version for everyone who works on it.`;
-    case "bundle":
-      return "This claudikins belongs to an extension of your agent, which replaces it.";
-    case "package":
-      return "Windows does not let a package be replaced while its program runs.";
-    default:
-      return "This claudikins runs from a checkout, which git changes.";
-  }
-}
-
-async function replace(
-  {
-    installation,
-    to,
-    about,
-  }: { installation: Parameters<typeof upgrade>[0]["installation"]; to: string; about: About },
-  io: Io,
-): Promise<CommandAnswer> {
+async function replace(about: About, io: Io): Promise<CommandAnswer> {
+  const { to, path } = about;
   const { env, interrupted: signal, stderr } = io;
-  const agents = await runningServes(installation.path, env, signal);
+  const agents = await runningServes(path, env, signal);
   const onStep = (step: string) => void (stderr.isTerminal && stderr.write(`${step}\n`));
   const { findPeers } = await import("../../daemon/peers.ts");
   const peers = await findPeers(env);
-  const { kept } = await upgrade({ installation, from: version, to, env, signal, onStep });
+  const { kept } = await upgrade({ path, to, env, signal, onStep });
   const daemons = peers.length;
   const waiting = await handOver(peers, io);
   const own = waiting.filter((each) => each.engine !== null && formatOf(each.engine) === formatOf(buildMark));
@@ -182,7 +134,7 @@ async function replace(
   ];
   return {
     json: { ...about, upgraded: true, agents: agents ?? null, daemons, waiting: count, kept: kept ?? null, notes },
-    text: `Upgraded claudikins from ${version} to ${to}: ${installation.path}\n`,
+    text: `Upgraded claudikins from ${version} to ${to}: ${path}\n`,
     note: [...notes, `What is new: ${repository}/releases/tag/v${to}`].map((line) => `${line}\n`).join(""),
   };
 }

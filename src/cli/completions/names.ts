@@ -11,9 +11,9 @@ import { hasOtherEdits, visibleTools } from "../../tools/catalog/config-entry.ts
 import { storedServers } from "../../tools/catalog/registries.ts";
 import { type RegistryServer, toolId } from "../../tools/model.ts";
 import { firstSentence } from "../../tools/signature.ts";
-import { chosenOwner } from "../chosen-config.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
+import { chosenOwner } from "../nouns.ts";
 
 /** Tools that completion offers. If more fit, servers are offered first. */
 const maxCompletedTools = 200;

@@ -1,5 +1,5 @@
 /** Doctor check of the skill and the sections in agents' files: whether they are of this version, and whether a plugin has the skill as well. */
-import { type AgentFile, allAgentFiles, type SkillScope, stateOf } from "../../setup/agents/skill-files.ts";
+import { type AgentFile, allAgentFiles, type SkillScope, skillState } from "../../setup/agents/skill-files.ts";
 import { agents, agentsHere } from "../../setup/agents/supported/agents.ts";
 import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
 
@@ -19,7 +19,7 @@ function findingOf(file: AgentFile & { scope: SkillScope }): Finding[] {
   const id = `${file.kind}.${file.scope}.${file.hosts[0]}`;
   const isSection = file.kind === "section";
   const what = isSection ? "The claudikins section" : "The skill";
-  switch (stateOf(file)) {
+  switch (skillState(file)) {
     case "current":
       return [ok(id, `${what} is up to date: ${file.path}`)];
     case "older": {

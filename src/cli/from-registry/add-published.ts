@@ -16,7 +16,7 @@ import { type NewServer, notInCatalog } from "../../setup/settings/add-server.ts
 import type { CommandAnswer } from "../command.ts";
 import type { Io } from "../io.ts";
 import { canAsk, choose, confirm } from "../prompt.ts";
-import { needsPerson, unclear, unseen } from "./consent.ts";
+import { agreesToFolders, needsPerson, unclear, unseen } from "./consent.ts";
 import {
   type ChosenServer,
   findServer,
@@ -27,8 +27,7 @@ import {
   wishOf,
   withoutRegistries,
 } from "./find-server.ts";
-import type { foundShape, RegistryFlags } from "./flags.ts";
-import { agreesToFolders } from "./mounted-folders.ts";
+import type { foundServerShape, RegistryFlags } from "./flags.ts";
 import { type Review, reviewJson, reviewText } from "./review.ts";
 import { allValues, type GivenValues, knownValues } from "./values.ts";
 
@@ -153,7 +152,7 @@ function withMore(env: unknown, extra: [string, string][]): JsonObject {
 }
 
 /** A server in a list. */
-export function foundJson({ server, registry }: RegistryMatch): ValueOf<typeof foundShape> {
+export function foundJson({ server, registry }: RegistryMatch): ValueOf<typeof foundServerShape> {
   const { name, title, description, version, status } = server;
   return { name, ...(title === undefined ? {} : { title }), description, version, status, registry: registry.url };
 }

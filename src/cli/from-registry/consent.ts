@@ -1,9 +1,13 @@
-/** When a server from a registry may be added without asking a person: the errors that say why not. */
+/** The consent of a person to a server from a registry: when it is not needed, and to the folders that a container would get. */
 import { ClaudikinsError } from "../../base/errors.ts";
+import { expand } from "../../config/expand.ts";
 import { visible } from "../../policy/visible.ts";
-import type { TemplateValues } from "../../setup/registries/templates.ts";
+import { isOfSystem } from "../../setup/registries/mounts.ts";
+import type { TemplateValues, Wanted } from "../../setup/registries/templates.ts";
 import { mustBeSeen } from "../../setup/registries/unseen.ts";
 import type { Variant } from "../../setup/registries/variant.ts";
+import type { Io } from "../io.ts";
+import { canAsk, confirm } from "../prompt.ts";
 import type { ChosenServer, Wish } from "./find-server.ts";
 
 /** The error if `--yes` is not about one exact version, or a registry is in doubt. */
@@ -43,4 +47,19 @@ export function needsPerson({ server }: ChosenServer): ClaudikinsError {
       hint: `Run it in your own terminal: claudikins add ${server.name}`,
     },
   );
+}
+
+/** Whether the user agrees, or there is nothing to agree to. Throws CANCELLED. */
+export async function agreesToFolders(wanted: readonly Wanted[], values: TemplateValues, io: Io): Promise<boolean> {
+  const folders = wanted
+    .filter(({ isTyped, isInMount }) => isTyped && isInMount)
+    .flatMap(({ name }) => values.get(name) ?? []);
+  if (folders.length === 0) return true;
+  const lines = folders.map((folder) => {
+    const path = expand(folder, io.env).value;
+    const now = path === folder ? "" : ` (now ${path})`;
+    return `  ${visible(folder + now)}${isOfSystem(path) ? ", which is a part of the system" : ""}\n`;
+  });
+  await io.stderr.write(`\nIts container gets from this machine, with everything in it:\n${lines.join("")}`);
+  return canAsk(io) && confirm(io, "Is that right?");
 }

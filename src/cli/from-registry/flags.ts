@@ -71,7 +71,7 @@ export const reviewShape = record({
 });
 
 /** A server in a list. */
-export const foundShape = record({
+export const foundServerShape = record({
   name: text,
   "title?": text,
   description: text,

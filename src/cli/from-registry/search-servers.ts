@@ -4,10 +4,10 @@ import type { ValueOf } from "../../base/json-shape.ts";
 import { searchRegistries } from "../../setup/registries/lookup.ts";
 import type { CommandAnswer } from "../command.ts";
 import type { Io } from "../io.ts";
-import { table } from "../table.ts";
+import { type RowField, tableOf } from "../table.ts";
 import { foundJson } from "./add-published.ts";
 import { asking, failureNotes, registriesFor } from "./find-server.ts";
-import type { foundShape } from "./flags.ts";
+import type { foundServerShape } from "./flags.ts";
 
 /** Servers that a search shows. More are counted, and not shown. */
 const maxFoundServers = 50;
@@ -29,12 +29,15 @@ export async function searchServers(text: string, flags: readonly string[], io: 
   const servers = [...known, ...found.map(foundJson)];
   const shown = servers.slice(0, maxFoundServers);
   const names = new Map(registries.map(({ url, name }) => [url, name]));
-  const rows = shown.map(({ name, version = "", description, status, registry }) => [
-    name,
-    version,
-    `${status === "deprecated" ? "DEPRECATED. " : ""}${description}`,
-    names.get(registry) ?? registry,
-  ]);
+  const fields: RowField<(typeof shown)[number]>[] = [
+    ["name", ({ name }) => name],
+    ["version", ({ version = "" }) => version],
+    [
+      { text: "description" },
+      ({ status, description }) => `${status === "deprecated" ? "DEPRECATED. " : ""}${description}`,
+    ],
+    ["from", ({ registry }) => names.get(registry) ?? registry],
+  ];
   const notes = failureNotes(failed);
   if (servers.length > shown.length)
     notes.push(`note: ${servers.length - shown.length} more. Add words to narrow it down\n`);
@@ -47,12 +50,12 @@ export async function searchServers(text: string, flags: readonly string[], io: 
         ? { failed: failed.map(({ registry, error }) => ({ registry: registry.url, error: problemOf(error) })) }
         : {}),
     },
-    text: table(["name", "version", { text: "description" }, "from"], rows, io.stdout.columns),
+    text: tableOf(shown, io.stdout.columns, fields),
     note: `${notes.join("")}To see what one does, and to add it: claudikins add NAME\n`,
   };
 }
 
-async function inCatalog(words: readonly string[]): Promise<ValueOf<typeof foundShape>[]> {
+async function inCatalog(words: readonly string[]): Promise<ValueOf<typeof foundServerShape>[]> {
   const { catalogServers } = await import("../../tools/server-catalog.ts");
   const lower = words.map((word) => word.toLowerCase());
   return catalogServers()

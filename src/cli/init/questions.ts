@@ -17,7 +17,7 @@ import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ask, choose } from "../prompt.ts";
 import type { InitContext } from "./context.ts";
-import { keepSecret } from "./keep-secret.ts";
+import { keepSecret } from "./move-secrets.ts";
 
 interface ImportFlags {
   env: string[];

@@ -28,7 +28,7 @@ import type { Survey, SwitchPlan } from "../../setup/agents/switch-over.ts";
 import type { Needed } from "../../setup/upgrade/lasting.ts";
 import { privateReason } from "../../tools/catalog/session-of.ts";
 import { stateCell, warningLabel } from "../palette.ts";
-import { table } from "../table.ts";
+import { tableOf } from "../table.ts";
 import { choiceTexts } from "./questions.ts";
 
 /** Variables that a report names. */
@@ -222,23 +222,18 @@ export function absentText({ files }: FoundFiles, named: ReadonlySet<string>): s
 }
 
 export function inventoryTable(rows: ServerRow[], columns: number | undefined): string {
-  const head = ["server", { text: "from" }, "transport", "needs", { number: "tools" }, { number: "tokens (about)" }];
-  return table(
-    head,
-    rows.map(({ server, from, transport, needs, disabled, tools, tokens, problem }) => [
-      server,
-      [...new Set(from.map(({ host }) => host))].join(", "),
-      transport,
-      disabled ? stateCell("disabled") : needs.join(", ") || "-",
-      problem ? stateCell("failed") : String(tools ?? "-"),
-      tokens === undefined ? "-" : grouped(tokens),
-    ]),
-    columns,
-  );
+  return tableOf(rows, columns, [
+    ["server", ({ server }) => server],
+    [{ text: "from" }, ({ from }) => [...new Set(from.map(({ host }) => host))].join(", ")],
+    ["transport", ({ transport }) => transport],
+    ["needs", ({ needs, disabled }) => (disabled ? stateCell("disabled") : needs.join(", ") || "-")],
+    [{ number: "tools" }, ({ problem, tools }) => (problem ? stateCell("failed") : String(tools ?? "-"))],
+    [{ number: "tokens (about)" }, ({ tokens }) => (tokens === undefined ? "-" : grouped(tokens))],
+  ]);
 }
 
 /** The tokens of all definitions, without and with claudikins. */
-export function sumText(rows: ServerRow[], config: Config): string {
+export function tokensText(rows: ServerRow[], config: Config): string {
   const measured = rows.filter(({ tokens }) => tokens !== undefined);
   if (measured.length === 0) return "";
   const sum = (key: "tools" | "tokens") => grouped(measured.reduce((all, row) => all + (row[key] ?? 0), 0));
@@ -307,7 +302,7 @@ function linesText(lines: readonly string[]): string {
 }
 
 /** The first failure, even if other files were changed. */
-export function failureOf(
+export function initFailure(
   { found }: Survey,
   plans: readonly SwitchPlan[],
   written: readonly Applied[],

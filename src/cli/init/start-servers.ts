@@ -10,7 +10,7 @@ import { isTrustedFile } from "../../setup/trust/trust-config.ts";
 import { isAnywhere } from "../../tools/catalog/anywhere.ts";
 import { askAll } from "../../tools/catalog/ask-all.ts";
 import { isSharedAgainstDefault, sessionOf } from "../../tools/catalog/session-of.ts";
-import { definitionText } from "../../tools/model.ts";
+import { definitionJson } from "../../tools/model.ts";
 import { appOf } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
 import { confirm } from "../prompt.ts";
@@ -83,7 +83,7 @@ async function measuredBy(
     return {
       tools: tools.length,
       names: tools.map(({ name }) => name),
-      tokens: tools.reduce((sum, tool) => sum + estimateTokens(definitionText(tool)), 0),
+      tokens: tools.reduce((sum, tool) => sum + estimateTokens(definitionJson(tool)), 0),
     };
   };
   const round = (of: readonly string[]) =>

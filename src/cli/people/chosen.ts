@@ -5,12 +5,12 @@ import { visibleText } from "../../base/visible-text.ts";
 import { serversOfPeople } from "../../servers/auth/person-files.ts";
 import { openStore } from "../../store/open.ts";
 import type { StoredPerson } from "../../store/people.ts";
-import { chosenOwner } from "../chosen-config.ts";
 import { place, several } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import type { Io } from "../io.ts";
+import { ofChosen, thingCalled } from "../nouns.ts";
 
-export const personShape = record({
+export const signedInShape = record({
   id: text,
   name: about("The email address of the last token, or else the name or the subject", text),
   "email?": text,
@@ -24,7 +24,7 @@ export const personShape = record({
   "revokedAt?": about("Missing: the person may sign in", time),
 });
 
-export type ShownPerson = ValueOf<typeof personShape>;
+export type ShownPerson = ValueOf<typeof signedInShape>;
 
 export const peopleArgs = {
   people: place("Ids, or email addresses, names or subjects", { required: true, complete: "person", ...several }),
@@ -36,8 +36,7 @@ export async function chosenPeople(
   args: { people: readonly string[]; config?: string | undefined },
   io: Io,
 ): Promise<StoredPerson[]> {
-  const owner = chosenOwner(args.config, io);
-  const known = (await storedPeople(io)).filter(({ config }) => config === owner);
+  const known = ofChosen(await storedPeople(io), { config: args.config }, io);
   return [...new Set(args.people.map((word) => personCalled(word, known)))];
 }
 
@@ -46,18 +45,13 @@ export async function storedPeople({ env }: Io): Promise<StoredPerson[]> {
   return await store.people.list();
 }
 
-/** People choose their own names, so an id counts first. */
 function personCalled(word: string, people: readonly StoredPerson[]): StoredPerson {
-  const byId = people.find(({ id }) => id === word);
-  if (byId) return byId;
-  const named = people.filter(({ email, name, subject }) => [email, name, subject].includes(word));
-  const [only, second] = named;
-  if (only && !second) return only;
-  if (only) {
-    throw new ClaudikinsError("USAGE", `Several people are called "${word}"`, {
-      hint: `Give an id: ${named.map(({ id }) => id).join(", ")}`,
-    });
-  }
+  const found = thingCalled(word, people, {
+    kind: "people",
+    idOf: ({ id }) => id,
+    isNamed: ({ email, name, subject }) => [email, name, subject].includes(word),
+  });
+  if (found) return found;
   throw new ClaudikinsError("PERSON_NOT_FOUND", `Nobody called "${word}" has signed in with this config`, {
     hint: "To list the people of all configs: claudikins people list --all",
   });

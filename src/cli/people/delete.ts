@@ -5,15 +5,13 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, texts, type ValueOf } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
-import type { StoredPerson } from "../../store/people.ts";
 import { command, flag } from "../command.ts";
-import type { Io } from "../io.ts";
-import { canAsk, confirm } from "../prompt.ts";
-import { chosenPeople, labelOf, peopleArgs, peopleJson, personShape } from "./chosen.ts";
+import { requireConsent } from "../prompt.ts";
+import { chosenPeople, labelOf, peopleArgs, peopleJson, signedInShape } from "./chosen.ts";
 import { sharedFolders } from "./shared-folders.ts";
 
 const deletedShape = record({
-  person: about("As the person was before", personShape),
+  person: about("As the person was before", signedInShape),
   executions: number,
   approvals: about("Calls that waited for a decision, and decisions", number),
   records: about("Records of executions, which claudikins executions shows", number),
@@ -39,7 +37,12 @@ export const deletePeople = command({
         hint: "To revoke them first, add --revoke",
       });
     }
-    await requireConsent(chosen, args.yes === true, io);
+    await requireConsent(io, args.yes, {
+      question: `Delete everything that is kept of ${chosen.map(labelOf).join(", ")}? It cannot be restored.`,
+      needed: "Data is deleted only with your consent",
+      hint: "Run the command at a terminal, or add --yes",
+      refused: "Nothing was deleted",
+    });
     const shared = await sharedFolders(args.config, io);
     const { loadConfig } = await import("../../config/load.ts");
     const whole = await loadConfig({ flag: args.config, cwd: io.cwd, env: io.env });
@@ -58,18 +61,6 @@ export const deletePeople = command({
     return { json, text: json.deleted.map(deletedText).join("") };
   },
 });
-
-/** Throws USAGE without a terminal, and CANCELLED. */
-async function requireConsent(chosen: readonly StoredPerson[], isGiven: boolean, io: Io): Promise<void> {
-  if (isGiven) return;
-  if (!canAsk(io)) {
-    throw new ClaudikinsError("USAGE", "Data is deleted only with your consent", {
-      hint: "Run the command at a terminal, or add --yes",
-    });
-  }
-  const question = `Delete everything that is kept of ${chosen.map(labelOf).join(", ")}? It cannot be restored.`;
-  if (!(await confirm(io, question))) throw new ClaudikinsError("CANCELLED", "Nothing was deleted");
-}
 
 function deletedText({ person, executions, approvals, records, files, folders }: ValueOf<typeof deletedShape>): string {
   const counts = [counted(executions, "execution"), counted(approvals, "approval"), counted(records, "record")];

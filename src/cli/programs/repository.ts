@@ -16,7 +16,7 @@ import { command, flag, option, place, several } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { requireConsent } from "../prompt.ts";
 
 export const add = command({
   description:
@@ -150,14 +150,13 @@ async function reviewed(
     ];
     return visibleText(lines.join("\n"));
   });
-  if (!canAsk(io)) {
-    throw new ClaudikinsError("USAGE", "The programs must be reviewed at a terminal", {
-      hint: "To add them without a review: --yes",
-    });
-  }
-  await io.stderr.write(`${texts.join("\n")}\n`);
-  const what = made.length === 1 ? "this program" : `these ${made.length} programs`;
-  if (!(await confirm(io, `Add ${what}?`))) throw new ClaudikinsError("CANCELLED", "Nothing was added");
+  await requireConsent(io, false, {
+    question: `Add ${made.length === 1 ? "this program" : `these ${made.length} programs`}?`,
+    shown: `${texts.join("\n")}\n`,
+    needed: "The programs must be reviewed at a terminal",
+    hint: "To add them without a review: --yes",
+    refused: "Nothing was added",
+  });
 }
 
 export const exportTo = command({

@@ -19,7 +19,7 @@ import { configArgs, doorArgs } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { requireConsent } from "../prompt.ts";
 import { valuesFrom } from "./input.ts";
 
 export const save = command({
@@ -157,19 +157,14 @@ function keepSchemas(
 async function mayReplace(before: SavedProgram, program: SavedProgram, io: Io): Promise<void> {
   const { changes } = differencesOf(before, program);
   const lines = changes.map((change) => `  ${change}\n`).join("");
-  if (!canAsk(io)) {
-    throw new ClaudikinsError(
-      "USAGE",
-      `Another program is saved as "${before.name}". What would change: ${changes.join("; ") || "its code"}`,
-      {
-        hint: "To replace it, add --replace. To see it: claudikins programs show NAME",
-      },
-    );
-  }
   const diff = unifiedDiff(`${before.name}.ts`, before.code, program.code);
-  await io.stderr.write(visibleText(lines) + colouredDiff(visibleText(diff)));
-  if (await confirm(io, `Replace the program "${before.name}"?`)) return;
-  throw new ClaudikinsError("CANCELLED", "Nothing was saved");
+  await requireConsent(io, false, {
+    question: `Replace the program "${before.name}"?`,
+    shown: visibleText(lines) + colouredDiff(visibleText(diff)),
+    needed: `Another program is saved as "${before.name}". What would change: ${changes.join("; ") || "its code"}`,
+    hint: "To replace it, add --replace. To see it: claudikins programs show NAME",
+    refused: "Nothing was saved",
+  });
 }
 
 function answerOf(

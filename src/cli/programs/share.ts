@@ -11,7 +11,7 @@ import { command, flag, option, place } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { requireConsent } from "../prompt.ts";
 import { managing } from "./manage.ts";
 
 export const labelsShape = about(
@@ -98,11 +98,6 @@ function programOf(
 
 /** Throws USAGE and CANCELLED. */
 async function reviewed(program: SavedProgram, before: SavedProgram | undefined, io: Io): Promise<void> {
-  if (!canAsk(io)) {
-    throw new ClaudikinsError("USAGE", "The program must be reviewed at a terminal", {
-      hint: "To share it without a review: --yes",
-    });
-  }
   const { name, calls, labels = [], code } = program;
   const read = labels.map(({ label, source }) => `${label} data of ${source}`).join(", ");
   const lines = [
@@ -112,9 +107,13 @@ async function reviewed(program: SavedProgram, before: SavedProgram | undefined,
     "",
   ];
   const diff = colouredDiff(visibleText(unifiedDiff(`${name}.ts`, before?.code ?? "", code)));
-  await io.stderr.write(`${visibleText(lines.join("\n"))}${diff}`);
-  if (!(await confirm(io, `Let everybody call "${name}"?`)))
-    throw new ClaudikinsError("CANCELLED", "Nothing was shared");
+  await requireConsent(io, false, {
+    question: `Let everybody call "${name}"?`,
+    shown: `${visibleText(lines.join("\n"))}${diff}`,
+    needed: "The program must be reviewed at a terminal",
+    hint: "To share it without a review: --yes",
+    refused: "Nothing was shared",
+  });
 }
 
 export const accept = command({
@@ -146,17 +145,16 @@ export const accept = command({
 
 /** Throws USAGE and CANCELLED. */
 async function seen(name: string, changed: readonly string[], library: ProgramLibrary, io: Io): Promise<void> {
-  if (!canAsk(io)) {
-    throw new ClaudikinsError("USAGE", `The changed programs must be reviewed at a terminal: ${changed.join(", ")}`, {
-      hint: "To accept them without a review: --yes",
-    });
-  }
-  for (const each of changed) {
+  const diffs = changed.map((each) => {
     const now = library.find(each);
     const diff = now ? unifiedDiff(`${each}.ts`, now.before?.code ?? "", now.code) : `${each} was removed\n`;
-    await io.stderr.write(colouredDiff(visibleText(diff)));
-  }
-  if (!(await confirm(io, `Let "${name}" call them as they are now?`))) {
-    throw new ClaudikinsError("CANCELLED", "Nothing was accepted");
-  }
+    return colouredDiff(visibleText(diff));
+  });
+  await requireConsent(io, false, {
+    question: `Let "${name}" call them as they are now?`,
+    shown: diffs.join(""),
+    needed: `The changed programs must be reviewed at a terminal: ${changed.join(", ")}`,
+    hint: "To accept them without a review: --yes",
+    refused: "Nothing was accepted",
+  });
 }

@@ -1,5 +1,5 @@
 /** The tools that list, read and change orders. */
-import { FROM, isWithin, period, TO } from "../dates.ts";
+import { FROM, isInPeriod, period, TO } from "../dates.ts";
 import { objectSchema } from "../json-schema.ts";
 import { listedOrder, ORDER_STATUSES, type Order, type OrderStatus } from "../model.ts";
 import { CURSOR, LIMIT, page } from "../page.ts";
@@ -34,7 +34,7 @@ const listOrders = defineTool({
       (order) =>
         (status === undefined || order.status === status) &&
         (customer_id === undefined || order.customer_id === customer_id) &&
-        isWithin(order.created_at, asked),
+        isInPeriod(order.created_at, asked),
     );
     const { items, total, next_cursor } = page(matching, limit, cursor);
     // A wide indentation, as many servers send it: this result demonstrates the cost of a large one.

@@ -1,6 +1,6 @@
 /** The tools for the sales report and the export of all orders. */
 import { DAY_MS, isoTime, YEAR_END_MS, YEAR_START_MS } from "../data/calendar.ts";
-import { FROM, isWithin, type Period, period, TO } from "../dates.ts";
+import { FROM, isInPeriod, type Period, period, TO } from "../dates.ts";
 import { objectSchema } from "../json-schema.ts";
 import { countsAsRevenue, listedOrder, type Order, type Product } from "../model.ts";
 import { defineTool, READS, structuredResult, textResult } from "../tool.ts";
@@ -36,7 +36,7 @@ const salesReport = defineTool({
   }),
   run({ from, to, group_by }, { shop }) {
     const asked = period(from, to);
-    const orders = shop.orders.filter((order) => isWithin(order.created_at, asked));
+    const orders = shop.orders.filter((order) => isInPeriod(order.created_at, asked));
     const year = { fromMs: Math.max(asked.fromMs, YEAR_START_MS), toMs: Math.min(asked.toMs, YEAR_END_MS) };
     return structuredResult({ rows: salesRows(orders, shop.products, group_by, year) });
   },

@@ -4,8 +4,8 @@ import type { ExecutionRecord } from "../../programs/trace/record.ts";
 import base from "../browser/base.css" with { type: "text" };
 import own from "../browser/execution/execution.css" with { type: "text" };
 import { executionScript } from "../bundle.ts";
-import type { ExecutionView } from "../contract.ts";
-import { documentOf } from "../document.ts";
+import type { ExecutionHtml } from "../contract.ts";
+import { htmlDocument } from "../document.ts";
 
 const script = executionScript();
 
@@ -19,7 +19,7 @@ export async function pageOf(record: ExecutionRecord): Promise<string> {
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  return documentOf({
+  return htmlDocument({
     title: `${title} · claudikins execution`,
     head: `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>`,
     body: `${body}\n<script>${script}</script>`,
@@ -27,9 +27,9 @@ export async function pageOf(record: ExecutionRecord): Promise<string> {
 }
 
 /** The components are checked with the types of a browser, in a project of their own. "as string" keeps those types out of this one. */
-async function viewOf(record: ExecutionRecord): Promise<ExecutionView> {
+async function viewOf(record: ExecutionRecord): Promise<ExecutionHtml> {
   const { executionView } = (await import("../browser/execution/execution.tsx" as string)) as {
-    executionView(record: ExecutionRecord): ExecutionView;
+    executionView(record: ExecutionRecord): ExecutionHtml;
   };
   return executionView(record);
 }

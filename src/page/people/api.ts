@@ -14,7 +14,7 @@ import { type Continued, PageApprovals } from "../approvals.ts";
 import type { PageApproval, PageExecution, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
-import { bodyOf, decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
+import { decisionBody, jsonBody, peopleBody, RefusedRequest } from "../guard.ts";
 import { noSavings } from "../savings.ts";
 
 export interface PeopleApiOptions {
@@ -114,7 +114,7 @@ export class PeopleApi {
     if (!this.#sees(viewer, await people.rightsOf(viewer), found))
       throw new RefusedRequest(404, "This approval does not exist");
     if (request.method === "GET") return found;
-    const { decision } = await bodyOf(request, decisionBody);
+    const { decision } = await jsonBody(request, decisionBody);
     // The body may have taken its time.
     if ((await people.rightsOf(viewer)).mayApprove)
       return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });
@@ -155,7 +155,7 @@ export class PeopleApi {
   /** The person that an administrator has chosen. Throws RefusedRequest. */
   async #chosen(request: Request, viewer: PersonClaims): Promise<StoredPerson> {
     await this.#requireAdministrator(viewer);
-    const { id } = await bodyOf(request, peopleBody);
+    const { id } = await jsonBody(request, peopleBody);
     // The body may have taken its time.
     await this.#requireAdministrator(viewer);
     const person = (await this.#people()).find((each) => each.id === id);

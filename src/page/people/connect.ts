@@ -16,8 +16,9 @@ import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { beginSignIn, type SignIn } from "../../servers/auth/sign-in.ts";
 import { identityVariables } from "../../servers/values/person-identity.ts";
 import { leadingPagePolicy, redirectPage, redirectPageHeaders } from "../../setup/sign-in/redirect-listener.ts";
-import { RefusedRequest } from "../guard.ts";
-import { maxPageBodyBytes, pageSignInMs } from "../limits.ts";
+import { formBody, RefusedRequest } from "../guard.ts";
+import { pageSignInMs } from "../limits.ts";
+import { redirected } from "../server.ts";
 import type { PersonSession } from "./sessions.ts";
 
 /** A sign-in to the page counts as new for this time. A person who opens the link of a server later signs in again, often without noticing. */
@@ -102,9 +103,9 @@ export class PersonConnect {
     if (names.length > 0) return this.#keys(request, names, { server, own, person, base });
     if (server.url === undefined) throw new RefusedRequest(404, "The page has no such request");
     const isRead = request.method === "GET";
-    if (!isRead) await formOf(request, new URL(base).origin);
+    if (!isRead) await formBody(request, new URL(base).origin);
     // The server gets a token for that of the sign-in, and the provider may have refused an older one.
-    if (server.exchange && Date.now() - begunAt > freshSignInMs) return isRead ? undefined : seeOther(request.url);
+    if (server.exchange && Date.now() - begunAt > freshSignInMs) return isRead ? undefined : redirected(request.url);
     return isRead ? asks(server, person) : this.#begin(server, own, person, base);
   }
 
@@ -119,7 +120,7 @@ export class PersonConnect {
       const lines = [`They are kept for ${person.name} alone, and programs of your agents then use ${name} as you.`];
       return page({ mark: "asks", title: `Your keys for ${name}`, lines, secrets: names, button: "Save" });
     }
-    const form = await formOf(request, new URL(base).origin);
+    const form = await formBody(request, new URL(base).origin);
     const keys = Object.fromEntries(names.map((each) => [each, (form.get(each) ?? "").trim()]));
     const unusable = names.find((each) => !/^[\x20-\x7e]{1,4096}$/.test(keys[each] ?? ""));
     if (unusable !== undefined) {
@@ -146,7 +147,7 @@ export class PersonConnect {
     this.#pending.set(state, pending);
     const shared = { state, person: person.id, endsAt: Date.now() + pageSignInMs };
     await this.#options.signIns?.begun(shared, maxConnecting);
-    return seeOther(authorizationUrl.href);
+    return redirected(authorizationUrl.href);
   }
 
   /** The server of a link. For everything that the person may not use, or that is not there, the refusal is the same. */
@@ -212,10 +213,6 @@ function asks({ name, url }: NetworkServer, person: PersonClaims): Response {
   return response;
 }
 
-function seeOther(location: string): Response {
-  return new Response(null, { status: 303, headers: { location } });
-}
-
 function done(server: string, { name }: PersonClaims): Response {
   const lines = [`As ${name}. Your programs can use it now.`, "You can close this window."];
   return page({ mark: "done", title: `Signed in to ${server}`, lines });
@@ -225,17 +222,4 @@ function page(text: Parameters<typeof redirectPage>[0]): Response {
   // Browsers name the sender of a form only if the page allows it.
   const referrer = text.button !== undefined ? { "referrer-policy": "same-origin" } : {};
   return new Response(redirectPage(text), { headers: { ...redirectPageHeaders, ...referrer } });
-}
-
-/** Throws RefusedRequest for the form of another page. */
-async function formOf(request: Request, own: string): Promise<URLSearchParams> {
-  const { headers } = request;
-  const site = headers.get("sec-fetch-site");
-  if ((site !== null && site !== "same-origin") || headers.get("origin") !== own) {
-    throw new RefusedRequest(403, "Other pages may not send requests to this page");
-  }
-  if (Number(headers.get("content-length") ?? maxPageBodyBytes + 1) > maxPageBodyBytes) {
-    throw new RefusedRequest(413, "The body is too large");
-  }
-  return new URLSearchParams(await request.text());
 }

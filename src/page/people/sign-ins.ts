@@ -1,5 +1,5 @@
 /**
- * Signs people in to the page: the authorization code flow of OpenID Connect, with PKCE (RFC 7636), at the provider of the config. Anybody can
+ * Signs people in to the page, and out of it: the authorization code flow of OpenID Connect, with PKCE (RFC 7636), at the provider of the config. Anybody can
  * begin a sign-in, so nothing is kept of it here: its secrets are in a cookie of the browser, sealed with a key that replicas share.
  */
 import { createHash } from "node:crypto";
@@ -10,6 +10,7 @@ import { sha256 } from "../../base/sha256.ts";
 import type { Oidc } from "../../config/oidc.ts";
 import { idClaims, type PersonClaims } from "../../policy/people/claims.ts";
 import type { Provider } from "../../policy/people/provider.ts";
+import { PersonRefused } from "../../policy/people/refused.ts";
 import type { ReplicaRows } from "../../store/replicas.ts";
 import { RefusedRequest } from "../guard.ts";
 import { pageSignInMs } from "../limits.ts";
@@ -45,7 +46,7 @@ function cookieOf(state: string): string {
   return `${signInCookie}${sha256(state).slice(0, 16)}`;
 }
 
-export class PersonSignIns {
+export class ProviderSignIns {
   readonly #replicas: Pick<ReplicaRows, "key"> | undefined;
   readonly #ownKey = ownKey();
   #opened: SealedValues<Begun> | undefined;
@@ -114,6 +115,26 @@ export class PersonSignIns {
     const idToken = await idTokenOf(code, begun, { oidc, provider, redirect });
     return { claims: await idClaims(idToken, provider, oidc, begun.nonce), idToken, to: begun.to, cookie };
   }
+}
+
+/**
+ * Signs out by RP-Initiated Logout 1.0 of OpenID Connect: the address at which the browser ends the session that `idToken` is of. The provider sends it back to `redirect`. Undefined if the provider
+ * has no such address, or does not answer.
+ */
+export async function providerSignOut(
+  { clientId = "" }: Oidc,
+  provider: Provider,
+  { idToken, redirect }: { idToken: string; redirect: string },
+): Promise<URL | undefined> {
+  const { end_session_endpoint: endpoint } = await provider.metadata().catch((error: unknown) => {
+    if (error instanceof PersonRefused) return { end_session_endpoint: undefined };
+    throw error;
+  });
+  if (!endpoint) return undefined;
+  const url = new URL(endpoint);
+  const query = { id_token_hint: idToken, client_id: clientId, post_logout_redirect_uri: redirect };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
 }
 
 async function idTokenOf(

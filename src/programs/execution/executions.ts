@@ -8,7 +8,7 @@ import { megabyte } from "../../base/units.ts";
 import type { OpenCall } from "../../sandbox/checkpoint-contract.ts";
 import type { FailureReason, Outcome } from "../../sandbox/contract.ts";
 import type { CallMessage, SettleMessage } from "../../sandbox/messages.ts";
-import { toolId } from "../../sandbox/worker/seen-calls.ts";
+import { calledId } from "../../sandbox/worker/seen-calls.ts";
 import type { BriefExecution, StoredExecution } from "../../store/executions.ts";
 import type { ExecutionWriter } from "../../store/jobs.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "../execute.ts";
@@ -488,7 +488,7 @@ function unknownAnswer(made: CallMessage): SettleMessage {
   const error = {
     name: "ToolError",
     code: "CALL_OUTCOME_UNKNOWN",
-    message: `claudikins was interrupted during ${toolId(made)}, and nobody knows whether the call took effect`,
+    message: `claudikins was interrupted during ${calledId(made)}, and nobody knows whether the call took effect`,
     hint: "Look whether it did before calling the tool again.",
   };
   return { type: "settle", call: made.call, error };

@@ -3,7 +3,7 @@
 import { atMost } from "../../base/time-limit.ts";
 import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import type { FailureReason, Outcome } from "../../sandbox/contract.ts";
-import { toolId } from "../../sandbox/worker/seen-calls.ts";
+import { calledId } from "../../sandbox/worker/seen-calls.ts";
 import type { ExecutionParts } from "../execute.ts";
 import type { Starter } from "./asker.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";
@@ -81,7 +81,7 @@ export class RunningExecution implements FollowedExecution {
     const running = this.parts.sandbox.running(this.id);
     const until = running?.sleepsUntil;
     if (until !== undefined) return { state: "asleep", until };
-    return { state: "running", calls: running?.openCalls.map(toolId) ?? [] };
+    return { state: "running", calls: running?.openCalls.map(calledId) ?? [] };
   }
 
   /** Whether a call is running. */

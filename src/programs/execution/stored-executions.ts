@@ -6,7 +6,7 @@ import type { TraceContext } from "../../base/trace-context.ts";
 import { dayMs, hourMs } from "../../base/units.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { CallGroup, CheckMode, Outcome, Limits as SandboxLimits } from "../../sandbox/contract.ts";
-import { toolId } from "../../sandbox/worker/seen-calls.ts";
+import { calledId } from "../../sandbox/worker/seen-calls.ts";
 import type { BriefExecution, CallPlace, ExecutionRows, StoredExecution } from "../../store/executions.ts";
 import type { ExecutionWriter } from "../../store/jobs.ts";
 import type { Store } from "../../store/store.ts";
@@ -180,7 +180,7 @@ export class StoredExecutions {
     await this.open(parts);
     const row = await this.rowOf(id);
     const calls = (await this.#rows.callPlaces(id)).map(({ namespace, group, name, line, state }) => {
-      const tool = toolId({ namespace, group: group as CallGroup, name });
+      const tool = calledId({ namespace, group: group as CallGroup, name });
       return { tool, line: line ?? undefined, state };
     });
     return { row, calls };

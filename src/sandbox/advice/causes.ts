@@ -5,9 +5,9 @@ import {
   bare,
   isCall,
   isFunction,
+  isInside,
   isMember,
   isNamed,
-  isWithin,
   methodName,
   type Node,
   propertyName,
@@ -134,7 +134,7 @@ function causeOfResult(call: CallExpression, around: Surroundings): string | und
 function comparedWith({ arguments: [callback] }: CallExpression, around: Surroundings): string {
   if (!isFunction(callback)) return "";
   for (const node of around.tree.all("MemberExpression")) {
-    const missing = isWithin(node, callback) ? missingAt(node, around) : undefined;
+    const missing = isInside(node, callback) ? missingAt(node, around) : undefined;
     if (missing) return ` ${missingText({ ...missing, meant: undefined })}`;
   }
   return "";

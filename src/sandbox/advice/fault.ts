@@ -1,5 +1,5 @@
 /** Finds the expression that an error of the engine is about. The engine tells only a position, not the expression. */
-import { isCall, isFunction, isMember, isWithin, methodName, type Node, propertyName } from "../ast/nodes.ts";
+import { isCall, isFunction, isInside, isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Failing } from "./surroundings.ts";
 
@@ -105,7 +105,7 @@ function onlyDestructured(type: "ArrayPattern" | "ObjectPattern", at: number, tr
   });
   const [first, ...others] = all;
   // A pattern within the first one takes a part of the same value.
-  if (!first || others.some(({ node }) => !isWithin(node, first.node))) return undefined;
+  if (!first || others.some(({ node }) => !isInside(node, first.node))) return undefined;
   const shown = shownExpression(first.found, tree);
   return { node: first.found, name: others.length === 0 ? shown : `${shown} or a part of it` };
 }

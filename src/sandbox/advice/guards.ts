@@ -1,5 +1,5 @@
 /** Whether code is behind a condition that makes it uncertain that it ran: in a branch, after an early end, or in a catch. */
-import { isMember, isWithin, type Node } from "../ast/nodes.ts";
+import { isInside, isMember, type Node } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { SeenValues } from "./seen-values.ts";
 import { asksForKind, truthOf } from "./truth.ts";
@@ -16,7 +16,7 @@ interface Around {
 export function mayNotHaveRun(about: Node, { tree, values }: Around): boolean {
   const root = tree.binding(rootOf(about));
   const isMeant = (node: Node) => root !== undefined && tree.binding(node) === root;
-  const inside = (outer: Node) => tree.nodes.filter((node) => isWithin(node, outer));
+  const inside = (outer: Node) => tree.nodes.filter((node) => isInside(node, outer));
   const isOpen = (test: Node, wanted: boolean) => {
     const truth = truthOf(test, (node) => values.of(node));
     return truth === undefined ? asksForKind(test, isMeant, inside) : truth !== wanted;

@@ -1,5 +1,5 @@
 /** Explains code that was stopped at its time limit: where it was, what it had called, and why it may never end. */
-import { isCall, isFunction, isMember, isWithin, type Node, type NodeOf } from "../ast/nodes.ts";
+import { isCall, isFunction, isInside, isMember, type Node, type NodeOf } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { RecordedCalls } from "../worker/seen-calls.ts";
 import { argumentNames, callsOf, pagesText, pagingOf } from "./pages.ts";
@@ -80,9 +80,9 @@ function stuckText(loop: Loop, tree: Tree): string | undefined {
   if (/\b(?:Date|performance)\b/.test(tree.text(test)) && !/\bawait\b/.test(tree.text(loop))) {
     return `The loop on line ${line} only burns time: wait with await new Promise((resolve) => setTimeout(resolve, 1000)).`;
   }
-  if (tree.all("CallExpression").some((node) => isWithin(node, test))) return undefined;
-  const asked = tree.all("Identifier").filter((node) => isWithin(node, test) && tree.binding(node));
-  const changes = (node: Node) => isWithin(node, loop) && !isWithin(node, test) && isChanged(node, tree);
+  if (tree.all("CallExpression").some((node) => isInside(node, test))) return undefined;
+  const asked = tree.all("Identifier").filter((node) => isInside(node, test) && tree.binding(node));
+  const changes = (node: Node) => isInside(node, loop) && !isInside(node, test) && isChanged(node, tree);
   const isTouched = asked.some((node) => tree.binding(node)?.references.some(changes));
   const names = [...new Set(asked.map((node) => tree.text(node)))];
   return isTouched || names.length === 0
@@ -94,8 +94,8 @@ function stuckText(loop: Loop, tree: Tree): string | undefined {
 function isChanged(name: Node, tree: Tree): boolean {
   for (const node of tree.ancestors(name)) {
     if (node.type === "UpdateExpression") return true;
-    if (node.type === "AssignmentExpression" && isWithin(name, node.left)) return true;
-    if (isCall(node) && isWithin(name, node.callee)) return true;
+    if (node.type === "AssignmentExpression" && isInside(name, node.left)) return true;
+    if (isCall(node) && isInside(name, node.callee)) return true;
     if (!isMember(node)) return false;
   }
   return false;

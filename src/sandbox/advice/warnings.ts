@@ -8,8 +8,8 @@ import {
   type FunctionNode,
   isCall,
   isFunction,
+  isInside,
   isMember,
-  isWithin,
   methodName,
   type Node,
   propertyName,
@@ -106,7 +106,7 @@ function nothingRan({ json, notes, logs, displayed }: ProgramOutput, { tree, val
     const name = node.id ?? (parent?.type === "VariableDeclarator" ? parent.id : undefined);
     const statement: Node | undefined = parent?.type === "VariableDeclarator" ? tree.parent(parent) : node;
     const isTop = tree.program.body.some((each) => each === statement);
-    if (!isTop || name?.type !== "Identifier" || !calls.some((call) => isWithin(call, node))) continue;
+    if (!isTop || name?.type !== "Identifier" || !calls.some((call) => isInside(call, node))) continue;
     const uses = tree.binding(name)?.references.filter((each) => each !== name) ?? [];
     if (isFunctionShown && uses.length === 1 && isValue(uses[0], tree))
       return ["the value is a function that was not called: add () after its name."];
@@ -154,10 +154,10 @@ interface Change {
 function changedIn(work: FunctionNode, tree: Tree): Change[] {
   const isOwn = (name: Node) => {
     const parent = tree.parent(name);
-    return parent?.type === "VariableDeclarator" && parent.id === name && isWithin(name, work);
+    return parent?.type === "VariableDeclarator" && parent.id === name && isInside(name, work);
   };
   return tree.nodes.flatMap((node) => {
-    const target = isWithin(node, work.body) ? targetOf(node) : undefined;
+    const target = isInside(node, work.body) ? targetOf(node) : undefined;
     const changed = isMember(target) ? target.object : target;
     const binding = changed && tree.binding(changed);
     if (!binding || binding.references.some(isOwn)) return [];
@@ -211,7 +211,7 @@ function neverTrue({ json = "", logs }: ProgramOutput, around: Surroundings): st
 function alternatives({ node, property }: Comparison, all: Comparison[], tree: Tree): string[] {
   const isOuter = ({ type }: Node) => type === "LogicalExpression" || type === "SwitchStatement";
   const outer = tree.ancestors(node).filter(isOuter).toArray().at(-1) ?? node;
-  const same = all.filter((each) => isWithin(each.node, outer) && tree.text(each.property) === tree.text(property));
+  const same = all.filter((each) => isInside(each.node, outer) && tree.text(each.property) === tree.text(property));
   return same.map((each) => each.wanted);
 }
 

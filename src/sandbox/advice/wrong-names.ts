@@ -8,9 +8,9 @@ import { correctedCall } from "../ast/arguments.ts";
 import {
   isCall,
   isFunction,
+  isInside,
   isMember,
   isNamed,
-  isWithin,
   keyName,
   methodName,
   type Node,
@@ -51,8 +51,8 @@ export function hiddenServer(object: Node, { tree, namespaces }: Surroundings): 
 
 function isDeclaration(name: Node, tree: Tree): boolean {
   for (const outer of tree.ancestors(name)) {
-    if (isFunction(outer)) return outer.id === name || outer.params.some((each) => isWithin(name, each));
-    if (outer.type === "VariableDeclarator") return isWithin(name, outer.id);
+    if (isFunction(outer)) return outer.id === name || outer.params.some((each) => isInside(name, each));
+    if (outer.type === "VariableDeclarator") return isInside(name, outer.id);
   }
   return false;
 }
@@ -67,7 +67,7 @@ function hintFor(name: string, at: number | undefined, around: Surroundings): st
   const { tree, namespaces } = around;
   const uses = tree.all("Identifier").filter((node) => node.name === name);
   const here = uses.find((node) => node.start === at) ?? uses[0];
-  const call = here && tree.all("CallExpression").findLast(({ callee }) => isWithin(here, callee));
+  const call = here && tree.all("CallExpression").findLast(({ callee }) => isInside(here, callee));
   const member = methodName(call, name);
   const write = ({ callee, tool }: Meant) => (call ? correctedCall(call, callee, tool, tree.code) : callee);
   const meant = toolInName(name, namespaces) ?? toolInName(member, namespaces);

@@ -1,6 +1,6 @@
 /** Why an output has NaN, undefined or nothing in it, where the program and its results show the cause. */
 import type { MemberExpression } from "acorn";
-import { isMember, isNamed, isWithin, type Node, propertyName } from "../ast/nodes.ts";
+import { isInside, isMember, isNamed, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { ProgramOutput } from "../worker/suspect-output.ts";
@@ -82,7 +82,7 @@ function isEnvelope({ node, object, below, seen }: Missing, { json = "" }: Progr
       .toArray()
       .at(-1) ?? node;
   const tried = tree.all("MemberExpression").filter((each) => {
-    return isWithin(each, chain) && tree.text(each.object) === object;
+    return isInside(each, chain) && tree.text(each.object) === object;
   });
   return tried.length === 1;
 }

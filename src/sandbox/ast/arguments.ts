@@ -20,7 +20,7 @@ export interface ArgumentMistake {
 }
 
 /** Certain mistakes in the arguments of a call: wrong and missing names, literals of the wrong type. */
-export function checkArguments(
+export function argumentMistakes(
   call: CallExpression,
   known: KnownFunction,
   shown: string,
@@ -142,7 +142,7 @@ function jsonText([first, second]: CallExpression["arguments"]): string | undefi
 /** Whether the arguments are a call without certain mistakes: a correction must not repeat one. */
 function isCorrect(args: string, call: CallExpression, known: KnownFunction): boolean {
   const object = parseExpressionAt(args, 0, { ecmaVersion: "latest" });
-  return checkArguments({ ...call, arguments: [object] }, known, "", args).length === 0;
+  return argumentMistakes({ ...call, arguments: [object] }, known, "", args).length === 0;
 }
 
 /** The object with the right names and values. Undefined if the right value of an argument is not certain. */
@@ -219,7 +219,7 @@ export function correctedCall(call: CallExpression, callee: string, tool: KnownF
   const [first] = call.arguments;
   const last = call.arguments.at(-1);
   const text = first && last ? code.slice(first.start, last.end) : "";
-  const fits = text.length <= maxCorrectedArgumentsChars && checkArguments(call, tool, callee, code).length === 0;
+  const fits = text.length <= maxCorrectedArgumentsChars && argumentMistakes(call, tool, callee, code).length === 0;
   return `await ${callee}(${fits ? text.replace(/\s+/g, " ") : "…"})`;
 }
 

@@ -51,6 +51,6 @@ export function bare<T extends Node>(node: T): T | NodeOf<"MemberExpression" | "
 }
 
 /** Whether a node is another one or a part of it. */
-export function isWithin(node: Node, outer: Node): boolean {
+export function isInside(node: Node, outer: Node): boolean {
   return outer.start <= node.start && node.end <= outer.end;
 }

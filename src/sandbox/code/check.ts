@@ -3,7 +3,7 @@
  * of the wrong type. Only certain mistakes are found. Computed arguments are checked when the call is made.
  */
 import type { CallExpression, MemberExpression } from "acorn";
-import { checkArguments, correctedCall } from "../ast/arguments.ts";
+import { argumentMistakes, correctedCall } from "../ast/arguments.ts";
 import { bare, isFunction, isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { isList, promiseOf, setsMembers } from "../ast/promises.ts";
 import {
@@ -44,7 +44,7 @@ function findingsIn(tree: Tree, { namespaces, suggest, refuses }: ToolLookup): C
     if (found) {
       const { tool, called } = found;
       const signatures = tool.signature ? [tool.signature] : [];
-      const mistakes = checkArguments(call, tool, `${called.server}.${tool.jsName ?? tool.name}`, tree.code);
+      const mistakes = argumentMistakes(call, tool, `${called.server}.${tool.jsName ?? tool.name}`, tree.code);
       if (mistakes.length > 0 && refuses?.(called.namespace.name, tool.name) === false) return [];
       return mistakes.map((each) => ({ ...each, code: "INVALID_ARGUMENTS", signatures }));
     }

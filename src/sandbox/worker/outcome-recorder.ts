@@ -8,7 +8,7 @@ import { jsonCharsInTurn } from "../limits.ts";
 import type { ErrorShape, LogPart, SuccessShape } from "../messages.ts";
 import { allContextChars, contextChars, textOf } from "./binding-value.ts";
 import { LogLines } from "./log-buffer.ts";
-import { toolId } from "./seen-calls.ts";
+import { calledId } from "./seen-calls.ts";
 
 /** Content blocks other than data. */
 const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;
@@ -128,14 +128,14 @@ export class OutcomeRecorder {
         return this.#received(use, event.value, request);
       case "failed":
         this.#ended(use, event);
-        this.#failed(toolId(request), use, event.error);
+        this.#failed(calledId(request), use, event.error);
         break;
       case "cancelled":
         this.#ended(use, event);
         break;
       case "restored":
         if (!this.#state.open.delete(call)) use.calls += 1;
-        if ("error" in event.answer) this.#failed(toolId(request), use, event.answer.error);
+        if ("error" in event.answer) this.#failed(calledId(request), use, event.answer.error);
         else return this.#received(use, event.answer, request);
     }
     return undefined;
@@ -151,7 +151,7 @@ export class OutcomeRecorder {
     const { length } = textOf(value);
     use.resultChars += length;
     if (request.namespace === "") return undefined;
-    if (value.exact) this.#state.exact ??= toolId(request);
+    if (value.exact) this.#state.exact ??= calledId(request);
     if (length > jsonCharsInTurn) return this.#receivedLarge(value, request);
     this.#state.charsIn += contextChars(value, request, Number.POSITIVE_INFINITY);
     return undefined;
@@ -209,7 +209,7 @@ export class OutcomeRecorder {
   }
 
   #useOf(request: CallRequest): ToolUse {
-    return request.namespace === "" ? newUse() : this.#use(toolId(request));
+    return request.namespace === "" ? newUse() : this.#use(calledId(request));
   }
 
   #use(id: string): ToolUse {

@@ -44,7 +44,7 @@ export class SeenCalls {
     const { call, namespace, raw, args } = message;
     // Questions about the tools do not count as calls.
     if (namespace === "") return;
-    const tool = toolId(message);
+    const tool = calledId(message);
     const seen = this.state.tools.getOrInsertComputed(tool, () => {
       return { tool, calls: 0, failures: 0, open: 0, repeated: 0, results: [], failure: undefined };
     });
@@ -104,7 +104,7 @@ export class SeenCalls {
 }
 
 /** `server.tool`, or `server.resources.list`. */
-export function toolId({ namespace, group, name }: Pick<CallMessage, "namespace" | "group" | "name">): string {
+export function calledId({ namespace, group, name }: Pick<CallMessage, "namespace" | "group" | "name">): string {
   return group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`;
 }
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { bytesOf, textOrNothing, writeThrough } from "../../config/file-text.ts";
-import { Journal, removeLeftOvers } from "./journal.ts";
+import { Journal, removeAbandoned } from "./journal.ts";
 import { type Plan, replan, type StartCommand } from "./rewire.ts";
 import type { AgentSurroundings } from "./supported/model.ts";
 
@@ -47,7 +47,7 @@ async function applyOne(first: Plan, journal: Journal, { command, surroundings }
   const { agent, file } = first.found;
   for (let attempt = 0; attempt < maxApplyAttempts; attempt++) {
     const now = textOrNothing(file.path);
-    removeLeftOvers(now.path);
+    removeAbandoned(now.path);
     if (!now.bytes.equals(plan.found.content.bytes)) plan = await replan(plan, now, surroundings, command);
     const before = plan.found.content;
     const after = bytesOf(plan.after, before);

@@ -1,7 +1,7 @@
 /** Decides which server gets a name that several different servers have. The others get another name or stay in their files. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { type Conflict, configOrigin, type Inventory, isSame, type MergedServer } from "./merge.ts";
+import { type Conflict, configOrigin, type Inventory, isSameServer, type MergedServer } from "./merge.ts";
 import { agentNames, unknownAgent } from "./supported/agents.ts";
 
 /** What the flags say about servers with the same name. */
@@ -117,7 +117,7 @@ function named({ configFile, names, servers }: Inventory, name: string, choices:
     const suffix = origin?.folder?.split(/[\\/]/).findLast(Boolean) ?? origin?.host ?? "other";
     let unique = `${name}-${suffix}`;
     // After an earlier run, the config may have this server under this name already.
-    const isThere = () => isSame(configFile.entries.get(unique) ?? {}, choice.entry);
+    const isThere = () => isSameServer(configFile.entries.get(unique) ?? {}, choice.entry);
     for (let count = 2; taken.has(unique) && !isThere(); count++) unique = `${name}-${suffix}-${count}`;
     taken.add(unique);
     return { ...choice, name: unique, isThere: isThere() };

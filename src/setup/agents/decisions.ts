@@ -9,7 +9,7 @@ import type { Environment } from "../../config/environment.ts";
 import { writeThrough } from "../../config/file-text.ts";
 import { userDataFolder } from "../../config/locations.ts";
 import { chooseOne } from "./choices.ts";
-import { digestOf, type Inventory, isSame } from "./merge.ts";
+import { entryDigest, type Inventory, isSameServer } from "./merge.ts";
 
 const fileOf = (env: Environment) => join(userDataFolder(env), "hosts", "decisions.json");
 
@@ -40,11 +40,11 @@ export function settleAsBefore(inventories: readonly Inventory[], env: Environme
       const left = remembered[configFile.file]?.[name] ?? [];
       const renamed = others.flatMap((choice) => {
         const known = [...configFile.entries].find(
-          ([key, entry]) => isRenamed(key, name) && isSame(entry, choice.entry),
+          ([key, entry]) => isRenamed(key, name) && isSameServer(entry, choice.entry),
         );
         return known ? [{ ...choice, name: known[0], isThere: true }] : [];
       });
-      if (own && others.every(({ entry }) => left.includes(digestOf(entry)))) {
+      if (own && others.every(({ entry }) => left.includes(entryDigest(entry)))) {
         const again = others.flatMap(({ from }) => from[0]?.folder ?? from[0]?.host ?? []);
         const why = `another server of this name was chosen before; to import it instead: --prefer ${name}=${again[0]}`;
         chooseOne(inventory, conflict, own, why);
@@ -61,7 +61,7 @@ export function remember(inventories: readonly Inventory[], env: Environment): v
   if (decided.length === 0) return;
   const left = rememberedIn(env);
   for (const { configFile, name, left: entries } of decided) {
-    left[configFile.file] = { ...left[configFile.file], [name]: entries.map(digestOf) };
+    left[configFile.file] = { ...left[configFile.file], [name]: entries.map(entryDigest) };
   }
   makeFolder(join(userDataFolder(env), "hosts"), 0o700);
   writeThrough(fileOf(env), Buffer.from(`${JSON.stringify({ version: 1, left }, null, 2)}\n`), 0o600);

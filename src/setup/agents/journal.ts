@@ -100,7 +100,7 @@ function isChange(value: unknown): value is JournalEntry {
 }
 
 /** Removes temporary files that a killed claudikins process left beside a file. */
-export function removeLeftOvers(path: string): void {
+export function removeAbandoned(path: string): void {
   const folder = dirname(path);
   for (const name of namesIn(folder)) {
     if (name.startsWith(`${basename(path)}.`) && isAbandoned(name)) removeFile(join(folder, name));

@@ -69,7 +69,7 @@ export function merge(
     const choices = byName.get(name) ?? [];
     byName.set(name, choices);
     const origin = { host, file, folder, server };
-    const same = choices.find((choice) => isSame(choice.entry, entry) || isFromBefore(choice, entry, supplied));
+    const same = choices.find((choice) => isSameServer(choice.entry, entry) || isFromBefore(choice, entry, supplied));
     if (!same) choices.push({ entry, from: [origin], notes, supplied, isThere: false });
     else {
       same.from.push(origin);
@@ -90,12 +90,12 @@ export function merge(
 }
 
 /** Whether both entries start or reach the same server with the same values. */
-export function isSame(one: PortableEntry, other: PortableEntry): boolean {
+export function isSameServer(one: PortableEntry, other: PortableEntry): boolean {
   return Bun.deepEquals(essence(one), essence(other));
 }
 
 /** Equal for entries that start or reach the same server with the same values. Nothing of the entry can be read from it. */
-export function digestOf(entry: PortableEntry): string {
+export function entryDigest(entry: PortableEntry): string {
   return sha256(JSON.stringify(sorted(essence(entry))));
 }
 

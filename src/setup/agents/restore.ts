@@ -7,7 +7,7 @@ import type { PortableEntry } from "../../config/config-file.ts";
 import type { Environment } from "../../config/environment.ts";
 import { bytesOf, type FileText, hashOf, textOf, writeThrough } from "../../config/file-text.ts";
 import { entriesIn } from "./find-servers.ts";
-import { Journal, type JournalEntry, removeLeftOvers } from "./journal.ts";
+import { Journal, type JournalEntry, removeAbandoned } from "./journal.ts";
 import { hasOtherServers, withServersOf } from "./rewire.ts";
 import { agents } from "./supported/agents.ts";
 import type { AgentName, AgentSettings, AgentSurroundings } from "./supported/model.ts";
@@ -91,7 +91,7 @@ function restoreOne(
     if (!isAsWritten && !options.force && !onlyServers)
       return { ...about, result: "changed since", difference, entries };
     if (!options.dryRun) {
-      removeLeftOvers(change.path);
+      removeAbandoned(change.path);
       if (change.isNew && !onlyServers) removeFile(change.path);
       else writeThrough(change.path, bytes, current?.mode ?? change.mode);
       journal.remove(change.id);

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, objectAt, stringsIn, valueAt } from "../../b
 import { changed, parseFile } from "../../config/edit/editor.ts";
 import type { FileText } from "../../config/file-text.ts";
 import { type FoundFile, type FoundServer, readSettings } from "./find-servers.ts";
-import { isSame } from "./merge.ts";
+import { isSameServer } from "./merge.ts";
 import { claudikinsName, commandLineOf, doorOf, startsClaudikins, withDoor } from "./supported/claudikins-entry.ts";
 import { type AgentSettings, type AgentSurroundings, type SettingsFile, sectionsOf } from "./supported/model.ts";
 
@@ -135,7 +135,7 @@ export async function replan(
     found.own.length === own.length &&
     found.servers.every(({ name, entry, section }, place) => {
       const before = servers[place];
-      return before?.name === name && Bun.deepEquals(before.section, section) && isSame(before.entry, entry);
+      return before?.name === name && Bun.deepEquals(before.section, section) && isSameServer(before.entry, entry);
     });
   if (!isAsBefore) {
     throw new ClaudikinsError("CONFIG_INVALID", `The servers in ${file.path} changed while the command ran`, {

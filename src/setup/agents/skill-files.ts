@@ -87,7 +87,7 @@ export function allAgentFiles(around: AgentSurroundings): (AgentFile & { scope: 
 }
 
 /** Throws FILE_NOT_FOUND for a file that cannot be read. */
-export function stateOf({ kind, path }: AgentFile): FileState {
+export function skillState({ kind, path }: AgentFile): FileState {
   const text = read(path)?.text;
   if (text === undefined) return "absent";
   if (kind === "section") {
@@ -113,7 +113,7 @@ export interface SkillFileOptions {
 }
 
 /** Writes our texts. A file that cannot be written is reported and does not stop the others. */
-export function install(files: readonly AgentFile[], options: SkillFileOptions): FileChange[] {
+export function installSkills(files: readonly AgentFile[], options: SkillFileOptions): FileChange[] {
   return files.map((file) =>
     tried(file, (before) => {
       const from = before?.text ?? "";
@@ -127,8 +127,8 @@ export function install(files: readonly AgentFile[], options: SkillFileOptions):
   );
 }
 
-/** Removes our texts. Files and folders that `install` created are deleted. */
-export function remove(files: readonly AgentFile[], options: SkillFileOptions): FileChange[] {
+/** Removes our texts. Files and folders that `installSkills` created are deleted. */
+export function removeSkills(files: readonly AgentFile[], options: SkillFileOptions): FileChange[] {
   return files.map((file) =>
     tried(file, (before) => {
       const from = before?.text ?? "";

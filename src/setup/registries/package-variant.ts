@@ -1,11 +1,21 @@
 /** How a published package is started: by npx, uvx, dnx or docker, in exactly the published version. */
 
+import { oneLine } from "../../base/visible-text.ts";
 import { mountFlags } from "./mounts.ts";
-import { variableOf } from "./package-variables.ts";
-import type { PublishedArgument, PublishedPackage } from "./published.ts";
+import type { PublishedArgument, PublishedKeyValue, PublishedPackage } from "./published.ts";
 import { checkedOptions, isSource, type Runtime, type RuntimeOption } from "./runtime-options.ts";
-import { checkText, RegistryRefusal, shownTemplate, type Template, templateOf, wantedIn } from "./templates.ts";
-import { kindOfVariable } from "./variable-names.ts";
+import {
+  checkText,
+  offersOf,
+  RegistryRefusal,
+  shownTemplate,
+  type Template,
+  templateOf,
+  type Wanted,
+  wantedIn,
+  wantedOf,
+} from "./templates.ts";
+import { checkSets, kindOfVariable, type VariableKind } from "./variable-names.ts";
 import type { ProgramVariant, VariantArgument } from "./variant.ts";
 
 /** Characters of the fixed parts of a command line, so that a person can read it. */
@@ -290,4 +300,26 @@ function warningsOf({ options, args, env }: ProgramVariant): string[] {
     }
   }
   return [...warnings];
+}
+
+/** Names of environment variables. */
+const variableName = /^[A-Za-z_][\w.-]*$/;
+
+/** A value that a registry proposes counts only for a setting; other variables get theirs from the user. Throws RegistryRefusal. */
+function variableOf(field: PublishedKeyValue): ProgramVariant["env"][number] {
+  const { name } = field;
+  if (!variableName.test(name)) throw new RegistryRefusal(`${JSON.stringify(name)} is not the name of a variable`);
+  const kind = kindOfVariable(name);
+  const given = templateOf(field, name, { isVariable: true });
+  const isProposed = given.some((part) => typeof part === "string" || offersOf(part).length > 0);
+  if (kind === "runtime" && isProposed) checkSets(name);
+  const value = kind === "setting" || (kind === "unknown" && !isProposed) ? given : [typedVariable(field, kind)];
+  return { name, value, isOptional: !field.isRequired && wantedIn(value).length > 0 };
+}
+
+/** The whole value is the user's. What the registry proposed is an example at most. */
+function typedVariable(field: PublishedKeyValue, kind: VariableKind): Wanted {
+  const proposal = oneLine(field.value ?? field.default ?? "", 100) || undefined;
+  const placeholder = kind === "runtime" ? undefined : (field.placeholder ?? proposal);
+  return wantedOf(field, field.name, { isVariable: true, isTyped: true, default: undefined, placeholder });
 }

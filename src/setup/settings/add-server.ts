@@ -110,10 +110,17 @@ function without(entry: PortableEntry, name: string): PortableEntry {
 }
 
 /** The result of the first start. */
-export type Checked = { tools: number } | { tools?: undefined; needs: string[] } | { tools?: undefined; signIn: true };
+export type CheckedEntry =
+  | { tools: number }
+  | { tools?: undefined; needs: string[] }
+  | { tools?: undefined; signIn: true };
 
 /** Starts the server once. A required sign-in or a missing variable is a result; any other failure is thrown. */
-export async function checkNew(name: string, catalog: ToolCatalog, signal: AbortSignal): Promise<Checked | undefined> {
+export async function checkNew(
+  name: string,
+  catalog: ToolCatalog,
+  signal: AbortSignal,
+): Promise<CheckedEntry | undefined> {
   const server = catalog.config.servers.get(name);
   if (!server) return undefined;
   if (server.needs.length > 0) return { needs: server.needs };

@@ -4,7 +4,7 @@
 export type PastedRedirect = { redirect: URL } | { problem: string };
 
 /** `back` is the redirect address, `to` the address where the user signs in. */
-export function readPasted(text: string, { back, to }: { back: URL; to: URL }): PastedRedirect {
+export function redirectIn(text: string, { back, to }: { back: URL; to: URL }): PastedRedirect {
   const pasted = text.replace(/^[\s"'`<“‘«]+|[\s"'`>”’»]+$/g, "");
   const problem = (what: string): PastedRedirect => ({
     problem: `${what} Paste the full address that the browser shows after the sign-in; it starts with ${back.href}`,

@@ -8,7 +8,7 @@ import { unlessAborted } from "../../servers/abort.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import type { DeviceSignIn } from "../../servers/auth/device.ts";
 import { beginDeviceSignIn, beginSignIn, lastRedirect, noDeviceCodes } from "../../servers/auth/sign-in.ts";
-import { readPasted } from "./pasted-redirect.ts";
+import { redirectIn } from "./pasted-redirect.ts";
 import { RedirectListener, redirectPage } from "./redirect-listener.ts";
 
 /** Brings the user to the authorization page, such as a terminal. */
@@ -123,7 +123,7 @@ function takePasted(
   text: string,
   { take, ...attempt }: { to: URL; back: URL; take(redirect: URL): Promise<void> | undefined },
 ): string | undefined {
-  const pasted = readPasted(text, attempt);
+  const pasted = redirectIn(text, attempt);
   if ("problem" in pasted) return pasted.problem;
   const taken = take(pasted.redirect);
   if (!taken)

@@ -22,7 +22,7 @@ export function changesOf({ config, before }: Pick<TrustRequest, "config" | "bef
 }
 
 /** Ends with a line break. Texts of the config are escaped, so that they cannot imitate our lines or move the cursor. */
-export function questionText(request: TrustRequest): string {
+export function trustQuestion(request: TrustRequest): string {
   const { file, config } = request;
   const changes = changesOf(request);
   const lines: TrustChange[] = changes ?? linesOf(config).map((line) => ({ sign: "+", line }));

@@ -1,7 +1,10 @@
-/** How the running executable was installed, which decides how it is upgraded. Found out from its path and from what the build built in. */
+/** How the running executable was installed, and the command that upgrades it. Found out from its path and from what the build built in. */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type BuiltIn, builtIn } from "../../base/built-in.ts";
+import { shellWord } from "../../base/shell-word.ts";
+import { repository } from "../../base/version.ts";
+import { ownPlatform } from "./platforms.ts";
 
 export type PackageManager = "npm" | "bun" | "pnpm" | "yarn";
 
@@ -103,4 +106,51 @@ export function ownBytes(): string | undefined {
 export function ownInstallation(): Installation {
   const source = Bun.isStandaloneExecutable ? undefined : join(import.meta.dir, "..", "..", "..");
   return installationOf(ownPath, builtIn, source);
+}
+
+/** An installation that something else manages. */
+type Managed = Exclude<Installation, { kind: "script" }>;
+
+/** The command with which a person upgrades an installation that claudikins does not replace itself. `wanted` is not the newest version. */
+export function upgradeCommand(installation: Managed, to: string, wanted?: string): string {
+  const name = `claudikins@${to}`;
+  switch (installation.kind) {
+    case "cache":
+      return `${installation.runner} ${name}`;
+    case "bundle":
+      return `download ${repository}/releases/download/v${to}/claudikins-${ownPlatform()?.name}.mcpb, and open it`;
+    case "project": {
+      const { manager, folder } = installation;
+      return `cd ${shellWord(folder)} && ${manager} ${manager === "npm" ? "install" : "add"} ${name}`;
+    }
+    case "package": {
+      const { manager, folder } = installation;
+      if (manager === "npm") return `npm install --global --prefix ${shellWord(folder)} ${name}`;
+      return manager === "yarn" ? `yarn global add ${name}` : `${manager} add --global ${name}`;
+    }
+    case "checkout": {
+      const { folder } = installation;
+      if (!existsSync(folder)) return `curl -fsSL ${repository}/releases/latest/download/install.sh | sh`;
+      const git = `git -C ${shellWord(folder)}`;
+      const moved =
+        wanted === undefined ? `${git} pull --ff-only` : `${git} fetch --tags && ${git} checkout v${wanted}`;
+      return `${moved} && sh ${shellWord(`${folder}/install.sh`)}`;
+    }
+  }
+}
+
+/** Why a person has to run that command. */
+export function managedText(installation: Managed): string {
+  switch (installation.kind) {
+    case "cache":
+      return `${installation.runner} runs claudikins out of its cache, so there is nothing to replace.`;
+    case "project":
+      return `This claudikins belongs to the project ${installation.folder}, whose files pin its version for everyone who works on it.`;
+    case "bundle":
+      return "This claudikins belongs to an extension of your agent, which replaces it.";
+    case "package":
+      return `This claudikins was installed with ${installation.manager}, which replaces it.`;
+    case "checkout":
+      return "This claudikins was built in a checkout, which git changes.";
+  }
 }

@@ -7,9 +7,10 @@ import { dirname, isAbsolute, join } from "node:path";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { readIfThere, removeFile, writeWhenChanged } from "../../base/files.ts";
 import { parsedJson } from "../../base/json-object.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { version } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
-import { homeOf, upgradeFolder } from "../../config/locations.ts";
+import { homeOf, programsOnPath, upgradeFolder } from "../../config/locations.ts";
 import { selfCommand } from "../../config/self.ts";
 import { type Installation, isLasting, ownInstallation } from "./installation.ts";
 import { runProgram } from "./run.ts";
@@ -105,4 +106,14 @@ export function removeInstalled(env: Environment): string | undefined {
   if (path !== undefined) removeFile(path);
   removeFile(recordFile(env));
   return path;
+}
+
+/** Package runners such as npx put this folder on the PATH of what they start. */
+const ofPackages = /[\\/]node_modules[\\/]\.bin[\\/]/;
+
+/** Returns `claudikins` if it is on the PATH. Otherwise, an agent has started it through a package runner or by its path. */
+export function ownShellCommand(env: Environment): string {
+  if (programsOnPath("claudikins", env).some((path) => !ofPackages.test(path))) return "claudikins";
+  const installation = ownInstallation();
+  return installation.kind === "cache" ? `${installation.runner} claudikins` : selfCommand().map(shellWord).join(" ");
 }

@@ -6,7 +6,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import { repository } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
-import { failureOf, runProgram } from "./run.ts";
+import { runFailure, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
 
 /** Time for a new executable to say its version. */
@@ -40,12 +40,12 @@ export async function prove(
   };
   const said = await runProgram([...command, "--version"], { env, signal, timeoutMs: newVersionMs });
   stopIfAborted();
-  if (said.exitCode !== 0) throw fail(failureOf(said));
+  if (said.exitCode !== 0) throw fail(runFailure(said));
   const stated = said.stdout.trim();
   if (stated !== version) throw fail(isVersion(stated) ? `its version is ${stated}` : "it does not print its version");
   const checked = await runProgram([...command, "self-check", "--json"], { env, signal, timeoutMs: selfCheckMs });
   stopIfAborted();
-  if (checked.exitCode !== 0) throw fail(`its self-check failed: ${failureOf(checked)}`);
+  if (checked.exitCode !== 0) throw fail(`its self-check failed: ${runFailure(checked)}`);
   const result = parsedJson(checked.stdout);
   if (!isObject(result) || result["version"] !== version || typeof result["engine"] !== "string") {
     throw fail("its self-check has no result");

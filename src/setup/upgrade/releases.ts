@@ -11,7 +11,7 @@ import { parsedJson } from "../../base/json-object.ts";
 import { megabyte } from "../../base/units.ts";
 import { repository } from "../../base/version.ts";
 import type { Environment } from "../../config/environment.ts";
-import { failureOf, runProgram } from "./run.ts";
+import { runFailure, runProgram } from "./run.ts";
 import { isVersion } from "./versions.ts";
 
 /** Size of the list of releases, of checksums and of other small files. */
@@ -207,7 +207,7 @@ export async function verifyOrigin(
     writeFileSync(file, archive);
     const workflow = `${slug}/.github/workflows/release.yml`;
     const verified = await gh("attestation", "verify", file, "--repo", slug, "--signer-workflow", workflow);
-    if (verified.exitCode !== 0) throw wrong(`The attestation of ${name} is not valid: ${failureOf(verified)}`);
+    if (verified.exitCode !== 0) throw wrong(`The attestation of ${name} is not valid: ${runFailure(verified)}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

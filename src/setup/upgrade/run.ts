@@ -56,7 +56,7 @@ async function endOf(stream: ReadableStream<Uint8Array>, maxChars = maxProgramOu
 }
 
 /** Why a program failed, in one line. */
-export function failureOf({ exitCode, why, stderr, stdout }: Ran): string {
+export function runFailure({ exitCode, why, stderr, stdout }: Ran): string {
   const lines = `${stdout}\n${stderr}`.split("\n").filter((line) => line.trim() !== "");
   const last = lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1);
   const how = why ?? `it ended with exit code ${exitCode}`;

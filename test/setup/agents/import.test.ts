@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { isObject } from "../../../src/base/json-object.ts";
 import { type FoundFiles, findServers } from "../../../src/setup/agents/find-servers.ts";
-import { isSame, merge } from "../../../src/setup/agents/merge.ts";
+import { isSameServer, merge } from "../../../src/setup/agents/merge.ts";
 import { agents, chosenAgents } from "../../../src/setup/agents/supported/agents.ts";
 import { isClaudikinsCommand } from "../../../src/setup/agents/supported/claudikins-entry.ts";
 import { suppliedText } from "../../../src/setup/agents/supported/model.ts";
@@ -344,6 +344,6 @@ describe("merge", () => {
     [{ url: "https://x" }, { type: "sse", url: "https://x" }, false],
     [{ url: "https://x" }, { url: "https://x", oauth: false }, false],
   ])("compares the entries %j and %j", (one, other, same) => {
-    expect([isSame(one, other), isSame(other, one)]).toEqual([same, same]);
+    expect([isSameServer(one, other), isSameServer(other, one)]).toEqual([same, same]);
   });
 });

@@ -1,10 +1,10 @@
 /** Pasted addresses: complete ones in any form, and the problems of other texts. */
 import { expect, test } from "bun:test";
-import { readPasted } from "../../../src/setup/sign-in/pasted-redirect.ts";
+import { redirectIn } from "../../../src/setup/sign-in/pasted-redirect.ts";
 
 const back = new URL("http://127.0.0.1:4242/callback");
 const to = new URL("https://login.example/authorize?client_id=x");
-const read = (text: string) => readPasted(text, { back, to });
+const read = (text: string) => redirectIn(text, { back, to });
 
 const whole = "http://127.0.0.1:4242/callback?code=a.b-c%2B&state=xyz&iss=https%3A%2F%2Flogin.example";
 

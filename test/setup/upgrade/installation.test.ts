@@ -1,8 +1,11 @@
 /** How an executable was installed, by its path. */
 import { describe, expect, test } from "bun:test";
-import { type Installation, installationOf, isLasting } from "../../../src/setup/upgrade/installation.ts";
-import { installCommand, projectCommand } from "../../../src/setup/upgrade/packages.ts";
-import { isReplaceable } from "../../../src/setup/upgrade/upgrade.ts";
+import {
+  type Installation,
+  installationOf,
+  isLasting,
+  upgradeCommand,
+} from "../../../src/setup/upgrade/installation.ts";
 
 const released = { checkout: null };
 const of = (path: string, ...files: string[]) =>
@@ -65,7 +68,7 @@ describe("an executable", () => {
   test("beside the manifest of an MCP bundle belongs to the agent", () => {
     const folder = "/home/a/Library/Application Support/Claude/Claude Extensions/claudikins";
     const bundle = of(`${folder}/claudikins`, `${folder}/manifest.json`);
-    expect([bundle.kind, isLasting(bundle), isReplaceable(bundle)]).toEqual(["bundle", false, false]);
+    expect([bundle.kind, isLasting(bundle)]).toEqual(["bundle", false]);
   });
 
   test("is one of a checkout if the build says so, wherever it is", () => {
@@ -87,13 +90,31 @@ test("paths of caches, and paths with a version, do not last", () => {
   );
 });
 
-test("each package manager is asked in its own words", () => {
-  const command = (manager: "npm" | "bun" | "pnpm" | "yarn") =>
-    installCommand({ manager, folder: "/usr/local" }, "0.2.0").join(" ");
-  expect(command("npm")).toBe("npm install --global --prefix /usr/local --no-audit --no-fund claudikins@0.2.0");
-  expect(command("bun")).toBe("bun add --global claudikins@0.2.0");
-  expect(command("pnpm")).toBe("pnpm add --global claudikins@0.2.0");
-  expect(command("yarn")).toBe("yarn global add claudikins@0.2.0");
-  expect(projectCommand("npm", "0.2.0")).toBe("npm install claudikins@0.2.0");
-  expect(projectCommand("pnpm", "0.2.0")).toBe("pnpm add claudikins@0.2.0");
+describe("the printed command", () => {
+  const path = "/usr/local/claudikins";
+
+  test.each([
+    ["npm", "npm install --global --prefix /usr/local claudikins@0.2.0"],
+    ["bun", "bun add --global claudikins@0.2.0"],
+    ["pnpm", "pnpm add --global claudikins@0.2.0"],
+    ["yarn", "yarn global add claudikins@0.2.0"],
+  ] as const)("uses the words of %s for a global package", (manager, command) => {
+    expect(upgradeCommand({ kind: "package", manager, path, folder: "/usr/local" }, "0.2.0")).toBe(command);
+  });
+
+  test("runs in the folder of a project", () => {
+    const of = (manager: "npm" | "pnpm") =>
+      upgradeCommand({ kind: "project", manager, path, folder: "/home/a/my shop" }, "0.2.0");
+    expect(of("npm")).toBe("cd '/home/a/my shop' && npm install claudikins@0.2.0");
+    expect(of("pnpm")).toBe("cd '/home/a/my shop' && pnpm add claudikins@0.2.0");
+  });
+
+  test("moves a checkout to the newest commit or to the wanted tag, and installs a release if the checkout is gone", () => {
+    const own = { kind: "checkout", path, folder: "/usr" } as const;
+    expect(upgradeCommand(own, "0.2.0")).toBe("git -C /usr pull --ff-only && sh /usr/install.sh");
+    expect(upgradeCommand(own, "0.2.0", "0.2.0")).toBe(
+      "git -C /usr fetch --tags && git -C /usr checkout v0.2.0 && sh /usr/install.sh",
+    );
+    expect(upgradeCommand({ ...own, folder: "/gone" }, "0.2.0")).toStartWith("curl -fsSL https://");
+  });
 });

@@ -19,7 +19,7 @@ import {
   tookMs,
   toolOf,
 } from "../../../programs/trace/record-text.ts";
-import type { ExecutionView } from "../../contract.ts";
+import type { ExecutionHtml } from "../../contract.ts";
 import { Figure, Figures, ToolTable } from "../figures.tsx";
 import { Panel } from "../panel.tsx";
 import { ScrolledText, Text } from "../text.tsx";
@@ -28,7 +28,7 @@ import { Details, textOf } from "./details.tsx";
 import { staticHtml } from "./static-html.ts";
 import { type Layout, layoutOf, rulesOf, Waterfall } from "./waterfall.tsx";
 
-export function executionView(record: ExecutionRecord): ExecutionView {
+export function executionView(record: ExecutionRecord): ExecutionHtml {
   const layout = layoutOf(record);
   const body = staticHtml(<Execution record={record} layout={layout} />);
   return { title: staticHtml(titleOf(record)), body, rules: rulesOf(layout) };

@@ -13,7 +13,7 @@ import type { Agent, AgentSurroundings, SettingsFile } from "./model.ts";
 import { moreAgents } from "./more-agents.ts";
 import { opencode } from "./opencode.ts";
 import { desktopExtension, geminiExtension } from "./plugins.ts";
-import { applicationData, configFolder, documentOf, projectFiles, userFile } from "./settings-files.ts";
+import { applicationData, configFolder, projectFiles, settingsDocument, userFile } from "./settings-files.ts";
 
 const mcpServers = ["mcpServers"] as const;
 
@@ -97,7 +97,7 @@ export const gemini: Agent = {
     const names = Object.keys(objectAt(document, mcpServers));
     const notAllowed = Array.isArray(allowed) ? names.filter((name) => !allowed.includes(name)) : [];
     // The servers that were disabled with `gemini mcp disable`.
-    const states = documentOf(join(gemini.folder(around), "mcp-server-enablement.json"));
+    const states = settingsDocument(join(gemini.folder(around), "mcp-server-enablement.json"));
     const off = names.filter((name) => valueAt(states, [name.toLowerCase().trim(), "enabled"]) === false);
     return [{ path: mcpServers, disabled: [...excluded, ...notAllowed, ...off] }];
   },

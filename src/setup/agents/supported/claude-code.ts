@@ -5,7 +5,7 @@ import { homeOf } from "../../../config/locations.ts";
 import { readEntry } from "./entry.ts";
 import type { Agent, AgentSurroundings, Section } from "./model.ts";
 import { claudePlugin } from "./plugins.ts";
-import { documentOf, projectFiles, userFile } from "./settings-files.ts";
+import { projectFiles, settingsDocument, userFile } from "./settings-files.ts";
 
 const servers = ["mcpServers"] as const;
 
@@ -44,8 +44,8 @@ function rejected(folder: string, around: AgentSurroundings): string[] {
     join(folder, ".claude", "settings.json"),
     join(folder, ".claude", "settings.local.json"),
   ];
-  const lists = settings.map((path) => documentOf(path)?.["disabledMcpjsonServers"]);
-  const state = documentOf(userPath(around));
+  const lists = settings.map((path) => settingsDocument(path)?.["disabledMcpjsonServers"]);
+  const state = settingsDocument(userPath(around));
   for (let project = folder; ; project = dirname(project)) {
     lists.push(valueAt(state, ["projects", project, "disabledMcpjsonServers"]));
     if (project === dirname(project)) break;

@@ -8,11 +8,11 @@ import { textOf } from "../../../config/file-text.ts";
 import { homeOf } from "../../../config/locations.ts";
 import { claudikinsName } from "./claudikins-entry.ts";
 import type { AgentSurroundings, InstalledPlugin, SettingsFile } from "./model.ts";
-import { documentOf } from "./settings-files.ts";
+import { settingsDocument } from "./settings-files.ts";
 
 /** `folder` is the agent's own. The plugin may come from any marketplace. */
 export function claudePlugin(folder: string): InstalledPlugin | undefined {
-  const enabled = objectAt(documentOf(join(folder, "settings.json")), ["enabledPlugins"]);
+  const enabled = objectAt(settingsDocument(join(folder, "settings.json")), ["enabledPlugins"]);
   const [name] = Object.keys(enabled).filter((key) => isOurs(key) && enabled[key] !== false);
   if (name === undefined) return undefined;
   return { kind: "plugin", givesWay: false, removal: `claude plugin disable ${name}` };
@@ -28,7 +28,7 @@ export function codexPlugin(settings: SettingsFile): InstalledPlugin | undefined
 export function geminiExtension(folder: string, { env }: AgentSurroundings): InstalledPlugin | undefined {
   const extensions = join(folder, "extensions");
   if (!existsSync(join(extensions, claudikinsName, "gemini-extension.json"))) return undefined;
-  const rules = valueAt(documentOf(join(extensions, "extension-enablement.json")), [claudikinsName, "overrides"]);
+  const rules = valueAt(settingsDocument(join(extensions, "extension-enablement.json")), [claudikinsName, "overrides"]);
   if (stringsIn(rules).includes(`!${homeOf(env)}/*`)) return undefined;
   return { kind: "extension", givesWay: true, removal: `gemini extensions disable ${claudikinsName}` };
 }
@@ -37,8 +37,8 @@ export function geminiExtension(folder: string, { env }: AgentSurroundings): Ins
 export function desktopExtension(folder: string): InstalledPlugin | undefined {
   const extensions = join(folder, "Claude Extensions");
   const isEnabled = (id: string) =>
-    documentOf(join(extensions, id, "manifest.json"))?.["name"] === claudikinsName &&
-    documentOf(join(folder, "Claude Extensions Settings", `${id}.json`))?.["isEnabled"] !== false;
+    settingsDocument(join(extensions, id, "manifest.json"))?.["name"] === claudikinsName &&
+    settingsDocument(join(folder, "Claude Extensions Settings", `${id}.json`))?.["isEnabled"] !== false;
   if (!namesIn(extensions).some(isEnabled)) return undefined;
   return {
     kind: "extension",

@@ -46,7 +46,7 @@ export function folderWith(name: string, { cwd, env }: Pick<AgentSurroundings, "
 }
 
 /** The content of a JSON file; undefined if the file is missing or is not JSON. */
-export function documentOf(path: string): JsonObject | undefined {
+export function settingsDocument(path: string): JsonObject | undefined {
   try {
     return parseJson(textOf(path).text, path);
   } catch {

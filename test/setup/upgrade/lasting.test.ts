@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { selfCommand } from "../../../src/config/self.ts";
-import { shellCommand } from "../../../src/setup/upgrade/shell-command.ts";
+import { ownShellCommand } from "../../../src/setup/upgrade/lasting.ts";
 import { shellLine } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
@@ -15,8 +15,8 @@ test("is claudikins if that is on the PATH, but not the copy of npx", () => {
     return dirname(file);
   };
   const own = shellLine(selfCommand());
-  expect(shellCommand({})).toBe(own);
+  expect(ownShellCommand({})).toBe(own);
   const copy = program(".npm/_npx/0123/node_modules/.bin/claudikins");
-  expect(shellCommand({ PATH: copy })).toBe(own);
-  expect(shellCommand({ PATH: `${copy}:${program("bin/claudikins")}` })).toBe("claudikins");
+  expect(ownShellCommand({ PATH: copy })).toBe(own);
+  expect(ownShellCommand({ PATH: `${copy}:${program("bin/claudikins")}` })).toBe("claudikins");
 });
