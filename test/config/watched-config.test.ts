@@ -34,7 +34,7 @@ test.each<[string, () => void]>([
   expect([config.hasChanged(), config.hasChanged()]).toEqual([true, false]);
 });
 
-test("a hard link to an executable is no change of it, and another executable is", () => {
+test("another executable is a change, and a hard link to the same one is not", () => {
   folder.write("claudikins", "one");
   const program = join(folder.path, "claudikins");
   const files = watchedFiles(undefined, program, { HOME: folder.path });
