@@ -1,16 +1,13 @@
 /** The parts that front doors work with: one config, one pool, one sandbox, one catalog, one ledger. */
 
 import { dirname } from "node:path";
-import { toClaudikinsError } from "../base/errors.ts";
 import { giveBackMemory } from "../base/give-back-memory.ts";
 import { IdleTimer } from "../base/idle-timer.ts";
 import type { Log } from "../base/log.ts";
 import { hourMs } from "../base/units.ts";
 import { usesOwn } from "../config/credentials.ts";
-import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Config, mistakeLines, type ServerConfig, unfilledText } from "../config/load.ts";
-import { configMark, looksOf, possibleConfigs } from "../config/mark.ts";
 import { type ApprovalQueue, ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { LaterQueue } from "../policy/approvals/later-queue.ts";
@@ -37,9 +34,7 @@ import type { Store } from "../store/store.ts";
 import { isAnywhere } from "../tools/catalog/anywhere.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstSuspicious } from "../tools/definitions/suspicious.ts";
-
-/** Interval between checks whether the config has changed, while it is watched. */
-const configLookMs = 1_000;
+import { ConfigReload, type ReloadOptions } from "./config-reload.ts";
 
 export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   /** Whether calls of programs may wait for a decision that is made elsewhere or later. The caller learns what waits. */
@@ -104,7 +99,7 @@ export class App implements AsyncDisposable {
   /** Undefined if nothing is sent. */
   readonly telemetry: Telemetry | undefined;
   readonly #watching: Disposable | undefined;
-  /** Looks whether the config file has changed. Undefined if the config stays as it is. */
+  /** Applies changes of the config. Undefined if the config stays as it is. */
   readonly reload: ConfigReload | undefined;
   #executions: Promise<Executions> | undefined;
   #workspace: Promise<SharedWorkspace | undefined> | undefined;
@@ -287,8 +282,12 @@ export class App implements AsyncDisposable {
     return this.lockedBy !== undefined;
   }
 
-  /** The app to work with: a locked one opens another. Throws an error with the code of `lockedBy`. */
-  async unlock(_signal: AbortSignal): Promise<App> {
+  /**
+   * Begins a request: applies a changed config, and returns the app to work with. A locked app opens another. Throws an error with the code
+   * of `lockedBy`.
+   */
+  async ready(_signal: AbortSignal): Promise<App> {
+    await this.reload?.refresh();
     return this;
   }
 
@@ -399,90 +398,3 @@ export class App implements AsyncDisposable {
 function isSameEntry(one: ServerConfig | undefined, other: ServerConfig | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
-
-const ownRegistryChanged =
-  'The first or the last server with "credentials" of people was added or removed: restart claudikins to use the config.';
-
-export interface ReloadOptions {
-  choice: ConfigChoice;
-  /** Loads the config as a new process would. Throws as `loadConfig` does. */
-  load: () => Promise<Config>;
-  /** The `configMark` from before the current config was loaded. */
-  mark: string;
-}
-
-/** Applies changes of the config file to a running process. `serve` checks for changes with each call. */
-class ConfigReload implements Disposable {
-  readonly #app: App;
-  readonly #options: ReloadOptions;
-  /** Why the current config file is not in use. Undefined if it is. */
-  problem: string | undefined;
-  #mark: string;
-  readonly #files: string[];
-  /** How the files looked when the mark was made. */
-  #looks: string | undefined;
-  #running: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(app: App, options: ReloadOptions) {
-    this.#app = app;
-    this.#options = options;
-    this.#mark = options.mark;
-    this.#files = possibleConfigs(options.choice);
-  }
-
-  /** Checks the files' times, and loads the config if they changed. Never rejects. */
-  refresh(): Promise<void> {
-    this.#running ??= this.#refresh().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
-  }
-
-  /** Checks every second, also without calls, until disposed of. */
-  watch(): void {
-    this.#timer ??= setInterval(() => void this.refresh(), configLookMs).unref();
-  }
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer);
-  }
-
-  async #refresh(): Promise<void> {
-    const { choice } = this.#options;
-    const looks = looksOf(this.#files, choice.env);
-    if (looks === this.#looks && this.problem === undefined) return;
-    this.#looks = looks;
-    const mark = configMark(choice);
-    // A problem may be solved without a change of the file, for example by `claudikins trust`.
-    if (mark === this.#mark && this.problem === undefined) return;
-    this.problem = await this.#problemOfTaking();
-    this.#mark = mark;
-    if (this.problem !== undefined) this.#app.log.warn(this.problem);
-  }
-
-  async #problemOfTaking(): Promise<string | undefined> {
-    const { config } = this.#app;
-    try {
-      const { choice, load } = this.#options;
-      const now = fileOf(discoverConfig(choice));
-      const before = fileOf(config.origin);
-      if (now !== before) return `The config is now ${now}, not ${before}: restart claudikins in the agent to use it.`;
-      const loaded = await load();
-      // The registry of a person stays as at the start, and must not be given to others.
-      if (config.person && loaded.folders.registry !== config.folders.registry) return ownRegistryChanged;
-      const changed = this.#app.take(loaded);
-      if (changed.length > 0) this.#app.log.info(`the config has changed: ${changed.join(", ")}`);
-      return undefined;
-    } catch (thrown) {
-      // Behind a door, and for a person, a mistake in another part of the file must not be seen.
-      const why =
-        config.door === undefined && !config.person
-          ? toClaudikinsError(thrown).text
-          : "The user can see why: claudikins doctor";
-      return `The changed config is not used; the servers from before the change stay active. ${why}`;
-    }
-  }
-}
-
-const fileOf = (origin: ConfigOrigin) => (origin.kind === "demo" ? "the built-in demo" : origin.file);

@@ -65,7 +65,7 @@ export class LockedApp extends App {
    * Tries to open the real app, and asks the user at the agent once about trust. Throws CONFIG_NOT_TRUSTED and CONFIG_INVALID. A config that was
    * trusted and has changed has no app meanwhile: the rules that the user has accepted with it would not count there.
    */
-  override async unlock(signal: AbortSignal): Promise<App> {
+  override async ready(signal: AbortSignal): Promise<App> {
     if ((await this.#semaphore.acquire(signal)) === false)
       throw new ClaudikinsError("CANCELLED", "The call was cancelled");
     try {
@@ -73,12 +73,12 @@ export class LockedApp extends App {
       const opened = this.#opened ?? this.#forAgent(await this.#open(signal));
       this.#opened = opened;
       this.#waitsFor = undefined;
-      return opened;
+      return await opened.ready(signal);
     } catch (error) {
       const isNew = error instanceof NotTrusted && error.request !== undefined && !error.request.before;
       if (!isNew || !this.meanwhile) throw error;
       this.#waitsFor = error.text;
-      return this.#forAgent(this.meanwhile);
+      return await this.#forAgent(this.meanwhile).ready(signal);
     } finally {
       this.#semaphore.release();
     }
@@ -100,7 +100,7 @@ export class LockedApp extends App {
   async #open(signal: AbortSignal): Promise<App> {
     if (this.#sharing) {
       const { app, session } = this.#sharing;
-      return (await app.unlock(signal)).withOwnPool({ session });
+      return (await app.ready(signal)).withOwnPool({ session });
     }
     try {
       return await this.#options.open();

@@ -28,9 +28,8 @@ export function guardFolder(folder: string, base: string): void {
 
 /** Returns the base of a guarded folder or of a path inside one, and undefined for other paths. A folder inside another has its own base. */
 export function baseOf(path: string): string | undefined {
-  for (let end = path.length; end > 0; end--) {
-    if (end < path.length && path[end] !== "/" && path[end] !== "\\") continue;
-    const base = bases.get(path.slice(0, end));
+  for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/"), at.lastIndexOf("\\")))) {
+    const base = bases.get(at);
     if (base !== undefined) return base;
   }
   return undefined;

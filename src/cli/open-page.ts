@@ -4,8 +4,8 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { loadConfig } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
-import { configMark } from "../config/mark.ts";
 import { isAnsweredFor } from "../config/trust/require.ts";
+import { watchedConfig } from "../config/watched-config.ts";
 import { DaemonClient } from "../daemon/client.ts";
 import { statusOf } from "../daemon/peers.ts";
 import { placeOf } from "../daemon/place.ts";
@@ -33,7 +33,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
   const { env } = io;
   const choice = { flag: file, cwd, env };
   const load = (door?: string) => loadConfig({ ...choice, demo: file === undefined, trust, door, isFlagFound: true });
-  const reload = file === undefined ? undefined : { choice, load, mark: configMark(choice) };
+  const reload = file === undefined ? undefined : { choice, load, files: watchedConfig(choice) };
   const app = await appOf(await load(), io, { cwd, reload });
   const isAnswered = isAnsweredFor({ trust, isFlagFound: true, flag: file, env });
   const api = new PageApi({

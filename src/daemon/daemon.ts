@@ -10,6 +10,7 @@ import type { Log } from "../base/log.ts";
 import { isOlder } from "../base/newer.ts";
 import { megabyte } from "../base/units.ts";
 import { version } from "../base/version.ts";
+import type { Watched } from "../base/watched.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { type Environment, withAbsolutePath } from "../config/environment.ts";
 import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
@@ -43,7 +44,6 @@ import { ServerSockets } from "./shared/server-sockets.ts";
 import type { SharedServers } from "./shared/shared-servers.ts";
 import { type DaemonRequest, SocketListener } from "./transport/listen.ts";
 import { upgradeName } from "./transport/message-connection.ts";
-import { WatchedFiles } from "./watched-files.ts";
 
 /** Maximum time until an older daemon has freed the socket. It finishes its calls meanwhile. */
 const takeOverMs = 5_000;
@@ -72,12 +72,8 @@ interface DaemonOptions {
   cwd: string;
   /** Time without calls until the daemon ends. Default 5 minutes. */
   idleMs?: number | undefined;
-  /** The files of the config. The daemon ends when one of them has changed. */
-  configFiles: string[];
-  /** Changes with every change of a saved program. */
-  programsMark: () => string;
-  /** The executable, if the daemon does not run from source. The daemon ends when it was replaced. */
-  program: string | undefined;
+  /** The config, the saved programs, and the executable if the daemon does not run from source. The daemon ends when one has changed. */
+  files: Watched;
   interrupted: AbortSignal;
   log: Log;
   /** Opens the part of the config behind a door, or of a person. It ends with the daemon. */
@@ -154,9 +150,6 @@ class Daemon {
   readonly #listener: SocketListener;
   readonly #sockets: ServerSockets;
   readonly #own: Stats;
-  readonly #files: WatchedFiles;
-  /** The files were checked in this moment. All messages that arrive together rely on one check, which takes 10 µs. */
-  #hasLooked = false;
   readonly #startedAt = Date.now();
   readonly #watch: NodeJS.Timeout;
   readonly #page: DaemonPage;
@@ -186,7 +179,6 @@ class Daemon {
     this.#app = app;
     this.#lock = lock;
     this.#options = options;
-    this.#files = new WatchedFiles(options);
     this.#page = new DaemonPage(options.openPage);
     this.#doors = new DoorApps(options.openDoor);
     this.#scheduler = new Scheduler(this.#scheduledPlaces(), options.log);
@@ -470,12 +462,7 @@ class Daemon {
   }
 
   #leaveWhenOld(): void {
-    if (this.#hasLooked) return;
-    this.#hasLooked = true;
-    queueMicrotask(() => {
-      this.#hasLooked = false;
-    });
-    if (this.#files.haveChanged()) {
+    if (this.#options.files.hasChanged()) {
       this.#isOld = true;
       this.leave("its config or its program changed", { keepsPage: true });
     }

@@ -88,7 +88,6 @@ export class CodeSession {
       const startedAt = performance.now();
       const app = await this.#unlocked(request.app, capabilities, signal);
       using _work = app.idleTimer.running();
-      await app.reload?.refresh();
       const said = { mentioned: this.#mentionedServers, saidTypes: this.#saidTypes };
       const context = { onProgress, ...said, identity, asker: this.asker, task, claimed };
       const called = await observedAnswer(request, app, name, (observed) =>
@@ -114,7 +113,7 @@ export class CodeSession {
 
   /** Throws CONFIG_NOT_TRUSTED while the app is locked. */
   async #unlocked(app: App, capabilities: object | undefined, signal: AbortSignal): Promise<App> {
-    const opened = await app.unlock(signal);
+    const opened = await app.ready(signal);
     // A locked app has a ledger of its own. Another call may have unlocked it meanwhile.
     if (opened.ledger !== this.#app.ledger) {
       this.#app = opened;

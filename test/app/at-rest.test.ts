@@ -5,6 +5,7 @@ import { App } from "../../src/app/app.ts";
 import { unchangedMappings } from "../../src/base/give-back-memory.ts";
 import { IdleTimer } from "../../src/base/idle-timer.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { Watched } from "../../src/base/watched.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { CallerEnvironment, runDaemon } from "../../src/daemon/daemon.ts";
 import { placeAt } from "../../src/daemon/place.ts";
@@ -190,11 +191,9 @@ test("the daemon rests before its first call and after each one", async () => {
     sharedServers,
     environment: new CallerEnvironment(env),
     cwd: folder.path,
-    configFiles: [],
-    programsMark: () => "",
+    files: new Watched(() => ""),
     programsBehind: () => app.config.savedPrograms,
     openDoor: () => Promise.reject(new Error("there is no door")),
-    program: undefined,
     interrupted: over.signal,
     log: silentLog,
     onListening: listening.resolve,

@@ -1,7 +1,7 @@
 /** Runs a few rounds of `bun run crash`, which loses no call and makes no call twice. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { crashRound, planOf } from "../../scripts/harnesses/crashes.ts";
 import { executable } from "../support/claudikins.ts";
-import { crashRound, planOf } from "./crashes.ts";
 
 // A round takes a few seconds, and the build before the first one longer.
 setDefaultTimeout(120_000);

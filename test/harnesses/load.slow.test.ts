@@ -1,6 +1,6 @@
 /** A few seconds of `bun run load`: a flood behind a door with a quota is answered, and the calls of other agents succeed. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { floods, load } from "./load.ts";
+import { floods, load } from "../../scripts/harnesses/load.ts";
 
 setDefaultTimeout(180_000);
 

@@ -1,10 +1,10 @@
 /** One attack of each type and some tasks of `bun run obey`, without questions about flows: each attack reaches its goal, so that a run with them shows their effect. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { types } from "./obey/attack.ts";
-import { attacks } from "./obey/attacks.ts";
-import { exceeded } from "./obey/figures.ts";
-import { alone, attacked, inOneSession, type ObeyOptions } from "./obey/obey.ts";
-import { tasks } from "./obey/tasks.ts";
+import { types } from "../../scripts/harnesses/obey/attack.ts";
+import { attacks } from "../../scripts/harnesses/obey/attacks.ts";
+import { exceeded } from "../../scripts/harnesses/obey/figures.ts";
+import { alone, attacked, inOneSession, type ObeyOptions } from "../../scripts/harnesses/obey/obey.ts";
+import { tasks } from "../../scripts/harnesses/obey/tasks.ts";
 
 setDefaultTimeout(300_000);
 

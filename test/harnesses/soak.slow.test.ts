@@ -1,6 +1,6 @@
 /** A few seconds of `bun run soak`: hosts that cancel, disconnect and leave do not affect others. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { problemsOf, soak } from "./soak.ts";
+import { problemsOf, soak } from "../../scripts/harnesses/soak.ts";
 
 setDefaultTimeout(180_000);
 

@@ -1,8 +1,8 @@
 /** Half a minute of `bun run team-storm`: twenty people work at two replicas while one is killed and another one stands still. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Disturbance } from "../../scripts/harnesses/team-storm/plan.ts";
+import { teamStorm } from "../../scripts/harnesses/team-storm/storm.ts";
 import { postgresNote } from "../support/postgres.ts";
-import type { Disturbance } from "./team-storm/plan.ts";
-import { teamStorm } from "./team-storm/storm.ts";
 
 setDefaultTimeout(300_000);
 

@@ -1,9 +1,9 @@
 /** A few rounds of `bun run zombies`: every way to die, twice; no process is left after any. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { planOf, zombieRound } from "../../scripts/harnesses/zombies.ts";
 import { executable } from "../support/claudikins.ts";
 import { processesWith, testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
-import { planOf, zombieRound } from "./zombies.ts";
 
 // A round takes one or two seconds, and the build before the first one longer.
 setDefaultTimeout(60_000);

@@ -1,8 +1,8 @@
 /** Random programs have the same outcome if another process continues them whenever they wait. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { programsOf } from "../../scripts/harnesses/sandbox-fuzz/programs.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
-import { programsOf } from "../harnesses/sandbox-fuzz/programs.ts";
 import { Harness } from "../sandbox/harness.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import type { Step, Stepped } from "./stored/steps.ts";

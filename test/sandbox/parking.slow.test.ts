@@ -1,7 +1,7 @@
 /** Random programs have the same outcome whether they are parked with every call or not. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { programsOf } from "../../scripts/harnesses/sandbox-fuzz/programs.ts";
 import type { BindingCall, BindingContext, Outcome } from "../../src/sandbox/contract.ts";
-import { programsOf } from "../harnesses/sandbox-fuzz/programs.ts";
 import { isTrueWithin } from "../support/eventually.ts";
 import { answer, Harness } from "./harness.ts";
 

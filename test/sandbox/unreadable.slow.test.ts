@@ -1,8 +1,8 @@
 /** Parsing any program takes limited time in its own worker, and does not delay others. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Random } from "../../scripts/harnesses/random.ts";
+import { hostileProgram, hostileSources } from "../../scripts/harnesses/sandbox-fuzz/hostile-sources.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
-import { Random } from "../harnesses/random.ts";
-import { hostileProgram, hostileSources } from "../harnesses/sandbox-fuzz/hostile-sources.ts";
 import { Harness } from "./harness.ts";
 
 setDefaultTimeout(60_000);

@@ -1,6 +1,6 @@
 /** A warm request of an agent runs through a bounded number of files and functions, so that a reader can follow it. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { calledBy } from "../harnesses/called/called.ts";
+import { calledBy } from "../../scripts/harnesses/called/called.ts";
 
 setDefaultTimeout(120_000);
 

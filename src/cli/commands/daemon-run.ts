@@ -5,9 +5,8 @@ import { ownCredentials } from "../../app/own-credentials.ts";
 import { messageOf } from "../../base/errors.ts";
 import { dated, openLog } from "../../base/log.ts";
 import { type Config, loadConfig } from "../../config/load.ts";
-import { userConfigFile } from "../../config/locations.ts";
-import { programsMark } from "../../config/mark.ts";
 import { savedProgramsOf } from "../../config/saved-programs-place.ts";
+import { watchedFiles } from "../../config/watched-config.ts";
 import { CallerEnvironment, runDaemon } from "../../daemon/daemon.ts";
 import { placeAt, placeOf } from "../../daemon/place.ts";
 import { shellSession } from "../../daemon/protocol.ts";
@@ -123,10 +122,7 @@ async function runOnce(
     environment,
     idleMs: args.idle,
     isService: args.service,
-    // The user's own policy counts for every project.
-    configFiles: file === undefined ? [] : [file, userConfigFile(io.env)],
-    programsMark: () => programsMark(io.env),
-    program: Bun.isStandaloneExecutable ? process.execPath : undefined,
+    files: watchedFiles(file, Bun.isStandaloneExecutable ? process.execPath : undefined, io.env),
     interrupted: io.interrupted,
     log,
     programsBehind: (door) => savedProgramsOf(origin, io.env, door),

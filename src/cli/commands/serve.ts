@@ -10,12 +10,12 @@ import { modes, prefixes } from "../../config/defaults.ts";
 import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
 import { type Config, mistakeLines } from "../../config/load.ts";
 import { httpTokenFile, userConfigFile } from "../../config/locations.ts";
-import { configMark } from "../../config/mark.ts";
 import { type Person, requireUsable } from "../../config/oidc.ts";
 import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
 import { NotTrusted } from "../../config/trust/not-trusted.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
+import { watchedConfig } from "../../config/watched-config.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { FrontDoorOptions, Visitor } from "../../serve/http/front-door.ts";
@@ -84,7 +84,7 @@ export default command({
           // Replicas continue what one of them leaves.
           whenLeft: async (ids, file) =>
             choice && opened.store.continuations ? [] : continuedInDaemon(ids, file, from, io),
-          reload: { choice: found, load: () => openConfig(from, io, false), mark: configMark(found) },
+          reload: { choice: found, load: () => openConfig(from, io, false), files: watchedConfig(found) },
         },
       );
       applyFlags(opened.config, args);
@@ -100,15 +100,15 @@ export default command({
     using _learning = learnLater(app);
     let people: LivePeople | undefined;
     const openDoor = async (door: string | undefined, visitor?: Visitor) => {
-      const mark = configMark(place);
+      const files = watchedConfig(place);
       const load = () => openConfig({ ...args, door, person: visitor?.person }, io, false);
       const config = await load();
       if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
       applyFlags(config, args);
       const own = visitor && (await ownCredentialsOf(config, visitor, people, io));
       const identity = visitor && (() => people?.identityOf(visitor.person.id));
-      const reload = { choice: place, load, mark };
-      return (await app.unlock(io.interrupted)).behindDoor(config, { reload, own, identity });
+      const reload = { choice: place, load, files };
+      return (await app.ready(io.interrupted)).behindDoor(config, { reload, own, identity });
     };
     if (choice) {
       await using living = await livePeople(app, choice, io);

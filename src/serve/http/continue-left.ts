@@ -48,7 +48,7 @@ export class ContinueLeft implements AsyncDisposable {
     if (!this.#app.store.continuations) return undefined;
     for (let told = ""; !signal.aborted; await sleep(storeRetryMs, undefined, { signal }).catch(() => {})) {
       try {
-        const app = await this.#app.unlock(signal);
+        const app = await this.#app.ready(signal);
         return await app.store.continuations?.take(this.#handlersFor(app));
       } catch (error) {
         const problem = messageOf(error);

@@ -142,7 +142,7 @@ export class FrontDoor {
       return { app: place.opened.app, [Symbol.dispose]: () => place[Symbol.dispose]() };
     }
     const isWhole = door === undefined || door === this.#options.door;
-    const app = isWhole ? await this.#app.unlock(AbortSignal.timeout(unlockMs)) : (await this.#doorNamed(door)).app;
+    const app = isWhole ? await this.#app.ready(AbortSignal.timeout(unlockMs)) : (await this.#doorNamed(door)).app;
     // Doors stay open until the end, or until the config has them no longer.
     return { app, [Symbol.dispose]() {} };
   }
@@ -331,8 +331,7 @@ export class FrontDoor {
     const { person } = caller;
     const isWhole = pathname === path;
     const name = pathname.slice(1);
-    const app = person ? this.#app : isWhole ? undefined : await this.#unlocked(signal);
-    await app?.reload?.refresh();
+    const app = isWhole && !person ? undefined : await this.#unlocked(signal);
     const isOurs = isWhole || app?.config.doors.includes(name) === true;
     const door = isWhole ? this.#options.door : name;
     const people = this.#options.people?.people;
@@ -359,7 +358,7 @@ export class FrontDoor {
   /** Undefined if the config is not trusted yet, so that nobody may know its doors. */
   async #unlocked(signal: AbortSignal): Promise<App | undefined> {
     try {
-      return await this.#app.unlock(signal);
+      return await this.#app.ready(signal);
     } catch {
       return undefined;
     }

@@ -35,7 +35,7 @@ type Status = "ok" | "leaving" | "locked" | "no store";
 
 async function readiness({ app, signal, log }: HealthState): Promise<Status> {
   try {
-    const { store } = await app.unlock(signal);
+    const { store } = await app.ready(signal);
     await store.checkWritable();
     return "ok";
   } catch (error) {

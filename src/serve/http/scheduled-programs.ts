@@ -24,7 +24,7 @@ export class ScheduledPrograms implements AsyncDisposable {
 
   async #look(): Promise<void> {
     // Nothing of a config runs before it is trusted. The one that is then opened knows the doors.
-    const app = await this.#app.unlock(AbortSignal.timeout(unlockMs)).catch(() => undefined);
+    const app = await this.#app.ready(AbortSignal.timeout(unlockMs)).catch(() => undefined);
     if (!app) return;
     await this.#schedulerOf(app).look();
   }

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
+import { Watched } from "../../base/watched.ts";
 import { documentsOf } from "../../config/documents.ts";
 import type { Environment } from "../../config/environment.ts";
 import { tokensFile } from "../../config/locations.ts";
@@ -71,12 +72,10 @@ export interface LiveTokensOptions {
 
 export class LiveTokens implements AsyncDisposable {
   readonly #options: LiveTokensOptions;
-  readonly #file: string;
   readonly #uses: TokenUses;
   /** By their digests. Expired ones stay, so that their clients learn why they are refused. */
   #tokens = new Map<string, Live>();
-  /** How the file looked when it was read. Undefined if it could not be read. */
-  #stamp: string | undefined;
+  readonly #watched: Watched;
   /** Why the file cannot be used. */
   problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -84,9 +83,11 @@ export class LiveTokens implements AsyncDisposable {
 
   constructor(options: LiveTokensOptions) {
     this.#options = options;
-    this.#file = tokensFile(options.env);
+    const documents = documentsOf(options.env);
+    const file = tokensFile(options.env);
+    this.#watched = new Watched(() => documents.stampOf(file));
     this.#uses = new TokenUses(options.env, options.log);
-    this.#look();
+    this.#readAll();
     this.#endExpired();
   }
 
@@ -103,12 +104,13 @@ export class LiveTokens implements AsyncDisposable {
 
   /** Reads the file if it has changed, and ends the tokens that are no longer in it. */
   #look(): void {
-    const stamp = documentsOf(this.#options.env).stampOf(this.#file);
-    if (stamp === this.#stamp) return;
+    if (!this.#watched.hasChanged() && this.problem === undefined) return;
+    this.#readAll();
+  }
+
+  #readAll(): void {
     const before = this.#tokens;
-    const stored = this.#read();
-    this.#stamp = stored && stamp;
-    this.#tokens = new Map((stored ?? []).map((each) => [each.hash, liveToken(each, before.get(each.hash))]));
+    this.#tokens = new Map((this.#read() ?? []).map((each) => [each.hash, liveToken(each, before.get(each.hash))]));
     this.#end([...before.values()].filter((each) => this.#tokens.get(each.stored.hash) !== each));
     this.#setTimer();
   }

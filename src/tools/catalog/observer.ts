@@ -2,11 +2,12 @@
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { hasExact, mayHaveExact } from "../../base/exact-json.ts";
-import { prepareForOthers, removeFile, statsOf } from "../../base/files.ts";
+import { prepareForOthers, removeFile, stampOf } from "../../base/files.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { withLock } from "../../base/lock.ts";
 import type { Log } from "../../base/log.ts";
 import { atMost } from "../../base/time-limit.ts";
+import { Watched } from "../../base/watched.ts";
 import { LargeJson } from "../../servers/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../../servers/result.ts";
 import { maxObservedTextChars, minToolsOffThread } from "../limits.ts";
@@ -116,8 +117,8 @@ export class Observer {
   readonly #log: Log;
   readonly #isOn: boolean;
   #all: AllObserved | undefined;
-  /** Modification times and sizes of the files that `#all` was read from. */
-  #stamp = "";
+  /** The files that `#all` was read from. */
+  readonly #files: Watched;
   #waiting: WaitingResult[] = [];
   /** Large results that a worker examines now. */
   readonly #looking = new Set<Promise<void>>();
@@ -135,6 +136,11 @@ export class Observer {
     this.#isOn = options.isOn;
     this.#servers = options.servers;
     this.#log = options.log;
+    this.#files = new Watched(() =>
+      registriesOf(options.config)
+        .map((folder) => stampOf(join(folder, observedFileName)))
+        .join("\n"),
+    );
   }
 
   /** Notes a result. It is examined after the call is answered, so the call is not slower. */
@@ -168,7 +174,7 @@ export class Observer {
   settle(): void {
     if (!this.#isOn) return;
     this.#look();
-    if (this.#all && this.#stamp === this.#stampNow()) return;
+    if (this.#all && !this.#files.hasChanged()) return;
     this.#read();
     for (const server of this.#servers()) this.apply(server);
   }
@@ -302,7 +308,7 @@ export class Observer {
   }
 
   #read(): AllObserved {
-    this.#stamp = this.#stampNow();
+    this.#files.hasChanged();
     this.#all = new Map(
       registriesOf(this.#config).flatMap((folder) =>
         [...readObserved(folder)].filter(([server]) => registryOf(this.#config, server) === folder),
@@ -312,15 +318,6 @@ export class Observer {
     for (const each of this.#learned) addObserved(each, this.#all);
     return this.#all;
   }
-
-  #stampNow(): string {
-    return registriesOf(this.#config).map(stampIn).join(", ");
-  }
-}
-
-function stampIn(folder: string): string {
-  const found = statsOf(join(folder, observedFileName));
-  return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
 }
 
 /** Characters of the texts of a result. Structured content comes with the same data as text. */

@@ -1,6 +1,6 @@
 /** The mutations of a text, and the choice of some of them. */
 import { expect, test } from "bun:test";
-import { chosen, mutationsOf } from "./mutations.ts";
+import { chosen, mutationsOf } from "../../../scripts/harnesses/mutation/mutations.ts";
 
 const after = (line: string) => mutationsOf("a.ts", line).map((mutation) => mutation.after);
 

@@ -1,8 +1,8 @@
 /** The harness finds a secret in what a server received, however it was written. */
 import { expect, test } from "bun:test";
+import { leak } from "../../../scripts/harnesses/obey/goals.ts";
+import type { World } from "../../../scripts/harnesses/obey/world.ts";
 import type { Received } from "../../fixtures/servers/office.ts";
-import { leak } from "./goals.ts";
-import type { World } from "./world.ts";
 
 const secret = "HR-7731-KESTREL";
 

@@ -2,17 +2,17 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { Random } from "../../../scripts/harnesses/random.ts";
+import { fuzz } from "../../../scripts/harnesses/sandbox-fuzz/fuzz.ts";
+import { grammarProgram } from "../../../scripts/harnesses/sandbox-fuzz/grammar.ts";
+import { brokenPromises, type Execution } from "../../../scripts/harnesses/sandbox-fuzz/invariants.ts";
+import { minimised } from "../../../scripts/harnesses/sandbox-fuzz/minimise.ts";
+import { programsOf } from "../../../scripts/harnesses/sandbox-fuzz/programs.ts";
 import { transpile } from "../../../src/sandbox/code/transpile.ts";
 import type { Outcome } from "../../../src/sandbox/contract.ts";
 import type { RunOptions } from "../../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { someLimits } from "../../sandbox/some-limits.ts";
-import { Random } from "../random.ts";
-import { fuzz } from "./fuzz.ts";
-import { grammarProgram } from "./grammar.ts";
-import { brokenPromises, type Execution } from "./invariants.ts";
-import { minimised } from "./minimise.ts";
-import { programsOf } from "./programs.ts";
 
 // On an idle machine, all tests take about 20 seconds.
 setDefaultTimeout(300_000);

@@ -1,8 +1,8 @@
 /** The oracle of the storm finds each kind of mistake. */
 import { describe, expect, test } from "bun:test";
-import { kindOfText, kindOfThrown } from "./errors.ts";
-import { textsOf, watched } from "./marks.ts";
-import { Oracle } from "./oracle.ts";
+import { kindOfText, kindOfThrown } from "../../../scripts/harnesses/team-storm/errors.ts";
+import { textsOf, watched } from "../../../scripts/harnesses/team-storm/marks.ts";
+import { Oracle } from "../../../scripts/harnesses/team-storm/oracle.ts";
 
 const idOf = (person: number) => `id-${person}`;
 

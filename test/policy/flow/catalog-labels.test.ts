@@ -1,9 +1,9 @@
 /** The labels of the server catalog are those that a person gave to the same tools. */
 import { expect, test } from "bun:test";
+import { handLabels } from "../../../scripts/harnesses/labels/hand-labels.ts";
 import { type Label, labels } from "../../../src/config/policy.ts";
 import { ToolLabels } from "../../../src/policy/flow/tool-labels.ts";
 import { catalogServers, recognise } from "../../../src/tools/server-catalog.ts";
-import { handLabels } from "../../harnesses/labels/hand-labels.ts";
 
 const hand = handLabels();
 
