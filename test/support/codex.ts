@@ -41,7 +41,7 @@ interface Item {
 
 export interface CodexModel extends AsyncDisposable {
   url: string;
-  /** What the tool has answered, each as often as Codex has sent it. */
+  /** The answers of the tool, each as often as Codex has sent it. */
   outputs: unknown[];
 }
 
