@@ -4,8 +4,8 @@
  * to the watchdog as ended, although it is not; for one that begins with `#untold`, only the start is reported. Waits
  * until it is killed, or until its stdin ends; then it ends the groups and itself.
  */
-import { ProcessGroup } from "../../src/servers/process/process-group.ts";
-import { beforeStart, unwatch } from "../../src/servers/process/watchdog.ts";
+import { ProcessGroup } from "../../../src/servers/process/process-group.ts";
+import { beforeStart, unwatch } from "../../../src/servers/process/watchdog.ts";
 
 const { PATH = "", SCRIPTS = "[]" } = process.env;
 // A process that could not be started is not awaited.
