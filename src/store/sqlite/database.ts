@@ -136,9 +136,11 @@ function answerOf(database: Database, { text, values, wants }: Statement): unkno
   if (!query.columnNames.some((column) => column.includes("_"))) return query.all(bound);
   const rows = query.values(bound) as unknown[][];
   const columns = query.columnNames.map((column) => [camelOf(column), column.startsWith("is_")] as const);
-  return rows.map((row) =>
-    Object.fromEntries(columns.map(([name, isFlag], place) => [name, isFlag ? row[place] === 1 : row[place]])),
-  );
+  return rows.map((values) => {
+    const row: Record<string, unknown> = {};
+    for (const [place, [name, isFlag]] of columns.entries()) row[name] = isFlag ? values[place] === 1 : values[place];
+    return row;
+  });
 }
 
 type Binding = string | number | boolean | null | Uint8Array;
