@@ -10,6 +10,34 @@ export interface Batch {
   bytes: ArrayBuffer;
 }
 
+/** A page of an image, or a record. */
+export interface PageRow {
+  page: number;
+  bytes: Uint8Array;
+}
+
+/** The numbers of records begin here. Below are the pages of an image. */
+export const firstRecord = 2 ** 24;
+
+export const pageOfRecord = (record: number): number => firstRecord + record;
+
+export function batchOf(rows: readonly PageRow[]): Batch {
+  const sizes = Float64Array.from(rows, (row) => row.bytes.length);
+  const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
+  let at = 0;
+  for (const row of rows) {
+    bytes.set(row.bytes, at);
+    at += row.bytes.length;
+  }
+  return { pages: Float64Array.from(rows, ({ page }) => page), sizes, bytes: bytes.buffer };
+}
+
+/** What reads the records of an execution, in order. */
+export function recordPages(count: number): { pages: Float64Array; versions: Float64Array } {
+  const pages = Float64Array.from({ length: count }, (_, record) => pageOfRecord(record));
+  return { pages, versions: new Float64Array(count).fill(1) };
+}
+
 /** The stored fields of a new execution. */
 export interface NewExecution {
   config: string | null;

@@ -5,12 +5,10 @@ import { join } from "node:path";
 import { namesOf } from "../../src/cli/completions/names.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { newId } from "../../src/programs/trace/id.ts";
-import { recordsKept } from "../../src/programs/trace/store.ts";
-import { recordOf } from "../programs/trace/records.ts";
 import { asking } from "../store/approvals.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
-import { inStore, storeExecution } from "../support/stored.ts";
+import { storeExecution } from "../support/stored.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
@@ -40,31 +38,6 @@ describe("the door", () => {
     const file = join(folder.path, "trace.html");
     await done(["trace", "last", "--html", file]);
     expect(await Bun.file(file).text()).toMatch(/, door <bdi>qa<\/bdi>/);
-  });
-
-  test("a record of an early version has no door: the key was the name of startedBy", async () => {
-    config();
-    const {
-      startedBy,
-      code: _,
-      timeline: __,
-      moreCalls: ___,
-      logs: ____,
-      ...old
-    } = recordOf({ config: join(folder.path, "claudikins.json") });
-    const row = (id: string, summary: object) => ({ id, at: old.at, summary: JSON.stringify(summary), rest: "{}" });
-    const ids = [newId(old.at), newId(old.at + 1)];
-    const rows = [
-      row(ids[0]!, { ...old, id: ids[0], door: "serve" }),
-      row(ids[1]!, { ...old, id: ids[1], startedBy, door: "serve" }),
-    ];
-    await inStore(folder.path, (store) => store.records.add(rows, recordsKept, Date.now()));
-    const { executions } = await jsonOf(["trace"]);
-    expect(executions).toMatchObject([
-      { id: ids[1], startedBy: "exec", door: "serve" },
-      { id: ids[0], startedBy: "serve" },
-    ]);
-    expect(executions[1]).not.toHaveProperty("door");
   });
 
   test("stored executions have it in the list, and completions offer only those of the config and the door", async () => {

@@ -4,7 +4,7 @@ import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { dayMs, megabyte } from "../../base/units.ts";
 import type { StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
-import type { ExecutionRecord, StartedBy, Summary } from "./record.ts";
+import type { ExecutionRecord, Summary } from "./record.ts";
 
 /** The newest records are kept: at most so many, so old, and so large together. */
 export const recordsKept = { count: 200, ageMs: 14 * dayMs, bytes: 50 * megabyte };
@@ -34,15 +34,8 @@ export async function readSummaries(store: Store): Promise<Summary[]> {
 
 /** Undefined for a summary of another version. */
 function summaryIn(json: string): Summary | undefined {
-  const summary = withStartedBy(JSON.parse(json));
+  const summary = JSON.parse(json) as Summary;
   return summary.version === 1 ? summary : undefined;
-}
-
-/** Early builds had no doors, and kept `startedBy` as `door`. */
-function withStartedBy(summary: Omit<Summary, "startedBy"> & { startedBy?: StartedBy }): Summary {
-  const { startedBy, door, ...rest } = summary;
-  if (startedBy === undefined) return { ...rest, startedBy: door === "serve" ? "serve" : "exec" };
-  return { ...rest, startedBy, ...(door === undefined ? {} : { door }) };
 }
 
 /** Undefined if there is no such record. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
@@ -53,7 +46,7 @@ export async function readRecord(store: Store, id: string): Promise<ExecutionRec
 
 /** Throws VERSION_TOO_OLD. */
 export function recordOf(row: StoredRecord): ExecutionRecord {
-  const summary = withStartedBy(JSON.parse(row.summary));
+  const summary = JSON.parse(row.summary);
   if (isNewer(summary, 1)) throw writtenByNewer("this record");
   return { ...summary, ...JSON.parse(row.rest) };
 }

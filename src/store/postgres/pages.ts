@@ -1,16 +1,11 @@
 /** The pages of stored programs: their images, and what they have recorded. */
 
 import { megabyte } from "../../base/units.ts";
-import type { Batch } from "../jobs.ts";
+import { type Batch, batchOf, firstRecord, type PageRow, pageOfRecord } from "../jobs.ts";
 import { all, run, type Work } from "../work.ts";
-
-/** The numbers of records begin here. Below are the pages of an image. */
-const firstRecord = 2 ** 24;
 
 /** Bytes of pages that are read in one step. */
 const rowBytesReadAtOnce = megabyte;
-
-export const pageOfRecord = (record: number): number => firstRecord + record;
 
 /** One statement for all pages: their bytes are one after the other. */
 export function writePages(
@@ -47,11 +42,6 @@ export function* readPages(
   return batches;
 }
 
-interface PageRow {
-  page: number;
-  bytes: Uint8Array;
-}
-
 /** The wanted pages, in their order. */
 const theseOf = `json_array_elements($wanted::text::json) WITH ORDINALITY AS given (pair, number)
   JOIN claudikins.pages ON execution = $execution AND page = (pair->>0)::int AND version = (pair->>1)::int`;
@@ -77,21 +67,6 @@ function partsOf(wanted: readonly number[][], sizes: readonly number[]): number[
     bytes += sizes[index]!;
   }
   return parts;
-}
-
-function batchOf(rows: readonly PageRow[]): Batch {
-  const bytes = Buffer.concat(rows.map((row) => row.bytes));
-  return {
-    pages: Float64Array.from(rows, ({ page }) => page),
-    sizes: Float64Array.from(rows, (row) => row.bytes.length),
-    bytes: new Uint8Array(bytes).buffer,
-  };
-}
-
-/** The records of an execution, in order. */
-export function readRecords(execution: string, count: number): Work<Batch[]> {
-  const pages = Float64Array.from({ length: count }, (_, record) => pageOfRecord(record));
-  return readPages(execution, { pages, versions: new Float64Array(count).fill(1) });
 }
 
 /** Deletes earlier versions of pages of an image: of these, or of all. */

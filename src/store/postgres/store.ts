@@ -9,17 +9,18 @@ import type { Continuations } from "../continuations.ts";
 import { type CountRows, countRows } from "../counts.ts";
 import { executionRows } from "../execution-table.ts";
 import type { ExecutionRows } from "../executions.ts";
+import type { FileRows } from "../files.ts";
 import { type LabelRows, labelRows } from "../labels.ts";
 import { type PeopleRows, peopleRows } from "../people.ts";
 import { type QuotaRows, quotaRows } from "../quotas.ts";
 import { type RecordRows, recordRows } from "../records.ts";
-import type { Owner } from "../replicas.ts";
+import type { Owner, ReplicaRows } from "../replicas.ts";
 import type { Store } from "../store.ts";
 import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
-import { PostgresFiles } from "./files.ts";
+import { fileRows } from "./files.ts";
 import { Owners } from "./owners.ts";
-import { PostgresReplicas } from "./replicas.ts";
+import { replicaRows } from "./replicas.ts";
 import { Room } from "./room.ts";
 import { isTooNew, migrate } from "./schema.ts";
 import { PostgresWriter } from "./writer.ts";
@@ -43,8 +44,8 @@ export class PostgresStore implements Store {
   readonly audit: AuditLog;
   readonly executions: ExecutionRows;
   readonly continuations: Continuations;
-  readonly replicas: PostgresReplicas;
-  readonly files: PostgresFiles;
+  readonly replicas: ReplicaRows;
+  readonly files: FileRows;
   readonly #connections: Connections;
   readonly #owners: Owners;
   readonly #changes: Changes;
@@ -77,8 +78,8 @@ export class PostgresStore implements Store {
         return ContinuationJobs.start(handlers, connections, changes);
       },
     };
-    this.replicas = new PostgresReplicas(connections, owners);
-    this.files = new PostgresFiles(connections);
+    this.replicas = replicaRows(connections, owners);
+    this.files = fileRows(connections);
   }
 
   async checkWritable(): Promise<void> {

@@ -1,12 +1,12 @@
 /** Does the jobs of one process for stored executions. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beginSaving } from "../execution-table.ts";
-import type { Batch, ExecutionWriter, JobName, StoreJobs } from "../jobs.ts";
+import { type Batch, type ExecutionWriter, type JobName, pageOfRecord, recordPages, type StoreJobs } from "../jobs.ts";
 import { databaseRetryMs } from "../limits.ts";
 import { all, first, run, type Work } from "../work.ts";
 import { Claims, keepClaim, lostClaim } from "./claims.ts";
 import { executionJobs, type JobParts, type Jobs, type StoreParts } from "./execution-jobs.ts";
-import { deletePages, deleteUnneeded, pageOfRecord, readPages, readRecords, writePages } from "./pages.ts";
+import { deletePages, deleteUnneeded, readPages, writePages } from "./pages.ts";
 
 /** Nothing refers to what they write until they are done, so that they wait for no other job and none waits for them. */
 const unordered: ReadonlySet<JobName> = new Set<JobName>(["pages", "record"]);
@@ -143,7 +143,7 @@ function pageJobs({ connections, claims, room }: JobParts): Jobs<"begin" | "page
           yield* deleteUnneeded(execution, wanted);
         });
       }
-      return connections.read(() => readRecords(execution, wanted.records));
+      return connections.read(() => readPages(execution, recordPages(wanted.records)));
     },
   };
 }

@@ -133,12 +133,14 @@ function answerOf(database: Database, { text, values, wants }: Statement): unkno
   const query = database.query<unknown, [Bindings]>(translated(text));
   const bound = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, bindingOf(value)]));
   if (wants === "count") return query.run(bound).changes;
+  if (!query.columnNames.some((column) => column.includes("_"))) return query.all(bound);
   const rows = query.values(bound) as unknown[][];
-  if (rows.length === 0) return rows;
   const columns = query.columnNames.map((column) => [camelOf(column), column.startsWith("is_")] as const);
-  return rows.map((row) =>
-    Object.fromEntries(columns.map(([name, isFlag], place) => [name, isFlag ? row[place] === 1 : row[place]])),
-  );
+  return rows.map((values) => {
+    const row: Record<string, unknown> = {};
+    for (const [place, [name, isFlag]] of columns.entries()) row[name] = isFlag ? values[place] === 1 : values[place];
+    return row;
+  });
 }
 
 type Binding = string | number | boolean | null | Uint8Array;

@@ -3,19 +3,16 @@
  * is written and deleted in small steps, between which other processes can write.
  */
 import type { Database } from "bun:sqlite";
-import type { Batch } from "../jobs.ts";
+import { type Batch, batchOf, firstRecord, type PageRow, pageOfRecord } from "../jobs.ts";
 import { answerSliceBytes } from "../limits.ts";
-
-/** The numbers of pages. Below the first one are the pages of an image. */
-const firstRecord = 2 ** 24;
 
 /** Rows that are deleted in one step. Deleting overwrites them. */
 const maxDeletedAtOnce = 16;
 
+/** The numbers of the slices of large answers begin here. */
 const firstAnswer = 2 ** 32;
 const slicesOfAnswer = 4_096;
 
-export const pageOfRecord = (record: number): number => firstRecord + record;
 export const pageOfAnswer = (call: number, slice: number): number => firstAnswer + call * slicesOfAnswer + slice;
 
 export class PageStore {
@@ -55,12 +52,12 @@ export class PageStore {
   }
 
   /** Reads pages into batches, whose buffers are of limited size. Throws if one is missing. */
-  readBatches(execution: string, pages: Float64Array, versions: Float64Array): Batch[] {
+  readBatches(execution: string, { pages, versions }: { pages: Float64Array; versions: Float64Array }): Batch[] {
     const batches: Batch[] = [];
-    let open: [page: number, bytes: Uint8Array][] = [];
+    let open: PageRow[] = [];
     let openBytes = 0;
     const close = () => {
-      if (open.length > 0) batches.push(batchOf(open, openBytes));
+      if (open.length > 0) batches.push(batchOf(open));
       [open, openBytes] = [[], 0];
     };
     for (const [index, page] of pages.entries()) {
@@ -68,18 +65,12 @@ export class PageStore {
       if (version === 0) continue;
       const bytes = this.read(execution, page, version);
       if (!bytes) throw new Error("a page of the program is missing");
-      open.push([page, bytes]);
+      open.push({ page, bytes });
       openBytes += bytes.length;
       if (openBytes > answerSliceBytes) close();
     }
     close();
     return batches;
-  }
-
-  /** The records of an execution, in order. */
-  records(execution: string, count: number): Batch[] {
-    const pages = Float64Array.from({ length: count }, (_, record) => pageOfRecord(record));
-    return this.readBatches(execution, pages, new Float64Array(count).fill(1));
   }
 
   answer(execution: string, call: number, slices: number): Buffer {
@@ -159,18 +150,4 @@ export class PageStore {
       )
       .all();
   }
-}
-
-function batchOf(rows: readonly [page: number, bytes: Uint8Array][], length: number): Batch {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const [, each] of rows) {
-    bytes.set(each, at);
-    at += each.length;
-  }
-  return {
-    pages: Float64Array.from(rows, ([page]) => page),
-    sizes: Float64Array.from(rows, ([, each]) => each.length),
-    bytes: bytes.buffer,
-  };
 }

@@ -31,11 +31,11 @@ import {
   textOf,
   wantExecution,
 } from "../execution-table.ts";
-import type { JobName, StoreJobs } from "../jobs.ts";
+import { type JobName, pageOfRecord, recordPages, type StoreJobs } from "../jobs.ts";
 import { answerSliceBytes } from "../limits.ts";
 import { run, type Work } from "../work.ts";
 import { openDatabase, workIn } from "./database.ts";
-import { PageStore, pageOfAnswer, pageOfRecord } from "./pages.ts";
+import { PageStore, pageOfAnswer } from "./pages.ts";
 
 export type Job<Name extends JobName = JobName> = {
   [Each in Name]: { id: number; job: Each; execution: string } & StoreJobs[Each]["input"];
@@ -282,9 +282,9 @@ class StoreThread {
       case "askToCancel":
         return yield* askToCancel(execution);
       case "image":
-        return this.#pages.readBatches(execution, job.pages, job.versions);
+        return this.#pages.readBatches(execution, job);
       case "records":
-        return this.#pages.records(execution, job.records);
+        return this.#pages.readBatches(execution, recordPages(job.records));
       case "calls":
         return yield* callStates(execution);
       case "message":

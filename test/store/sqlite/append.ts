@@ -4,7 +4,7 @@ import { thisProcess } from "../../../src/store/audit/decider.ts";
 import { SqliteStore } from "../../../src/store/sqlite/store.ts";
 
 const [file = "", server = "", count = "1"] = process.argv.slice(2);
-const { audit } = new SqliteStore(file);
+await using store = new SqliteStore(file);
 for (let call = 1; call <= Number(count); call++) {
-  await audit.add([{ decision: "approved", server, tool: "merge", call }], thisProcess("command"));
+  await store.audit.add([{ decision: "approved", server, tool: "merge", call }], thisProcess("command"));
 }

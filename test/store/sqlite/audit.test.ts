@@ -1,5 +1,5 @@
 /** The audit log: its chain of hashes, several writers, and what a change of its lines looks like. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../../../src/base/sha256.ts";
@@ -18,7 +18,13 @@ const folder = ownFolder();
 const file = () => join(folder.path, "executions.sqlite");
 
 const by: Decider = { place: "command", user: "ada", pid: 7, terminal: true, parent: "bash" };
-const log = () => new SqliteStore(file()).audit;
+let store: SqliteStore;
+beforeEach(() => {
+  store = new SqliteStore(file());
+});
+afterEach(() => store[Symbol.asyncDispose]());
+
+const log = () => store.audit;
 const write = (tool: string, more: object = {}) =>
   log().add([{ decision: "approved", server: "github", tool, ...more }], by, 1_000);
 async function three(): Promise<void> {
