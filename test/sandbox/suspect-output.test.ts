@@ -33,7 +33,7 @@ describe("a right program is not suspicious", () => {
       "NaN",
       { notes: { ...nothing, odd: [{ kind: "NaN", path: "", count: 1 }] } },
     ],
-    ["a fallback for a property that is not there", `${read}return orders.map((o) => o.city ?? o.id)`, ["a"]],
+    ["a fallback for a property that the result lacks", `${read}return orders.map((o) => o.city ?? o.id)`, ["a"]],
     ["a text with undefined", `${read}return "undefined is a word"`, "undefined is a word"],
     [
       "work that is not awaited and changes nothing",
