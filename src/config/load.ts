@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { ClaudikinsError } from "../base/errors.ts";
 import { guardFolder } from "../base/guarded-folders.ts";
 import { transportOf } from "./address.ts";
+import { type Box, boxOf } from "./box.ts";
 import { type Sealing, type SealingEntry, sealingOf, usesOwn } from "./credentials.ts";
 import {
   type DefinitionMode,
@@ -23,7 +24,6 @@ import { personFolder } from "./person-folders.ts";
 import { type ParseOptions, parsedConfig } from "./plain-config.ts";
 import { type CommonPolicy, ofOwnServer, type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { QuotaOwner, Quotas } from "./quotas.ts";
-import { type Box, sandboxOf } from "./sandbox.ts";
 import { savedProgramsName, savedProgramsServer } from "./saved-programs.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "./saved-programs-place.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
@@ -84,14 +84,16 @@ export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | "sandbox" |
   /** Absolute. Undefined means the working directory of the call. */
   cwd?: string | undefined;
   /** What it may read, write and reach. Without it, it has all rights of the user. */
-  sandbox?: Box | undefined;
+  box?: Box | undefined;
 }
 
 /**
  * A server on the network. Its `url` and `headers` may contain secrets. After the variables are filled in, `url` may be invalid. `cwd`, the
  * folder of its `headersHelper`, is absolute.
  */
-export interface NetworkServer extends Named, Omit<NetworkEntry, "env" | Ruled> {}
+export interface NetworkServer extends Named, Omit<NetworkEntry, "env" | "sandbox" | Ruled> {
+  box?: undefined;
+}
 
 /** A stdio server has a `command`, a network server has a `url`. */
 export type ServerConfig = StdioServer | NetworkServer;
@@ -327,7 +329,7 @@ function expandedConfig(
     const mode = entry.definitions ?? settings.definitions ?? user?.definitions ?? defaultDefinitionMode;
     const definitions = stricter(mode, user?.servers.get(name)?.definitions);
     const ofUser = user && { entry: rules.entry?.sandbox, common: user.sandbox };
-    const box = sandboxOf({ entry: entry.sandbox, common: sandbox }, ofUser);
+    const box = boxOf({ entry: entry.sandbox, common: sandbox }, ofUser);
     const scene = { file: origin.file, env, policy, box, written: writtenEdits(parsed, name), sealing, definitions };
     const server = expandedServer(name, entry, scene);
     (entry.disabled ? disabled : enabled).set(name, server);
@@ -390,12 +392,12 @@ interface EntryScene {
 /** The server of an entry in the file. */
 function expandedServer(
   name: string,
-  { allow: _, deny: __, confirm: ___, labels: ____, definitions: _____, ...entry }: ServerEntry,
+  { allow: _, deny: __, confirm: ___, labels: ____, definitions: _____, sandbox: ______, ...entry }: ServerEntry,
   { file, env, policy, box, written: writtenEdits, sealing, definitions: mode }: EntryScene,
 ): ServerConfig {
   // A shell fills in the variables of this line: a value that was put into it here could run as a command.
   const helper = entry.url === undefined ? undefined : entry.headersHelper;
-  const confined = entry.url === undefined ? { ...entry, sandbox: box } : entry;
+  const confined = entry.url === undefined ? { ...entry, box } : entry;
   const written = helper === undefined ? confined : { ...confined, headersHelper: undefined };
   const { value, missing, used: variables, unfilled } = expandedEntry(written, env);
   const needs = usesOwn(entry) ? [...new Set([...missing, ...(sealing?.needs ?? [])])].sort() : missing;
@@ -409,7 +411,7 @@ function expandedServer(
   }
   // The transport may depend on a variable.
   const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-  const { env: ______, ...reached } = value;
+  const { env: _______, ...reached } = value;
   return { ...reached, ...named, ...keyFile(value, file), ...helperOf(helper, value, file), transport };
 }
 
@@ -450,7 +452,7 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
     const written = user ? writtenEdits(user, name) : [];
     // A project may be stricter than the user, and not more lenient.
     const definitions = stricter(entry.definitions ?? user?.definitions ?? defaultDefinitionMode, project.definitions);
-    const box = sandboxOf({ entry: entry.sandbox, common: user?.sandbox });
+    const box = boxOf({ entry: entry.sandbox, common: user?.sandbox });
     const scene = { file, env: where.env, policy: ofUser, box, written, definitions };
     const server = expandedServer(name, entry, scene);
     config.servers.set(name, { ...server, own: { policy: alone } });

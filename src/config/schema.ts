@@ -15,6 +15,7 @@ import {
   registryProblem,
   transportOf,
 } from "./address.ts";
+import { boxKeys, boxSchema, noBox } from "./box-schema.ts";
 import { credentialFields, exchangeKeys } from "./credentials-schema.ts";
 import {
   defaultApprovals,
@@ -37,7 +38,6 @@ import { authFields, authSchema, introspectionKeys, oidcKeys } from "./oidc-sche
 import { type Confirm, commonKeys, type Labels } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
-import { boxKeys, noSandbox, sandboxSchema } from "./sandbox-schema.ts";
 import { telemetryFields, telemetrySchema } from "./telemetry-schema.ts";
 import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
 
@@ -121,7 +121,7 @@ export const stdioSchema = z.object({
   /** Relative paths are resolved against the config file. */
   cwd: z.string().min(1).optional(),
   /** What the program may read, write and reach. `true`: only itself. Without it, it has all rights of the user. */
-  sandbox: sandboxSchema.optional(),
+  sandbox: boxSchema.optional(),
   ...anyServer,
 });
 
@@ -150,7 +150,7 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
       headersHelper: z.string().min(1).optional(),
       cwd: z.string().min(1).optional(),
       env: textsOf,
-      sandbox: noSandbox,
+      sandbox: noBox,
       [addressKey]: textWithout((url) => addressProblem(url, transportOf(type, url))),
     })
     .transform((entry): NetworkEntry => {
@@ -246,7 +246,7 @@ const configFields = {
   /** In a project's config: whether the servers of the user's own config are used as well. */
   extends: z.literal(["user", false]).default(defaultSettings.extends),
   /** The sandbox of entries with a command that have no `sandbox` of their own. */
-  sandbox: sandboxSchema.optional(),
+  sandbox: boxSchema.optional(),
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
   /** How a call that is certainly wrong is treated: the program is refused, a warning is logged, or nothing is checked. */

@@ -1,10 +1,10 @@
 /** The servers of the config as the page shows them: their state in the daemon, their sign-ins, and their tools with what the config says about them. */
 
 import type { App } from "../app/app.ts";
+import { boxEngine } from "../config/box.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { matches } from "../config/pattern.ts";
 import { pathText, type ServerPolicy } from "../config/policy.ts";
-import { sandboxEngine } from "../config/sandbox.ts";
 import { ownNameOf } from "../config/tool-edits.ts";
 import { confirmationOf, denialOf, effectOf } from "../policy/decision.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
@@ -67,14 +67,14 @@ export function serversOf(
       serverVersion: version,
       toolsMark: Bun.hash(`${count} ${rules}`).toString(36),
       signIn: state && { state, ...signInOf(name) },
-      sandbox: isConfined(app.config.servers.get(name)) ? sandboxEngine : undefined,
+      sandbox: isConfined(app.config.servers.get(name)) ? boxEngine : undefined,
       held: held.get(name),
     };
   });
 }
 
 function isConfined(server: ServerConfig | undefined): boolean {
-  return server?.url === undefined && server?.sandbox !== undefined;
+  return server?.url === undefined && server?.box !== undefined;
 }
 
 function stateIn(

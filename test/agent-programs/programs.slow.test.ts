@@ -4,8 +4,24 @@ import { readPrograms, type Shown, settle } from "./program.ts";
 import { runProgram, SharedSandbox } from "./run.ts";
 
 setDefaultTimeout(180_000);
+
+/** Successful programs for which a worker has loaded the advice. */
+let advised = 0;
+const PlainWorker = globalThis.Worker;
+globalThis.Worker = class extends PlainWorker {
+  constructor(...given: ConstructorParameters<typeof Worker>) {
+    super(...given);
+    this.addEventListener("message", ({ data }) => {
+      if (data?.type === "explained" && "warnings" in data) advised += 1;
+    });
+  }
+};
+
 const sandbox = new SharedSandbox();
-afterAll(() => sandbox.end());
+afterAll(() => {
+  globalThis.Worker = PlainWorker;
+  sandbox.end();
+});
 
 const programs = readPrograms();
 
@@ -28,6 +44,10 @@ for (const program of programs) {
   if (program.todo === undefined) test.concurrent(title, run);
   else test.todo(`${title} (${program.todo})`, run);
 }
+
+test("the advice is loaded for no program but the one whose value is a property that its result lacks", () => {
+  expect(advised).toBe(1);
+});
 
 function settled(expected: Shown, actual: Shown): Shown {
   return Object.fromEntries(Object.entries(expected).map(([kind, body]) => [kind, settle(body, actual[kind] ?? "")]));

@@ -115,11 +115,6 @@ describe("a program that is certainly wrong gets a warning", () => {
       'line 2: e.kind is never "OPEN": it can be "open", "closed", "stale". Did you mean "open"?',
     ],
     [
-      "an addition to what does not exist yet",
-      `${read}const counts = {};\nfor (const e of entries) counts[e.kind] += 1;\nreturn counts`,
-      "line 3: counts[e.kind] is undefined at first: counts[e.kind] = (counts[e.kind] ?? 0) + 1.",
-    ],
-    [
       "numbers that are sorted as text",
       `${read}return entries.map((e) => e.size_kb).toReversed().sort()`,
       "line 2: sort() compares numbers as text, so 10 comes before 9: write sort((a, b) => a - b).",

@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
 import { megabyte } from "../../src/base/units.ts";
-import { sandboxOf } from "../../src/config/sandbox.ts";
-import { sandboxSchema } from "../../src/config/sandbox-schema.ts";
+import { boxOf } from "../../src/config/box.ts";
+import { boxSchema } from "../../src/config/box-schema.ts";
 import { Pool } from "../../src/servers/pool.ts";
 import { residentBytes } from "../../src/servers/process/resident-memory.ts";
 import { confinedServer } from "../../src/setup/settings/add-server.ts";
@@ -58,8 +58,8 @@ export async function started(
   sandbox: object | false,
   folder: string,
 ): Promise<{ ms: number; megabytes: number }> {
-  const box = sandboxOf({ entry: sandboxSchema.parse(sandbox), common: undefined });
-  const server = serverConfig(name, { ...entry, sandbox: box });
+  const box = boxOf({ entry: boxSchema.parse(sandbox), common: undefined });
+  const server = serverConfig(name, { ...entry, box });
   const env = { PATH: process.env["PATH"] ?? "", HOME: join(folder, "home") };
   const began = performance.now();
   await using pool = new Pool(new Map([[name, server]]), { env, cwd: join(folder, "data"), log: silentLog });

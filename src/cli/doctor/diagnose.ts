@@ -1,6 +1,7 @@
 /** Runs all doctor checks concurrently, after that of the daemons. They change nothing. */
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
+import { boxFindings } from "./boxes.ts";
 import { configFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
 import { databaseFindings } from "./database.ts";
@@ -12,7 +13,6 @@ import { folderFindings, hasLinkedFolder } from "./folders.ts";
 import { peopleFindings } from "./people.ts";
 import { registryFindings } from "./registry.ts";
 import { ruleFindings } from "./rules.ts";
-import { sandboxFindings } from "./sandboxes.ts";
 import { failedServers, serverFindings } from "./servers.ts";
 import { sessionFindings } from "./sessions.ts";
 import { signInFindings } from "./sign-ins.ts";
@@ -38,7 +38,7 @@ const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResu
   ["servers", sessionFindings],
   ["servers", definitionFindings],
   ["servers", writableSettingsFindings],
-  ["servers", sandboxFindings],
+  ["servers", boxFindings],
   ["sign-ins", signInFindings],
   ["sign-ins", peopleFindings],
   ["folders", folderFindings],

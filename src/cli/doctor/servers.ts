@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { counted } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import { type Problem, problemOf } from "../../base/errors.ts";
+import { boxEngine } from "../../config/box.ts";
 import { usesOwn } from "../../config/credentials.ts";
 import { documentsOf } from "../../config/documents.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
-import { sandboxEngine } from "../../config/sandbox.ts";
 import { outerServers } from "../../config/saved-programs.ts";
 import { loginCommand } from "../../servers/auth/words.ts";
 import type { ServerIdentity } from "../../servers/connection/server-client.ts";
@@ -75,8 +75,8 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
   }
 }
 
-function confinedBy({ sandbox }: ServerConfig): { sandbox?: string } {
-  return sandbox ? { sandbox: sandboxEngine } : {};
+function confinedBy({ box }: ServerConfig): { sandbox?: string } {
+  return box ? { sandbox: boxEngine } : {};
 }
 
 export function answered(

@@ -66,7 +66,7 @@ function placesGiven(
   { env, serverFolder }: CheckContext,
 ): string[] {
   const base = server.cwd ?? serverFolder;
-  const open = server.sandbox ? server.sandbox.write : undefined;
+  const open = server.box ? server.box.write : undefined;
   const texts =
     open ?? [...server.args, ...Object.values(server.env)].flatMap((text) => [text, ...text.split(/[,;:=]/)]);
   const places = texts.flatMap((text) => {

@@ -11,11 +11,6 @@ import { type Advice, type Failing, lines, type Surroundings, toolsFor } from ".
 const noNetwork =
   "The sandbox has no network, only the servers' tools. Keys and addresses are in the servers' own config.";
 const keysElsewhere = "Addresses and keys are in the servers' own config.";
-const noPage = "The sandbox has no browser and no page.";
-const useArrays = "Use the methods of arrays and objects: map, filter, reduce, Object.groupBy, toSorted.";
-const useDate = "Use Date and Intl: new Date(text), date.toISOString(), new Intl.DateTimeFormat(…).";
-const python = (instead: string) => `This is Python; TypeScript is expected: write ${instead}.`;
-
 /** Globals and packages of other places, each with what to do here, and whether a tool may do the same. */
 const absentNames: [names: RegExp, why: string, tool?: "tool"][] = [
   [/^(?:axios|node-fetch|got|ky|undici|superagent|request|cross-fetch|requests|httpx)$/, noNetwork, "tool"],
@@ -29,38 +24,20 @@ const absentNames: [names: RegExp, why: string, tool?: "tool"][] = [
     "The sandbox has no database and no network: call a server's tool.",
     "tool",
   ],
-  [/^(?:_|lodash.*|underscore|ramda)$/, `lodash and the like are not available. ${useArrays}`],
-  [/^(?:moment.*|dayjs|date-fns.*|luxon)$/, `Packages for dates are not available. ${useDate}`],
-  [/^(?:uuid|nanoid)$/, "Use crypto.randomUUID()."],
+  [
+    /^(?:_|lodash.*|underscore|ramda|moment.*|dayjs|date-fns.*|luxon|uuid|nanoid)$/,
+    "Use the language itself: arrays, Object.groupBy, Date, Intl, crypto.randomUUID().",
+  ],
   [
     /^(?:prompts?|confirm|input|readline.*|inquirer)$/,
     "The sandbox cannot ask the user: put the answer in the code, or return the question.",
   ],
-  [/^(?:dotenv|zlib)$/, "Leave it out: keys and settings are in the servers' own config."],
-  [
-    /^(?:csv-parse.*|papaparse|csv-stringify.*)$/,
-    'Read CSV with split: text.trim().split("\\n").map((line) => line.split(",")).',
-  ],
   [/^@modelcontextprotocol\//, "No client is needed: every server is a global, await server.tool({ … })."],
   [
-    /^(?:Deno|Bun)$/,
-    'This is neither Deno nor Bun. Read files with fs: await fs.readFile("./workspace/name", "utf8").',
+    /^(?:Deno|Bun|window|document|navigator|localStorage|sessionStorage)$/,
+    "This is neither Deno nor Bun nor a browser. Files are in fs, globals in globalThis.",
   ],
-  [/^window$/, `${noPage} Globals are in globalThis.`],
-  [/^(?:document|navigator|\$)$/, noPage],
-  [/^(?:local|session)Storage$/, `${noPage} Keep data in a file: await fs.writeFile("./workspace/name.json", text).`],
-  [/^alert$/, `${noPage} Use console.log.`],
-  [/^print$/, python("console.log")],
-  [/^len$/, python("list.length")],
-  [/^range$/, python("for (let i = 0; i < n; i++)")],
-  [/^str$/, python("String(value)")],
-  [/^int$/, python("Number(value)")],
-  [/^sum$/, python("list.reduce((sum, each) => sum + each, 0)")],
-  [/^sorted$/, python("list.toSorted((a, b) => a - b)")],
-  [/^(?:True|False)$/, python("true or false")],
-  [/^None$/, python("null")],
-  [/^json$/, "Write JSON.parse(text) and JSON.stringify(value)."],
-  [/^exports$/, "Write export before what a skill provides: export function name() { … }"],
+  [/^(?:print|len|range|str|int|sum|sorted|True|False|None|json)$/, "This is Python; TypeScript is expected."],
   [/^search_tools$/, 'In code, call await tools.search("words").'],
   [/^list_tools$/, 'In code, call await tools.list("server") or await tools.search("words").'],
   [/^execute_code$/, "This is already the code: call tools directly, await server.tool({ … })."],

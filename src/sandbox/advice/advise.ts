@@ -1,7 +1,7 @@
 /** Explains failures beyond the message of the engine. Loaded when a program fails. */
 
 import { endWithSemicolon } from "../ast/lines.ts";
-import { isCall, isMember, isNamed, keyName, type Node } from "../ast/nodes.ts";
+import { isCall, isMember, keyName, type Node } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { KnownTools } from "../worker/known-tools.ts";
 import type { RecordedCalls } from "../worker/seen-calls.ts";
@@ -30,10 +30,7 @@ const explanations: Explanation[] = [
   },
   parsedAgain,
   wrongArgument,
-  callsInForIn,
   lostResults,
-  constant,
-  worded,
 ];
 
 /** Explanations that keep the message and the place of a misuse. */
@@ -52,27 +49,6 @@ export function advise(error: Failing, code: Tree, { known, calls }: AdviceConte
       .map((explain) => explain(error, around))
       .find((advice) => advice);
   return first(explanations) ?? { ...misuse(error, around), ...first(furtherExplanations) };
-}
-
-/** Failures whose message says what happened, but not what to do. */
-function worded({ message }: Failing): Advice | undefined {
-  if (message === "The first argument of a timer must be a function") {
-    return { hint: "Wait with: await new Promise((resolve) => setTimeout(resolve, ms))." };
-  }
-  if (message !== "empty array") return undefined;
-  return {
-    message: "reduce of an empty list",
-    hint: "Pass reduce an initial value as its second argument, or check the length first.",
-  };
-}
-
-/** `'n' is read-only`. */
-function constant({ message }: Failing, { tree }: Surroundings): Advice | undefined {
-  const name = /^'(.+)' is read-only$/.exec(message)?.[1] ?? "";
-  const declared = tree.all("VariableDeclarator").find(({ id }) => isNamed(id, name));
-  if (!declared) return undefined;
-  const line = tree.line(declared);
-  return { message: `${name} is a const and cannot be reassigned`, hint: `Declare it with let on line ${line}.` };
 }
 
 function otherTool(error: Failing, around: Surroundings): Advice | undefined {
@@ -136,16 +112,6 @@ function wrongArgument({ message, code, hint, at }: Failing, around: Surrounding
     if (cause !== undefined) return { hint: lines(`${tree.text(each.value)}: ${cause}`, hint) };
   }
   return undefined;
-}
-
-/** A for…in loop over a list yields its indexes, and no tool knows an id "0". */
-function callsInForIn({ at, code, hint }: Failing, { tree, values }: Surroundings): Advice | undefined {
-  const loop = tree.all("ForInStatement").find((node) => {
-    const seen = contains(node, at) ? values.of(node.right)?.values : undefined;
-    return seen !== undefined && seen.length > 0 && seen.every(Array.isArray);
-  });
-  if (!loop || !code) return undefined;
-  return { hint: lines(`for…in yields the indexes "0", "1", …: write for (… of ${tree.text(loop.right)}).`, hint) };
 }
 
 const temporary = /temporar|try again|retry|timed? ?out|unavailable|rate.?limit|too many requests|\b(?:429|50[234])\b/i;

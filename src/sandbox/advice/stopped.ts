@@ -20,7 +20,6 @@ export function stopped({ reason, message, at }: Failing, around: Surroundings):
   const hint =
     (loop && stuckText(loop, tree)) ??
     (most && (pages(most, around) ?? oneByOne(most, around))) ??
-    (at === undefined && loop ? endless(loop, most, tree) : undefined) ??
     openCalls(around.calls);
   return {
     message: `${message}${where}${called.length > 0 ? `. Calls: ${called.join("; ")}` : ""}`,
@@ -120,11 +119,6 @@ function oneByOne({ tool, calls }: RecordedCalls, around: Surroundings): string 
   const list = tree.text(loop.right);
   const shown = list.length > 40 ? "list" : list;
   return `The calls ran one after the other. Run them together: await Promise.all(${shown}.map(async (each) => …)), or ask for more time.`;
-}
-
-function endless(loop: Loop, most: RecordedCalls | undefined, tree: Tree): string | undefined {
-  if (/^For(?:Of|In)/.test(loop.type) || !(isWithoutEnd(loop) || (most && most.repeated > 2))) return undefined;
-  return `The loop on line ${tree.line(loop)} did not end: limit its iterations, for (let round = 0; round < 20; round++).`;
 }
 
 function openCalls(calls: readonly RecordedCalls[]): string | undefined {

@@ -22,7 +22,7 @@ import type { ProgramOutput } from "../worker/suspect-output.ts";
 import { mayNotHaveRun } from "./guards.ts";
 import { areTexts } from "./shapes.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
-import { circular, mapAsObject, missing, nanCauses } from "./wrong-output.ts";
+import { circular, mapAsObject, missing } from "./wrong-output.ts";
 
 /** Warnings about one program. */
 const maxWarnings = 5;
@@ -43,7 +43,6 @@ function warningsFor(output: ProgramOutput, around: Surroundings): string[] {
       : [
           ...calledWrongly(output),
           ...missing(output, around),
-          ...nanCauses(output, around),
           ...mapAsObject(around),
           ...unawaited(output, around),
           ...neverTrue(output, around),

@@ -1,11 +1,8 @@
-/** Why an output has NaN, undefined or nothing in it, where the program and its results show the cause. */
-import type { MemberExpression } from "acorn";
-import { isInside, isMember, isNamed, type Node, propertyName } from "../ast/nodes.ts";
+/** Why an output has undefined or nothing in it, where the program and its results show the cause. */
+import { isMember, isNamed, isInside, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { ProgramOutput } from "../worker/suspect-output.ts";
-import { shownExpression } from "./fault.ts";
-import { mayNotHaveRun } from "./guards.ts";
 import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
 import { knownTool } from "./pages.ts";
 import { keysOf, listKeys, shapeOf } from "./shapes.ts";
@@ -91,44 +88,6 @@ function showsNaN({ notes, logs }: ProgramOutput): boolean {
   return (
     notes?.odd.some(({ kind }) => kind === "NaN") || logs.some(({ text }) => /(?<![\w"'`])NaN(?![\w"'`])/.test(text))
   );
-}
-
-/** Additions to an entry that does not exist yet, and calculations with text. */
-export function nanCauses(output: ProgramOutput, around: Surroundings): string[] {
-  const { tree, values } = around;
-  if (!showsNaN(output)) return [];
-  const sums = tree.all("AssignmentExpression").flatMap(({ left, right, operator }) => {
-    if (!/^[-+*/]=$/.test(operator) || !isMember(left) || !isUnsetAt(left, tree)) return [];
-    const name = shownExpression(left, tree);
-    const first = `${name} = (${name} ?? 0) ${operator[0]} ${shownExpression(right, tree)}`;
-    return `line ${tree.line(left)}: ${name} is undefined at first: ${first}.`;
-  });
-  const texts = tree.all("BinaryExpression").flatMap(({ left, right, operator }) => {
-    if (!/^[-*/%]$/.test(operator)) return [];
-    const text = [left, right].find((node) => isNoNumber(values.of(node)?.values ?? []));
-    if (!text || mayNotHaveRun(text, around)) return [];
-    const sample = values.of(text)?.values.find((value) => typeof value === "string");
-    const isDate = typeof sample === "string" && !Number.isNaN(Date.parse(sample));
-    const name = shownExpression(text, tree);
-    const write = isDate ? `Date.parse(${name})` : `Number(${name}.replace(/[^\\d.]/g, ""))`;
-    return `line ${tree.line(text)}: ${name} is a string, ${JSON.stringify(sample)}: write ${write}.`;
-  });
-  return [...sums, ...texts];
-}
-
-function isNoNumber(seen: readonly unknown[]): boolean {
-  return seen.length > 0 && seen.every((value) => typeof value === "string" && Number.isNaN(Number(value)));
-}
-
-/** `counts[key] += 1`, where counts starts as `{}` and nothing else sets its keys. */
-function isUnsetAt(target: MemberExpression, tree: Tree): boolean {
-  if (!target.computed || target.object.type !== "Identifier") return false;
-  const { name } = target.object;
-  const start = tree.onlyValue(target.object);
-  if (start?.type !== "ObjectExpression" || start.properties.length > 0) return false;
-  return !tree.all("AssignmentExpression").some(({ left, operator }) => {
-    return isMember(left) && isNamed(left.object, name) && /^(?:=|\?\?=|\|\|=)$/.test(operator);
-  });
 }
 
 /** `by[country] = 1`, where by is a Map that nothing sets an entry of: it stays empty. */

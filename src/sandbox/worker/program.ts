@@ -193,7 +193,8 @@ export class WorkerProgram {
       const { json } = result;
       const notes = result.notes === undefined ? undefined : (JSON.parse(result.notes) as Notes);
       const output = { json, notes, logs, displayed, calls };
-      const explains = isSuspicious(transpiled.plain.code, output);
+      const servers = this.#known.namespaces.map(({ name, jsName }) => jsName ?? name);
+      const explains = isSuspicious(transpiled.plain.code, output, servers);
       this.#send({ ...ended, explains, ...successShape(json) });
       if (!explains) return;
       const { warn } = await import("../advice/warnings.ts");

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import type { HeldPath } from "../../base/held-path.ts";
 import { megabyte } from "../../base/units.ts";
-import { systemPaths } from "../../config/sandbox-places.ts";
+import { systemPaths } from "../../config/box-places.ts";
 import { Contents } from "./contents.ts";
 
 /** Size of each folder in the memory of a box, such as /tmp. */

@@ -1,9 +1,9 @@
 /** The paths that an entry opens to its server. Refuses those that would open more than they say, now or later. */
 import { resolve } from "node:path";
 import { HeldPath } from "../../base/held-path.ts";
+import { refuse, refuseClosed } from "../../config/box-places.ts";
 import { type Guard, isRepositoryOf } from "../../config/guarded-places.ts";
 import { homeOf } from "../../config/locations.ts";
-import { refuse, refuseClosed } from "../../config/sandbox-places.ts";
 import { missingFolder } from "../process/process-group.ts";
 import { markOf, type Neighbour, startOf } from "./neighbours.ts";
 import { programFiles } from "./programs.ts";
@@ -31,7 +31,7 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
     held.push(found);
     return found;
   };
-  const { read: toRead = [], write: toWrite = [] } = own.server.sandbox || {};
+  const { read: toRead = [], write: toWrite = [] } = own.server.box || {};
   if ([...toRead, ...toWrite].includes("")) {
     refuse("one of its paths", "is empty", 'Set its variable, or remove it from "sandbox".');
   }
@@ -74,12 +74,12 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
 }
 
 /** The working directory and the lists of a server. Without a sandbox, it has no lists. */
-function listed({ server: { sandbox }, env, cwd: folder }: Neighbour, open: (path: string) => HeldPath) {
+function listed({ server: { box }, env, cwd: folder }: Neighbour, open: (path: string) => HeldPath) {
   const cwd = open(resolve(folder));
   const home = homeOf(env);
   const opened = (paths: readonly string[] = []) =>
     [...new Set(paths)].map((path) => open(resolve(cwd.path, /^~(?:\/|$)/.test(path) ? home + path.slice(1) : path)));
-  return { cwd, read: opened(sandbox ? sandbox.read : []), write: opened(sandbox ? sandbox.write : []) };
+  return { cwd, read: opened(box ? box.read : []), write: opened(box ? box.write : []) };
 }
 
 function programsOf({ server, env, cwd }: Neighbour, open: (path: string) => HeldPath): HeldPath[] {

@@ -30,7 +30,7 @@ export function neighbours(): Neighbour[] {
 
 /** Equal for servers that start the same program in the same box. */
 export function markOf({ server, cwd }: Neighbour): string {
-  return JSON.stringify([server.name, startOf(server), cwd, server.sandbox?.write]);
+  return JSON.stringify([server.name, startOf(server), cwd, server.box?.write]);
 }
 
 /** The program that a server starts, with its arguments. */

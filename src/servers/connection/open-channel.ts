@@ -1,8 +1,9 @@
 /** Opens the channel to a server, as its config describes it: a process on this machine, HTTP or a WebSocket. */
+
+import type { Box } from "../../config/box.ts";
 import { usesOwn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../../config/load.ts";
 import { wantsSignIn } from "../../config/oauth.ts";
-import type { Box } from "../../config/sandbox.ts";
 import { ServerLog } from "../logs/server-log.ts";
 import type { Authorizer, Endpoint } from "../network/endpoint.ts";
 import type { HeadersHelper } from "../network/headers-helper.ts";
@@ -61,7 +62,7 @@ function stdioChannel(
   { onStderr, onStart }: { onStderr: Hear | undefined; onStart: StdioOptions["onStart"] },
 ): Channel {
   const { env, cwd, log, redact } = options;
-  const { sandbox: box } = server;
+  const { box } = server;
   const transport = new StdioTransport({
     command: server.command,
     args: server.args,

@@ -84,7 +84,7 @@ export function startFailure(
   const unfilled = unfilledText(server);
   const details = {
     cause,
-    hint: [module?.hint ?? variable ?? hint, server.sandbox && hiddenFiles, unfilled && `${unfilled}.`]
+    hint: [module?.hint ?? variable ?? hint, server.box && hiddenFiles, unfilled && `${unfilled}.`]
       .filter(Boolean)
       .join(" "),
     lasting: module !== undefined || variable !== undefined || lastingCodes.includes(code),

@@ -16,7 +16,7 @@ export async function isAnywhere(
   server: ServerConfig,
   rootsOf: (() => Promise<readonly string[]>) | undefined,
 ): Promise<boolean> {
-  if (server.url !== undefined || server.cwd !== undefined || server.sandbox || usesOwn(server)) return false;
+  if (server.url !== undefined || server.cwd !== undefined || server.box || usesOwn(server)) return false;
   if (server.session === "private") return false;
   const { foldersNamedBy } = await import("../server-catalog.ts");
   const named = foldersNamedBy(server);

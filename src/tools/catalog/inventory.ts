@@ -15,8 +15,8 @@ import {
   type ValueOf,
   yesOrNo,
 } from "../../base/json-shape.ts";
+import { boxEngine } from "../../config/box.ts";
 import { type Config, ownServersOf, type ServerConfig } from "../../config/load.ts";
-import { sandboxEngine } from "../../config/sandbox.ts";
 import type { Pool } from "../../servers/pool.ts";
 import { residentBytes } from "../../servers/process/resident-memory.ts";
 import { type ServerState, stateText } from "../../servers/state.ts";
@@ -164,7 +164,7 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
     server: name,
     ...wayTo(config),
     ...(ownServersOf(catalog.config).length > 0 ? { from: config.own ? "own" : "project" } : {}),
-    ...(config.sandbox ? { sandbox: { by: sandboxEngine, ...config.sandbox } } : {}),
+    ...(config.box ? { sandbox: { by: boxEngine, ...config.box } } : {}),
     account,
     description: description || undefined,
     state: catalog.isClosed(name) ? { state: "denied" } : pool.stateOrFailure(name),

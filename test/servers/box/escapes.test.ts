@@ -4,7 +4,7 @@ import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import type { Box } from "../../../src/config/sandbox.ts";
+import type { Box } from "../../../src/config/box.ts";
 import type { Pool } from "../../../src/servers/pool.ts";
 import { root } from "../../support/claudikins.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -59,10 +59,10 @@ async function listenUdp(): Promise<UdpSocket> {
 }
 
 /** The program is a copy, because it tries to write to its own folder. */
-const intruder = (folder: string, sandbox: Box | undefined): ServerEntry => ({
+const intruder = (folder: string, box: Box | undefined): ServerEntry => ({
   command: "bun",
   args: [join(folder, "program", "intruder.ts")],
-  sandbox,
+  box,
   // Without a sandbox, the other servers read the secret. Nobody is asked whether it may go on.
   policy: { allow: [], deny: [], confirm: [], own: undefined, flow: "off" },
 });

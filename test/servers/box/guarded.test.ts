@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Box } from "../../../src/config/sandbox.ts";
+import type { Box } from "../../../src/config/box.ts";
 import { Pool } from "../../../src/servers/pool.ts";
 import { confinedServer } from "../../../src/setup/settings/add-server.ts";
 import { findInCatalog } from "../../../src/tools/server-catalog.ts";

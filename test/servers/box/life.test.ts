@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
-import type { Box } from "../../../src/config/sandbox.ts";
+import type { Box } from "../../../src/config/box.ts";
 import { openDirectChannel } from "../../../src/servers/connection/open-channel.ts";
 import { root } from "../../support/claudikins.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -35,7 +35,7 @@ const shell = (script: string, more: Partial<Box> = {}) => ({
   command: "sh",
   args: ["-c", script, folder.path],
   cwd: at("data"),
-  sandbox: box(more),
+  box: box(more),
 });
 
 const scene = (path = process.env["PATH"] ?? "") => ({
@@ -67,7 +67,7 @@ describe.skipIf(withoutSandbox !== undefined)("a server in a sandbox", () => {
   });
 
   test("is reported like any other if its program is missing", async () => {
-    expect(await failure({ command: "no-such-server", sandbox: box() })).toContain("command not found: no-such-server");
+    expect(await failure({ command: "no-such-server", box: box() })).toContain("command not found: no-such-server");
   });
 
   test.each<Partial<Box>>([{ network: false }, { network: ["example.com"] }])(
@@ -141,7 +141,7 @@ describe.skipIf(withoutSandbox !== undefined)("a package of npx", () => {
 
   test("is started without npx if it is installed", async () => {
     install("probe@1.2.3");
-    const entry = { command: "npx", args: ["-y", "probe@1.2.3", "one", folder.path], sandbox: box() };
+    const entry = { command: "npx", args: ["-y", "probe@1.2.3", "one", folder.path], box: box() };
     await using pool = openPool({ probe: entry }, scene());
     expect(plainValue(await pool.callTool("probe", "words", {}, {}))).toBe(`one ${folder.path}`);
   });
@@ -149,15 +149,12 @@ describe.skipIf(withoutSandbox !== undefined)("a package of npx", () => {
   test("cannot name a program outside of itself", async () => {
     install("probe", "../../../../../secret/program");
     folder.write("home/secret/program", "#!/bin/sh\n");
-    expect(await failure({ command: "npx", args: ["probe"], sandbox: box() })).toContain("probe has no program");
+    expect(await failure({ command: "npx", args: ["probe"], box: box() })).toContain("probe has no program");
   });
 
   test("is installed outside of the sandbox, without its scripts", async () => {
     const path = program("npx", `echo "$@" > ${at("asked")}; echo "no such package" >&2; exit 1`);
-    const said = await failure(
-      { command: "npx", args: ["-y", "probe"], sandbox: box() },
-      `${path}:${process.env["PATH"]}`,
-    );
+    const said = await failure({ command: "npx", args: ["-y", "probe"], box: box() }, `${path}:${process.env["PATH"]}`);
     expect(said).toContain("did not start: probe could not be installed:\n  no such package\nhint: Check the network");
     expect(readFileSync(at("asked"), "utf8").replaceAll(folder.path, "FOLDER")).toBe(
       "--yes --ignore-scripts --cache=FOLDER/home/.npm --package=probe -c :\n",
@@ -170,7 +167,7 @@ describe.skipIf(withoutSandbox !== undefined)("a package of npx", () => {
     ["npx", ["--node-options=x", "probe"], "npm install --global"],
     ["docker", ["run", "probe"], "The container is its sandbox"],
   ])("is not started by %s %j, with what to do instead", async (command, args, hint) => {
-    const said = await failure({ command, args, sandbox: box() });
+    const said = await failure({ command, args, box: box() });
     expect(said).toStartWith("SANDBOX_UNAVAILABLE: ");
     expect(said).toContain(hint);
   });

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { HeldPath } from "../../../src/base/held-path.ts";
-import type { Box } from "../../../src/config/sandbox.ts";
-import { systemPaths } from "../../../src/config/sandbox-places.ts";
+import type { Box } from "../../../src/config/box.ts";
+import { systemPaths } from "../../../src/config/box-places.ts";
 import { wrapArguments } from "../../../src/servers/box/bubblewrap.ts";
 import { Contents } from "../../../src/servers/box/contents.ts";
 import { root } from "../../support/claudikins.ts";
@@ -32,7 +32,7 @@ const intruder = (box: Partial<Box>, more: Partial<ServerEntry> = {}) =>
     command: "bun",
     args: [at("program", "intruder.ts")],
     cwd: at("other"),
-    sandbox: { read: [], write: [], network: false, ...box },
+    box: { read: [], write: [], network: false, ...box },
     ...more,
   }) as ServerEntry;
 

@@ -109,7 +109,7 @@ describe.skipIf(withoutSandbox !== undefined)("a box that does not hold is not u
   ])("%s", async (_, left, expected) => {
     chmodSync(folder.write("bin/bwrap", weak(left)), 0o755);
     const scene = surroundings(folder.path);
-    const entry = { command: "sh", args: ["-c", `echo > ${join(folder.path, "data", "begun")}`], sandbox: box };
+    const entry = { command: "sh", args: ["-c", `echo > ${join(folder.path, "data", "begun")}`], box };
     const env = { ...scene.env, PATH: `${path}:${left.length}` };
     await using own = openPool({ entry }, { ...scene, env });
     const said = failureText(await failureOf(own.listTools("entry", {})), folder.path);

@@ -45,7 +45,7 @@ describe("a server stays per folder if anything depends on the folder, or might"
     ["a wrapper changes the folder", entry("env", ["-C", "work", "npx", memory])],
     ["a shell decides", entry("sh", ["-c", `npx ${memory}`])],
     ["its entry names the folder", entry("npx", [memory], { cwd: "/srv" })],
-    ["it is confined", entry("npx", [memory], { sandbox: { read: [], write: [], network: false } })],
+    ["it is confined", entry("npx", [memory], { box: { read: [], write: [], network: false } })],
     ["its entry gives each agent a process", entry("npx", [memory], { session: "private" })],
     ["each person has own credentials for it", entry("npx", [memory], { credentials: "user" })],
   ])("%s", async (_, server) => {

@@ -17,9 +17,9 @@ const boxFields = {
     .optional(),
 };
 
-export const sandboxSchema = z.union([z.boolean(), z.object(boxFields)]);
+export const boxSchema = z.union([z.boolean(), z.object(boxFields)]);
 
 export const boxKeys = Object.keys(boxFields);
 
 /** A server on the network is not a process of this machine. */
-export const noSandbox = z.literal(false, "only a server with a command can have a sandbox").optional();
+export const noBox = z.literal(false, "only a server with a command can have a sandbox").optional();

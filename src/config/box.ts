@@ -1,10 +1,10 @@
-/** The sandbox of a server: its setting in the config, and which of several settings counts. */
+/** The box of a server, which texts call its sandbox: its setting in the config, and which of several settings counts. */
 
 /** The program that confines servers. */
-export const sandboxEngine = "bubblewrap";
+export const boxEngine = "bubblewrap";
 
 /** `sandbox` as it is written: an entry's own, or the default for all entries of a config. */
-export type SandboxEntry =
+export type BoxEntry =
   | boolean
   | { read?: string[] | undefined; write?: string[] | undefined; network?: boolean | string[] | undefined };
 
@@ -19,23 +19,23 @@ export interface Box {
 }
 
 /** The settings for one server of a config. */
-interface SandboxSettings {
-  entry: SandboxEntry | undefined;
+interface BoxSettings {
+  entry: BoxEntry | undefined;
   /** The default of the config. */
-  common: SandboxEntry | undefined;
+  common: BoxEntry | undefined;
 }
 
 /**
- * The sandbox of an entry, or undefined. `user` is given for an entry of a project: it has the settings of the user's own config, which the project
- * cannot lift. The sandbox of the user's own entry of the same name counts alone, and the user's default confines entries that have none.
+ * The box of an entry, or undefined. `user` is given for an entry of a project: it has the settings of the user's own config, which the project
+ * cannot lift. The box of the user's own entry of the same name counts alone, and the user's default confines entries that have none.
  */
-export function sandboxOf({ entry, common }: SandboxSettings, user?: SandboxSettings): Box | undefined {
-  const own = boxOf(entry ?? common);
+export function boxOf({ entry, common }: BoxSettings, user?: BoxSettings): Box | undefined {
+  const own = openedBy(entry ?? common);
   if (!user) return own;
-  return boxOf(user.entry) ?? own ?? boxOf(user.common);
+  return openedBy(user.entry) ?? own ?? openedBy(user.common);
 }
 
-function boxOf(entry: SandboxEntry | undefined): Box | undefined {
+function openedBy(entry: BoxEntry | undefined): Box | undefined {
   if (entry === undefined || entry === false) return undefined;
   const { read = [], write = [], network = false } = entry === true ? {} : entry;
   return { read, write, network: Array.isArray(network) && network.length === 0 ? false : network };

@@ -5,9 +5,9 @@ import { type CheckParts, type Finding, findingsOf } from "./finding.ts";
 const { warning } = findingsOf("servers");
 
 /** The checks of servers say whether a sandbox can be made at all. */
-export function sandboxFindings({ config }: CheckParts): Finding[] {
+export function boxFindings({ config }: CheckParts): Finding[] {
   const names = outerServers(config)
-    .filter(({ sandbox }) => sandbox)
+    .filter(({ box }) => box)
     .map(({ name }) => name);
   if (names.length === 0 || process.getuid?.() !== 0) return [];
   const text = `claudikins runs as root, which weakens the sandboxes of servers: ${names.join(", ")}`;

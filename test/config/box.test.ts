@@ -15,7 +15,7 @@ async function sandboxes(project: object, user: object = {}): Promise<Record<str
   const env = { HOME: `${folder.path}/home`, XDG_CONFIG_HOME: `${folder.path}/home/.config`, NOTES: "/srv/notes" };
   const config = await loadConfig({ cwd: `${folder.path}/project`, env, trust: true });
   return Object.fromEntries(
-    [...config.servers].map(([name, server]) => [name, server.url === undefined && server.sandbox]),
+    [...config.servers].map(([name, server]) => [name, server.url === undefined && server.box]),
   );
 }
 
