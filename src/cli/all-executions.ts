@@ -17,15 +17,18 @@ import {
 } from "../programs/execution/listed-executions.ts";
 import { aboutRequest } from "../programs/execution/stored-executions.ts";
 import { keptOut } from "../programs/outcome-text.ts";
-import type { ExecutionRecord, Summary } from "../programs/trace/record.ts";
+import type { Summary } from "../programs/trace/record.ts";
 import { readRecord, readSummaries, removeRecords } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import type { Store } from "../store/store.ts";
+import type { CommandAnswer } from "./command.ts";
 import type { ConfigFlags } from "./config-flags.ts";
 import type { Io } from "./io.ts";
+import { defaultCalls } from "./limits.ts";
 import { configField, idLike, viewFields } from "./nouns.ts";
 import { stateCell, warningLabel } from "./palette.ts";
 import { tableOf } from "./table.ts";
+import { waterfallText } from "./waterfall-text.ts";
 
 /** Minimum width for all columns of the list of executions. */
 const minTraceChars = 90;
@@ -89,9 +92,17 @@ export async function storedIn(app: App): Promise<ListedExecution[]> {
   return withApprovals(await Promise.all(stored), await app.approvals.open());
 }
 
-/** The text in the place of an empty list. */
-export function emptyText({ note, none }: AllExecutions): string {
-  return `${note}${none}: exec and serve record every execution.\n`;
+/** The list of some of the executions. */
+export function listedAnswer(
+  json: object,
+  shown: readonly ListedExecution[],
+  all: AllExecutions,
+  isAll: boolean | undefined,
+  { stdout: { columns } }: Io,
+): CommandAnswer {
+  const { note, none } = all;
+  if (shown.length === 0) return { json, note: `${note}${none}: exec and serve record every execution.\n` };
+  return { json, note, text: executionsTable(shown, all, isAll === true, columns) };
 }
 
 /** The newest execution that the user or an agent of theirs has started. Schedules start theirs unasked. */
@@ -123,7 +134,7 @@ export function idIn({ listed, recorded, none }: AllExecutions, wanted: string):
 }
 
 /** The table of the executions. `ids` are all that an id must differ from. */
-export function executionsTable(
+function executionsTable(
   shown: readonly ListedExecution[],
   { listed, recorded }: AllExecutions,
   isAll: boolean,
@@ -176,17 +187,27 @@ export function codeOf({ code = "" }: ListedExecution): string {
   return line.length <= maxListedCodeChars ? line : `${line.slice(0, maxListedCodeChars - 1)}…`;
 }
 
-/** Throws FILE_NOT_FOUND. */
-export async function recordNamed(store: Store, id: string): Promise<ExecutionRecord> {
-  return readable(await readRecord(store, id), id);
+/** An execution that has ended, with its calls, or with `html` written as a page. Throws FILE_NOT_FOUND and FILE_NOT_WRITABLE. */
+export async function recordAnswer(
+  store: Store,
+  id: string,
+  { html, limit = defaultCalls }: { html?: string | undefined; limit?: number | undefined },
+  { cwd, stdout }: Io,
+): Promise<CommandAnswer> {
+  if (html === undefined) {
+    const execution = readable(await readRecord(store, id), id);
+    return { json: execution, text: waterfallText(execution, stdout, limit) };
+  }
+  const written = resolve(cwd, html);
+  writeWhenChanged(written, readable(await tracePageOf(store, id), id));
+  return { json: { written }, note: `Wrote ${written}\n` };
 }
 
-/** Writes the page of an execution, and returns its path. Throws FILE_NOT_FOUND and FILE_NOT_WRITABLE. */
-export async function writePage(store: Store, id: string, file: string, { cwd }: Io): Promise<string> {
-  if (file === "") throw new ClaudikinsError("USAGE", "--html needs a file name");
-  const path = resolve(cwd, file);
-  writeWhenChanged(path, readable(await tracePageOf(store, id), id));
-  return path;
+/** Throws USAGE if the page has no name, or is written with `--limit`. */
+export function checkHtml({ html, limit }: { html?: string | undefined; limit?: number | undefined }): void {
+  if (html === "") throw new ClaudikinsError("USAGE", "--html needs a file name");
+  if (html !== undefined && limit !== undefined)
+    throw new ClaudikinsError("USAGE", "--limit cannot be used with --html");
 }
 
 function readable<T>(made: T | undefined, id: string): T {

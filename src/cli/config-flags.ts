@@ -137,3 +137,11 @@ export function usesDaemon(args: DaemonFlags, env: Environment): boolean {
   const hasPlace = ["HOME", "USERPROFILE", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"].some((name) => env[name]);
   return isOn && hasPlace && !args["no-daemon"];
 }
+
+/** The folders beside which people have folders of their own: the registries and workspaces of the config and its doors. Throws what `loadConfig` throws. */
+export async function sharedFolders(flag: string | undefined, { cwd, env }: Io): Promise<string[]> {
+  const { loadConfig } = await import("../config/load.ts");
+  const whole = await loadConfig({ flag, cwd, env });
+  const behind = await Promise.all(whole.doors.map((door) => loadConfig({ flag, cwd, env, door })));
+  return [whole, ...behind].flatMap(({ folders: { registry, workspace } }) => [registry, workspace]);
+}

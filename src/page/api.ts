@@ -3,6 +3,7 @@
  * pages see the same.
  */
 
+import type { ZodType } from "zod";
 import type { App } from "../app/app.ts";
 import { version } from "../base/version.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
@@ -23,7 +24,6 @@ import {
   doorBody,
   editBody,
   heldBody,
-  jsonBody,
   labelBody,
   namedBody,
   type PolicyBody,
@@ -42,10 +42,9 @@ import { type Background, ProgramActions } from "./program-actions.ts";
 import { ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
 import { SavingsReader } from "./savings.ts";
+import type { Call, Routes } from "./server.ts";
 import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { ServerSignIns } from "./sign-ins.ts";
-
-const unknownRequest = "The page has no such request";
 
 interface PageApiOptions {
   /** The page's own app, which starts no programs, and the approvals of all processes. The API disposes of both. */
@@ -74,6 +73,7 @@ export class PageApi {
   readonly #held: HeldOnPage;
   readonly #rules: RuleChanges;
   readonly #savings: SavingsReader;
+  readonly routes: Routes;
 
   constructor(options: PageApiOptions) {
     const { app, approvals, continued, env } = options;
@@ -85,6 +85,7 @@ export class PageApi {
     this.#held = new HeldOnPage(app, env);
     this.#rules = new RuleChanges(options);
     this.#savings = new SavingsReader(app.store);
+    this.routes = this.#routes();
   }
 
   async state(): Promise<PageState> {
@@ -118,93 +119,56 @@ export class PageApi {
     return page;
   }
 
-  /** Answers every other request. Throws RefusedRequest and errors of what it does. */
-  async answer(route: string, request: Request, search: URLSearchParams): Promise<unknown> {
+  /** What the page asks and does. */
+  #routes(): Routes {
     const { app, credentials } = this.#options;
-    const [, approval] = /^(?:GET|POST) api\/approvals\/([0-9a-z]{1,40})$/.exec(route) ?? [];
-    if (approval !== undefined) {
-      if (request.method === "GET") return this.#approvals.whole(approval);
-      const { decision } = await jsonBody(request, decisionBody);
-      return this.#approvals.decide(approval, decision);
-    }
-    const [, execution, wanted] = /^(?:GET|POST) api\/executions\/([0-9a-z-]{1,60})\/([a-z]+)$/.exec(route) ?? [];
-    if (execution !== undefined) return this.#ofExecution(`${request.method} ${wanted}`, execution, request, search);
-    if (route.includes(" api/rules")) return this.#ofRules(route, request);
-    if (route.includes(" api/programs/")) return this.#ofPrograms(route, request, search);
-    switch (route) {
-      case "GET api/tools":
-        return this.#tools.of(search.get("server") ?? "", app);
-      case "GET api/held":
-        return this.#held.of(search.get("server") ?? "");
-      case "POST api/held": {
-        const { server, tools } = await jsonBody(request, heldBody);
-        return this.#held.accept(server, tools);
-      }
-      case "POST api/policy": {
-        const change = await jsonBody(request, policyBody);
+    const [tools, held, rules, actions] = [this.#tools, this.#held, this.#rules, this.#actions];
+    /** A change of the rules is answered with the rules. */
+    const rulesAfter =
+      <T>(shape: ZodType<T>, change: (body: T) => Promise<void>) =>
+      async ({ body }: Call) => {
+        await change(await body(shape));
+        await app.reload?.refresh();
+        return rules.read();
+      };
+    const doorIn = ({ search }: Call) => search.get("door") ?? undefined;
+    const serverIn = ({ search }: Call) => search.get("server") ?? "";
+    return {
+      "GET api/approvals/*": ({ id }) => this.#approvals.whole(id),
+      "POST api/approvals/*": async ({ id, body }) => this.#approvals.decide(id, (await body(decisionBody)).decision),
+      "POST api/executions/*/cancel": async ({ id, body }) => actions.cancel({ id, ...(await body(cancelBody)) }),
+      "GET api/executions/*/outcome": (call) => actions.outcome({ id: call.id, door: doorIn(call) }),
+      "GET api/executions/*/code": (call) => actions.executed({ id: call.id, door: doorIn(call) }),
+      "GET api/tools": (call) => tools.of(serverIn(call), app),
+      "GET api/held": (call) => held.of(serverIn(call)),
+      "POST api/held": async ({ body }) => {
+        const { server, tools: marks } = await body(heldBody);
+        return held.accept(server, marks);
+      },
+      "POST api/policy": async ({ body }) => {
+        const change = await body(policyBody);
         await this.#changePolicy(change);
-        return this.#tools.of(change.server, app);
-      }
-      case "POST api/sign-in":
-        return this.#signIns.start((await jsonBody(request, signInBody)).server, app, credentials);
-      case "POST api/sign-in/address": {
-        const { server, address } = await jsonBody(request, pastedBody);
+        return tools.of(change.server, app);
+      },
+      "POST api/sign-in": async ({ body }) => this.#signIns.start((await body(signInBody)).server, app, credentials),
+      "POST api/sign-in/address": async ({ body }) => {
+        const { server, address } = await body(pastedBody);
         return this.#signIns.paste(server, address);
-      }
-      default:
-        throw new RefusedRequest(404, unknownRequest);
-    }
-  }
-
-  async #ofExecution(route: string, id: string, request: Request, search: URLSearchParams): Promise<unknown> {
-    const door = search.get("door") ?? undefined;
-    switch (route) {
-      case "POST cancel":
-        return this.#actions.cancel({ id, ...(await jsonBody(request, cancelBody)) });
-      case "GET outcome":
-        return this.#actions.outcome({ id, door });
-      case "GET code":
-        return this.#actions.executed({ id, door });
-      default:
-        throw new RefusedRequest(404, unknownRequest);
-    }
-  }
-
-  async #ofRules(route: string, request: Request): Promise<unknown> {
-    const rules = this.#rules;
-    const changes: Record<string, () => Promise<void>> = {
-      "POST api/rules": async () => rules.rule(await jsonBody(request, ruleBody)),
-      "POST api/rules/doors": async () => rules.addDoor(await jsonBody(request, doorBody)),
-      "POST api/rules/doors/remove": async () => rules.removeDoor((await jsonBody(request, namedBody)).name),
-      "POST api/rules/labels": async () => rules.label(await jsonBody(request, labelBody)),
-      "POST api/rules/edits": async () => rules.edit(await jsonBody(request, editBody)),
+      },
+      "GET api/rules": () => rules.read(),
+      "POST api/rules": rulesAfter(ruleBody, (change) => rules.rule(change)),
+      "POST api/rules/doors": rulesAfter(doorBody, (door) => rules.addDoor(door)),
+      "POST api/rules/doors/remove": rulesAfter(namedBody, ({ name }) => rules.removeDoor(name)),
+      "POST api/rules/labels": rulesAfter(labelBody, (label) => rules.label(label)),
+      "POST api/rules/edits": rulesAfter(editBody, (edit) => rules.edit(edit)),
+      "GET api/programs/code": (call) => actions.code({ name: call.search.get("name") ?? "", door: doorIn(call) }),
+      "POST api/programs/run": async ({ body }) => actions.run(await body(runBody)),
+      "POST api/programs/schedule": async ({ body }) => actions.schedule(await body(scheduleBody)),
+      "POST api/programs/unschedule": async ({ body }) => actions.unschedule(await body(namedBody)),
+      "POST api/programs/remove": async ({ body }) => actions.remove(await body(namedBody)),
+      "POST api/programs/preview": async ({ body }) => actions.preview(await body(previewBody)),
+      "POST api/programs/save": async ({ body }) => actions.save(await body(saveBody)),
     };
-    if (Object.hasOwn(changes, route)) {
-      await changes[route]!();
-      await this.#options.app.reload?.refresh();
-    } else if (route !== "GET api/rules") throw new RefusedRequest(404, unknownRequest);
-    return rules.read();
-  }
-
-  async #ofPrograms(route: string, request: Request, search: URLSearchParams): Promise<unknown> {
-    switch (route) {
-      case "GET api/programs/code":
-        return this.#actions.code({ name: search.get("name") ?? "", door: search.get("door") ?? undefined });
-      case "POST api/programs/run":
-        return this.#actions.run(await jsonBody(request, runBody));
-      case "POST api/programs/schedule":
-        return this.#actions.schedule(await jsonBody(request, scheduleBody));
-      case "POST api/programs/unschedule":
-        return this.#actions.unschedule(await jsonBody(request, namedBody));
-      case "POST api/programs/remove":
-        return this.#actions.remove(await jsonBody(request, namedBody));
-      case "POST api/programs/preview":
-        return this.#actions.preview(await jsonBody(request, previewBody));
-      case "POST api/programs/save":
-        return this.#actions.save(await jsonBody(request, saveBody));
-      default:
-        throw new RefusedRequest(404, unknownRequest);
-    }
   }
 
   async close(): Promise<void> {

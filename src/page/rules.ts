@@ -13,7 +13,7 @@ import { changePolicy, requireTrusted } from "../setup/settings/change-policy.ts
 import { addDoor, doorOf, doorsIn, removeDoors } from "../setup/settings/doors.ts";
 import { changeEdit } from "../setup/settings/edit-tool.ts";
 import { changeLabels } from "../setup/settings/labels.ts";
-import { type OwnTool, ownTool } from "../setup/settings/own-tool.ts";
+import { type OwnTool, ownTool } from "../setup/settings/switches.ts";
 import { toolId } from "../tools/model.ts";
 import type { PageDoor, PageEdit, PageLabels, PageRule, PageRules } from "./contract.ts";
 import { type DoorBody, type EditBody, type LabelBody, RefusedRequest, type RuleBody } from "./guard.ts";

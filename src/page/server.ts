@@ -1,10 +1,11 @@
 /** Answers the requests to a page, for whoever an authenticator lets in: the user of this machine, or people who sign in. */
+import type { ZodType } from "zod";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Log } from "../base/log.ts";
 import { PersonRefused } from "../policy/people/refused.ts";
 import type { PageRefusal, PageState } from "./contract.ts";
-import { checkSender, RefusedRequest } from "./guard.ts";
+import { checkSender, jsonBody, RefusedRequest } from "./guard.ts";
 import { Live } from "./live.ts";
 import { headers, type PageFile, pageFiles, tracePolicy } from "./page-files.ts";
 
@@ -21,6 +22,18 @@ export interface Asked {
   search: URLSearchParams;
 }
 
+/** A request to one of the routes of a view. */
+export interface Call {
+  /** The id in the path. Empty for a route without one. */
+  id: string;
+  search: URLSearchParams;
+  /** Reads the body. Throws RefusedRequest if it is not of the shape. */
+  body<T>(shape: ZodType<T>): Promise<T>;
+}
+
+/** What a view answers, by method and path. In the place of an id is `*`. */
+export type Routes = Readonly<Record<string, (call: Call) => unknown>>;
+
 /** The page, as the owner of one session sees it. */
 export interface PageView {
   /** Views of one name show the same, so their state is read once for all. */
@@ -29,8 +42,8 @@ export interface PageView {
   state(): Promise<PageState | undefined>;
   /** The page of one recorded execution. Throws RefusedRequest if there is none. */
   tracePage(id: string): Promise<string>;
-  /** Answers every other request. Throws RefusedRequest and errors of what it does. */
-  answer(route: string, request: Request, search: URLSearchParams): Promise<unknown>;
+  /** Every other request. The functions throw RefusedRequest and errors of what they do. */
+  readonly routes: Routes;
   /** The session has a stream from now on. */
   stream?(): { isOpen(): boolean; end(): void };
 }
@@ -101,7 +114,7 @@ export class PageServer {
       return this.#events(view);
     }
     if (route === "GET api/state") return this.#state(request, view);
-    const answer = await view.answer(route, request, asked.search);
+    const answer = await answerTo(route, view.routes, asked);
     // Other tabs see the change at once.
     if (!isRead) this.#lives.get(view.name)?.changed();
     return answer instanceof Response ? answer : Response.json(answer ?? {});
@@ -156,6 +169,14 @@ export class PageServer {
       ? new Response([message, hint, lead].filter(Boolean).join("\n"), { status })
       : Response.json({ error: message, hint } satisfies PageRefusal, { status });
   }
+}
+
+/** The third part of a path may be an id. */
+async function answerTo(route: string, routes: Routes, { request, search }: Asked): Promise<unknown> {
+  const [, start = "", id = "", end = ""] = /^(\w+ api\/\w+\/)([0-9a-z-]{1,60})((?:\/\w+)?)$/.exec(route) ?? [];
+  const [found, of] = Object.hasOwn(routes, route) ? [route, ""] : [`${start}*${end}`, id];
+  if (!Object.hasOwn(routes, found)) throw new RefusedRequest(404, "The page has no such request");
+  return routes[found]!({ id: of, search, body: (shape) => jsonBody(request, shape) });
 }
 
 /** The text of an unexpected error may contain anything, so only the log has it. */

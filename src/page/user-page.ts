@@ -124,7 +124,7 @@ export class UserPage implements Authenticator {
       name: "user",
       state: () => api.state(),
       tracePage: (id) => api.tracePage(id),
-      answer: (route, asked, search) => api.answer(route, asked, search),
+      routes: api.routes,
       stream: () => ({ isOpen: () => this.#sessions.has(session), end: this.#sessions.stream(session) }),
     };
   }

@@ -19,8 +19,8 @@ const uses: Record<string, Record<string, string>> = {
   "page/people/api.ts": {
     "approvers 2": "shows who may approve",
     "isAdministrator 4": "rights that were asked for by the same request, after its body",
-    "mayApprove 4": "rights that were asked for by the same request, after its body",
-    "rightsOf 5": "asked with each request, and with each event of a stream",
+    "mayApprove 3": "rights that were asked for by the same request, after its body",
+    "rightsOf 4": "asked with each request, and with each event of a stream",
   },
   "page/people/connect.ts": {
     "mayUse 1": "asked with each request for a link",

@@ -4,7 +4,7 @@ import { oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { confirmModes } from "../../config/policy.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { changePolicy } from "../../setup/settings/change-policy.ts";
-import { ownTool } from "../../setup/settings/own-tool.ts";
+import { ownTool } from "../../setup/settings/switches.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, flag, place } from "../command.ts";
 import { configArgs, whichConfig } from "../config-flags.ts";

@@ -3,7 +3,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { about, anything, either, nothing, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { changeEdit } from "../../setup/settings/edit-tool.ts";
-import { ownTool } from "../../setup/settings/own-tool.ts";
+import { ownTool } from "../../setup/settings/switches.ts";
 import { untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, flag, option, place, repeatable } from "../command.ts";

@@ -28,15 +28,14 @@ import { openStore } from "../../store/open.ts";
 import {
   type AllExecutions,
   allExecutions,
+  checkHtml,
   clearRecords,
   codeOf,
-  emptyText,
-  executionsTable,
   idIn,
   lastOf,
-  recordNamed,
+  listedAnswer,
+  recordAnswer,
   storedIn,
-  writePage,
 } from "../all-executions.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
@@ -51,7 +50,6 @@ import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { outcomeInShell } from "../shell-execution.ts";
-import { waterfallText } from "../waterfall-text.ts";
 
 const listed = {
   id: text,
@@ -96,9 +94,7 @@ export const list = command({
       ...(each.code === undefined ? {} : { code: codeOf(each) }),
       ...(each.summary ? { record: each.summary } : {}),
     }));
-    if (shown.length === 0) return { json: { executions }, note: emptyText(all) };
-    const text = executionsTable(shown, all, args.all === true, io.stdout.columns);
-    return { json: { executions }, note: all.note, text };
+    return listedAnswer({ executions }, shown, all, args.all, io);
   },
 });
 
@@ -138,22 +134,12 @@ export const show = command({
     named("Written", about("With --html", record({ written: text }))),
   ),
   async run(args, io) {
-    const { html } = args;
-    if (html !== undefined && args.limit !== undefined) {
-      throw new ClaudikinsError("USAGE", "--limit cannot be used with --html");
-    }
+    checkHtml(args);
     await using store = openStore(io.env);
     const all = await allExecutions(args, io, store);
     const id = await shownId(all, args, io);
     const found = all.listed.find((each) => each.id === id);
-    if (html !== undefined) {
-      const written = await writePage(store, id, html, io);
-      return { json: { written }, note: `Wrote ${written}\n` };
-    }
-    if (!found || found.summary) {
-      const execution = await recordNamed(store, id);
-      return { json: execution, text: waterfallText(execution, io.stdout, args.limit ?? defaultCalls) };
-    }
+    if (args.html !== undefined || !found || found.summary) return await recordAnswer(store, id, args, io);
     return await storedAnswer(found, args, io);
   },
 });

@@ -5,7 +5,7 @@ import { about, either, list, nothing, oneOf, record, text, yesOrNo } from "../.
 import { didYouMean } from "../../base/near-names.ts";
 import { type Label, labels } from "../../config/policy.ts";
 import { changeLabels } from "../../setup/settings/labels.ts";
-import { ownTool } from "../../setup/settings/own-tool.ts";
+import { ownTool } from "../../setup/settings/switches.ts";
 import { untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, flag, place, several } from "../command.ts";

@@ -25,7 +25,7 @@ import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { command, flag, option } from "../command.ts";
-import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
+import { configArgs, daemonArgs, doorArgs, openConfig, sharedFolders } from "../config-flags.ts";
 import { continuedInDaemon } from "../continue-in-daemon.ts";
 import { oneWordOf } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice, type KeptToken, keptToken, requireToken } from "../http-flags.ts";
@@ -113,7 +113,7 @@ export default command({
     if (choice) {
       await using living = await livePeople(app, choice, io);
       people = living;
-      const shared = async () => (await import("../people/shared-folders.ts")).sharedFolders(args.config, io);
+      const shared = () => sharedFolders(args.config, io);
       using _keeping = living && (await import("../../serve/keep-people.ts")).keepPeople(app, shared, io.env);
       const serversOf = async (door: string | undefined, { id, name }: Person): Promise<PersonServers> => {
         const person = { id, name };

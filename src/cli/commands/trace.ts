@@ -8,18 +8,16 @@ import { openStore } from "../../store/open.ts";
 import {
   type AllExecutions,
   allExecutions,
+  checkHtml,
   clearRecords,
-  emptyText,
-  executionsTable,
   idIn,
-  recordNamed,
-  writePage,
+  listedAnswer,
+  recordAnswer,
 } from "../all-executions.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
-import { waterfallText } from "../waterfall-text.ts";
 
 const traceShape = either(
   named(
@@ -76,7 +74,7 @@ export default command({
     checkTogether(args);
     await using store = openStore(io.env);
     const all = await allExecutions(args, io, store);
-    const { execution: wanted, html, limit } = args;
+    const { execution: wanted, limit } = args;
     if (args.clear) return await clearRecords(all, wanted, store);
     if (wanted === undefined) {
       const shown = all.listed.slice(0, limit ?? defaultRows);
@@ -85,17 +83,11 @@ export default command({
         return { id, at: startedAt, startedBy, ...view, ...state };
       });
       const json = { open, executions: shown.flatMap(({ summary }) => summary ?? []) };
-      if (shown.length === 0) return { json, note: emptyText(all) };
-      return { json, note: all.note, text: executionsTable(shown, all, args.all === true, io.stdout.columns) };
+      return listedAnswer(json, shown, all, args.all, io);
     }
     const id = idIn(all, wanted);
     refuseOpen(id, all);
-    if (html !== undefined) {
-      const written = await writePage(store, id, html, io);
-      return { json: { written }, note: `Wrote ${written}\n` };
-    }
-    const record = await recordNamed(store, id);
-    return { json: record, text: waterfallText(record, io.stdout, limit ?? defaultCalls) };
+    return await recordAnswer(store, id, args, io);
   },
 });
 
@@ -109,10 +101,8 @@ function checkTogether({ execution, limit, html, all, clear }: Args): void {
   if (clear && (limit !== undefined || html !== undefined)) {
     throw new ClaudikinsError("USAGE", `--clear cannot be used with --${html === undefined ? "limit" : "html"}`);
   }
-  if (html === undefined) return;
-  if (html === "") throw new ClaudikinsError("USAGE", "--html needs a file name");
-  if (limit !== undefined) throw new ClaudikinsError("USAGE", "--limit cannot be used with --html");
-  if (execution !== undefined) return;
+  checkHtml({ html, limit });
+  if (html === undefined || execution !== undefined) return;
   throw new ClaudikinsError("USAGE", "--html needs an execution", { hint: "claudikins trace last --html trace.html" });
 }
 

@@ -1,13 +1,17 @@
-/** Doctor check of the config: problems, missing variables, and secrets that other users can read. */
+/** Doctor checks of the config: problems, missing variables, secrets that other users can read, its rules, its doors, and the database of a team. */
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { readIfThere } from "../../base/files.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { openConfigFile } from "../../config/config-file.ts";
-import { type Config, mistakeLines, ownServersOf, unfilledText } from "../../config/load.ts";
+import { databaseOf } from "../../config/database.ts";
+import { type Config, loadConfig, mistakeLines, ownServersOf, unfilledText } from "../../config/load.ts";
+import { agentsByDoor } from "../../setup/agents/agent-doors.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
-import { type CheckContext, type Finding, findingsOf } from "./finding.ts";
+import { openStore } from "../../store/open.ts";
+import { ruleProblems } from "../../tools/rule-problems.ts";
+import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem, failure } = findingsOf("config");
 
@@ -117,4 +121,55 @@ function isInRepository(folder: string): boolean {
 function isIgnored(file: string): boolean {
   const lines = (readIfThere(join(dirname(file), ".gitignore")) ?? "").split(/\r?\n/).map((line) => line.trim());
   return lines.some((line) => line.replace(/^\//, "") === basename(file));
+}
+
+export async function ruleFindings({ config, catalog }: CheckParts): Promise<Finding[]> {
+  const rules = [...config.servers.values()].find(({ policy }) => policy?.rules)?.policy?.rules ?? [];
+  if (rules.length === 0) return [];
+  const servers = catalog.names.flatMap(({ name }) => catalog.findWithDenied(name) ?? []);
+  const problems = await ruleProblems(config, servers);
+  if (problems.length === 0) return [ok("config.rules", `Rules with conditions: ${rules.length}`)];
+  return problems.map(({ line, problem: text }) =>
+    problem("config.rules", `${line}: ${text}`, "CONFIG_INVALID", "Correct the rule: claudikins config edit"),
+  );
+}
+
+export async function doorFindings({ config }: CheckParts, scene: CheckContext): Promise<Finding[]> {
+  const { origin, doors } = config;
+  const users = await agentsByDoor(scene, origin.kind === "demo" ? null : origin.file);
+  const findings = await Promise.all(doors.map((door) => doorFinding(door, users.get(door) ?? [], scene)));
+  const gone = [...users].filter(([door]) => !doors.includes(door));
+  return [...findings, ...gone.map(([door, agents]) => goneFinding(door, agents))];
+}
+
+function goneFinding(door: string, agents: readonly string[]): Finding {
+  const text = `${agents.join(", ")} starts claudikins behind the door "${door}", which the config does not have`;
+  return problem(`config.doors.${door}`, text, "DOOR_NOT_FOUND", `claudikins doors add ${door}`);
+}
+
+/** The whole config is in use here, so it needs no trust any more. */
+async function doorFinding(
+  door: string,
+  agents: readonly string[],
+  { configFlag: flag, cwd, env }: CheckContext,
+): Promise<Finding> {
+  try {
+    const { servers } = await loadConfig({ flag, door, trust: true, cwd, env });
+    const use = agents.length === 0 ? "" : `, for ${agents.join(", ")}`;
+    const names = [...servers.keys()].join(", ") || "no servers";
+    return ok(`config.doors.${door}`, `Behind the door "${door}"${use}: ${names}`);
+  } catch (error) {
+    return failure(`config.doors.${door}`, error);
+  }
+}
+
+export async function databaseFindings({ env }: CheckContext): Promise<Finding[]> {
+  try {
+    if (databaseOf(env) === undefined) return [];
+    await using store = openStore(env);
+    await store.checkWritable();
+    return [ok("config.database", "The database that CLAUDIKINS_DATABASE names can be written")];
+  } catch (error) {
+    return [failure("config.database", error)];
+  }
 }

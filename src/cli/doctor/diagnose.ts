@@ -1,20 +1,15 @@
 /** Runs all doctor checks concurrently, after that of the daemons. They change nothing. */
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
-import { boxFindings } from "./boxes.ts";
-import { configFindings } from "./config.ts";
+import { configFindings, databaseFindings, doorFindings, ruleFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
-import { databaseFindings } from "./database.ts";
-import { definitionFindings } from "./definitions.ts";
-import { doorFindings } from "./doors.ts";
+import { boxFindings, definitionFindings, sessionFindings } from "./entries.ts";
 import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 import { folderFindings, hasLinkedFolder } from "./folders.ts";
 import { peopleFindings } from "./people.ts";
 import { registryFindings } from "./registry.ts";
-import { ruleFindings } from "./rules.ts";
 import { failedServers, serverFindings } from "./servers.ts";
-import { sessionFindings } from "./sessions.ts";
 import { signInFindings } from "./sign-ins.ts";
 import { skillFindings } from "./skills.ts";
 import { tokenFindings } from "./tokens.ts";

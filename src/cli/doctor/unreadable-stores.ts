@@ -23,7 +23,7 @@ export async function unreadableStores(env: Environment): Promise<string[]> {
   return (await isDatabaseTooNew(env)) ? ["the database", ...newer] : newer;
 }
 
-/** A database that cannot be reached is another finding, see database.ts. */
+/** A database that cannot be reached is another finding, see `databaseFindings`. */
 async function isDatabaseTooNew(env: Environment): Promise<boolean> {
   try {
     await using store = openStore(env);

@@ -1,6 +1,10 @@
-/** What the parts of `claudikins init` need to know of its command line, and how they write to the user. */
+/** What the parts of `claudikins init` need to know of its command line, how they write to the user, and how they keep a secret. */
+import { messageOf } from "../../base/errors.ts";
+import { KeychainFailure } from "../../base/keychain.ts";
+import { setSecret } from "../../config/secrets/store.ts";
 import type { AgentSurroundings } from "../../setup/agents/supported/model.ts";
 import type { Io } from "../io.ts";
+import { warningLabel } from "../palette.ts";
 import { canAsk } from "../prompt.ts";
 
 export interface InitContext {
@@ -42,4 +46,18 @@ export function contextOf({ apply, "dry-run": dryRun, json, host }: InitFlags, i
     show: async (text) => void (isJson || (await io.stdout.write(text))),
     say: async (text) => void (isJson || (await io.stderr.write(text))),
   };
+}
+
+/** Keeps a value of an imported entry as a secret of the user. Returns false if the keychain does not answer. */
+export async function keepSecret(name: string, value: string, { io, say }: InitContext): Promise<boolean> {
+  try {
+    const { why } = await setSecret(name, value, { env: io.env });
+    const where = why === undefined ? "the system's keychain" : `a file that only you can read: the keychain ${why}`;
+    await say(`Set ${name} in ${where}\n`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof KeychainFailure)) throw error;
+    await say(`${warningLabel} the keychain ${messageOf(error)}, so ${name} stays in the config\n`);
+    return false;
+  }
 }

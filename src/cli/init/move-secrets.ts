@@ -1,13 +1,9 @@
 /** Moves secrets in plain text out of the entries that init imports, if the user agrees. */
 import { counted } from "../../base/counted.ts";
-import { messageOf } from "../../base/errors.ts";
-import { KeychainFailure } from "../../base/keychain.ts";
-import { setSecret } from "../../config/secrets/store.ts";
 import { namesFor, type PlainSecret, plainSecretsOf, refer } from "../../setup/agents/plain-secrets.ts";
 import { planSwitch } from "../../setup/agents/switch-over.ts";
-import { warningLabel } from "../palette.ts";
 import { confirm } from "../prompt.ts";
-import type { InitContext } from "./context.ts";
+import { type InitContext, keepSecret } from "./context.ts";
 import type { StartedPlan } from "./start-servers.ts";
 
 export const secretWishes = ["move", "keep"] as const;
@@ -51,18 +47,4 @@ async function wants(
   }
   await say(`\n${what}:\n${lines.join("")}`);
   return confirm(io, "Keep them in the system's keychain and not in the config?");
-}
-
-/** Returns false if the keychain does not answer. */
-export async function keepSecret(name: string, value: string, { io, say }: InitContext): Promise<boolean> {
-  try {
-    const { why } = await setSecret(name, value, { env: io.env });
-    const where = why === undefined ? "the system's keychain" : `a file that only you can read: the keychain ${why}`;
-    await say(`Set ${name} in ${where}\n`);
-    return true;
-  } catch (error) {
-    if (!(error instanceof KeychainFailure)) throw error;
-    await say(`${warningLabel} the keychain ${messageOf(error)}, so ${name} stays in the config\n`);
-    return false;
-  }
 }

@@ -16,8 +16,7 @@ import { filled } from "../../setup/settings/add-server.ts";
 import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { ask, choose } from "../prompt.ts";
-import type { InitContext } from "./context.ts";
-import { keepSecret } from "./move-secrets.ts";
+import { type InitContext, keepSecret } from "./context.ts";
 
 interface ImportFlags {
   env: string[];

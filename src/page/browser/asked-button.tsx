@@ -1,6 +1,7 @@
 /** A button that asks before it does something that cannot be undone: the first press asks, the second one does it. */
 import { useState } from "preact/hooks";
-import { useAction } from "./notice.tsx";
+import { post } from "./client.ts";
+import { useAction, useNotices } from "./notice.tsx";
 
 interface AskedButtonProps {
   children: string;
@@ -29,4 +30,21 @@ export function AskedButton({ children, question, tabIndex, action }: AskedButto
       {isAsking ? question : children}
     </button>
   );
+}
+
+interface ChangeButtonProps extends Omit<AskedButtonProps, "action"> {
+  path: string;
+  body: object;
+  /** What the user is told afterwards. */
+  said: string;
+}
+
+/** The same for a change that the server makes. */
+export function ChangeButton({ path, body, said, ...props }: ChangeButtonProps) {
+  const notices = useNotices();
+  const action = async () => {
+    await post(path, body);
+    notices.say(said);
+  };
+  return <AskedButton {...props} action={action} />;
 }

@@ -5,9 +5,7 @@ import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { PageExecution } from "../contract.ts";
 import { Age, useNow } from "./age.tsx";
-import { AskedButton } from "./asked-button.tsx";
-import { post } from "./client.ts";
-import { useNotices } from "./notice.tsx";
+import { ChangeButton } from "./asked-button.tsx";
 import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
 import { SaveDialog } from "./save-dialog.tsx";
@@ -107,15 +105,11 @@ function Row({ execution, item, onSave }: RowProps) {
 
 /** It asks first, because a cancelled execution cannot be continued. */
 function Cancel({ execution: { id, door }, tabIndex }: { execution: PageExecution; tabIndex: number }) {
-  const notices = useNotices();
-  const cancel = async () => {
-    await post(`executions/${id}/cancel`, { door });
-    notices.say(`Cancelled the execution ${id}`);
-  };
+  const change = { path: `executions/${id}/cancel`, body: { door }, said: `Cancelled the execution ${id}` };
   return (
-    <AskedButton question="Really cancel?" tabIndex={tabIndex} action={cancel}>
+    <ChangeButton question="Really cancel?" tabIndex={tabIndex} {...change}>
       Cancel
-    </AskedButton>
+    </ChangeButton>
   );
 }
 

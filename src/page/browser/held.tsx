@@ -1,26 +1,15 @@
 /** The held tools of one server: why each is held, how its definition changed, and the button that accepts the changes. */
-import { useEffect, useState } from "preact/hooks";
 import { counted } from "../../base/counted.ts";
 import type { PageHeld, PageHeldTool } from "../contract.ts";
-import { get, post } from "./client.ts";
-import { useAction, useNotices } from "./notice.tsx";
+import { post } from "./client.ts";
+import { useAction, useLoaded, useNotices } from "./notice.tsx";
 import { Text } from "./text.tsx";
 
 /** `count` changes when tools are held or accepted. */
 export function HeldTools({ server, count }: { server: string; count: number }) {
   const notices = useNotices();
   const { isRunning, run } = useAction();
-  const [found, setFound] = useState<PageHeld>();
-  useEffect(() => {
-    let isWanted = true;
-    get<PageHeld>(`held?server=${encodeURIComponent(server)}`).then(
-      (held) => isWanted && setFound(held),
-      (error: unknown) => isWanted && notices.fail(error),
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [server, count]);
+  const [found, setFound] = useLoaded<PageHeld>(`held?server=${encodeURIComponent(server)}`, count);
   if (!found || found.tools.length === 0) return null;
   const accept = async (tools: readonly PageHeldTool[]) => {
     const marks = Object.fromEntries(tools.map(({ tool, mark }) => [tool, mark]));

@@ -1,7 +1,7 @@
 /** Says what was done and what failed. */
 import { createContext } from "preact";
-import { useContext, useState } from "preact/hooks";
-import { RequestFailure } from "./client.ts";
+import { useContext, useEffect, useState } from "preact/hooks";
+import { get, RequestFailure } from "./client.ts";
 import { Text } from "./text.tsx";
 
 export interface PageNotice {
@@ -34,6 +34,23 @@ export function useAction() {
     }
   };
   return { isRunning, run };
+}
+
+/** What the server answers at a path, undefined until it is loaded, and the function that replaces it. It is loaded again when `mark` changes. */
+export function useLoaded<T>(path: string, mark: unknown) {
+  const notices = useNotices();
+  const [found, setFound] = useState<T>();
+  useEffect(() => {
+    let isWanted = true;
+    get<T>(path).then(
+      (loaded) => isWanted && setFound(loaded),
+      (error: unknown) => isWanted && notices.fail(error),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [path, mark]);
+  return [found, setFound] as const;
 }
 
 export function noticeOf(error: unknown): PageNotice {

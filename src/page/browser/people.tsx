@@ -1,7 +1,7 @@
 /** The people who have signed in, for administrators, and the end of the viewer's own session. */
 import type { PagePerson, PageViewer, SignedOut } from "../contract.ts";
 import { Age } from "./age.tsx";
-import { AskedButton } from "./asked-button.tsx";
+import { ChangeButton } from "./asked-button.tsx";
 import { post } from "./client.ts";
 import { useAction, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
@@ -47,29 +47,20 @@ function Row({ person }: { person: PagePerson }) {
 
 /** It asks first, because it ends what the person has begun. */
 function Revoke({ person: { id, name } }: { person: PagePerson }) {
-  const notices = useNotices();
-  const revoke = async () => {
-    await post("people/revoke", { id });
-    notices.say(`Revoked the access of ${name}`);
-  };
   return (
-    <AskedButton question="Really revoke?" action={revoke}>
+    <ChangeButton question="Really revoke?" path="people/revoke" body={{ id }} said={`Revoked the access of ${name}`}>
       Revoke
-    </AskedButton>
+    </ChangeButton>
   );
 }
 
 /** It asks first, because nothing of it can be restored. */
 function Delete({ person: { id, name } }: { person: PagePerson }) {
-  const notices = useNotices();
-  const remove = async () => {
-    await post("people/delete", { id });
-    notices.say(`Deleted what was kept of ${name}`);
-  };
+  const said = `Deleted what was kept of ${name}`;
   return (
-    <AskedButton question="Really delete everything?" action={remove}>
+    <ChangeButton question="Really delete everything?" path="people/delete" body={{ id }} said={said}>
       Delete
-    </AskedButton>
+    </ChangeButton>
   );
 }
 

@@ -4,9 +4,9 @@ import { useState } from "preact/hooks";
 import { durationText } from "../../base/duration.ts";
 import type { PageProgram, PageRun, PageState } from "../contract.ts";
 import { Age } from "./age.tsx";
-import { AskedButton } from "./asked-button.tsx";
+import { ChangeButton } from "./asked-button.tsx";
 import { CallFacts } from "./call-facts.tsx";
-import { get, post } from "./client.ts";
+import { get } from "./client.ts";
 import { useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { ProgramForm } from "./program-form.tsx";
@@ -98,11 +98,6 @@ function NoPrograms() {
 
 function Details({ program, state }: { program: PageProgram; state: PageState }) {
   const { name, door, description, call, calls, savedAt, savedBy, from, changed, runs } = program;
-  const notices = useNotices();
-  const remove = async () => {
-    await post("programs/remove", { name, door });
-    notices.say(`Removed the program ${name}`);
-  };
   const schedules = state.schedules.filter((each) => each.program === name && each.door === door);
   return (
     <Panel id="program" title={<Text>{name}</Text>}>
@@ -141,12 +136,14 @@ function Details({ program, state }: { program: PageProgram; state: PageState })
       <Runs runs={runs} />
       <Code name={name} door={door} mark={savedAt} />
       <div class="actions">
-        <AskedButton
+        <ChangeButton
           question={schedules.length > 0 ? "Really remove it and its schedules?" : "Really remove it?"}
-          action={remove}
+          path="programs/remove"
+          body={{ name, door }}
+          said={`Removed the program ${name}`}
         >
           Remove
-        </AskedButton>
+        </ChangeButton>
       </div>
     </Panel>
   );

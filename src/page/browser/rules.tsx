@@ -1,12 +1,12 @@
 /** Doors, rules, labels and edits of tools, which are lines of the config. They are listed, added and removed here. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { visible } from "../../policy/visible.ts";
 import type { PageDoor, PageRule, PageRules } from "../contract.ts";
 import { AskedButton } from "./asked-button.tsx";
-import { get, post } from "./client.ts";
+import { post } from "./client.ts";
 import { Field } from "./field.tsx";
-import { useAction, useNotices } from "./notice.tsx";
+import { useAction, useLoaded, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { Text, ToolName } from "./text.tsx";
 
@@ -21,17 +21,7 @@ interface PartProps {
 /** `mark` changes when the config has changed, perhaps on another page. */
 export function RulesView({ mark }: { mark: string | undefined }) {
   const notices = useNotices();
-  const [rules, setRules] = useState<PageRules>();
-  useEffect(() => {
-    let isWanted = true;
-    get<PageRules>("rules").then(
-      (found) => isWanted && setRules(found),
-      (error: unknown) => isWanted && notices.fail(error),
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [mark]);
+  const [rules, setRules] = useLoaded<PageRules>("rules", mark);
   if (!rules) return <p class="about">Loading the rules …</p>;
   const change: Change = async (path, body, said) => {
     setRules(await post<PageRules>(path, body));

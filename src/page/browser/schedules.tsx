@@ -2,9 +2,7 @@
 import { counted } from "../../base/counted.ts";
 import type { PageSchedule, PageScheduledRun } from "../contract.ts";
 import { Age } from "./age.tsx";
-import { AskedButton } from "./asked-button.tsx";
-import { post } from "./client.ts";
-import { useNotices } from "./notice.tsx";
+import { ChangeButton } from "./asked-button.tsx";
 import { Panel } from "./panel.tsx";
 import { Text } from "./text.tsx";
 
@@ -24,11 +22,7 @@ export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
 
 function Line({ schedule }: { schedule: PageSchedule }) {
   const { id, door, cron, zone, input, next, lastRun } = schedule;
-  const notices = useNotices();
-  const end = async () => {
-    await post("programs/unschedule", { name: id, door });
-    notices.say(`Ended the schedule ${id}`);
-  };
+  const change = { path: "programs/unschedule", body: { name: id, door }, said: `Ended the schedule ${id}` };
   return (
     <li>
       <span>
@@ -52,9 +46,9 @@ function Line({ schedule }: { schedule: PageSchedule }) {
           </p>
         )}
       </span>
-      <AskedButton question="Really end it?" action={end}>
+      <ChangeButton question="Really end it?" {...change}>
         Unschedule
-      </AskedButton>
+      </ChangeButton>
     </li>
   );
 }

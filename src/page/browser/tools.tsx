@@ -1,9 +1,9 @@
 /** The tools of one server: which may be called, and when a person is asked. Changes are written to the config. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { grouped } from "../../base/counted.ts";
 import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../contract.ts";
-import { get, post } from "./client.ts";
-import { useAction, useNotices } from "./notice.tsx";
+import { post } from "./client.ts";
+import { useAction, useLoaded, useNotices } from "./notice.tsx";
 import { useRoving } from "./roving.ts";
 import { Key, Text } from "./text.tsx";
 
@@ -78,17 +78,7 @@ export function ToolList({ server, state, mark }: { server: string; state: PageS
 function useTools(server: string, mark: string) {
   const notices = useNotices();
   const { isRunning: isSaving, run } = useAction();
-  const [found, setFound] = useState<PageTools>();
-  useEffect(() => {
-    let isWanted = true;
-    get<PageTools>(`tools?server=${encodeURIComponent(server)}`).then(
-      (tools) => isWanted && setFound(tools),
-      (error: unknown) => isWanted && notices.fail(error),
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [server, mark]);
+  const [found, setFound] = useLoaded<PageTools>(`tools?server=${encodeURIComponent(server)}`, mark);
   const save = async (tool: string, what: Change) => {
     setFound(await post<PageTools>("policy", { server, tool, ...what }));
     notices.say(`Saved in the config: ${server}.${tool} ${changeWords(what)}`);

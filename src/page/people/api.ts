@@ -14,8 +14,9 @@ import { type Continued, PageApprovals } from "../approvals.ts";
 import type { PageApproval, PageExecution, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
-import { decisionBody, jsonBody, peopleBody, RefusedRequest } from "../guard.ts";
+import { decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
 import { noSavings } from "../savings.ts";
+import type { Call, Routes } from "../server.ts";
 
 export interface PeopleApiOptions {
   /** The whole config. */
@@ -96,29 +97,37 @@ export class PeopleApi {
     return page;
   }
 
-  /** Answers every other request. Throws RefusedRequest and errors of what it does. */
-  async answer(route: string, request: Request, viewer: PersonClaims): Promise<unknown> {
-    const [, approval] = /^(?:GET|POST) api\/approvals\/([0-9a-z]{1,40})$/.exec(route) ?? [];
-    if (approval !== undefined) return this.#ofApproval(approval, request, viewer);
-    const [, execution] = /^POST api\/executions\/([0-9a-z-]{1,60})\/cancel$/.exec(route) ?? [];
-    if (execution !== undefined) return this.#cancel(execution, viewer);
-    const [, change] = /^POST api\/people\/(revoke|restore)$/.exec(route) ?? [];
-    if (change !== undefined) return this.#changePeople(change === "revoke" ? "revoked" : "restored", request, viewer);
-    if (route === "POST api/people/delete") return this.#deletePerson(request, viewer);
-    throw new RefusedRequest(404, "The page has no such request");
+  /** What the viewer can ask and do. */
+  routesFor(viewer: PersonClaims): Routes {
+    const change = (what: "revoked" | "restored") => async (call: Call) => {
+      await this.#options.changePeople([await this.#chosen(call, viewer)], what, viewer);
+    };
+    return {
+      "GET api/approvals/*": ({ id }) => this.#seen(id, viewer),
+      "POST api/approvals/*": async ({ id, body }) => {
+        await this.#seen(id, viewer);
+        const { decision } = await body(decisionBody);
+        // The body may have taken its time.
+        if ((await this.#options.people.rightsOf(viewer)).mayApprove)
+          return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });
+        throw new RefusedRequest(403, "You may not approve or deny calls");
+      },
+      "POST api/executions/*/cancel": ({ id }) => this.#cancel(id, viewer),
+      "POST api/people/revoke": change("revoked"),
+      "POST api/people/restore": change("restored"),
+      "POST api/people/delete": async (call) => {
+        const person = await this.#chosen(call, viewer);
+        if (person.revokedAt === null) throw new RefusedRequest(409, "The person is not revoked");
+        await this.#options.deletePerson(person, viewer);
+      },
+    };
   }
 
-  async #ofApproval(id: string, request: Request, viewer: PersonClaims): Promise<unknown> {
-    const { people } = this.#options;
+  /** An approval that the viewer may see. Throws RefusedRequest. */
+  async #seen(id: string, viewer: PersonClaims): Promise<PageApproval> {
     const found = await this.#approvals.whole(id);
-    if (!this.#sees(viewer, await people.rightsOf(viewer), found))
-      throw new RefusedRequest(404, "This approval does not exist");
-    if (request.method === "GET") return found;
-    const { decision } = await jsonBody(request, decisionBody);
-    // The body may have taken its time.
-    if ((await people.rightsOf(viewer)).mayApprove)
-      return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });
-    throw new RefusedRequest(403, "You may not approve or deny calls");
+    if (this.#sees(viewer, await this.#options.people.rightsOf(viewer), found)) return found;
+    throw new RefusedRequest(404, "This approval does not exist");
   }
 
   /** Approvers see all calls of the config that wait, others those of their own programs. */
@@ -142,20 +151,10 @@ export class PeopleApi {
     return await cancelFor(id, parts, "page", viewer);
   }
 
-  async #changePeople(what: "revoked" | "restored", request: Request, viewer: PersonClaims): Promise<void> {
-    await this.#options.changePeople([await this.#chosen(request, viewer)], what, viewer);
-  }
-
-  async #deletePerson(request: Request, viewer: PersonClaims): Promise<void> {
-    const person = await this.#chosen(request, viewer);
-    if (person.revokedAt === null) throw new RefusedRequest(409, "The person is not revoked");
-    await this.#options.deletePerson(person, viewer);
-  }
-
   /** The person that an administrator has chosen. Throws RefusedRequest. */
-  async #chosen(request: Request, viewer: PersonClaims): Promise<StoredPerson> {
+  async #chosen({ body }: Call, viewer: PersonClaims): Promise<StoredPerson> {
     await this.#requireAdministrator(viewer);
-    const { id } = await jsonBody(request, peopleBody);
+    const { id } = await body(peopleBody);
     // The body may have taken its time.
     await this.#requireAdministrator(viewer);
     const person = (await this.#people()).find((each) => each.id === id);

@@ -104,8 +104,7 @@ export class PeoplePage implements Authenticator {
       // A person who was revoked has no state.
       state: async () => ((await this.#sessionOf(cookie)) ? this.#api.state(claims) : undefined),
       tracePage: (id) => this.#api.tracePage(id, claims),
-      answer: async (route, request) =>
-        route === "POST api/sign-out" ? this.#signOut(session, asked) : this.#api.answer(route, request, claims),
+      routes: { ...this.#api.routesFor(claims), "POST api/sign-out": () => this.#signOut(session, asked) },
     };
   }
 

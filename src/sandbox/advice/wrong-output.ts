@@ -1,5 +1,5 @@
 /** Why an output has undefined or nothing in it, where the program and its results show the cause. */
-import { isMember, isNamed, isInside, type Node, propertyName } from "../ast/nodes.ts";
+import { isInside, isMember, isNamed, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { ProgramOutput } from "../worker/suspect-output.ts";

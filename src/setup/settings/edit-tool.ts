@@ -7,7 +7,7 @@ import type { Environment } from "../../config/environment.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import { toolId } from "../../tools/model.ts";
 import { saveConfig } from "../trust/trust-config.ts";
-import type { OwnTool } from "./own-tool.ts";
+import type { OwnTool } from "./switches.ts";
 
 export interface EditChange {
   name?: string | undefined;

@@ -7,8 +7,7 @@ import type { Label } from "../../config/policy.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import { toolId } from "../../tools/model.ts";
 import { saveConfig } from "../trust/trust-config.ts";
-import type { OwnTool } from "./own-tool.ts";
-import { entryIn } from "./switches.ts";
+import { entryIn, type OwnTool } from "./switches.ts";
 
 /**
  * Writes the labels; undefined removes what was said, so that the catalog and the rules decide. Returns whether the file had to be changed.

@@ -1,17 +1,24 @@
-/** Switches servers and tools on and off: edits `disabled`, `deny` and `allow` in claudikins.json. */
-
+/** Finds the servers and tools of the config that a person names, and switches them on and off: edits `disabled`, `deny` and `allow` in claudikins.json. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { objectAt, stringsIn } from "../../base/json-object.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import type { PortableEntry } from "../../config/config-file.ts";
-import { type ConfigFile, noSuchServer } from "../../config/config-file.ts";
+import {
+  type ConfigFile,
+  configAsText,
+  noSuchServer,
+  openConfigFile,
+  type PortableEntry,
+  type WhichConfig,
+} from "../../config/config-file.ts";
 import { appendItem, removeItem, removeMembers, setMember } from "../../config/edit/json.ts";
 import type { Config } from "../../config/load.ts";
 import { matches } from "../../config/pattern.ts";
 import { calledTool, ownNameOf } from "../../config/tool-edits.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
 import { closingLine, denialOf } from "../../policy/decision.ts";
 import { toolId } from "../../tools/model.ts";
 import { readIndex, tryIndex } from "../../tools/registry/store.ts";
+import { isTrustedFile } from "../trust/trust-config.ts";
 
 export interface Switch {
   server: string;
@@ -108,4 +115,30 @@ export function checkOn({ server, tool }: Switch, config: Config): void {
 /** The entry of a server in a config document. */
 export function entryIn(document: unknown, server: string): PortableEntry {
   return { ...objectAt(document, ["mcpServers", server]) };
+}
+
+/** The tool of the config that a person names, by its own name. */
+export interface OwnTool {
+  server: string;
+  /** Perhaps with `*`. */
+  tool: string;
+  configFile: ConfigFile;
+  /** Whether the config may be used: the user trusts or names it. */
+  isUsable: boolean;
+}
+
+/** Throws USAGE for a server, and SERVER_NOT_FOUND and TOOL_NOT_FOUND. */
+export async function ownTool(word: string, which: WhichConfig): Promise<OwnTool> {
+  const configFile = openConfigFile(which);
+  const before = await configAsText(configFile, configFile.text, which.env);
+  // A registry that an untrusted file names is not read.
+  const isUsable = isAnsweredFor(which) || (await isTrustedFile(configFile, which.env));
+  const { server, tool } = ownSwitch(switchOf(word, configFile), before, isUsable);
+  if (tool === undefined) {
+    throw new ClaudikinsError("USAGE", `"${word}" is a server: name a tool, as server.tool`, {
+      hint: `A label may be about all of its tools: '${server}.*'`,
+    });
+  }
+  if (isUsable) checkKnown({ server, tool }, before);
+  return { server, tool, configFile, isUsable };
 }
