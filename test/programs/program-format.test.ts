@@ -58,7 +58,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 1,
     engine: "5935a2dd4675a783",
     fresh: "330d802460554882",
-    writers: "dc9d2e859632db53",
+    writers: "a0dee843fee158cf",
   });
 });
 
