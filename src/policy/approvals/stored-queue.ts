@@ -2,7 +2,7 @@
 
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Person } from "../../config/oidc.ts";
-import { argumentsDigest, type Approval, type Asking, type DecisionPlace } from "../../store/approval.ts";
+import { type Approval, type Asking, argumentsDigest, type DecisionPlace } from "../../store/approval.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import {
   type AnswerRecorder,
