@@ -15,7 +15,7 @@ import type { Outcome } from "../sandbox/contract.ts";
 import type { OutputFolders } from "../sandbox/host/outputs.ts";
 import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";
-import { errorText, logText, outcomeError, receiptLine, valueText } from "./report.ts";
+import { errorText, logEntryText, outcomeError, receiptLine, valueText } from "./report.ts";
 import { keepBinaries, type WrittenFile, writeBinaries, writeValue, writtenText } from "./result-files.ts";
 
 const common = {
@@ -123,7 +123,7 @@ export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io)
         ? { files: [], notes: sizesText(binaries) }
         : await keptBinaries(binaries, form.folders, outcome.receipt.id);
   const { notes = files.map(writtenText).join("") } = kept;
-  await io.stderr.write(outcome.logs.map(logText).join(""));
+  await io.stderr.write(outcome.logs.map(logEntryText).join(""));
   await io.stderr.write(shown.map(blockText).join("") + notes);
   const note = `${await plannedText(outcome)}${receiptLine(outcome.receipt)}`;
   if (failure) return { failure, note: withoutBase64(errorText(failure, io.stderr)) + note };

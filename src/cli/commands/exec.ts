@@ -11,7 +11,7 @@ import { command, flag, option, place } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { dryRunArgs, dryRunOf, limitArgs, limitsOf } from "../limit-flags.ts";
+import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../limit-flags.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
@@ -54,7 +54,7 @@ export default command({
   json: either(doneShape, named("Detached", about("With --detach", record({ execution: text })))),
   jsonFailure: { "outcome?": failedShape, "files?": filesShape },
   async run(args, io) {
-    const limits = limitsOf(args);
+    const limits = flaggedLimits(args);
     if (args.detach) {
       const other = attached.find((name) => args[name] !== undefined && args[name] !== false);
       if (other) throw new ClaudikinsError("USAGE", `--detach cannot be used with --${other}`);

@@ -35,7 +35,7 @@ import { command, flag, option, pairs, place, several } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { dryRunArgs, dryRunOf, limitArgs, limitsOf } from "../limit-flags.ts";
+import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../limit-flags.ts";
 import { listAnswer } from "../nouns.ts";
 import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
 import { managing } from "../programs/manage.ts";
@@ -228,7 +228,7 @@ export const run = command({
   json: doneShape,
   jsonFailure: { "outcome?": failedShape, "files?": filesShape },
   async run(args, io) {
-    const limits = limitsOf(args);
+    const limits = flaggedLimits(args);
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const { inputFrom } = await import("../programs/input.ts");
     const config = await openConfig(args, io);
