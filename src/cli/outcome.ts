@@ -94,6 +94,15 @@ export const failedShape = named(
   }),
 );
 
+/** What commands print that run a program. */
+export const outcomeShapes = {
+  json: doneShape,
+  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+} as const;
+
+export const outputText =
+  "Write the result to this file: the image, sound or file that the code returns or displays, else the value";
+
 export interface OutcomeForm {
   json: boolean;
   /** A path relative to the working directory. */

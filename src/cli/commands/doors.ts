@@ -6,7 +6,7 @@ import { agentsByDoor } from "../../setup/agents/agent-doors.ts";
 import { addDoor, doorOf, removeDoors } from "../../setup/settings/doors.ts";
 import { isTrustedFile, untrustedText } from "../../setup/trust/trust-config.ts";
 import { command, flag, option, place, repeatable, several } from "../command.ts";
-import { configArgs, openConfig, whichConfig } from "../config-flags.ts";
+import { changeArgs, configArgs, openConfig, whichConfig } from "../config-flags.ts";
 import { listAnswer } from "../nouns.ts";
 import { openApp } from "../open-app.ts";
 import { agentSurroundings } from "./skill.ts";
@@ -93,8 +93,7 @@ export const add = command({
     }),
     instructions: option("A text for the agent, before the list of servers", { valueHint: "text" }),
     replace: flag("Replace a door of this name"),
-    user: flag("Change your own config, even inside a project"),
-    config: configArgs.config,
+    ...changeArgs,
   },
   examples: [
     "claudikins doors add code github",
@@ -125,8 +124,7 @@ export const remove = command({
     "Remove doors from the config. An agent that starts claudikins behind one gets an error until it has another one.",
   args: {
     doors: place("Names of doors", { required: true, complete: "door", ...several }),
-    user: flag("Change your own config, even inside a project"),
-    config: configArgs.config,
+    ...changeArgs,
   },
   examples: ["claudikins doors remove qa"],
   json: record({

@@ -12,7 +12,7 @@ import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../limit-flags.ts";
-import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
+import { doneShape, outcomeAnswer, outcomeShapes, outputText } from "../outcome.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
@@ -29,10 +29,7 @@ export default command({
       valueHint: "mode",
       ...oneWordOf(["error", "warn", "off"]),
     }),
-    output: option(
-      "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
-      { valueHint: "file" },
-    ),
+    output: option(outputText, { valueHint: "file" }),
     detach: flag("Run the code in the background, and print the id of the execution"),
     ...dryRunArgs,
     ...limitArgs,
@@ -52,7 +49,7 @@ export default command({
     `claudikins exec report.ts --dry-run`,
   ],
   json: either(doneShape, named("Detached", about("With --detach", record({ execution: text })))),
-  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+  jsonFailure: outcomeShapes.jsonFailure,
   async run(args, io) {
     const limits = flaggedLimits(args);
     if (args.detach) {
