@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Arg, Command, CommandEntry, Group } from "../src/cli/command.ts";
 import { everywhereArgs } from "../src/cli/command.ts";
-import { flagsOf, placesOf } from "../src/cli/command-line.ts";
+import { argumentPlaces, flagsOf } from "../src/cli/command-line.ts";
 import { commands, sections } from "../src/cli/command-table.ts";
 import { flagLine, usageText } from "../src/cli/help.ts";
 
@@ -105,7 +105,7 @@ async function partsOf(entry: CommandEntry | Group, path: string[], isCommon: Is
 
 function commandPart(command: Command, path: string[], isCommon: IsCommon): string {
   const { description, args, examples } = command;
-  const positionals = placesOf(args);
+  const positionals = argumentPlaces(args);
   const own = ownFlags(command).filter((flag) => !isCommon(flag));
   const common = ownFlags(command).filter(isCommon);
   const blocks = [

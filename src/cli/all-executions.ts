@@ -21,7 +21,7 @@ import type { Summary } from "../programs/trace/record.ts";
 import { readRecord, readSummaries, removeRecords } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import type { Store } from "../store/store.ts";
-import type { CommandAnswer } from "./command.ts";
+import { type CommandAnswer, place } from "./command.ts";
 import type { ConfigFlags } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 import { defaultCalls } from "./limits.ts";
@@ -41,6 +41,11 @@ const minIdChars = 8;
 
 /** Characters of a program that are read for this, because white space is shortened. */
 const maxReadCodeChars = 2_000;
+
+/** The argument that names an execution: see `idIn`. */
+export function executionPlace<const T extends { required: boolean; complete: "execution" | "kept" }>(more: T) {
+  return place("Id of an execution, the beginning or the end of its id, or last", more);
+}
 
 export interface AllExecutions {
   /** The executions of the chosen config, or all with `--all`. Both those that run or wait and the others begin with the newest. */

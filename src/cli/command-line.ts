@@ -135,10 +135,14 @@ export function readWords(words: readonly string[], args: Args): CommandWords {
 }
 
 /** Returns the values of the words after the command's name. Throws USAGE for the first mistake. */
-export function valuesOf<T extends Args>(words: readonly string[], args: T, commandName: string): ArgumentValues<T> {
+export function commandValues<T extends Args>(
+  words: readonly string[],
+  args: T,
+  commandName: string,
+): ArgumentValues<T> {
   const read = readWords(words, args);
   check(read, args, `For all flags and arguments: claudikins ${commandName} --help`);
-  const places = placesOf(args).map(([name]) => name);
+  const places = argumentPlaces(args).map(([name]) => name);
   const values = Object.entries(args).map(([name, { type, several, repeatable, parse = String }]) => {
     const given = read.flags.filter((flag) => flag.name === name);
     if (type === "boolean") return [name, given.length > 0 || undefined];
@@ -153,7 +157,7 @@ export function valuesOf<T extends Args>(words: readonly string[], args: T, comm
 }
 
 /** The positional arguments in their order. */
-export function placesOf(args: Args): [string, Arg][] {
+export function argumentPlaces(args: Args): [string, Arg][] {
   return Object.entries(args).filter(([, { type }]) => type === "positional");
 }
 
@@ -179,7 +183,7 @@ function check({ flags, positionals }: CommandWords, args: Args, hint: string): 
     if (seen.has(name) && !arg.repeatable) throw refuse(`${written} is given twice`);
     seen.add(name);
   }
-  const places = placesOf(args);
+  const places = argumentPlaces(args);
   const missing = places.find(([, { required }], place) => required !== false && place >= positionals.length);
   if (missing) throw refuse(`Missing argument: ${missing[0]}`);
   const extra = positionals[places.length];

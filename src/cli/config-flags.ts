@@ -23,6 +23,12 @@ export const configArgs = {
   ),
 } as const satisfies Args;
 
+/** The flags of commands that change a config file. */
+export const changeArgs = {
+  user: flag("Change your own config, even inside a project"),
+  config: configArgs.config,
+} as const satisfies Args;
+
 export const doorArgs = {
   door: option("See only the servers and tools of this door of the config", {
     valueHint: "name",

@@ -2,9 +2,9 @@
 import { about, either, failureShape, named, type Shape } from "../base/json-shape.ts";
 import { documentation, version } from "../base/version.ts";
 import type { Arg, Command, CommandTable, Group } from "./command.ts";
-import { flagsOf, placesOf } from "./command-line.ts";
+import { argumentPlaces, flagsOf } from "./command-line.ts";
 import { answers, commands, firstCommands, sections, shownOf } from "./command-table.ts";
-import { wrapped } from "./layout.ts";
+import { wrappedLines } from "./layout.ts";
 import { bold, cyan } from "./terminal-output.ts";
 
 /** Minimum width of a wrapped summary. */
@@ -47,7 +47,7 @@ Documentation: ${documentation}
 
 export function groupText(group: Group, path: string[], width: number): string {
   const name = ["claudikins", ...path].join(" ");
-  return `${wrapped(group.description, width).join("\n")}
+  return `${wrappedLines(group.description, width).join("\n")}
 
 Usage: ${name} <command> [options]
 
@@ -58,10 +58,10 @@ Help for a command: ${name} <command> --help
 
 export function commandText(command: Command, path: string[], width: number): string {
   const { description, args, examples, json } = command;
-  const places = placesOf(args).map(([name, arg]): NameLine => [name, arg.description]);
+  const places = argumentPlaces(args).map(([name, arg]): NameLine => [name, arg.description]);
   const flags = flagsOf(args).map(flagLine);
   const parts = [
-    `${wrapped(description, width).join("\n")}\n`,
+    `${wrappedLines(description, width).join("\n")}\n`,
     `Usage: ${usageText(command, path)}\n`,
     places.length > 0 && heading("Arguments") + rows(places, width),
     flags.length > 0 && heading("Options") + rows(flags, width),
@@ -73,7 +73,7 @@ export function commandText(command: Command, path: string[], width: number): st
 
 export function usageText({ args }: Command, path: string[]): string {
   const options = flagsOf(args).length > 0 ? ["[options]"] : [];
-  return ["claudikins", ...path, ...options, ...placesOf(args).map(placeText)].join(" ");
+  return ["claudikins", ...path, ...options, ...argumentPlaces(args).map(placeText)].join(" ");
 }
 
 function heading(title: string): string {
@@ -85,7 +85,7 @@ function rows(lines: NameLine[], width: number, names = Math.max(...lines.map(([
   const indent = `\n${" ".repeat(names + 4)}`;
   return lines
     .map(([name, summary]) => {
-      const text = wrapped(summary, room < minSummaryChars ? undefined : room).join(indent);
+      const text = wrappedLines(summary, room < minSummaryChars ? undefined : room).join(indent);
       return `  ${cyan(name.padEnd(names))}  ${text}\n`;
     })
     .join("");
@@ -110,7 +110,7 @@ export async function commandJson(command: Command, path: string[]): Promise<obj
     command: path.join(" "),
     description,
     usage: usageText(command, path),
-    arguments: placesOf(args).map(([name, arg]) => ({
+    arguments: argumentPlaces(args).map(([name, arg]) => ({
       name,
       description: arg.description,
       required: arg.required !== false,

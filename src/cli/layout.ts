@@ -10,7 +10,7 @@ const maxBarChars = 60;
 const minBarChars = 4;
 
 /** Returns the lines of a text that is wrapped between words. The lines after the first may have a different width. */
-export function wrapped(text: string, width = Number.POSITIVE_INFINITY, widthOfOthers = width): string[] {
+export function wrappedLines(text: string, width = Number.POSITIVE_INFINITY, widthOfOthers = width): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of oneLine(text).split(" ")) {

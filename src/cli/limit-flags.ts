@@ -31,7 +31,7 @@ export const limitArgs = {
 } as const satisfies Args;
 
 /** The given limits by their keys in the config. */
-export function limitsOf(flags: ArgumentValues<typeof limitArgs>) {
+export function flaggedLimits(flags: ArgumentValues<typeof limitArgs>) {
   return {
     timeoutMs: flags.timeout,
     cpuMs: flags.cpu,

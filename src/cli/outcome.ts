@@ -15,7 +15,7 @@ import type { Outcome } from "../sandbox/contract.ts";
 import type { OutputFolders } from "../sandbox/host/outputs.ts";
 import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";
-import { errorText, logText, outcomeError, receiptLine, valueText } from "./report.ts";
+import { errorText, logEntryText, outcomeError, receiptLine, valueText } from "./report.ts";
 import { keepBinaries, type WrittenFile, writeBinaries, writeValue, writtenText } from "./result-files.ts";
 
 const common = {
@@ -94,6 +94,15 @@ export const failedShape = named(
   }),
 );
 
+/** What commands print that run a program. */
+export const outcomeShapes = {
+  json: doneShape,
+  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+} as const;
+
+export const outputText =
+  "Write the result to this file: the image, sound or file that the code returns or displays, else the value";
+
 export interface OutcomeForm {
   json: boolean;
   /** A path relative to the working directory. */
@@ -123,7 +132,7 @@ export async function outcomeAnswer(outcome: Outcome, form: OutcomeForm, io: Io)
         ? { files: [], notes: sizesText(binaries) }
         : await keptBinaries(binaries, form.folders, outcome.receipt.id);
   const { notes = files.map(writtenText).join("") } = kept;
-  await io.stderr.write(outcome.logs.map(logText).join(""));
+  await io.stderr.write(outcome.logs.map(logEntryText).join(""));
   await io.stderr.write(shown.map(blockText).join("") + notes);
   const note = `${await plannedText(outcome)}${receiptLine(outcome.receipt)}`;
   if (failure) return { failure, note: withoutBase64(errorText(failure, io.stderr)) + note };

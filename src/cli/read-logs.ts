@@ -43,11 +43,11 @@ export function findLogs(folder: string): FoundLog[] {
 /** All lines, sorted by time. Empty if there is no file. Throws FILE_NOT_FOUND. */
 export function readLog(path: string): LogLine[] {
   const texts = [path + olderSuffix, path].map((file) => readIfThere(file) ?? "");
-  return texts.flatMap(linesIn).sort((a, b) => a.at - b.at);
+  return texts.flatMap(logLines).sort((a, b) => a.at - b.at);
 }
 
 /** Lines of another form are left out, such as the header and incomplete lines. */
-export function linesIn(text: string): LogLine[] {
+export function logLines(text: string): LogLine[] {
   return text.split("\n").flatMap((line) => readLine(line) ?? []);
 }
 
@@ -67,7 +67,7 @@ interface Position {
 }
 
 /** Reads a log on, even if its file is renamed meanwhile. */
-export class LogEnd {
+export class LogTail {
   readonly #path: string;
   #position: Position | undefined;
   /** The older file: a process that had it open when it was renamed may still write to it. */
@@ -125,7 +125,7 @@ function opened(path: string): number | undefined {
 }
 
 /** Yields what is added, as whole lines, until the signal is aborted. */
-export async function* follow(end: LogEnd, signal: AbortSignal): AsyncGenerator<string> {
+export async function* followFile(end: LogTail, signal: AbortSignal): AsyncGenerator<string> {
   while (!signal.aborted) {
     const text = end.next();
     if (text !== "") yield text;

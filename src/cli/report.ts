@@ -59,7 +59,7 @@ export function valueText(value: unknown): string {
   return `${typeof value === "string" ? value : JSON.stringify(value, null, 2)}\n`;
 }
 
-export function logText({ level, text }: LogEntry): string {
+export function logEntryText({ level, text }: LogEntry): string {
   if (level === "error") return `${red("error ")}${text}\n`;
   return level === "warn" && !text.startsWith("warning") ? `${yellow("warn")}  ${text}\n` : `${text}\n`;
 }

@@ -7,7 +7,7 @@ import { version } from "../base/version.ts";
 import { namesDatabase } from "../config/database.ts";
 import { wantsAudit } from "../config/telemetry.ts";
 import type { CommandAnswer, CommandTable } from "./command.ts";
-import { type CommandLine, readCommandLine, valuesOf, withDefault } from "./command-line.ts";
+import { type CommandLine, commandValues, readCommandLine, withDefault } from "./command-line.ts";
 import { commands, shownOf } from "./command-table.ts";
 import { commandJson, commandsJson, commandText, groupText, overviewText } from "./help.ts";
 import type { Io, Output } from "./io.ts";
@@ -68,7 +68,7 @@ async function answerTo(line: CommandLine, io: Io): Promise<CommandAnswer> {
   const special = help === "flag" ? await command.helpFor?.(rest, io) : undefined;
   if (special !== undefined) return { text: special };
   if (help) return { text: commandText(command, path, widthOf(io.stdout)) };
-  const values = valuesOf(rest, command.args, path.join(" "));
+  const values = commandValues(rest, command.args, path.join(" "));
   checkLevel(logLevel(io));
   if (namesDatabase(io.env)) await openTeam(io);
   return command.run(values, io, commands);

@@ -101,13 +101,13 @@ export type TaskReceipt = ValueOf<typeof receiptShape>;
 
 const success = { success: exactly(true), tool_used: text, arguments: byName(anything), receipt: receiptShape };
 
-export const doneShape = record({ ...success, result: anything });
-type TaskDone = ValueOf<typeof doneShape>;
+export const taskDoneShape = record({ ...success, result: anything });
+type TaskDone = ValueOf<typeof taskDoneShape>;
 
 export const plannedShape = about("With --dry-run", record({ ...success, dry_run: exactly(true) }));
 export type TaskPlanned = ValueOf<typeof plannedShape>;
 
-export const failedShape = record({
+export const taskFailedShape = record({
   success: exactly(false),
   "tool_used?": text,
   "needs_input?": about(
@@ -117,7 +117,7 @@ export const failedShape = record({
   error: record({ type: about("An error code", text), message: text, "suggestion?": text }),
   receipt: receiptShape,
 });
-export type TaskFailed = ValueOf<typeof failedShape>;
+export type TaskFailed = ValueOf<typeof taskFailedShape>;
 
 export type TaskOutcome = TaskDone | TaskPlanned | TaskFailed;
 

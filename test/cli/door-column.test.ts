@@ -2,7 +2,7 @@
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { namesOf } from "../../src/cli/completions/names.ts";
+import { completedNames } from "../../src/cli/completions/names.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { newId } from "../../src/programs/trace/id.ts";
 import { asking } from "../store/approvals.ts";
@@ -64,7 +64,7 @@ describe("the door", () => {
     );
     const offered = async (flags: [string, string][]) => {
       const place = { current: "", positionals: [], flags: new Map(flags) };
-      const found = await namesOf("kept", place, { env: { HOME: folder.path }, cwd: folder.path });
+      const found = await completedNames("kept", place, { env: { HOME: folder.path }, cwd: folder.path });
       return found.map(({ value }) => value);
     };
     expect([await offered([]), await offered([["door", "qa"]])]).toEqual([[open], [behind]]);

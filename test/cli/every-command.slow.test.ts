@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { version } from "../../src/base/version.ts";
 import type { Command, Group } from "../../src/cli/command.ts";
-import { readCommandLine, valuesOf, withDefault } from "../../src/cli/command-line.ts";
+import { commandValues, readCommandLine, withDefault } from "../../src/cli/command-line.ts";
 import { commands, sections, shownOf } from "../../src/cli/command-table.ts";
 import { readBashLine } from "../../src/cli/completions/bash-line.ts";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
@@ -216,7 +216,7 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
       // One example shows the next command.
       const { entry, rest } = withDefault(readCommandLine(all.slice(1), commands));
       if (entry === entries.find((each) => each.path === path)!.entry) {
-        expect(() => valuesOf(rest, command.args, path)).not.toThrow();
+        expect(() => commandValues(rest, command.args, path)).not.toThrow();
       }
     }
   });

@@ -1,14 +1,14 @@
 /** The flags for limits are converted to the units of the config. */
 import { expect, test } from "bun:test";
-import { valuesOf } from "../../src/cli/command-line.ts";
-import { limitArgs, limitsOf } from "../../src/cli/limit-flags.ts";
+import { commandValues } from "../../src/cli/command-line.ts";
+import { flaggedLimits, limitArgs } from "../../src/cli/limit-flags.ts";
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { limitsSchema } from "../../src/config/limits-schema.ts";
 
 /** The limits of a command line with these flags. */
 function limits(flags: Record<string, string | undefined>) {
   const words = Object.entries(flags).flatMap(([name, text = ""]) => [`--${name}`, text]);
-  return limitsOf(valuesOf(words, limitArgs, "exec"));
+  return flaggedLimits(commandValues(words, limitArgs, "exec"));
 }
 
 test("every limit of the config has a flag, except the limit of what agents see", () => {

@@ -7,7 +7,7 @@ import { privateFacts, textOf } from "../../scripts/session/picture.ts";
 import { runSession } from "../../scripts/session/session.ts";
 import { columns, steps } from "../../scripts/session/steps.ts";
 
-import { readCommandLine, valuesOf } from "../../src/cli/command-line.ts";
+import { commandValues, readCommandLine } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { browserNote, chromiumPath, openBrowser, openPage } from "../support/browser.ts";
 import { executable, root } from "../support/claudikins.ts";
@@ -67,7 +67,7 @@ test("the picture shows the commands of the script, which exist with their flags
     const { entry, rest, path } = readCommandLine(stdout.split("\0").slice(0, -1), commands);
     if (!entry) throw new Error(`there is no command ${command}`);
     const { default: loaded } = await entry.load();
-    expect(() => valuesOf(rest, loaded.args, path.join(" "))).not.toThrow();
+    expect(() => commandValues(rest, loaded.args, path.join(" "))).not.toThrow();
   }
 });
 

@@ -9,7 +9,7 @@ import type { ShellCall, ShellCallResult } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
-import { readWords, valuesOf } from "../command-line.ts";
+import { commandValues, readWords } from "../command-line.ts";
 import { type ConfigFlags, configArgs, daemonArgs, doorArgs, usesDaemon } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -65,7 +65,7 @@ export default command({
     const own = words.filter((word) => word !== "--help" && word !== "-h");
     const { positionals, flags } = readWords(own, args);
     if (positionals.length === 0 || flags.some(({ name }) => name === undefined)) return undefined;
-    const given = valuesOf(own, args, "call");
+    const given = commandValues(own, args, "call");
     const { target, tool } = await readCall([given.tool, ...given.arguments], undefined, io);
     return (await import("../call-help.ts")).callHelp({ target, tool }, given, io);
   },

@@ -6,8 +6,8 @@ import { isAnsweredFor } from "../../config/trust/require.ts";
 import { changePolicy } from "../../setup/settings/change-policy.ts";
 import { ownTool } from "../../setup/settings/switches.ts";
 import { toolId } from "../../tools/model.ts";
-import { command, flag, place } from "../command.ts";
-import { configArgs, whichConfig } from "../config-flags.ts";
+import { command, place } from "../command.ts";
+import { changeArgs, whichConfig } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
 
 const wanted = [...confirmModes, "default"] as const;
@@ -21,8 +21,7 @@ export default command({
       required: true,
       ...oneWordOf(wanted),
     }),
-    user: flag("Change your own config, even inside a project"),
-    config: configArgs.config,
+    ...changeArgs,
   },
   examples: ["claudikins confirm github.create_issue always", "claudikins confirm github.get_issue never"],
   json: record({ config: text, server: text, tool: text, confirm: oneOf(...wanted), changed: yesOrNo }),

@@ -6,10 +6,10 @@ import { agentsByDoor } from "../../setup/agents/agent-doors.ts";
 import { addDoor, doorOf, removeDoors } from "../../setup/settings/doors.ts";
 import { isTrustedFile, untrustedText } from "../../setup/trust/trust-config.ts";
 import { command, flag, option, place, repeatable, several } from "../command.ts";
-import { configArgs, openConfig, whichConfig } from "../config-flags.ts";
+import { changeArgs, configArgs, openConfig, whichConfig } from "../config-flags.ts";
 import { listAnswer } from "../nouns.ts";
 import { openApp } from "../open-app.ts";
-import { surroundingsOf } from "./skill.ts";
+import { agentSurroundings } from "./skill.ts";
 
 const doorShape = {
   door: text,
@@ -24,7 +24,7 @@ export const list = command({
   json: record({ doors: listOf(record(doorShape)) }),
   async run(args, io) {
     const config = await openConfig(args, io);
-    const users = await agentsByDoor(surroundingsOf(io), config.origin.kind === "demo" ? null : config.origin.file);
+    const users = await agentsByDoor(agentSurroundings(io), config.origin.kind === "demo" ? null : config.origin.file);
     const doors = await Promise.all(
       config.doors.map(async (door) => {
         const { servers } = await openConfig({ ...args, door }, io, false);
@@ -54,7 +54,7 @@ export const show = command({
     const { door } = args;
     await using app = await openApp(io, { ...args, door });
     const { origin, servers, instructions } = app.config;
-    const users = await agentsByDoor(surroundingsOf(io), origin.kind === "demo" ? null : origin.file);
+    const users = await agentsByDoor(agentSurroundings(io), origin.kind === "demo" ? null : origin.file);
     const counts = app.catalog.visibleServers.map(({ name, tools }) => ({ name, tools: tools?.length }));
     const agents = users.get(door) ?? [];
     const json = {
@@ -93,8 +93,7 @@ export const add = command({
     }),
     instructions: option("A text for the agent, before the list of servers", { valueHint: "text" }),
     replace: flag("Replace a door of this name"),
-    user: flag("Change your own config, even inside a project"),
-    config: configArgs.config,
+    ...changeArgs,
   },
   examples: [
     "claudikins doors add code github",
@@ -111,7 +110,7 @@ export const add = command({
       replaces: args.replace === true,
       replaceHint: "add --replace",
     });
-    const agents = (await agentsByDoor(surroundingsOf(io), file)).get(door) ?? [];
+    const agents = (await agentsByDoor(agentSurroundings(io), file)).get(door) ?? [];
     return {
       json: { config: file, door, servers, agents },
       text: `Made the door "${door}" in ${file}\n`,
@@ -125,8 +124,7 @@ export const remove = command({
     "Remove doors from the config. An agent that starts claudikins behind one gets an error until it has another one.",
   args: {
     doors: place("Names of doors", { required: true, complete: "door", ...several }),
-    user: flag("Change your own config, even inside a project"),
-    config: configArgs.config,
+    ...changeArgs,
   },
   examples: ["claudikins doors remove qa"],
   json: record({
@@ -139,7 +137,7 @@ export const remove = command({
     const { file } = configFile;
     const names = [...new Set(args.doors)];
     await removeDoors(names, configFile, io.env);
-    const users = await agentsByDoor(surroundingsOf(io), file);
+    const users = await agentsByDoor(agentSurroundings(io), file);
     const agents = [...new Set(names.flatMap((name) => users.get(name) ?? []))];
     const warning = `note: ${agents.join(", ")} still starts claudikins behind it. To see which: claudikins doctor\n`;
     return {

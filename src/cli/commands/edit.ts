@@ -7,7 +7,7 @@ import { ownTool } from "../../setup/settings/switches.ts";
 import { untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, flag, option, place, repeatable } from "../command.ts";
-import { configArgs, whichConfig } from "../config-flags.ts";
+import { changeArgs, whichConfig } from "../config-flags.ts";
 
 const pair = { valueHint: "name=value", ...repeatable } as const;
 
@@ -25,8 +25,7 @@ export default command({
     default: option("Send this value if an agent leaves the argument out (repeatable)", pair),
     hide: option("Do not show this argument to agents (repeatable)", { valueHint: "argument", ...repeatable }),
     reset: flag("Remove the changes that were made before"),
-    user: flag("Change your own config, even inside a project"),
-    config: configArgs.config,
+    ...changeArgs,
   },
   examples: [
     "claudikins edit github.create_issue --name file_bug --set owner=shop",

@@ -11,8 +11,8 @@ import { command, flag, option, place } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { dryRunArgs, dryRunOf, limitArgs, limitsOf } from "../limit-flags.ts";
-import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
+import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../limit-flags.ts";
+import { doneShape, outcomeAnswer, outcomeShapes, outputText } from "../outcome.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
@@ -29,10 +29,7 @@ export default command({
       valueHint: "mode",
       ...oneWordOf(["error", "warn", "off"]),
     }),
-    output: option(
-      "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
-      { valueHint: "file" },
-    ),
+    output: option(outputText, { valueHint: "file" }),
     detach: flag("Run the code in the background, and print the id of the execution"),
     ...dryRunArgs,
     ...limitArgs,
@@ -52,9 +49,9 @@ export default command({
     `claudikins exec report.ts --dry-run`,
   ],
   json: either(doneShape, named("Detached", about("With --detach", record({ execution: text })))),
-  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+  jsonFailure: outcomeShapes.jsonFailure,
   async run(args, io) {
-    const limits = limitsOf(args);
+    const limits = flaggedLimits(args);
     if (args.detach) {
       const other = attached.find((name) => args[name] !== undefined && args[name] !== false);
       if (other) throw new ClaudikinsError("USAGE", `--detach cannot be used with --${other}`);

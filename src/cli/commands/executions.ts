@@ -31,6 +31,7 @@ import {
   checkHtml,
   clearRecords,
   codeOf,
+  executionPlace,
   idIn,
   lastOf,
   listedAnswer,
@@ -38,14 +39,14 @@ import {
   storedIn,
 } from "../all-executions.ts";
 import { personAtTerminal } from "../at-terminal.ts";
-import { type CommandAnswer, command, flag, option, place } from "../command.ts";
+import { type CommandAnswer, command, flag, option } from "../command.ts";
 import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
 import { idLike } from "../nouns.ts";
 import { openApp } from "../open-app.ts";
-import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
+import { outcomeAnswer, outcomeShapes, outputText } from "../outcome.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
@@ -60,10 +61,7 @@ const listed = {
   ...stateKeys,
 };
 
-const executionArg = place("Id of an execution, the beginning or the end of its id, or last", {
-  required: true,
-  complete: "kept",
-});
+const executionArg = executionPlace({ required: true, complete: "kept" });
 
 export const list = command({
   description:
@@ -103,10 +101,7 @@ export const show = command({
     "Show an execution. Of one that has ended, shows the timeline of its calls; of another one, its state, the calls that it waits for, and the program. " +
     "To see the messages to and from servers while code runs, use exec --wire.",
   args: {
-    execution: place("Id of an execution, the beginning or the end of its id, or last", {
-      required: true,
-      complete: "execution",
-    }),
+    execution: executionPlace({ required: true, complete: "execution" }),
     limit: option(`Maximum number of calls to show (default ${defaultCalls}, longest first)`, {
       short: "n",
       ...countUpTo(100_000),
@@ -180,10 +175,7 @@ export const clear = command({
   description:
     "Delete the record of an execution, or without an id all records of the config. Outcomes that are kept for executions wait stay.",
   args: {
-    execution: place("Id of an execution, the beginning or the end of its id, or last", {
-      required: false,
-      complete: "execution",
-    }),
+    execution: executionPlace({ required: false, complete: "execution" }),
     all: flag("Delete the records of all configs"),
     ...configArgs,
   },
@@ -204,8 +196,7 @@ const dryRun = command({
     "something are listed in order, with their arguments. Look at it before you approve a call of a large program. The execution itself stays as it is.",
   args: { execution: executionArg, ...daemonArgs, ...configArgs, ...doorArgs },
   examples: ["claudikins executions dry-run 0t80fs9gjc"],
-  json: doneShape,
-  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+  ...outcomeShapes,
   async run(args, io) {
     await using app = await openApp(io, args, { sharing: "shell", recording: {}, observed: {} });
     const executions = await app.executions();
@@ -232,17 +223,13 @@ export const wait = command({
     "no call is made twice, and a call that may have taken effect fails with CALL_OUTCOME_UNKNOWN.",
   args: {
     execution: executionArg,
-    output: option(
-      "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
-      { valueHint: "file" },
-    ),
+    output: option(outputText, { valueHint: "file" }),
     ...daemonArgs,
     ...configArgs,
     ...doorArgs,
   },
   examples: ["claudikins executions wait 0t80fs9gjc", "claudikins executions wait 8rn --json"],
-  json: doneShape,
-  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+  ...outcomeShapes,
   async run(args, io) {
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     await using app = await openApp(io, args, {

@@ -8,8 +8,8 @@ import { changeLabels } from "../../setup/settings/labels.ts";
 import { ownTool } from "../../setup/settings/switches.ts";
 import { untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
-import { command, flag, place, several } from "../command.ts";
-import { configArgs, whichConfig } from "../config-flags.ts";
+import { command, place, several } from "../command.ts";
+import { changeArgs, whichConfig } from "../config-flags.ts";
 
 const words = [...labels, "none", "default"];
 
@@ -23,8 +23,7 @@ export default command({
       choices: words,
       ...several,
     }),
-    user: flag("Change your own config, even inside a project"),
-    config: configArgs.config,
+    ...changeArgs,
   },
   examples: [
     "claudikins label github.create_issue public",

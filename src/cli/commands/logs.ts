@@ -28,7 +28,7 @@ import { countUpTo, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultLines } from "../limits.ts";
 import { listAnswer } from "../nouns.ts";
-import { findLogs, follow, LogEnd, linesIn, readLog, removeLogs } from "../read-logs.ts";
+import { findLogs, followFile, LogTail, logLines, readLog, removeLogs } from "../read-logs.ts";
 import { cyan, dim, red } from "../terminal-output.ts";
 
 /** The flags of commands that show a log. */
@@ -106,7 +106,7 @@ export default command({
       const asText = (lines: LogLine[]) => lines.map(args.json ? jsonLine : colouredLine).join("");
       return followLog(
         path,
-        { first: (text) => asText(chosen(linesIn(text))), next: (text) => asText(linesIn(text)) },
+        { first: (text) => asText(chosen(logLines(text))), next: (text) => asText(logLines(text)) },
         io,
       );
     }
@@ -222,9 +222,9 @@ export async function followLog(
   { first, next }: Record<"first" | "next", (text: string) => string>,
   { stdout, interrupted }: Io,
 ): Promise<CommandAnswer> {
-  const end = new LogEnd(path);
+  const end = new LogTail(path);
   await stdout.write(first(end.next()));
-  for await (const text of follow(end, interrupted)) {
+  for await (const text of followFile(end, interrupted)) {
     await stdout.write(next(text));
     if (stdout.isClosed) break;
   }

@@ -31,15 +31,15 @@ import { readSummaries } from "../../programs/trace/store.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { openStore } from "../../store/open.ts";
-import { command, flag, option, pairs, place, several } from "../command.ts";
+import { command, flag, option, place, several } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
 import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { dryRunArgs, dryRunOf, limitArgs, limitsOf } from "../limit-flags.ts";
+import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../limit-flags.ts";
 import { listAnswer } from "../nouns.ts";
-import { doneShape, failedShape, filesShape, outcomeAnswer } from "../outcome.ts";
+import { outcomeAnswer, outcomeShapes, outputText } from "../outcome.ts";
 import { managing } from "../programs/manage.ts";
-import { scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
+import { inputArg, scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
@@ -205,15 +205,8 @@ export const run = command({
   description: "Run a saved program with its input, and print its value.",
   args: {
     name: nameArg,
-    input: place("The input as name=text, name:=json, name=@file, '{…}' or @file.json", {
-      required: false,
-      complete: "input",
-      ...pairs,
-    }),
-    output: option(
-      "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
-      { valueHint: "file", complete: "file" },
-    ),
+    input: inputArg,
+    output: option(outputText, { valueHint: "file", complete: "file" }),
     detach: flag("Run it in the background, and print the id of the execution"),
     ...dryRunArgs,
     ...limitArgs,
@@ -225,10 +218,9 @@ export const run = command({
     "claudikins programs run revenue-by-region month=2026-10",
     "claudikins programs run revenue-by-region month=2026-10 --json",
   ],
-  json: doneShape,
-  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
+  ...outcomeShapes,
   async run(args, io) {
-    const limits = limitsOf(args);
+    const limits = flaggedLimits(args);
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const { inputFrom } = await import("../programs/input.ts");
     const config = await openConfig(args, io);

@@ -10,14 +10,14 @@ import { entryNamed, type Llm, llmOf, type Preset, presets } from "../../config/
 import { argumentsOf } from "../../programs/call-arguments.ts";
 import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import {
-  doneShape,
   type FilledForm,
-  failedShape,
   plannedShape,
   type TaskOptions,
   type TaskOutcome,
   type TaskPlanned,
   type TaskStep,
+  taskDoneShape,
+  taskFailedShape,
   taskReceiptText,
 } from "../../task-runner/model.ts";
 import { personAtTerminal } from "../at-terminal.ts";
@@ -48,8 +48,8 @@ export default command({
     ...configArgs,
     ...doorArgs,
   },
-  json: either(doneShape, plannedShape),
-  jsonFailure: { "outcome?": failedShape },
+  json: either(taskDoneShape, plannedShape),
+  jsonFailure: { "outcome?": taskFailedShape },
   examples: [
     `claudikins run "what is the status of order ord_00042?"`,
     `claudikins run --dry-run "refund order ord_00042"`,

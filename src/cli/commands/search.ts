@@ -31,7 +31,7 @@ import { command, option, place, several } from "../command.ts";
 import { configArgs, doorArgs, usesDaemon } from "../config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { wrapped } from "../layout.ts";
+import { wrappedLines } from "../layout.ts";
 import { openApp } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
 import { valueText } from "../report.ts";
@@ -254,7 +254,7 @@ function entryText(found: FoundTool, detail: Detail, width: number | undefined):
   const { id, description, signature } = found;
   const below = (text = "", style = (each: string) => each) => {
     if (text === "") return "";
-    return `  ${style(wrapped(text, width && width - 2, width && width - 4).join("\n    "))}\n`;
+    return `  ${style(wrappedLines(text, width && width - 2, width && width - 4).join("\n    "))}\n`;
   };
   // A line break in a name must not start a new line.
   const name = bold(id.replace(/[\n\r\t]/g, escaped));

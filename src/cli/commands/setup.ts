@@ -15,7 +15,7 @@ import type { Io } from "../io.ts";
 import { countingServers } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { findingsShape, findingsText, openScene, sumText } from "./doctor.ts";
-import { filesFor, surroundingsOf, usualAgents } from "./skill.ts";
+import { agentSurroundings, filesFor, usualAgents } from "./skill.ts";
 
 export default command({
   description:
@@ -64,7 +64,7 @@ async function chosenSkillFiles(
   args: Partial<Record<"skill" | "yes" | "json" | "dry-run", boolean | undefined>>,
   io: Io,
 ): Promise<AgentFile[]> {
-  const surroundings = surroundingsOf(io);
+  const surroundings = agentSurroundings(io);
   const agents = usualAgents(surroundings);
   const files = filesFor(agents, ["skill"], "user", { surroundings, named: false });
   if (args.skill || args.yes) return files;

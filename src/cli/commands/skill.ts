@@ -73,7 +73,7 @@ export const install = command({
   json: record({ files: changesShape }),
   jsonFailure: { "files?": changesShape },
   async run(args, io) {
-    const surroundings = surroundingsOf(io);
+    const surroundings = agentSurroundings(io);
     const named = namedAgents(args.host);
     const kinds = args["claude-md"] ? (["skill", "section"] as const) : (["skill"] as const);
     const files = filesFor(named ?? usualAgents(surroundings), kinds, scopeOf(args), {
@@ -95,7 +95,7 @@ export const remove = command({
   json: record({ files: changesShape }),
   jsonFailure: { "files?": changesShape },
   async run(args, io) {
-    const surroundings = surroundingsOf(io);
+    const surroundings = agentSurroundings(io);
     const chosen = namedAgents(args.host) ?? agents;
     const files = filesFor(chosen, ["skill", "section"], scopeOf(args), { surroundings, named: false });
     const changes = removeSkills(files, optionsOf(args)).filter(({ result }) => result !== "unchanged");
@@ -119,7 +119,7 @@ export const status = command({
     ),
   }),
   async run(_args, io) {
-    const files = allAgentFiles(surroundingsOf(io)).map(({ within: _, ...file }) => ({
+    const files = allAgentFiles(agentSurroundings(io)).map(({ within: _, ...file }) => ({
       ...file,
       state: stateOrNot(file),
     }));
@@ -168,7 +168,7 @@ function stateOrNot(file: AgentFile): ReturnType<typeof skillState> | "not reada
   }
 }
 
-export function surroundingsOf({ env, cwd }: Io): AgentSurroundings {
+export function agentSurroundings({ env, cwd }: Io): AgentSurroundings {
   return { env, cwd, platform: process.platform };
 }
 

@@ -22,7 +22,7 @@ import type { Store } from "../../store/store.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
-import { type Canvas, chart, wrapped } from "../layout.ts";
+import { type Canvas, chart, wrappedLines } from "../layout.ts";
 import { warningLabel } from "../palette.ts";
 import { table } from "../table.ts";
 import { bold, dim } from "../terminal-output.ts";
@@ -109,7 +109,7 @@ function statsText(statistics: Statistics, server: string | undefined, canvas: C
 
 /** The first words are bold. */
 function headline(first: string, rest: string, { columns }: Canvas): string {
-  const [line = "", ...others] = wrapped(`${first} ${rest}`, columns);
+  const [line = "", ...others] = wrappedLines(`${first} ${rest}`, columns);
   return `${[bold(first) + line.slice(first.length), ...others].join("\n")}\n`;
 }
 
@@ -203,7 +203,7 @@ function notesText(server: string | undefined, canvas: Canvas): string {
 
 /** Notes in dim text, wrapped to the width of the terminal. */
 function fineText(notes: string[], { columns }: Canvas): string {
-  const lines = notes.flatMap((note) => wrapped(note, columns));
+  const lines = notes.flatMap((note) => wrappedLines(note, columns));
   return lines.map((line) => `${dim(line)}\n`).join("");
 }
 

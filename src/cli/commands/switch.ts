@@ -15,8 +15,8 @@ import {
 } from "../../setup/settings/switches.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
-import { type Command, command, flag, place, several } from "../command.ts";
-import { configArgs, whichConfig } from "../config-flags.ts";
+import { type Command, command, place, several } from "../command.ts";
+import { changeArgs, whichConfig } from "../config-flags.ts";
 
 export const enable = switchCommand(
   true,
@@ -39,8 +39,7 @@ function switchCommand(isOn: boolean, description: string, examples: string[]): 
         complete: "switch",
         ...several,
       }),
-      user: flag("Change your own config, even inside a project"),
-      config: configArgs.config,
+      ...changeArgs,
     },
     examples,
     json: record({

@@ -10,11 +10,12 @@ import {
   allExecutions,
   checkHtml,
   clearRecords,
+  executionPlace,
   idIn,
   listedAnswer,
   recordAnswer,
 } from "../all-executions.ts";
-import { command, flag, option, place } from "../command.ts";
+import { command, flag, option } from "../command.ts";
 import { configArgs } from "../config-flags.ts";
 import { countUpTo } from "../flags.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
@@ -50,10 +51,7 @@ export default command({
     'To record contents as well, use exec --record, serve --record, or "record" in the config ("sizes", "contents" or false). ' +
     "To see the messages to and from servers while code runs, use exec --wire.",
   args: {
-    execution: place("Id of an execution, the beginning or the end of its id, or last", {
-      required: false,
-      complete: "execution",
-    }),
+    execution: executionPlace({ required: false, complete: "execution" }),
     limit: option(
       `Maximum number of executions to list (default ${defaultRows}), or of calls to show for one execution (default ${defaultCalls}, longest first)`,
       { short: "n", ...countUpTo(100_000) },

@@ -37,7 +37,7 @@ export interface CompletionContext {
 export type CompletionIo = Pick<Io, "env" | "cwd">;
 
 /** Returns the names of one kind. Throws what loading the config and the registry throws. */
-export async function namesOf(
+export async function completedNames(
   kind: Exclude<Completion, "file" | "folder">,
   place: CompletionContext,
   surroundings: CompletionIo,
@@ -54,7 +54,7 @@ export async function namesOf(
       return [...entries.keys()].map((value) => ({ value }));
     }
     case "switch": {
-      const servers = await namesOf("entry", place, surroundings);
+      const servers = await completedNames("entry", place, surroundings);
       const config = await configOf(place, surroundings);
       const all = storedServers(config).servers;
       const ours = all.filter(({ name }) => servers.some(({ value }) => value === name));

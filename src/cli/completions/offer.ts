@@ -1,7 +1,7 @@
 /** What can follow on an unfinished command line: commands, flags, values and arguments. */
 import type { Arg, Args, Command, CommandTable } from "../command.ts";
-import { placesOf, readCommandLine, readWords } from "../command-line.ts";
-import { type Candidate, type CompletionContext, type CompletionIo, namesOf } from "./names.ts";
+import { argumentPlaces, readCommandLine, readWords } from "../command-line.ts";
+import { type Candidate, type CompletionContext, type CompletionIo, completedNames } from "./names.ts";
 
 export interface Offer {
   candidates: Candidate[];
@@ -52,7 +52,7 @@ async function ofCommand(
     return { ...rest, candidates: candidates.map((each) => ({ ...each, value: `${typed.written}=${each.value}` })) };
   }
   if (isFlag) return { candidates: flagsOf(args, given) };
-  const places = placesOf(args).map(([, arg]) => arg);
+  const places = argumentPlaces(args).map(([, arg]) => arg);
   const place = places[positionals.length] ?? (places.at(-1)?.several ? places.at(-1) : undefined);
   if (place) return valuesFor(place, current);
   return isTerminated ? nothing : { candidates: flagsOf(args, given) };
@@ -71,7 +71,7 @@ async function valuesOf(arg: Arg, place: CompletionContext, surroundings: Comple
   const candidates: Candidate[] = choices.map((value) => ({ value }));
   if (complete === undefined) return { candidates };
   if (complete === "file" || complete === "folder") return { candidates, paths: `${complete}s` };
-  const named = await namesOf(complete, place, surroundings);
+  const named = await completedNames(complete, place, surroundings);
   // A list of names does not need the same name twice.
   const given = new Set(arg.several ? place.positionals : []);
   return { candidates: [...candidates, ...named.filter(({ value }) => !given.has(value))] };

@@ -150,7 +150,7 @@ async function chooseOne({ words }: Wish, found: readonly RegistryMatch[], io: I
   if (only && !second) return only;
   const listed = found.slice(0, maxListedMatches);
   const more = found.length - listed.length;
-  const choices = listed.map((each) => lineOf(each));
+  const choices = listed.map((each) => serverLine(each));
   const rest = more > 0 ? ` (${more} more are not listed: add words)` : "";
   const at = await choose(io, `These servers match "${words}"${rest}:`, [...choices, "none of them"]);
   const chosen = listed[at];
@@ -159,14 +159,14 @@ async function chooseOne({ words }: Wish, found: readonly RegistryMatch[], io: I
 }
 
 /** One server on one line. */
-export function lineOf({ server: { name, version, description, status }, registry }: RegistryMatch): string {
+export function serverLine({ server: { name, version, description, status }, registry }: RegistryMatch): string {
   const mark = status === "deprecated" ? " (deprecated)" : "";
   return `${name}@${version}${mark}: ${description || "no description"} [${registry.name}]`;
 }
 
 /** The error for several matches without a person who can choose. */
 export function severalError({ words }: Wish, several: readonly RegistryMatch[]): ClaudikinsError {
-  const listed = several.slice(0, maxListedMatches).map((each) => `  ${lineOf(each)}\n`);
+  const listed = several.slice(0, maxListedMatches).map((each) => `  ${serverLine(each)}\n`);
   const more = several.length - listed.length;
   const rest = more > 0 ? `  and ${more} more\n` : "";
   const what = several.length === 1 ? "This server matches" : `${several.length} servers match`;

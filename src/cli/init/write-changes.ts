@@ -1,7 +1,7 @@
 /** Writes what init has planned: first the configs, and then the agents' files if the user agrees. */
 
 import { type Applied, apply } from "../../setup/agents/apply.ts";
-import { remember } from "../../setup/agents/decisions.ts";
+import { rememberDecision } from "../../setup/agents/decisions.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
 import type { SwitchPlan } from "../../setup/agents/switch-over.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
@@ -22,7 +22,7 @@ export async function writeChanges(
 ): Promise<Applied[]> {
   const { io, say } = context;
   for (const one of started) await writeConfig(one, context);
-  remember(
+  rememberDecision(
     started.map(({ plan }) => plan.inventory),
     io.env,
   );

@@ -69,16 +69,19 @@ function timeText(at: number, zone: string): string {
   return new Intl.DateTimeFormat("sv-SE", options).format(at);
 }
 
+/** The input of a saved program. */
+export const inputArg = place("The input as name=text, name:=json, name=@file, '{…}' or @file.json", {
+  required: false,
+  complete: "input",
+  ...pairs,
+});
+
 export const schedule = command({
   description:
     "Run a saved program on a schedule, while the daemon runs: claudikins daemon enable starts it at each login. Missed times are made up by one run. A program never runs twice at the same time.",
   args: {
     name: place("Name of a saved program", { required: true, complete: "program" }),
-    input: place("The input as name=text, name:=json, name=@file, '{…}' or @file.json", {
-      required: false,
-      complete: "input",
-      ...pairs,
-    }),
+    input: inputArg,
     cron: option("When: minute, hour, day of the month, month and day of the week", { valueHint: "expression" }),
     zone: option("Time zone, such as Europe/Berlin (default: this machine's)", { valueHint: "zone" }),
     as: option("Name of the schedule (default: the name of the program)", { valueHint: "name" }),

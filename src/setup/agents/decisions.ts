@@ -56,7 +56,7 @@ export function settleAsBefore(inventories: readonly Inventory[], env: Environme
 }
 
 /** Records what was decided in this run. Throws FILE_NOT_WRITABLE. */
-export function remember(inventories: readonly Inventory[], env: Environment): void {
+export function rememberDecision(inventories: readonly Inventory[], env: Environment): void {
   const decided = inventories.flatMap(({ configFile, decided = [] }) => decided.map((one) => ({ ...one, configFile })));
   if (decided.length === 0) return;
   const left = rememberedIn(env);

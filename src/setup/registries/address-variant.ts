@@ -4,10 +4,10 @@ import type { PublishedKeyValue, PublishedRemote } from "./published.ts";
 import {
   checkText,
   filled,
-  partsOf,
   RegistryRefusal,
   type Template,
   templateOf,
+  templateParts,
   type Wanted,
   wantedIn,
   wantedOf,
@@ -25,7 +25,7 @@ export function remoteVariant({ type, url, headers, variables = {} }: PublishedR
   const kind = Object.hasOwn(types, type) ? types[type] : undefined;
   if (!kind) throw new RegistryRefusal(`claudikins does not know the transport ${JSON.stringify(type.slice(0, 50))}`);
   checkText(url, "its address");
-  const template = partsOf(url, (name) => {
+  const template = templateParts(url, (name) => {
     const field = Object.hasOwn(variables, name) ? variables[name] : undefined;
     // The specification wants a variable for each name in braces. Without one, the user has to say.
     const usual = { isRequired: true, isSecret: false, format: "string" as const };

@@ -41,7 +41,7 @@ export function templateOf(field: Field, name: string, more: Partial<Wanted> = {
   const asked = value.replace(/\$\{(?:env:|input:)?([A-Za-z_][\w-]{0,99})\}/g, "{$1}");
   const isAsked = asked !== value;
   checkText(asked, name);
-  return partsOf(asked, (variable) => {
+  return templateParts(asked, (variable) => {
     const found = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
     if (found) return found.value === undefined ? wantedOf(found, variable) : checkText(found.value, variable);
     if (variable === name) return wantedOf({ ...field, value: undefined }, name, more);
@@ -50,7 +50,7 @@ export function templateOf(field: Field, name: string, more: Partial<Wanted> = {
 }
 
 /** Splits a text at `{name}`. A name that `of` does not know stays as it is. */
-export function partsOf(text: string, of: (name: string) => Wanted | string | undefined): Template {
+export function templateParts(text: string, of: (name: string) => Wanted | string | undefined): Template {
   const parts: (string | Wanted)[] = [];
   let done = 0;
   for (const { 0: whole, 1: name = "", index } of text.matchAll(/\{([^{}]{1,100})\}/g)) {

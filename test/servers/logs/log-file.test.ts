@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, tru
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import { shownLine } from "../../../src/base/visible-text.ts";
-import { findLogs, LogEnd, linesIn, readLog, removeLogs } from "../../../src/cli/read-logs.ts";
+import { findLogs, LogTail, logLines, readLog, removeLogs } from "../../../src/cli/read-logs.ts";
 import { type LogLine, readLine, writtenLine } from "../../../src/servers/logs/line.ts";
 import { LogFile } from "../../../src/servers/logs/log-file.ts";
 import { configOwner, logFile } from "../../../src/servers/logs/place.ts";
@@ -151,9 +151,9 @@ test.each([[10_000_000], [200_000]])(
 
 test("a follower gets every line once, even if the file is renamed or removed", async () => {
   const file = open(4_000);
-  const end = new LogEnd(file.path);
+  const end = new LogTail(file.path);
   const heard: string[] = [];
-  const listen = () => heard.push(...linesIn(end.next()).map(({ text }) => text));
+  const listen = () => heard.push(...logLines(end.next()).map(({ text }) => text));
   expect(end.next()).toBe("");
   for (let number = 0; number < 300; number++) {
     file.add(line(`line ${number}`));
@@ -168,7 +168,7 @@ test("a follower gets every line once, even if the file is renamed or removed", 
   expect(heard).toEqual(Array.from({ length: 300 }, (_, index) => `line ${index}`));
   expect(existsSync(`${file.path}.1`)).toBe(true);
   // A new follower begins with everything in the file.
-  expect(linesIn(new LogEnd(file.path).next()).map(({ text }) => text)).toEqual(texts(file.path));
+  expect(logLines(new LogTail(file.path).next()).map(({ text }) => text)).toEqual(texts(file.path));
   await removeLogs(logs, [file.path]);
   expect(findLogs(logs)).toEqual([]);
   listen();
@@ -187,10 +187,10 @@ test("an incomplete line is read once it is complete", () => {
   const whole = writtenLine(line("in two pieces"));
   folder.write("data/logs/x", "");
   Bun.spawnSync(["sh", "-c", 'printf %s "$1" > "$2"', "sh", whole.slice(0, 40), path]);
-  const end = new LogEnd(path);
+  const end = new LogTail(path);
   expect(end.next()).toBe("");
   Bun.spawnSync(["sh", "-c", 'printf %s "$1" >> "$2"', "sh", whole.slice(40), path]);
-  expect(linesIn(end.next())).toEqual(linesIn(whole));
+  expect(logLines(end.next())).toEqual(logLines(whole));
 });
 
 test("logs that were not written to for a month are removed when another one begins", async () => {
