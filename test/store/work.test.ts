@@ -25,7 +25,7 @@ test("reading where nothing was stored finds nothing", () => {
   expect(ofNothing(reading())).toEqual([0, undefined]);
 });
 
-test("an error of a statement reaches the work, which may go on, and otherwise the caller", () => {
+test("an error of a statement reaches the work, and the caller unless the work handles it", () => {
   function* careful(): Work<string> {
     try {
       yield* run("DELETE FROM claudikins.people");
