@@ -21,7 +21,7 @@ test("each statement is answered in its turn, with its values", () => {
   ]);
 });
 
-test("reading where nothing was stored finds nothing", () => {
+test("a read of a store without data finds nothing", () => {
   expect(ofNothing(reading())).toEqual([0, undefined]);
 });
 
