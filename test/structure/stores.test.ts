@@ -128,6 +128,14 @@ test("each table of a database has an owner and labels", () => {
   expectListed([...new Set(names.map((name) => name.toLowerCase().replaceAll("_", "")))], tables);
 });
 
+test("statements that both databases share have no words that only one of them knows", () => {
+  const foreign =
+    /::(?:int|text|json|double|bytea)|\bjson_(?:each|array|extract|agg)|\bpg_|\browid\b|clock_timestamp|INSERT OR REPLACE|starts_with/;
+  const shared = files.filter((file) => /^store\/(?:audit\/)?[^/]+\.ts$/.test(file));
+  expect(shared.filter((file) => textOf(file).includes("claudikins.")).length).toBeGreaterThan(6);
+  expect(shared.filter((file) => foreign.test(textOf(file)))).toEqual([]);
+});
+
 test("each file and folder of the data folder has an owner and labels", () => {
   expectListed(found(/inDataFolder\((?:join\()?"([^"]+)"/g), dataFiles);
 });
