@@ -188,8 +188,8 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * Whether its servers are not the same for all folders anyway: those of a project's config run in the project, and agents of other people each
-   * have their own roots.
+   * Whether the folder makes no difference to its servers anyway. Servers of a project's config run in the project, and agents of other people
+   * each have their own roots.
    */
   get #isPlaced(): boolean {
     const { origin } = this.config;

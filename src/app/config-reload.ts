@@ -72,7 +72,7 @@ export class ConfigReload implements Disposable {
       const before = fileOf(config.origin);
       if (now !== before) return `The config is now ${now}, not ${before}: restart claudikins in the agent to use it.`;
       const loaded = await load();
-      // The registry of a person stays as at the start, and must not become that of others.
+      // The registry of a person stays as at the start, and must not become a shared one.
       if (config.person && loaded.folders.registry !== config.folders.registry) return ownRegistryChanged;
       const changed = this.#app.take(loaded);
       if (changed.length > 0) this.#app.log.info(`the config has changed: ${changed.join(", ")}`);

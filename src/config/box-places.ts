@@ -1,4 +1,4 @@
-/** Places of the machine in the sandboxes of servers: those that each of them has, and those that no list of an entry opens. */
+/** Places of the machine in boxes: what every box has, and what no list of an entry opens. */
 import { existsSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -51,14 +51,14 @@ export const certificateVariables = [
   ...["REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH"],
 ];
 
-/** A list could open more than its paths say, or decide what runs outside of sandboxes. */
+/** A list could open more than its paths say, or decide what runs outside of boxes. */
 interface ClosedPlaces {
   /** Nothing that holds one of them may be opened: homes, temporary files, and folders with sockets and secrets of the system. */
   wide: string[];
   /** Nothing in them, and nothing that holds one of them, may be opened. */
   own: string[];
   kernel: string[];
-  /** Programs and settings that are used outside of sandboxes. Nothing in them may be written to. */
+  /** Programs and settings that are used outside of boxes. Nothing in them may be written to. */
   programs: string[];
   /** The homes. Hidden files and folders in them are settings and programs: nothing in them may be written to, except in `data`. */
   homes: string[];

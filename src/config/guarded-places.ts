@@ -1,4 +1,4 @@
-/** Places in folders to write to that run or count outside of sandboxes later. A sandbox shows them read-only. */
+/** Places in folders to write to that run or count outside of boxes later. A box shows them read-only. */
 import { mkdirSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { HeldPath } from "../base/held-path.ts";
@@ -83,7 +83,7 @@ function isGuarded({ path, isFolder }: HeldPath): boolean {
   return inGit || (basename(path) === ".git" && !isFolder) || ofProject.some((name) => path.endsWith(sep + name));
 }
 
-/** Whether it is the repository of the folder, which no server can replace: each sandbox with the folder guards it. */
+/** Whether it is the repository of the folder, which no server can replace: each box with the folder guards it. */
 export function isRepositoryOf(ground: HeldPath, { path, around }: HeldPath): boolean {
   return basename(path) === ".git" && around.at(-1) === ground.id;
 }

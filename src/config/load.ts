@@ -248,7 +248,7 @@ function behindDoor(
 }
 
 /**
- * The config with a workspace of the person, beside that of everybody. If a server uses the person's own credentials, the registry is the
+ * The config with a workspace of the person, beside the shared one. If a server uses the person's own credentials, the registry is the
  * person's own too, because tools and results of that server may be different for each person.
  */
 function ofPerson(person: Person, config: Config): Config {

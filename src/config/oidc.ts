@@ -21,7 +21,7 @@ export interface OidcEntry {
   /** The groups that may approve calls. */
   approvers: string[];
   administrators: string[];
-  /** Days after which what is kept of a person who was not here is deleted. Undefined: never. */
+  /** Days without a visit after which everything that is kept of a person is deleted. Undefined: never. */
   keepDays?: number | undefined;
   /** The client at the provider for the page. */
   clientId?: string | undefined;
@@ -110,7 +110,7 @@ export function isIn(groups: readonly string[], allowed: readonly string[] | und
   return allowed?.some((each) => each === "*" || groups.includes(each)) ?? false;
 }
 
-/** The groups of a door, by its name, or without a name those of the whole config. A door without an entry is open to nobody. */
+/** The groups of a door, by its name. Without a name, the groups of the whole config. A door without an entry is open to nobody. */
 export function groupsOfDoor({ doors }: Pick<OidcEntry, "doors">, door: string | undefined): readonly string[] {
   const name = door ?? wholeConfig;
   return Object.hasOwn(doors, name) ? doors[name]! : [];

@@ -90,7 +90,7 @@ export interface ServerPolicy {
   userConfirm?: ConfirmLine[];
   /** The lines of a door, if the server is behind one. */
   doorConfirm?: ConfirmLine[];
-  /** The most exact pattern of the config counts, before that of the server catalog. */
+  /** The most exact pattern of the config counts. The pattern of the server catalog comes after it. */
   labels?: LabelLine[];
   /** The labels of the user's own config, if the policy is a project's, and of a door. They are added. */
   addedLabels?: LabelLine[];

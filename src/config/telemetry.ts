@@ -20,7 +20,7 @@ export type TelemetryEntry = {
 /** Where one signal goes. Its address and headers may contain secrets. */
 export interface Destination {
   url: string;
-  /** Headers of the config. Those of the variables are added to them. */
+  /** Headers of the config. The headers of the variables are added to them. */
   headers: Record<string, string>;
   protocol: TelemetryProtocol;
 }

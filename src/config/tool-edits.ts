@@ -83,7 +83,7 @@ export function editsIn(
   });
 }
 
-/** A door's entries take the place of those of the config key by key, and argument by argument. */
+/** A door's entries replace the config's entries, key by key and argument by argument. */
 export function mergedEdits(base: readonly WrittenEdit[], door: readonly WrittenEdit[]): WrittenEdit[] {
   const merged = new Map(base.map((each) => [each.tool, each]));
   for (const { tool, entry, place } of door) {

@@ -31,7 +31,7 @@ export interface AskingOptions {
 export type QueueChoice = (made: MadeCall | undefined) => ApprovalQueue;
 
 /**
- * Returns the tool's definition, or without a tool that of its server. With `isFresh`, the server is asked now, because a server may
+ * Returns the tool's definition, or without a tool the server's. With `isFresh`, the server is asked now, because a server may
  * change a tool without a notification; otherwise the last list of the same connection counts until the server announces a change.
  */
 export type DefinitionOf = (
@@ -79,7 +79,7 @@ export class Asking {
   }
 
   /**
-   * Why a person would be asked; undefined if nobody would. `annotations` are those of the tool. Throws what the step throws before it
+   * Why a person would be asked; undefined if nobody would. `annotations` are the tool's. Throws what the step throws before it
    * asks.
    */
   why({ request, reasons, policy }: Passing, annotations: ToolDefinition["annotations"]): string | undefined {

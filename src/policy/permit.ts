@@ -116,7 +116,7 @@ export class Permit {
   }
 
   /**
-   * Why a person would be asked about a request; undefined if nobody would. `annotations` are those of the tool. Throws what `send` throws
+   * Why a person would be asked about a request; undefined if nobody would. `annotations` are the tool's. Throws what `send` throws
    * before it asks.
    */
   async wouldAsk(

@@ -46,7 +46,7 @@ export interface PermissionContext {
   made?: MadeCall | undefined;
   /** Where the question about the call waits. Default: the queue that the app chooses. */
   queue?: ApprovalQueue | undefined;
-  /** The agent that makes the call. Default: that of the connection. */
+  /** The agent that makes the call. Default: the agent of the connection. */
   caller?: Caller | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { Parts } from "./parts.ts";
 import type { CallContents, CalledServer, CallSpans } from "./telemetry.ts";
 import { Excerpts } from "./trace/excerpts.ts";
 
-/** Undefined if nothing is sent. `trace` is that of the execution, or of the request that makes the call. */
+/** Undefined if nothing is sent. `trace` is the trace of the execution, or of the request that makes the call. */
 export function callSpans(
   parts: Parts,
   { trace, execution }: { trace?: TraceContext | undefined; execution?: string | undefined },

@@ -9,7 +9,7 @@ import { shownText } from "./execution/shown-outcome.ts";
 import type { Parts } from "./parts.ts";
 import type { HostIdentity } from "./trace/record.ts";
 
-/** The session of a client of `serve --http`, else that of the connection. */
+/** The session of a client of `serve --http`, otherwise the session of the connection. */
 export async function readsOf(starter: Starter | undefined, { config, pool, sessions }: Parts): Promise<SessionReads> {
   if (!starter) return pool.reads;
   return sessions.ofClient(JSON.stringify([config.door, starter.client, starter.session]));

@@ -140,7 +140,7 @@ export class Places {
 export class ProgramPlace implements Clock {
   readonly #places: Places;
   readonly #turn: Turn;
-  /** Its places in memory and those of further limits. */
+  /** Its places in memory and under further limits. */
   readonly #held: readonly Semaphore[];
   /** See `RunMessage`. */
   #state: Int32Array | undefined;

@@ -61,7 +61,7 @@ export interface ExecuteOptions {
   mounts: Mounts;
   check: CheckMode;
   signal?: AbortSignal | undefined;
-  /** The turn of the program among those of the sandbox. */
+  /** The turn of the program in the sandbox. */
   turn?: Turn | undefined;
   /** Gets what happens to the calls. */
   listener?: CallListener | undefined;

@@ -81,7 +81,7 @@ export async function deletePerson(
     files: (await store.files?.clear({ config, person: id }, Date.now())) ?? 0,
     folders: removeFolders(folders),
   };
-  // Those of replicas that have died.
+  // These belong to replicas that have died.
   await store.replicas?.sessions.forget(config, personOwner(id));
   await removeLabels(labelled, { config, env, store });
   for (const place of programs) await removePrograms(place, personOwner(id));

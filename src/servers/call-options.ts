@@ -20,7 +20,7 @@ export interface CallOptions {
   made?: MadeCall | undefined;
   /** Where a question about the call waits. Default: the queue that the app chooses. */
   queue?: ApprovalQueue | undefined;
-  /** The agent that makes the call. Default: that of the connection. */
+  /** The agent that makes the call. Default: the agent of the connection. */
   caller?: Caller | undefined;
   /** Called before a tool call leaves. If it throws, the call does not leave. */
   onSend?: ((repeatable: boolean) => void | Promise<void>) | undefined;

@@ -268,7 +268,7 @@ export class Pool implements AsyncDisposable {
 
   /**
    * Why a person would be asked about a call, or about another request, whose tool is `resources.read` or the like; undefined if nobody would.
-   * `annotations` are those of the tool. Throws what `callTool` throws before it asks anybody.
+   * `annotations` are the tool's. Throws what `callTool` throws before it asks anybody.
    */
   async wouldAsk(
     { server, method, params }: { server: string } & Request,

@@ -1,10 +1,10 @@
-/** Doctor check for sandboxes of servers that root starts. */
+/** Doctor check for server sandboxes that root starts. */
 import { outerServers } from "../../config/saved-programs.ts";
 import { type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
 const { warning } = findingsOf("servers");
 
-/** The checks of servers say whether a sandbox can be made at all. */
+/** The checks of servers say whether a server sandbox can be made at all. */
 export function boxFindings({ config }: CheckParts): Finding[] {
   const names = outerServers(config)
     .filter(({ box }) => box)

@@ -103,7 +103,7 @@ export class PersonConnect {
     if (server.url === undefined) throw new RefusedRequest(404, "The page has no such request");
     const isRead = request.method === "GET";
     if (!isRead) await formOf(request, new URL(base).origin);
-    // The server gets a token for that of the sign-in, and the provider may have refused an older one.
+    // The server gets a token in exchange for the one of the sign-in. The provider may have refused an older one.
     if (server.exchange && Date.now() - begunAt > freshSignInMs) return isRead ? undefined : seeOther(request.url);
     return isRead ? asks(server, person) : this.#begin(server, own, person, base);
   }

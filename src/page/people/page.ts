@@ -144,7 +144,7 @@ export class PeoplePage {
     await store.audit.add([event], { ...thisProcess("page"), person });
   }
 
-  /** Ends the session. The answer has the address at which the browser ends that of the provider, if there is one. */
+  /** Ends the session. The answer has the address at which the browser ends the provider's session, if there is one. */
   async #signOut(session: PersonSession, request: Request, oidc: Oidc, cookies: PageCookies): Promise<Response> {
     const { people } = this.#options;
     await this.#record("signed-out", session.claims);

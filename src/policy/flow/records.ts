@@ -96,7 +96,7 @@ class Collected {
   }
 }
 
-/** The records, and those of the same server that they name or that name them. */
+/** The records, and the records of the same server that they name or that name them. */
 export function linkedRecords(records: readonly DataRecord[], all: readonly DataRecord[]): DataRecord[] {
   const isLinked = (one: DataRecord, other: DataRecord) =>
     one.server === other.server && (meets(one.ids, other.references) || meets(one.references, other.ids));

@@ -71,7 +71,7 @@ export class SessionReads {
     return this.labels.has("untrusted") && this.labels.has("private");
   }
 
-  /** All known texts, with those of the session that a program belongs to. */
+  /** All known texts, and the texts of the session that a program belongs to. */
   get allTexts(): readonly KnownTexts[] {
     return [this.texts];
   }

@@ -8,7 +8,7 @@ import type { Read, SessionReads } from "./session-reads.ts";
 
 export class WrittenServers {
   readonly #sessions: LabelSessions;
-  /** Tells the servers of one config from those of others. */
+  /** Tells the servers of one config from the servers of others. */
   readonly #config: string;
   readonly #known = new Map<string, readonly Read[]>();
 

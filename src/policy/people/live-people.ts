@@ -311,7 +311,7 @@ class IdTokens {
     if (this.#newest.get(id)?.idToken === idToken) this.#newest.delete(id);
   }
 
-  /** Forgets those of people who were revoked, and those of sign-ins that have ended. `ended` are names of shared ones. */
+  /** Forgets the ones of people who were revoked, and of sign-ins that have ended. `ended` are names of shared ones. */
   forget(revoked: ReadonlySet<string>, ended: readonly string[]): void {
     for (const [id, { sharedAs = "" }] of this.#newest) {
       if (revoked.has(id) || ended.includes(sharedAs) || this.of(id) === undefined) this.#newest.delete(id);

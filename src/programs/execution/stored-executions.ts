@@ -27,7 +27,7 @@ export interface ExecutionsOptions {
   config: string | null;
   /** The door of the config. */
   door?: string | undefined;
-  /** The person whose executions these are. Undefined: the user's, who may see those of people too. */
+  /** The person whose executions these are. Undefined: the user, who may see the executions of people too. */
   person?: string | undefined;
   log: Log;
   /** Without it, a program that another build has saved is lost here. */
@@ -114,14 +114,14 @@ export class StoredExecutions {
     return (JSON.parse(row.request) as StoredRequest).claim === claim;
   }
 
-  /** The executions of this config that are stored, newest first. Behind a door, only those of the door. */
+  /** The executions of this config that are stored, newest first. Behind a door, only the door's executions. */
   async list(parts: ExecutionParts): Promise<StoredExecution[]> {
     if (!this.exist) return [];
     await this.open(parts);
     return (await this.#rows.list(this.#options.config)).filter((row) => this.#isShown(row));
   }
 
-  /** The stored executions of this config that have not ended and are not lost. Behind a door, only those of the door. */
+  /** The stored executions of this config that have not ended and are not lost. Behind a door, only the door's executions. */
   async unfinished(parts: ExecutionParts): Promise<StoredExecution[]> {
     if (!this.exist) return [];
     await this.open(parts);

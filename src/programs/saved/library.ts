@@ -1,6 +1,6 @@
 /**
- * The saved programs of one owner in one config, or in one door of it: a JSON document for each. Those of the user are in a private folder,
- * and those of all tokens and people in a folder in it.
+ * The saved programs of one owner in one config, or in one door of it: a JSON document for each. The user's are in a private folder.
+ * The programs of all tokens and people are in a folder in it.
  */
 import { join } from "node:path";
 import type { DocumentChanges, DocumentLock } from "../../base/documents.ts";

@@ -9,7 +9,7 @@ import { callerOwner } from "./visible.ts";
 /** What a search has found, as the caller sees it. */
 export type WithPrograms = (result: SearchResult, limit: number) => SearchResult;
 
-/** The programs of a caller who is not the user: a server in the place of that in the registry, which only has those of the user. */
+/** The programs of a caller who is not the user: a server that replaces the one in the registry, which has only the user's programs. */
 export async function ownPrograms(
   caller: Pick<RequestingProgram, "program" | "starter"> | undefined,
   parts: Parts,

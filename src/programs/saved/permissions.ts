@@ -14,7 +14,7 @@ export interface ProgramIdentity {
   owner?: string | undefined;
   /** What the session that saved it had read. */
   labels?: Read[] | undefined;
-  /** What it may run with other programs: its own pins, or those of the program that calls it. */
+  /** What it may run with other programs: its own pins, or the pins of the program that calls it. */
   pins?: Pins | undefined;
   /** 1 if a person or an agent runs it, and one more for each program that calls another. */
   depth: number;

@@ -43,7 +43,7 @@ export function toolOf(
 }
 
 /**
- * The programs of a caller who is not the user, as a server. The registry has only those of the user: it is shared by everybody. Undefined for
+ * The programs of a caller who is not the user, as a server. The registry has only the user's programs, because everybody shares it. Undefined for
  * the user, and if the config has a server of that name.
  */
 export function programsFor(
@@ -88,7 +88,7 @@ export function calledProgram(
   throw new ClaudikinsError("PROGRAM_NOT_FOUND", `The program "${found}" was saved at this moment: call it again`);
 }
 
-/** The namespaces with the programs of the caller in the place of those of the user. */
+/** The namespaces with the caller's programs in place of the user's. */
 export function withPrograms(namespaces: readonly Namespace[], own: RegistryServer): Namespace[] {
   const functions = own.tools.map((tool): KnownFunction => {
     const { name, jsName, inputSchema } = tool;
@@ -99,7 +99,7 @@ export function withPrograms(namespaces: readonly Namespace[], own: RegistryServ
   );
 }
 
-/** The catalog for texts about tools, with the programs of the caller in the place of those of the user. */
+/** The catalog for texts about tools, with the caller's programs in place of the user's. */
 export function catalogWith(own: RegistryServer, catalog: ToolCatalog): ToolCatalog {
   const find = (server: string) => (server === own.name ? own : catalog.find(server));
   const others = catalog.visibleServers.filter(({ name }) => name !== own.name);
@@ -114,7 +114,7 @@ export function catalogWith(own: RegistryServer, catalog: ToolCatalog): ToolCata
   });
 }
 
-/** What a search has found, with the programs of the caller in the place of those of the user. */
+/** What a search has found, with the caller's programs in place of the user's. */
 export function withFoundPrograms(result: SearchResult, limit: number, own: RegistryServer): SearchResult {
   const others = result.tools.filter(({ server }) => server !== programsServer);
   const programs = foundIn(own, result.query, limit).map(foundTool);

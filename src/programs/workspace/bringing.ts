@@ -141,7 +141,7 @@ async function* contentOf(
   }
 }
 
-/** Returns false if the content is not that of the row. A file that a program has changed meanwhile is left as it is. */
+/** Returns false if the content differs from the row. A file that a program has changed meanwhile is left as it is. */
 async function writeFile(row: FileRow, content: AsyncIterable<Uint8Array>, parts: WorkspaceParts): Promise<boolean> {
   const { folder, known } = parts;
   const { path, changedAt, sha256 } = row;
@@ -166,7 +166,7 @@ async function* hashed(content: AsyncIterable<Uint8Array>, hash: Bun.CryptoHashe
   }
 }
 
-/** What somebody has put in the way stays there; then the answer is undefined. Throws FILE_NOT_WRITABLE if the system cannot write. */
+/** Returns undefined if something else is at that place, which stays. Throws FILE_NOT_WRITABLE if the system cannot write. */
 async function written<T>(
   { path }: FileRow,
   parts: WorkspaceParts,

@@ -249,7 +249,7 @@ async function readAll(
   return { sha256: hash.digest("hex"), size };
 }
 
-/** Notes that the database has a file as it is here. Its time becomes that of the database, which is later than all earlier ones. */
+/** Notes that the database has a file as it is here. It gets the database's time, which is later than all earlier ones. */
 function note(row: FileRow, mark: string, { folder, known }: WorkspaceParts): void {
   known.set(row.path, { mark, row });
   const look = folder.look(row.path);

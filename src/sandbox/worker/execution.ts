@@ -91,7 +91,7 @@ export interface ExecutionOptions {
   saved?: HostState | undefined;
 }
 
-/** The same bytes as those of node:v8, which takes longer to load. */
+/** The same bytes as `node:v8` makes, which takes longer to load. */
 const inBuffer = { binaryType: "nodebuffer" } as const;
 
 const codePart = 0;

@@ -33,7 +33,7 @@ let context: Promise<ReusableContext> | undefined;
 let prepared: Promise<void> | undefined;
 let current: Job | undefined;
 
-/** The memory in which the guest is ready: that of an earlier worker, or made here. */
+/** The memory in which the guest is ready. It comes from an earlier worker, or is made here. */
 let ready: ReadyMemory | undefined;
 
 async function createContext({ engine: given, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {

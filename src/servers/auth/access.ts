@@ -148,7 +148,7 @@ export class Access implements Authorizer {
   async #tokens(): Promise<Tokens | undefined> {
     await this.#store.ready();
     const tokens = this.#stored();
-    // Without a token, a server might answer an exchange's requests as those of nobody.
+    // Without a token, a server might answer an exchange's requests as requests of nobody.
     if (!tokens && this.#server.exchange) return this.#renew(undefined, undefined);
     if (!tokens || !isExpired(tokens)) return tokens;
     try {

@@ -3,7 +3,7 @@
  * may use which server. It gives an assertion about the person (ID-JAG), for which the server's authorization server gives a token.
  *
  * The SDK's `CrossAppAccessProvider` keeps tokens in memory for one connection, and its `requestJwtAuthorizationGrant` knows only ID tokens
- * and secrets in the body. So the exchange is that of `exchange.ts`, and the SDK sends the assertion, as it sends every grant.
+ * and secrets in the body. So `exchange.ts` makes the exchange, and the SDK sends the assertion, as it sends every grant.
  */
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { NetworkServer } from "../../config/load.ts";

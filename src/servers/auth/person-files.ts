@@ -6,7 +6,7 @@ import { documentsOf } from "../../config/documents.ts";
 import type { Environment } from "../../config/environment.ts";
 import { personCredentialsFile } from "../../config/locations.ts";
 
-/** `config` is the config file, and `id` that of the person. */
+/** `config` is the config file, and `id` the person's id. */
 interface PersonOfConfig {
   config: string;
   id: string;

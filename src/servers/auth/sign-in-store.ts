@@ -1,4 +1,4 @@
-/** Opens the sign-ins that all callers share: those of the user, or those of a team with a database. */
+/** Opens the sign-ins that all callers share: the user's, or a team's with a database. */
 import { type Sealing, sealingOf } from "../../config/credentials.ts";
 import { documentsOf } from "../../config/documents.ts";
 import type { Environment } from "../../config/environment.ts";
@@ -7,12 +7,12 @@ import { CredentialStore } from "./credentials.ts";
 export interface SignInStoreOptions {
   /** The environment of this process. */
   env: Environment;
-  /** The keys of the config, for a database. Default: those of the environment. */
+  /** The keys of the config, for a database. Default: the keys of the environment. */
   sealing?: Sealing | undefined;
   warn?: ((message: string) => void) | undefined;
 }
 
-/** `file` is their document. The user's sign-ins are sealed with a key of the keychain, and those of a team with the keys of the config. */
+/** `file` is their document. The user's sign-ins are sealed with a key of the keychain, and a team's with the keys of the config. */
 export async function signInStore(file: string, { env, sealing, warn }: SignInStoreOptions): Promise<CredentialStore> {
   const documents = documentsOf(env);
   if (documents.areFiles) {

@@ -38,7 +38,7 @@ async function withOwnValues(server: NetworkServer, env: Environment | undefined
   return (await import("../values/entry-values.ts")).withEntryValues(server, { env });
 }
 
-/** The headers of a program belong to all requests, also to those of the sign-in. */
+/** The headers of a program belong to all requests, also to the requests of the sign-in. */
 async function endpointWithPrinted(server: NetworkServer, env: Environment = {}): Promise<Endpoint> {
   const endpoint = endpointOf(server);
   if (server.headersHelper === undefined) return endpoint;

@@ -156,7 +156,7 @@ async function plainTokens(response: Response): Promise<Response> {
   });
 }
 
-/** Sends a request for tokens. An authorization server that does not say how clients authenticate may want the secret in the form, as that of GitHub. */
+/** Sends a request for tokens. An authorization server that does not say how clients authenticate may want the secret in the form, as GitHub's does. */
 async function sent(context: OAuthContext, url: string | URL, init: RequestInit = {}): Promise<Response> {
   try {
     return await context.fetch(url, init);
@@ -215,7 +215,7 @@ export function isEnded(error: unknown): boolean {
   return error instanceof AuthorizationRefused && ["invalid_grant", "bad_refresh_token"].includes(error.error ?? "");
 }
 
-/** The last one is that of GitHub. */
+/** The last one is GitHub's. */
 const strangerErrors: readonly unknown[] = ["invalid_client", "unauthorized_client", "incorrect_client_credentials"];
 
 /** Whether the authorization server does not know the client any more. */

@@ -338,7 +338,7 @@ function pingsBeforeCalls({ url }: ServerConfig): number {
 
 type Extensions = ClientCapabilities["extensions"];
 
-/** The extensions that are announced to a server: those of the agent, and this one if the server's entry uses it. */
+/** The extensions that are announced to a server: the agent's, and this one if the server's entry uses it. */
 function announcedTo(server: ServerConfig, extensions: Extensions): Extensions {
   if (server.url === undefined || server.exchange?.kind !== "id-jag") return extensions;
   return { ...extensions, "io.modelcontextprotocol/enterprise-managed-authorization": {} };

@@ -4,7 +4,7 @@ import { systemCodeOf } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 
-/** What a program that prints a secret may print: that of `headersHelper`, or of `${command:…}`. */
+/** Bounds of the output of a program that prints a secret, for `headersHelper` and `${command:…}`. */
 const maxPrintedSecretBytes = 65_536;
 
 /** The end of what such a program writes to stderr. Its last line is in the error. */

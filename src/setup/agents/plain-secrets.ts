@@ -45,7 +45,7 @@ function secretsIn(server: MergedServer): PlainSecret[] {
 
 type Part = Pick<PlainSecret, "key" | "start" | "value">;
 
-/** The secrets in one text: those of an address, the value of `NAME=value` or `Name: value` with the name of one, or all of it. */
+/** The secrets in one text: the ones of an address, the value of `NAME=value` or `Name: value` with the name of one, or all of it. */
 function secretsOf(name: string, text: string): Part[] {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return secretsOfAddress(name, text);
   if (reference.test(text)) return [];

@@ -169,7 +169,7 @@ async function ask({ asking, tool }: { asking: Asking; tool: string }, querying:
   return added!;
 }
 
-/** Counts the open approvals of one config, and those of all configs. */
+/** Counts the open approvals of one config, and of all configs. */
 async function openSums(config: string | null, querying: Querying): Promise<{ ofConfig: OpenSum; ofAll: OpenSum }> {
   const sums =
     "SELECT count(*)::int AS rows, coalesce(sum(args_bytes), 0)::double precision AS bytes FROM claudikins.approvals WHERE state = 'open'";

@@ -1,4 +1,4 @@
-/** Tells all processes that something has changed for which others wait: approvals, executions, people. */
+/** Tells all processes about changes that others wait for: approvals, executions, people. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connections } from "./connections.ts";
 import type { Querying } from "./querying.ts";
@@ -12,7 +12,7 @@ const listenAgainMs = 100;
 /** How often listeners are told without a change, in case that a message was lost. */
 const changeLookMs = 15_000;
 
-/** `claudikins`: something for which others wait. `claudikins_documents`: the documents of the folder that the message names. */
+/** `claudikins`: a change that others wait for. `claudikins_documents`: the documents of the folder that the message names. */
 type Channel = "claudikins" | "claudikins_documents";
 
 /** Tells of a change when the transaction is committed. For changes that people make: Postgres commits such transactions one by one. */

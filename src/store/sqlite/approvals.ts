@@ -48,7 +48,7 @@ export class ApprovalStore {
     });
   }
 
-  /** Counts the open approvals of one config, and those of all configs. */
+  /** Counts the open approvals of one config, and of all configs. */
   openSums(config: string | null): { ofConfig: OpenSum; ofAll: OpenSum } {
     const sums = "SELECT count(*) AS rows, coalesce(sum(argsBytes), 0) AS bytes FROM approvals WHERE state = 'open'";
     const ofAll = this.#database.query<OpenSum, []>(sums).get()!;

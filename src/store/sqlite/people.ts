@@ -12,7 +12,7 @@ export class PeopleStore {
     this.#database = database;
   }
 
-  /** Those of a config, or of all, in the order in which they came. */
+  /** The people of a config, or of all configs, in the order in which they came. */
   list(config?: string): StoredPerson[] {
     const where = config === undefined ? "" : "WHERE config = $config";
     return this.#database

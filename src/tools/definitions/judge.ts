@@ -19,7 +19,7 @@ const maxKeyChars = 500;
  */
 const maxVanishedChars = 500_000;
 
-/** Accepted tools of one server, with those that it no longer lists. Beyond it, new tools are held, and nothing is forgotten. A list has fewer. */
+/** Accepted tools of one server, including tools that it no longer lists. Beyond it, new tools are held, and nothing is forgotten. A list has fewer. */
 const maxAcceptedTools = 10_000;
 
 /** Characters of the names of these tools. The names in a list have fewer. */
@@ -246,7 +246,7 @@ class FormerTools {
   }
 }
 
-/** Short texts and empty schemas are those of many tools. */
+/** Many tools have the same short texts and empty schemas. */
 function keysOf({ definition: { description, inputSchema } }: NamedDefinition): string[] {
   const letters = description
     .slice(0, maxKeyChars)

@@ -10,7 +10,7 @@ const maxComparedNameChars = 64;
 /** Comparisons of names in one list. Lists of honest servers need some hundreds. */
 const maxNameComparisons = 100_000;
 
-/** Characters that look like a Latin letter or a digit, by what they look like: those of Unicode's `confusables.txt` (UTS #39), and a few more. */
+/** Characters that look like a Latin letter or a digit, by what they look like. They come from Unicode's `confusables.txt` (UTS #39), with a few more. */
 const likeLatin: Record<string, string> = {
   a: "ᴀаɑαẚ⍶⍺𝛂𝛼𝜶𝝰𝞪",
   b: "ʙЬƄƀƂƃɓБѢѣҌҍᏏᑲᑳᖯ",
@@ -92,7 +92,7 @@ export interface LikeName {
 
 /**
  * The accepted name that each new one could be taken for: it differs only in case, separators and what looks alike, or by one letter.
- * Names with other numbers (`v1`, `v2`), another single letter (`list_a`, `list_b`) or another of `get` and `set` are those of a family.
+ * Names with other numbers (`v1`, `v2`), another single letter (`list_a`, `list_b`) or another of `get` and `set` belong to a family.
  */
 export function likeNames(names: Iterable<string>, accepted: Iterable<string>): Map<string, LikeName> {
   const found = new Map<string, LikeName>();

@@ -40,7 +40,7 @@ beforeEach(() => {
 
 const neighbour = (name: string, lists: Lists | undefined, entry: Partial<ServerEntry> = {}): Neighbour => {
   const sandbox = lists && { read: [], write: [], network: false, ...lists };
-  const server = serverConfig(name, { command: "/bin/true", ...entry, sandbox } as ServerEntry);
+  const server = serverConfig(name, { command: "/bin/true", ...entry, box: sandbox } as ServerEntry);
   return { server, cwd: server.cwd ?? at("work"), env: variables };
 };
 

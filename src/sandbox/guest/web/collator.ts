@@ -63,7 +63,7 @@ const { get, set, clear } = Map.prototype;
 /**
  * The key of each text. Texts have the order of their keys. Sorting compares each text often: with keys, sorting 20,000 names by locale takes
  * half of the time, and names with accents a tenth of it. The keys are dropped once the program waits, since its memory may be saved. The
- * map has its own methods, because programs can replace those of all maps.
+ * map has its own methods, because programs can replace the methods of all maps.
  */
 const keys = Object.assign(new Map<string, string>(), { get, set, clear });
 

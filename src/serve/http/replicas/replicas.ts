@@ -181,7 +181,7 @@ export class Replicas implements AsyncDisposable {
       const begun = { kind: signInKind(person), id: sha256(state), value: replica.name, endsAt };
       await this.#options.rows.values.add(begun, max);
     },
-    /** `path` is that of the page at which sign-ins end. */
+    /** `path` is the path of the page at which sign-ins end. */
     pass: async ({ state, person }: BegunSignIn, request: Request, path: string): Promise<Response | undefined> => {
       const { rows } = this.#options;
       const { value } = (await rows.values.get(signInKind(person), sha256(state))) ?? {};
