@@ -62,7 +62,7 @@ interface ClosedPlaces {
   programs: string[];
   /** The homes. Hidden files and folders in them are settings and programs: nothing in them may be written to, except in `data`. */
   homes: string[];
-  /** Hidden folders of a home with data of programs. Folders in them may be opened for writing, those named in `programs` excepted. */
+  /** Hidden folders of a home with data of programs. Folders in them may be opened for writing, except the ones named in `programs`. */
   data: string[];
   /** The folders in which commands are found. `node_modules/.bin` has links to programs in `node_modules`, which stands for both. */
   commands: string[];
@@ -134,8 +134,8 @@ interface OpenedLists {
 }
 
 /**
- * Throws CONFIG_INVALID for a path that opens one of the closed places. Returns those that not even a path to read may open, and what must be mounted
- * over the folders to write to.
+ * Throws CONFIG_INVALID for a path that opens one of the closed places. Returns the places that not even a path to read may open, and the
+ * places that must be mounted over the folders to write to.
  */
 export function refuseClosed(
   { read, write, cwd, configs }: OpenedLists,

@@ -47,7 +47,7 @@ export interface Oidc extends OidcEntry {
 export interface Person {
   /** Made of the issuer and the subject, so it is a part of paths and keys. */
   id: string;
-  /** For people who read lists and logs. */
+  /** The name in lists and logs. */
   name: string;
 }
 
@@ -57,7 +57,7 @@ export const wholeConfig = "mcp";
 /** Where `serve --http` has the page for people. No door can have this name. */
 export const pagePath = "/ui/";
 
-/** The link at which a person signs in to a server, below `pagePath`. `person` is the id of who is asked to open it. */
+/** The link at which a person signs in to a server, below `pagePath`. `person` is the id of the person who is asked to open it. */
 export function connectPath(door: string | undefined, server: string, person: string): string {
   return `connect/${door ?? wholeConfig}/${encodeURIComponent(server)}?for=${person}`;
 }

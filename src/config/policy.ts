@@ -152,7 +152,9 @@ export function policyOf(
   return allow.length + deny.length + confirm.length + Object.keys(rest).length > 0 ? policy : undefined;
 }
 
-/** The rules of one of the user's own servers in a project: the project may add labels, and neither remove any nor turn the flow off. */
+/**
+ * The rules of one of the user's own servers in a project: the project may add labels. It can neither remove labels nor turn the flow off.
+ */
 export function ofOwnServer(policy: ServerPolicy, alone: ServerPolicy | undefined): ServerPolicy {
   const { labels: ofProject = [], addedLabels: _, flow: __, ...rest } = policy;
   const { labels = [], flow } = alone ?? {};

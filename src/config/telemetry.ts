@@ -11,7 +11,7 @@ type TelemetryProtocol = (typeof telemetryProtocols)[number];
 export type TelemetryEntry = {
   [Name in Signal | "audit" | "contents" | "prometheus"]?: boolean | undefined;
 } & {
-  /** The base address of a receiver: `/v1/traces` and its like are added. */
+  /** The base address of a receiver, to which a path such as `/v1/traces` is added. */
   endpoint?: string | undefined;
   headers?: Record<string, string> | undefined;
   protocol?: TelemetryProtocol | undefined;

@@ -94,7 +94,7 @@ export function mergedEdits(base: readonly WrittenEdit[], door: readonly Written
   return [...merged.values()];
 }
 
-/** The server with its edits, whose variables are filled in. It also needs those that are not set. */
+/** The server with its edits, whose variables are filled in. It also needs the variables that are not set. */
 export function withEdits<Server extends { needs: string[]; edits?: ServerEdits | undefined }>(
   { edits: before, ...server }: Server,
   written: WrittenEdit[],

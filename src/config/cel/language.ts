@@ -15,7 +15,7 @@ export interface ReadExpression {
   evaluate: Expression;
 }
 
-/** Returns what reads an expression with these variables. It throws an error whose first line says what is wrong with the expression. */
+/** Returns a reader for expressions with these variables. It throws an error whose first line says what is wrong with the expression. */
 export function languageOf(variables: Variables): (text: string) => ReadExpression {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,

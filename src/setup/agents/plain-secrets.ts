@@ -17,7 +17,7 @@ export interface PlainSecret {
   value: string;
 }
 
-/** The secrets in entries that the config does not have yet. References to variables are none. */
+/** The secrets in entries that the config does not have yet. A reference to a variable is not a secret. */
 export function plainSecretsOf(servers: readonly MergedServer[]): PlainSecret[] {
   return servers.filter(({ isThere }) => !isThere).flatMap((server) => secretsIn(server));
 }

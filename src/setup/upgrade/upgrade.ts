@@ -114,7 +114,7 @@ async function replaceBy(staged: Staged, options: Of<"script">): Promise<Upgrade
   const before = keptExecutable(env, buildMark);
   const kept = await keptFor(checked, options);
   try {
-    // In its final place, where rules of the system may differ.
+    // It runs in its final place, because the system may have other rules there.
     await swap(staged, installation.path, () => prove([installation.path], to, env, signal));
   } catch (error) {
     if (kept !== undefined && before === undefined) rmSync(dirname(kept), { recursive: true, force: true });
@@ -185,7 +185,7 @@ async function byCheckout(options: Of<"checkout">): Promise<Upgraded> {
   }
 }
 
-/** The executable as it was, whatever is in its place now. */
+/** The executable before the upgrade. */
 async function putBack(before: string, target: string): Promise<void> {
   const staged = stage(await Bun.file(before).bytes(), target);
   renameSync(staged.path, target);

@@ -1,7 +1,7 @@
 /** Finds names that look like other names: letters of other scripts, digits for letters, characters that are not seen, and typing errors. */
 import { isOneEdit } from "./text-change.ts";
 
-/** Letters of the longer of two names that are compared letter by letter. Of shorter names, one letter makes another word. */
+/** Letters of the longer of two names that are compared letter by letter. In shorter names, one letter makes another word. */
 const minComparedNameChars = 4;
 
 /** Longer names are not compared letter by letter. Few agents accept them. */
@@ -147,7 +147,7 @@ const ideograph = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=
  */
 function keysOf(letters: string): number[] {
   const { length } = letters;
-  // Of a short name, or in a script in which a letter is a word, one letter makes another word.
+  // In a short name, or in a script in which a letter is a word, one letter makes another word.
   if (length < minComparedNameChars - 1 || length > maxComparedNameChars || ideograph.test(letters)) return [];
   const keys: number[] = [];
   let whole = 0;

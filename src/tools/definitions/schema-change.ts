@@ -9,9 +9,9 @@ const named: readonly string[] = ["properties", "patternProperties", "$defs", "d
 const texts: readonly string[] = ["title", "description", "$comment"];
 const lists: readonly string[] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const inner: readonly string[] = ["items", "contains", "propertyNames", "not", "if", "then", "else"];
-/** What allows less below these may allow more above them. */
+/** A keyword that allows less below these may allow more above them. */
 const reversing: readonly string[] = ["not", "if", "oneOf", "contains"];
-/** Arguments may be left out. What else is gone from a list of schemas allowed less. */
+/** Arguments may be left out. Any other schema that is gone from a list allowed less. */
 const removable: readonly string[] = ["properties", "$defs", "definitions"];
 /** A greater number allows less. */
 const lowest: readonly string[] = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];

@@ -24,7 +24,7 @@ beforeAll(() => {
   copyFileSync(join(root, "test", "fixtures", "servers", "intruder.ts"), program);
   const entry = { command: "bun", args: [program], cwd: join(folder.path, "data") };
   const boxes = { boxed: box, hosts: { ...box, network: ["example.com"] }, shared: { ...box, network: true } };
-  const entries = Object.entries(boxes).map(([name, sandbox]) => [name, { ...entry, sandbox }]);
+  const entries = Object.entries(boxes).map(([name, each]) => [name, { ...entry, box: each }]);
   pool = openPool(Object.fromEntries(entries), surroundings(folder.path));
 });
 afterAll(async () => {
