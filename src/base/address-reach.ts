@@ -1,10 +1,10 @@
 /** Says from where an IP address can be reached: the internet, a private network, or this machine. */
 import { BlockList, isIP } from "node:net";
 
-/** `forbidden`: neither, or for programs of the machine only, for example the metadata service of a cloud (169.254.169.254). */
+/** `forbidden`: none of these, or meant only for programs of the machine, such as the metadata service of a cloud (169.254.169.254). */
 export type Reach = "public" | "private" | "loopback" | "forbidden";
 
-/** Of an IPv4 or IPv6 address, which may have a zone. */
+/** The reach of an IPv4 or IPv6 address, which may have a zone. */
 export function kindOf(address: string): Reach {
   const plain = address.replace(/%.*$/, "");
   const family = isIP(plain) === 6 ? "ipv6" : "ipv4";

@@ -9,7 +9,7 @@ export interface Bundling {
   /** Begins the name of the cached file. */
   name: string;
   entry: string;
-  /** Files and folders that the script is made of, beside packages. */
+  /** Files and folders from which the script is made, beside packages. */
   sources: string[];
   /** More options of `bun build`. */
   options?: string[];

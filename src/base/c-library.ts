@@ -1,4 +1,4 @@
-/** The functions of the C library that no module offers. */
+/** Calls functions of the C library that no module offers. */
 import { dlopen, type FFIFunction, type Library } from "bun:ffi";
 
 /** Its names on macOS, glibc and musl. */

@@ -1,5 +1,5 @@
 /**
- * Asks for a garbage collection after something large was handed on. The collector does not run by itself, because a large text or
+ * Asks for a garbage collection after a large text or buffer was passed on. The collector does not run by itself, because a large text or
  * buffer is a small object whose memory is outside its heap.
  */
 
@@ -9,16 +9,17 @@ import { megabyte } from "./units.ts";
 /** Time from a large text to the collection on the main thread. By then a result is in its program. */
 const collectMainAfterMs = 100;
 
-/** Bytes of large texts after which the main thread collects everything, and not only what is new. */
+/** Bytes of large texts after which the main thread collects everything, not only new objects. */
 const fullCollectionBytes = 16 * megabyte;
 
 let isDue = false;
 let uncollectedBytes = 0;
 
 /**
- * Runs one collection soon, however often it is called. `bytes` is about what was handed on. A worker collects at once. The main thread
- * waits until others are likely to be done with it, and collects everything only after many bytes: that takes 15 ms, and collecting what
- * is new takes 1 ms. `Bun.gc(false)` is no help there, because its collection goes on only while the thread allocates objects.
+ * Runs one collection soon, however often it is called. `bytes` is the approximate size of what was passed on. A worker collects at once.
+ * The main thread waits until others are likely to be done with it, and collects everything only after many bytes, which takes 15 ms.
+ * Collecting only new objects takes 1 ms. `Bun.gc(false)` is no help there, because its collection goes on only while the thread allocates
+ * objects.
  */
 export function collectSoon(bytes: number): void {
   uncollectedBytes += bytes;

@@ -33,8 +33,8 @@ export const jsonAtStart = (): JsonReading => ({ at: 0, chars: 0, isInText: fals
 const [tab, newline, enter, space, quote, backslash, u, zero, one] = [9, 10, 13, 32, 34, 92, 117, 48, 49];
 
 /**
- * Counts JSON in the form in which a program returns it, because a server may indent what it sends and escape other letters than ASCII.
- * It continues a reading, and stops at the character `end` of the text or when there are `most` characters. Other texts are counted about.
+ * Counts JSON in the form in which a program returns it, because a server may indent what it sends and escape other letters than ASCII. It
+ * continues a reading, and stops at the character `end` of the text or when there are `most` characters. Other texts are counted roughly.
  */
 export function readJson(text: string, reading: JsonReading, end: number, most = Number.POSITIVE_INFINITY): void {
   let { at, chars, isInText } = reading;

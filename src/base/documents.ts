@@ -22,7 +22,10 @@ export interface DocumentLock {
 /** The changes that the holder of a lock makes. With a database, they are made together when the holder's work is done. */
 export interface DocumentChanges {
   write(file: string, text: string): void;
-  /** Writes what must survive a loss of power, and be kept from others. No error has the path, because code in the sandbox may read it. */
+  /**
+   * Writes a text that must survive a loss of power, and that others must not read. No error has the path, because code in the sandbox may
+   * read it.
+   */
   writeSecret(file: string, text: string): void;
   rename(file: string, to: string): void;
   remove(file: string): void;
@@ -34,15 +37,15 @@ export interface Documents {
   /** Whether the documents can be read now. False while a database was not reached yet. */
   readonly areKnown: boolean;
   /**
-   * Brings the documents up to date that everybody needs, and those in the folders. From then on they stay so. Throws DATABASE_UNAVAILABLE and
-   * VERSION_TOO_OLD.
+   * Brings the documents of these folders up to date, and the ones that everybody needs. They stay up to date from then on. Throws
+   * DATABASE_UNAVAILABLE and VERSION_TOO_OLD.
    */
   ready(folders?: readonly string[]): Promise<void>;
   /** Undefined if there is none. Throws FILE_NOT_FOUND, and what `ready` throws if a database was not reached yet. */
   read(file: string): string | undefined;
   /** The sorted names in a folder. Throws what `read` throws. */
   namesIn(folder: string): string[];
-  /** A text that changes when the document is written, replaced or removed; for a folder, when one in it is. */
+  /** A text that changes when the document is written, replaced or removed. For a folder, it changes with any document in it. */
   stampOf(path: string): string;
   /**
    * Runs `work` while no other process has the lock. It reads the documents of the folder as they are then. Throws FILE_NOT_WRITABLE,

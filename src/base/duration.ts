@@ -2,7 +2,10 @@
 
 import { dayMs, hourMs, minuteMs } from "./units.ts";
 
-/** What something took, or its limit: `8.4 ms`, `412 ms`, `1.2 s`, `14.5 s`, `3.7 min`, `2 h`, `12 days`. The next unit begins at two of it, seconds at one. */
+/**
+ * A time that something took, or its limit: `8.4 ms`, `412 ms`, `1.2 s`, `14.5 s`, `3.7 min`, `2 h`, `12 days`. The next unit begins at two
+ * of it, seconds at one.
+ */
 export function durationText(ms: number): string {
   // 999.6 ms is written as 1 s.
   if (ms < 999.5) return `${ms < 10 ? tenths(Math.max(ms, 0)) : Math.round(ms)} ms`;

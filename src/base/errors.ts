@@ -140,7 +140,7 @@ export function toClaudikinsError(thrown: unknown): ClaudikinsError {
   return new ClaudikinsError("UNEXPECTED", messageOf(thrown), { cause: thrown });
 }
 
-/** An error as reports have it. */
+/** The form of an error in reports. */
 export interface Problem {
   code: ErrorCode;
   message: string;

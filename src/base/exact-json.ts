@@ -11,7 +11,7 @@ interface RawJson {
 
 const { rawJSON, isRawJSON } = JSON as unknown as RawJson;
 
-/** A number that may lose digits, or the same in a text of JSON. Shorter numbers with a short exponent never do. */
+/** A number that may lose digits, alone or in a text of JSON. Shorter numbers with a short exponent never lose any. */
 const longNumber = /(?:^|[\s:,[])(-?(?:\d[\d.]{15}[\d.eE+-]*|\d+(?:\.\d+)?[eE][+-]?\d{3}\d*))/g;
 
 /** Whether a JSON text may have a number that JavaScript cannot hold. */
@@ -121,7 +121,7 @@ export function withExactTexts(json: string): string {
   return mayHaveExact(json) ? rewritten(json, "") : json;
 }
 
-/** Begins texts that stand for numbers while a text is parsed. Nobody else can know it. */
+/** Begins texts that stand for numbers while a text is parsed. It is random, so that no server can write it. */
 const mark = `${crypto.randomUUID()} `;
 
 /** Changes the value, which may be nested too deeply for recursion. A reviver of `JSON.parse` would take ten times as long. */

@@ -1,12 +1,12 @@
 /**
- * Finds what a path leads to, one name at a time, and holds it open: what was checked is what is used, whatever is renamed or linked meanwhile. It works on
- * Linux only.
+ * Finds the target of a path, one name at a time, and holds it open. So the target that was checked is the one that is used, whatever is
+ * renamed or linked meanwhile. It works on Linux only.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { systemCodeOf } from "./errors.ts";
 
-/** O_PATH, which Node does not define: a descriptor that is only a place. It needs no permission to read. */
+/** O_PATH, which Node does not define: a descriptor that only names a place. It needs no permission to read. */
 const onlyPlace = 0x20_0000;
 
 /** Links on the way to one path. */
@@ -28,7 +28,7 @@ export interface PathLink {
 export class HeldPath implements Disposable {
   /** As it was asked for. */
   readonly asked: string;
-  /** Without links. If the rest of the path is missing, with the names of the rest. */
+  /** The path without links. If its end is missing, the names of the end stay. */
   readonly path: string;
   readonly links: readonly PathLink[];
   /** The identities of the folders that it is in, the root first. A name may have several spellings, and an identity has one. */

@@ -98,7 +98,7 @@ export function argumentNames(schema: unknown): ReadonlySet<string> | undefined 
   return new Set([...Object.keys(schema.properties), ...requiredNames(schema)]);
 }
 
-/** The words that JSON Schema has for types. */
+/** The types of JSON Schema. */
 const typeWords: readonly unknown[] = ["string", "number", "integer", "boolean", "null", "object", "array"];
 
 /**

@@ -1,4 +1,7 @@
-/** Measures what a JSON text costs to parse, without parsing it: its depth, its keys and its values. Decides which messages cost too much. */
+/**
+ * Measures how much a JSON text costs to parse, without parsing it: its depth, its keys and its values. Decides which messages cost too
+ * much.
+ */
 
 /**
  * A message of a host or a browser. The SDK and our schemas copy each object several times, on the thread that answers all clients: about a

@@ -124,7 +124,7 @@ function replacedItems(items: readonly unknown[], replace: (value: unknown) => u
   return copy ?? items;
 }
 
-/** Returns the text that stands in the place of a binary. `place` is its index among all binaries of the value, from 0. */
+/** Returns the text that replaces a binary. `place` is its index among all binaries of the value, from 0. */
 export type Words = (binary: Binary, place: number) => string;
 
 /**

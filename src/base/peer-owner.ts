@@ -59,7 +59,7 @@ const unreadable: PeerProblem = {
   hint: "Mount /proc where claudikins runs.",
 };
 
-/** In a thread of its own, because the table of a busy machine is long. Undefined if it cannot be read. */
+/** Reads the table in a thread of its own, because it is long on a busy machine. Undefined if it cannot be read. */
 function rowsOf(table: string): Promise<string | undefined> {
   return readFile(table, "latin1").catch(() => undefined);
 }

@@ -1,8 +1,8 @@
 /** Work that anybody can cause, and that is done seldom: all who ask in the meantime share the next run. */
 
 /**
- * Returns a function that runs `work`, at once if it has not run for `everyMs`. A run that has begun does not count for those who ask
- * afterwards: they share the next one, so each hears of what was there when it asked. Rejects as the run does.
+ * Returns a function that runs `work`, at once if it has not run for `everyMs`. Callers that come while it runs share the next run, so that
+ * each sees the state from after its call. Rejects as the run does.
  */
 export function spaced(work: () => Promise<void>, everyMs: number): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY;

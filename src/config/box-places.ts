@@ -1,4 +1,4 @@
-/** Places of the machine in the sandboxes of servers: those that each of them has, and those that no list of an entry opens. */
+/** Places of the machine in boxes: what every box has, and what no list of an entry opens. */
 import { existsSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -51,18 +51,18 @@ export const certificateVariables = [
   ...["REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH"],
 ];
 
-/** A list could open more than its paths say, or decide what runs outside of sandboxes. */
+/** A list could open more than its paths say, or decide what runs outside of boxes. */
 interface ClosedPlaces {
   /** Nothing that holds one of them may be opened: homes, temporary files, and folders with sockets and secrets of the system. */
   wide: string[];
   /** Nothing in them, and nothing that holds one of them, may be opened. */
   own: string[];
   kernel: string[];
-  /** Programs and settings that are used outside of sandboxes. Nothing in them may be written to. */
+  /** Programs and settings that are used outside of boxes. Nothing in them may be written to. */
   programs: string[];
   /** The homes. Hidden files and folders in them are settings and programs: nothing in them may be written to, except in `data`. */
   homes: string[];
-  /** Hidden folders of a home with data of programs. Folders in them may be opened for writing, those named in `programs` excepted. */
+  /** Hidden folders of a home with data of programs. Folders in them may be opened for writing, except the ones named in `programs`. */
   data: string[];
   /** The folders in which commands are found. `node_modules/.bin` has links to programs in `node_modules`, which stands for both. */
   commands: string[];
@@ -134,8 +134,8 @@ interface OpenedLists {
 }
 
 /**
- * Throws CONFIG_INVALID for a path that opens one of the closed places. Returns those that not even a path to read may open, and what must be mounted
- * over the folders to write to.
+ * Throws CONFIG_INVALID for a path that opens one of the closed places. Returns the places that not even a path to read may open, and the
+ * places that must be mounted over the folders to write to.
  */
 export function refuseClosed(
   { read, write, cwd, configs }: OpenedLists,

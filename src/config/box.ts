@@ -1,4 +1,4 @@
-/** The box of a server, which texts call its sandbox: its setting in the config, and which of several settings counts. */
+/** The box of a server, which texts call a server sandbox: its setting in the config, and which of several settings counts. */
 
 /** The program that confines servers. */
 export const boxEngine = "bubblewrap";

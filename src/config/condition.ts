@@ -33,7 +33,7 @@ export interface Condition {
   args: readonly string[];
   /** The tools that it names: `tool == "github.push_files"`. */
   tools: readonly string[];
-  /** The comparisons of its variables with a text or a number, for those who look for mistakes. */
+  /** The comparisons of its variables with a text or a number, in which mistakes are looked for. */
   comparisons: readonly Comparison[];
 }
 

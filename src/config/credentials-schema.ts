@@ -11,9 +11,9 @@ const tokenUrl = z.string().superRefine((value, context) => {
 });
 
 const exchangeFields = {
-  /** What the provider gives: a token for the server, or an assertion for the server's authorization server. */
+  /** The provider's answer: a token for the server, or an assertion for the server's authorization server. */
   kind: z.enum(exchangeKinds).optional(),
-  /** Which token of the person the provider gets. */
+  /** The person's token that the provider gets. */
   subject: z.enum(subjectTokens).optional(),
   /** The token endpoint of the company's provider. */
   tokenUrl,

@@ -38,7 +38,7 @@ export function usesOwn({ credentials = "shared" }: CredentialKeys): boolean {
   return credentials !== "shared";
 }
 
-/** Without a choice in the entry, assertions start from ID tokens, as their specification says. */
+/** Assertions start from ID tokens unless the entry chooses another token, as their specification says. */
 export function subjectOf({ kind, subject }: ExchangeEntry): SubjectToken {
   return subject ?? (kind === "id-jag" ? "id-token" : "access-token");
 }
@@ -89,7 +89,7 @@ interface Auth {
   oidc?: { clientId?: string | undefined } | undefined;
 }
 
-/** Why an entry cannot use people's own credentials: the key, and what is wrong. Undefined if it can, or does not. */
+/** Why an entry cannot use people's own credentials: the key, and the problem. Undefined if it can, or if it does not want to. */
 export function credentialsProblem(entry: Entry, auth: Auth | undefined): { key: string; text: string } | undefined {
   const { credentials, exchange, url, headers = {}, headersHelper, oauth } = entry;
   const isExchange = credentials === "exchange";

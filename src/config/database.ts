@@ -1,4 +1,4 @@
-/** Where the database of a team is. The environment says it, because the address has a password. */
+/** The address of a team's database. It comes from the environment, because it has a password. */
 import { readFileSync } from "node:fs";
 import { ClaudikinsError, systemCodeOf } from "../base/errors.ts";
 import type { Environment } from "./environment.ts";

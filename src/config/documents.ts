@@ -5,7 +5,7 @@ import type { Environment } from "./environment.ts";
 
 let documentsInDatabase: ((env: Environment) => Documents) | undefined;
 
-/** Says how the documents in the database of a team are opened. The room `store/` does, if the environment names a database. */
+/** Sets the function that opens documents in the database of a team. The room `store/` calls it if the environment names a database. */
 export function useDatabaseDocuments(open: (env: Environment) => Documents): void {
   documentsInDatabase = open;
 }

@@ -15,13 +15,15 @@ const doorName = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
 const reserved: readonly string[] = ["mcp", "health", "healthz", "metrics", "readyz", "ui"];
 
 export const doorFields = {
-  /** The servers behind the door. If the key is missing: those with a pattern in `tools.allow`, or else all. */
+  /**
+   * The servers behind the door. If the key is missing: the servers with a pattern in `tools.allow`, or all servers if there is no pattern.
+   */
   servers: z.array(z.string().min(1)).optional(),
   /** Servers that have processes of their own for the door. The others are shared with all doors. */
   private: z.array(z.string().min(1)).optional(),
   /**
-   * Which tools are behind the door, and which of them need a person's consent. Patterns are `server.tool`. A key with a dot is a tool, and
-   * its entry changes how agents see it.
+   * The tools behind the door, and the ones that need a person's consent. Patterns are `server.tool`. A key with a dot is a tool, and its
+   * entry changes how agents see it.
    */
   tools: doorToolsSchema([]),
   mode: z.enum(modes).optional(),

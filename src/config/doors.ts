@@ -33,7 +33,7 @@ export interface DoorEntry {
   quotas?: Quotas | undefined;
 }
 
-/** Which tools of a server are behind the door, by patterns of the server's own names. */
+/** The tools of a server behind the door, as patterns of the server's own names. */
 export interface ToolView {
   /** Undefined: all of them. */
   allow: string[] | undefined;

@@ -1,4 +1,4 @@
-/** Places in folders to write to that run or count outside of sandboxes later. A sandbox shows them read-only. */
+/** Places in folders to write to that run or count outside of boxes later. A box shows them read-only. */
 import { mkdirSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { HeldPath } from "../base/held-path.ts";
@@ -13,7 +13,9 @@ const ofProject = [
   ...[".envrc", ".husky", ".githooks"],
 ];
 
-/** What git runs, or follows to other settings, in its folder. A server with a list that names the folder may write to the rest of it. */
+/**
+ * Files in git's folder that git runs, or that lead it to other settings. A server whose list names the folder may write to the rest of it.
+ */
 const ofGit = ["hooks", "config", "config.worktree", "commondir", "modules", "worktrees"];
 
 /** `pin` is a folder around a `guard`: it can be written to, and cannot be moved away with what it holds. */
@@ -25,9 +27,9 @@ export interface Guard {
 interface Guarded {
   /** All that the server may write to. */
   writable: readonly HeldPath[];
-  /** Folders of projects. Those outside of the folder to write to do not matter. */
+  /** Folders of projects. Folders outside of the one to write to do not matter. */
   projects: readonly HeldPath[];
-  /** Other files and folders. Those outside, and those that do not exist, do not matter. */
+  /** Other files and folders. Missing ones, and ones outside of the folder to write to, do not matter. */
   named: readonly HeldPath[];
   /** Folders in which commands are found. They are made if they do not exist, because the server could make them. */
   commands: readonly HeldPath[];
@@ -77,13 +79,13 @@ export function guardsIn(
 
 const guardsOf = (places: readonly HeldPath[], kind: Guard["kind"]) => places.map((held) => ({ kind, held }));
 
-/** Whether what is written to is one of the places itself. */
+/** Whether the place to write to is one of these places itself. */
 function isGuarded({ path, isFolder }: HeldPath): boolean {
   const inGit = basename(dirname(path)) === ".git" && ofGit.includes(basename(path));
   return inGit || (basename(path) === ".git" && !isFolder) || ofProject.some((name) => path.endsWith(sep + name));
 }
 
-/** Whether it is the repository of the folder, which no server can replace: each sandbox with the folder guards it. */
+/** Whether it is the repository of the folder, which no server can replace: each box with the folder guards it. */
 export function isRepositoryOf(ground: HeldPath, { path, around }: HeldPath): boolean {
   return basename(path) === ".git" && around.at(-1) === ground.id;
 }

@@ -46,5 +46,5 @@ export const limitsSchema = z.object({
   outputChars: limitFields.outputChars.default(defaultLimits.outputChars),
 });
 
-/** Limits that take the place of those of the config. */
+/** Limits that replace the config's. */
 export const someLimitsSchema = z.object(limitFields).partial();

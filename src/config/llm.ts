@@ -15,7 +15,7 @@ export interface Preset {
   /** The default model, a small one. */
   model: string;
   format: AnswerFormat;
-  /** For models that reason before they answer. Choosing among a few options needs little reasoning. */
+  /** The effort of models that reason before they answer. Choosing among a few options needs little reasoning. */
   effort?: "low";
   /** The endpoint calls the limit of an answer `max_completion_tokens`, not `max_tokens`. */
   hasCompletionLimit?: boolean;
@@ -23,7 +23,7 @@ export interface Preset {
 
 const common = { format: "schema", effort: "low", hasCompletionLimit: true } as const;
 
-/** In the order in which they are shown. */
+/** The presets, in the order in which they are shown. */
 export const presets = {
   cerebras: {
     baseUrl: "https://api.cerebras.ai/v1",

@@ -40,19 +40,19 @@ interface Named {
   name: string;
   /** The variables that the entry refers to and that are not set. The server cannot be started until they are. */
   needs: string[];
-  /** Variables in its arguments that are not set. They are passed on as they are written. */
+  /** Variables in its arguments that are not set. Their references are passed on unchanged. */
   unfilled?: string[];
   /** The values that were filled in, by the names of their variables. They may be secrets. */
   variables?: Record<string, string>;
-  /** Which of its tools may be called. Undefined if the config has no rule for the server: all tools are allowed. */
+  /** The tools that may be called. Undefined if the config has no rule for the server: all are allowed. */
   policy?: ServerPolicy | undefined;
   /** Given if a project's config has the server from the user's own config. */
   own?: OwnServer;
   /** Whether it is the server of the saved programs, which runs in this process. */
   isSavedPrograms?: true;
-  /** Given if the door has processes of its own of the server. */
+  /** Given if the door has its own processes of the server. */
   door?: string;
-  /** Which of its tools exist behind the door. Undefined: all. */
+  /** The tools that exist behind the door. Undefined: all. */
   view?: ToolView | undefined;
   /** How agents see its tools. Undefined: as the server lists them. */
   edits?: ServerEdits | undefined;
@@ -130,7 +130,7 @@ export interface Config extends Settings {
   sealing?: Sealing | undefined;
   folders: Folders;
   savedPrograms: SavedProgramsPlace;
-  /** What may be used: of the whole config, and behind a door of the door too. */
+  /** The limits of use: the config's, and behind a door the door's too. */
   quotas: readonly QuotaOwner[];
   /** The names of its doors. Empty behind a door. */
   doors: readonly string[];
@@ -248,7 +248,7 @@ function behindDoor(
 }
 
 /**
- * The config with a workspace of the person, beside that of everybody. If a server uses the person's own credentials, the registry is the
+ * The config with a workspace of the person, beside the shared one. If a server uses the person's own credentials, the registry is the
  * person's own too, because tools and results of that server may be different for each person.
  */
 function ofPerson(person: Person, config: Config): Config {
@@ -372,7 +372,7 @@ function sealingIn(auth: SealingEntry, file: string, env: Environment): Sealing 
 
 /** The place of a server whose entry has mistakes. */
 function mistakenServer(name: string, mistake: EntryMistake): ServerConfig {
-  // With its name as an argument, it is the same server as no other.
+  // Its name is an argument, so that no other server is the same.
   const nothing = { command: "", args: [name], env: {}, needs: [], ...defaultServerTimes };
   return { name, ...nothing, disabled: mistake.isDisabled, mistake };
 }
@@ -416,8 +416,8 @@ function expandedServer(
 }
 
 /**
- * Fills in the variables of an entry. In its arguments, address and headers, its own `env` comes first. A variable in the arguments that is not
- * set may be one of the program: it is passed on as it is written.
+ * Fills in the variables of an entry. In its arguments, address and headers, its own `env` comes first. A variable in the arguments that is
+ * not set may be meant for the program, so its reference is passed on unchanged.
  */
 function expandedEntry<Entry extends Omit<ServerEntry, Ruled>>(entry: Entry, env: Environment) {
   const { args, url, headers, ...rest } = entry as Partial<Pick<StdioEntry, "args"> & NetworkEntry>;

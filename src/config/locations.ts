@@ -26,7 +26,7 @@ const inDataFolder = (name: string) => (env: Environment) => join(userDataFolder
 /** The file with the OAuth tokens of servers, for all projects of the user. */
 export const credentialsFile = inDataFolder("credentials.json");
 
-/** The file with the names of the user's secrets, and with the values that no keychain keeps. */
+/** The file with the names of the user's secrets, and with the values that are in no keychain. */
 export const secretsFile = inDataFolder("secrets.json");
 
 /** The folder with the credentials of people. */
@@ -75,7 +75,7 @@ export const definitionsLockName = "claudikins.lock";
 /** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
 export const logsFolder = inDataFolder("logs");
 
-/** Why servers could not be connected last. */
+/** The folder with the last failures to connect to servers. */
 export const failuresFolder = inDataFolder("failures");
 
 /** The file with the project configs that the user trusts. */

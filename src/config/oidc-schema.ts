@@ -44,7 +44,7 @@ const oidcFields = {
   approvers: groups.default([]),
   /** The groups that may see, revoke and delete people, and see and end their executions. */
   administrators: groups.default([]),
-  /** Days after which everything that is kept of a person who was not here is deleted. */
+  /** Days without a visit after which everything that is kept of a person is deleted. */
   keepDays: z.int().min(1).max(3_650).optional(),
   /** The client of the page at the provider. */
   clientId: text.optional(),

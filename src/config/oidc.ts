@@ -21,7 +21,7 @@ export interface OidcEntry {
   /** The groups that may approve calls. */
   approvers: string[];
   administrators: string[];
-  /** Days after which what is kept of a person who was not here is deleted. Undefined: never. */
+  /** Days without a visit after which everything that is kept of a person is deleted. Undefined: never. */
   keepDays?: number | undefined;
   /** The client at the provider for the page. */
   clientId?: string | undefined;
@@ -47,7 +47,7 @@ export interface Oidc extends OidcEntry {
 export interface Person {
   /** Made of the issuer and the subject, so it is a part of paths and keys. */
   id: string;
-  /** For people who read lists and logs. */
+  /** The name in lists and logs. */
   name: string;
 }
 
@@ -57,7 +57,7 @@ export const wholeConfig = "mcp";
 /** Where `serve --http` has the page for people. No door can have this name. */
 export const pagePath = "/ui/";
 
-/** The link at which a person signs in to a server, below `pagePath`. `person` is the id of who is asked to open it. */
+/** The link at which a person signs in to a server, below `pagePath`. `person` is the id of the person who is asked to open it. */
 export function connectPath(door: string | undefined, server: string, person: string): string {
   return `connect/${door ?? wholeConfig}/${encodeURIComponent(server)}?for=${person}`;
 }
@@ -110,7 +110,7 @@ export function isIn(groups: readonly string[], allowed: readonly string[] | und
   return allowed?.some((each) => each === "*" || groups.includes(each)) ?? false;
 }
 
-/** The groups of a door, by its name, or without a name those of the whole config. A door without an entry is open to nobody. */
+/** The groups of a door, by its name. Without a name, the groups of the whole config. A door without an entry is open to nobody. */
 export function groupsOfDoor({ doors }: Pick<OidcEntry, "doors">, door: string | undefined): readonly string[] {
   const name = door ?? wholeConfig;
   return Object.hasOwn(doors, name) ? doors[name]! : [];

@@ -10,7 +10,7 @@ export function personFolder(shared: string, { id }: Pick<Person, "id">): string
 
 const suffix = "-people";
 
-/** The folders of a person that exist beside these folders, and beside others in the same place, such as those of other doors. */
+/** The existing folders of a person, beside these folders and beside others in the same place, such as the folders of other doors. */
 export function foldersOfPerson(shared: readonly string[], { id }: Pick<Person, "id">): string[] {
   const places = new Set(shared.map(dirname));
   const found = [...places].flatMap((place) => foldersIn(place).map((name) => join(place, name)));

@@ -90,7 +90,7 @@ export interface ServerPolicy {
   userConfirm?: ConfirmLine[];
   /** The lines of a door, if the server is behind one. */
   doorConfirm?: ConfirmLine[];
-  /** The most exact pattern of the config counts, before that of the server catalog. */
+  /** The most exact pattern of the config counts. The pattern of the server catalog comes after it. */
   labels?: LabelLine[];
   /** The labels of the user's own config, if the policy is a project's, and of a door. They are added. */
   addedLabels?: LabelLine[];
@@ -152,7 +152,9 @@ export function policyOf(
   return allow.length + deny.length + confirm.length + Object.keys(rest).length > 0 ? policy : undefined;
 }
 
-/** The rules of one of the user's own servers in a project: the project may add labels, and neither remove any nor turn the flow off. */
+/**
+ * The rules of one of the user's own servers in a project: the project may add labels. It can neither remove labels nor turn the flow off.
+ */
 export function ofOwnServer(policy: ServerPolicy, alone: ServerPolicy | undefined): ServerPolicy {
   const { labels: ofProject = [], addedLabels: _, flow: __, ...rest } = policy;
   const { labels = [], flow } = alone ?? {};

@@ -13,7 +13,7 @@ export interface SavedProgramsPlace {
   mark: string;
 }
 
-/** The folder with the programs of tokens and people, beside those of the user. */
+/** The folder with the programs of tokens and people, beside the user's programs. */
 export function ownersFolder({ folder }: Pick<SavedProgramsPlace, "folder">): string {
   return join(folder, "owners");
 }
@@ -32,7 +32,7 @@ export function savedProgramsOf(origin: Origin, env: Environment, door?: string)
   return { documents, folder: join(dirname(mark), owner, ...ofDoor), mark };
 }
 
-/** The saved programs of a config, and those of its doors. */
+/** The saved programs of a config and of its doors. */
 export function savedProgramsOfAll(
   { origin, doors }: { origin: Origin; doors: readonly string[] },
   env: Environment,

@@ -11,7 +11,7 @@ type TelemetryProtocol = (typeof telemetryProtocols)[number];
 export type TelemetryEntry = {
   [Name in Signal | "audit" | "contents" | "prometheus"]?: boolean | undefined;
 } & {
-  /** The base address of a receiver: `/v1/traces` and its like are added. */
+  /** The base address of a receiver, to which a path such as `/v1/traces` is added. */
   endpoint?: string | undefined;
   headers?: Record<string, string> | undefined;
   protocol?: TelemetryProtocol | undefined;
@@ -20,7 +20,7 @@ export type TelemetryEntry = {
 /** Where one signal goes. Its address and headers may contain secrets. */
 export interface Destination {
   url: string;
-  /** Headers of the config. Those of the variables are added to them. */
+  /** Headers of the config. The headers of the variables are added to them. */
   headers: Record<string, string>;
   protocol: TelemetryProtocol;
 }

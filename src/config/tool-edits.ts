@@ -83,7 +83,7 @@ export function editsIn(
   });
 }
 
-/** A door's entries take the place of those of the config key by key, and argument by argument. */
+/** A door's entries replace the config's entries, key by key and argument by argument. */
 export function mergedEdits(base: readonly WrittenEdit[], door: readonly WrittenEdit[]): WrittenEdit[] {
   const merged = new Map(base.map((each) => [each.tool, each]));
   for (const { tool, entry, place } of door) {
@@ -94,7 +94,7 @@ export function mergedEdits(base: readonly WrittenEdit[], door: readonly Written
   return [...merged.values()];
 }
 
-/** The server with its edits, whose variables are filled in. It also needs those that are not set. */
+/** The server with its edits, whose variables are filled in. It also needs the variables that are not set. */
 export function withEdits<Server extends { needs: string[]; edits?: ServerEdits | undefined }>(
   { edits: before, ...server }: Server,
   written: WrittenEdit[],

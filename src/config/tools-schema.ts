@@ -8,7 +8,7 @@ import { policyProblems } from "./policy-problems.ts";
 import { issueText } from "./problems.ts";
 import { editsIn, sharedName, type ToolEntries } from "./tool-edits.ts";
 
-/** The description of a tool. Servers may send as much. */
+/** Characters of a tool's description. Servers may send as many. */
 const maxToolDescriptionChars = 16_384;
 
 const shownText = 'agents see this text: variables can only be used in "value"';
@@ -87,7 +87,7 @@ export interface DoorTools extends PolicyKeys {
 /** In `tools` of a door, a key with a dot is a tool. */
 export const isToolKey = (key: string) => key.includes(".");
 
-/** Which servers a door's tools belong to is checked when the door is opened: the user's own may be among them. */
+/** The servers of a door's tools are checked when the door is opened, because they may be the user's own. */
 export const doorToolsSchema = (servers: readonly string[]) =>
   z
     .custom<Record<string, unknown>>()

@@ -16,7 +16,7 @@ export interface PageState {
   /** Executions that run or wait come before ended ones; each group has the newest first. */
   executions: PageExecution[];
   servers: PageServerEntry[];
-  /** The saved programs of the config, then those of its doors. */
+  /** The saved programs of the config, then the ones of its doors. */
   programs: PageProgram[];
   /** When they run by themselves. */
   schedules: PageSchedule[];

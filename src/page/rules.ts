@@ -156,7 +156,7 @@ function filesOf({ origin, extended }: Config): string[] {
   return extended ? [origin.file, extended.file] : [origin.file];
 }
 
-/** The rules of the entries, which the page can remove, and those of all servers. */
+/** The rules of the entries, which the page can remove, and the rules of all servers. */
 function rulesIn(configFile: ConfigFile): PageRule[] {
   const { entries, text, file } = configFile;
   const common = objectAt(parseJson(text, file), ["policy"]);

@@ -54,9 +54,9 @@ interface DeleteOptions {
 }
 
 /**
- * Deletes everything that is kept of a person, in the store and on this machine. It begins when all processes have ended what the person
- * began. A person who is revoked stays refused, without a name; anybody else can come back, as somebody new. The audit log has a line before.
- * It can be repeated after a failure. Throws EXECUTION_RUNNING if an execution does not end, and FILE_NOT_WRITABLE.
+ * Deletes everything that is kept of a person, in the store and on this machine. It begins when all processes have ended the person's work.
+ * A revoked person stays refused, without a name. Any other person can come back as a new one. The audit log gets a line first. It can be
+ * repeated after a failure. Throws EXECUTION_RUNNING if an execution does not end, and FILE_NOT_WRITABLE.
  */
 export async function deletePerson(
   person: StoredPerson,
@@ -81,7 +81,7 @@ export async function deletePerson(
     files: (await store.files?.clear({ config, person: id }, Date.now())) ?? 0,
     folders: removeFolders(folders),
   };
-  // Those of replicas that have died.
+  // These belong to replicas that have died.
   await store.replicas?.sessions.forget(config, personOwner(id));
   await removeLabels(labelled, { config, env, store });
   for (const place of programs) await removePrograms(place, personOwner(id));

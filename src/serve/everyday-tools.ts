@@ -27,7 +27,7 @@ interface EverydayTool {
   tool: string;
   /** `demo.get_order({ order_id }): { status }`, with the outer fields of the result if they are known and programs read them. */
   least: string;
-  /** The same with more of these fields, and those of the rows in a wrapper. */
+  /** The same with more of these fields, and with the fields of the rows in a wrapper. */
   fields: string;
   /** Like `least` for every tool, whether programs read its result or not. */
   outlined: string;

@@ -69,7 +69,7 @@ interface ServerLine {
 }
 
 /**
- * The instructions in code mode, within their tokens. Those of the door come first. Every server is named before the calls of everyday
+ * The instructions in code mode, within their tokens. The door's instructions come first. Every server is named before the calls of everyday
  * tools are shown; then come the servers' descriptions, and then signatures of small servers. `taken` are tokens of texts before these.
  */
 export async function instructionsFor(app: App, taken = 0): Promise<string> {

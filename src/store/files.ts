@@ -6,7 +6,7 @@ export interface SharedPlace {
   id: string;
   /** The config file. */
   config: string;
-  /** The person who has the workspace. Undefined for that of everybody. */
+  /** The person who has the workspace. Undefined for the workspace of everybody. */
   person: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export async function loadPostgres(): Promise<void> {
   useDatabaseDocuments(openDocuments);
 }
 
-/** Those of this process, by their databases and data folders: all parts that read documents share what is in memory. */
+/** The documents of this process, by database and data folder. All parts that read documents share what is in memory. */
 const opened = new Map<string, PostgresDocuments>();
 
 function openDocuments(env: Environment): PostgresDocuments {

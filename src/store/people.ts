@@ -39,7 +39,7 @@ export function newestGroups(known: NewestGroups | undefined, token: NewestGroup
 }
 
 export interface PeopleRows {
-  /** Those of a config, or of all, in the order in which they came. */
+  /** The people of a config, or of all configs, in the order in which they came. */
   list(config?: string): Promise<StoredPerson[]>;
   /** The ids of those who may no longer. */
   revoked(config: string): Promise<Set<string>>;
@@ -53,8 +53,8 @@ export interface PeopleRows {
    */
   seen(person: StoredPerson): Promise<void>;
   /**
-   * Forgets a person. Of one who is revoked, a row stays that refuses the person and says nothing else: the id is the name, and the times are
-   * those of the revocation.
+   * Forgets a person. For a revoked person, a row stays that only refuses the person: its name is the id, and its times are the time of the
+   * revocation.
    */
   forget(person: PersonKey): Promise<void>;
   /** Revokes people, or with null restores them. Returns those whose state has changed. */

@@ -93,7 +93,7 @@ export interface ValueRows {
   add(value: KeptValue, max: number): Promise<void>;
   /** Undefined if there is none, or its time is over. */
   get(kind: string, id: string): Promise<KeptValue | undefined>;
-  /** Those of the ids under which nothing is kept. */
+  /** The ids under which nothing is kept. */
   missing(ids: readonly string[]): Promise<string[]>;
   /** Removes it. One caller alone gets it. */
   take(kind: string, id: string): Promise<KeptValue | undefined>;

@@ -1,5 +1,5 @@
 /**
- * The store: everything that outlives a process. One implementation keeps it in a file of the user, see sqlite/store.ts. Callers know neither
+ * The store: everything that outlives a process. One implementation keeps it in SQLite, another in a Postgres of the team. Callers know neither
  * SQL nor where the data is.
  *
  * Every method is one transaction: all of its changes are made, or none. Methods throw FILE_NOT_WRITABLE and VERSION_TOO_OLD. Reading from a

@@ -21,7 +21,7 @@ import type { TraceContext } from "../base/trace-context.ts";
 
 /** A small model. It answers one request with text, as JSON that follows a schema if it can. */
 export interface Model {
-  /** For receipts: `cerebras/llama-3.3-70b`, or `the host's model`. */
+  /** The name in receipts: `cerebras/llama-3.3-70b`, or `the host's model`. */
   readonly name: string;
   /** Throws MODEL_UNAVAILABLE (after its own retries), MODEL_REFUSED, AUTH_REQUIRED, CANCELLED. */
   ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer>;

@@ -31,7 +31,7 @@ export function samplingModel(sample: NonNullable<Responder["sample"]>): Model {
       let text: string;
       try {
         signal.throwIfAborted();
-        // claudikins itself asks, in the place of a server.
+        // claudikins itself asks, as a server would.
         const asked = { server: "claudikins", signal: AbortSignal.any([signal, timeout]) };
         text = textOf((await sample(params, asked)).content);
       } catch (error) {

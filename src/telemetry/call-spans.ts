@@ -119,7 +119,7 @@ function valueText(value: CallValue): string {
   return "result" in value ? objectJson(value.result) : textOf(value);
 }
 
-/** What spans and metrics of a call have. */
+/** The attributes of a call's spans and metrics. */
 function sharedOf(request: CallRequest, { server, tool, url, protocol }: CalledServer): Attributes {
   const isTool = request.group === "tools";
   const address = url === undefined ? null : URL.parse(url);

@@ -63,7 +63,7 @@ export function methodOf({ group, name }: Pick<CallRequest, "group" | "name">): 
   return name === "templates" ? "resources/templates/list" : `${group}/${name}`;
 }
 
-/** A word for the kind of an error. Anything that is no code of claudikins is `_OTHER`, as the conventions want it. */
+/** A word for the kind of an error. Other errors than claudikins' own are `_OTHER`, as the conventions require. */
 export function errorType(code: string | undefined): string {
   return code !== undefined && /^[A-Z][A-Z\d_]{0,39}$/.test(code) ? code : "_OTHER";
 }

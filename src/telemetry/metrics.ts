@@ -1,4 +1,4 @@
-/** The metrics: what is counted and measured when something ends, and what is looked up when metrics are sent. */
+/** The metrics. Some are counted and measured when something ends, others are read when metrics are sent. */
 import type { Attributes, Meter, ObservableResult } from "@opentelemetry/api";
 import type { ExecutionStates, WatchedState } from "../programs/telemetry.ts";
 import { attribute, durationBounds } from "./conventions.ts";

@@ -23,7 +23,7 @@ import { Metrics } from "./metrics.ts";
 import { openPipelines, type Pipelines } from "./pipelines.ts";
 import { type SpanOfLines, Tracing } from "./tracing.ts";
 
-/** Time for a receiver to take what is left when a process ends. Afterwards it is given up. */
+/** Time for a receiver to take the rest when a process ends. Afterwards the rest is dropped. */
 const lastSendMs = 2_000;
 
 /** Characters of a name that an agent chose. */
@@ -36,7 +36,7 @@ export async function openTelemetry(
 ): Promise<Telemetry> {
   const failing = new Set<Signal>();
   const failed = (signal: Signal, why: string) => {
-    // One line says it: a receiver that is down fails every few seconds.
+    // It is logged once, because a receiver that is down fails every few seconds.
     if (failing.has(signal)) return;
     failing.add(signal);
     const host = URL.parse(settings.destinations[signal]?.url ?? "")?.host;

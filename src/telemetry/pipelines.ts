@@ -1,4 +1,4 @@
-/** Collects what is to be sent, and sends it in batches, beside the work. What a receiver does not take is dropped. */
+/** Collects spans, metrics and log lines, and sends them in batches in the background. A message that a receiver refuses is dropped. */
 import { createNoopMeter, type Logger, type Meter, type Tracer } from "@opentelemetry/api";
 import type { Resource } from "@opentelemetry/resources";
 import type { MeterProvider } from "@opentelemetry/sdk-metrics";
@@ -42,7 +42,7 @@ export async function openPipelines(settings: TelemetrySettings, options: Export
   };
 }
 
-/** What sends. The attributes of `OTEL_RESOURCE_ATTRIBUTES` are added to ours. */
+/** The resource that sends. The attributes of `OTEL_RESOURCE_ATTRIBUTES` are added to ours. */
 async function resourceOf({ serviceName }: TelemetrySettings): Promise<Resource> {
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = await import(
     "@opentelemetry/resources"

@@ -30,7 +30,7 @@ export class Tracing {
   readonly #tracer: Tracer | undefined;
   readonly #lines: SpanOfLines | undefined;
 
-  /** Without a tracer, the caller's trace is passed on as it is. Without `lines`, no log lines are sent. */
+  /** Without a tracer, the caller's trace is passed on unchanged. Without `lines`, no log lines are sent. */
   constructor(tracer: Tracer | undefined, lines: SpanOfLines | undefined) {
     this.#tracer = tracer;
     this.#lines = lines;

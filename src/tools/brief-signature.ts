@@ -29,7 +29,7 @@ interface BriefSignature {
   result: string | undefined;
   /** `{ sku, levels }`: the fields that a program destructures, or one of the rows that it iterates over. */
   outline: string | undefined;
-  /** `{ sku, levels: { on_hand }[] }`: more fields, and those of the rows in a wrapper. */
+  /** `{ sku, levels: { on_hand }[] }`: more fields, and the fields of the rows in a wrapper. */
   fields: string | undefined;
 }
 
@@ -108,7 +108,7 @@ export function outlineOf(type: string): string {
   return text.length > maxOutlineChars ? "object" : text;
 }
 
-/** The same with more fields, and with those of the rows if one field is a list: `{ entities: { name }[] }`. Undefined if it is long. */
+/** The same with more fields, and with the fields of the rows if one field is a list: `{ entities: { name }[] }`. Undefined if it is long. */
 export function fieldsOf(type: string): string | undefined {
   const text = withObjects(type, (members) => {
     const lists = members.filter(isList);

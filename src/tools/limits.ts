@@ -1,6 +1,6 @@
 /** Limits that several files share. Tools come from servers, which may send anything. */
 
-/** How long anybody waits for the first answer of a server, from the moment it was asked. */
+/** Time to wait for the first answer of a server, from the moment it was asked. */
 export const firstAnswerMs = 10_000;
 
 /** Names of servers in a hint. */
@@ -9,7 +9,7 @@ export const maxHintedNames = 20;
 /** Files of fewer tools are written on the main thread, which takes a few milliseconds. */
 export const minToolsOffThread = 500;
 
-/** Of longer JSON only the beginning is parsed. */
+/** Only the beginning of longer JSON is parsed. */
 export const maxObservedTextChars = 4_000_000;
 
 /** Levels of a value that are looked at. */

@@ -5,7 +5,7 @@ import type { ToolResult } from "../servers/result.ts";
 import { maxSchemaDepth } from "./limits.ts";
 import type { RegistryTool } from "./model.ts";
 
-/** The text that stands in made-up results. */
+/** The text in made-up results. */
 export const madeUpText = "made-up";
 
 /** Levels of a made-up result. Deeper objects and lists are empty. */

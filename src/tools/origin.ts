@@ -11,7 +11,7 @@ import { sha256 } from "../base/sha256.ts";
 export interface RegistryOrigin {
   /** The config file; null for the demo. */
   config: string | null;
-  /** The door, if the registry is that of a door. */
+  /** The door, if the registry belongs to one. */
   door?: string | undefined;
   /** The command that starts this claudikins. */
   command: string[];

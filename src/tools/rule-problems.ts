@@ -29,7 +29,7 @@ export async function ruleProblems(config: Config, servers: readonly RegistrySer
   });
 }
 
-/** A server or a tool that is not there, if its name is like that of one that is: a rule of the user may be about servers of other projects. */
+/** A server or a tool that does not exist and has a name like an existing one. Other unknown names are no problem: a rule of the user may be about servers of other projects. */
 function unknownName(
   { of, value }: Comparison,
   names: string[],

@@ -8,10 +8,10 @@ import type { CatalogResult, CatalogResults, CatalogServer } from "../../registr
 import { nearNames } from "../base/near-names.ts";
 import { kilobyte } from "../base/units.ts";
 
-/** The fewest tools by which a server is recognised: a few names may be the same by chance. */
+/** The least number of tools by which a server is recognised, because a few names may be the same by chance. */
 const minKnownTools = 4;
 
-/** Folders above a program that are searched for what it is. */
+/** Folders above a program that are searched for its manifest. */
 const maxFolderLevels = 6;
 
 /** Larger files are not read for this. */
@@ -88,8 +88,8 @@ export function recogniseByTools(tools: readonly string[]): CatalogServer | unde
 }
 
 /**
- * The folders that a server uses, if it does the same in whatever folder it is started: those that its arguments name. Undefined if the
- * folder may make a difference. Whatever is not certain counts as a difference.
+ * The folders that a server's arguments name, if it does the same in any other folder. Undefined if its folder may make a difference, or if
+ * that is not certain.
  */
 export function foldersNamedBy(launch: Launch): string[] | undefined {
   const { command = "", args = [], env = {} } = launch;

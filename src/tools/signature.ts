@@ -73,7 +73,7 @@ interface ResultTypes extends Pick<RegistryTool, "outputSchema" | "known"> {
 }
 
 /**
- * The declared type, completed by the observed one, else the observed one, else that of a well-known server. Undefined if it is not known.
+ * The declared type, completed by the observed one, else the observed one, else the type of a well-known server. Undefined if it is not known.
  */
 export function resultType({ outputSchema, observed, known }: ResultTypes): string | undefined {
   if (!outputSchema) return observed ? observedType(observed) : known?.type;

@@ -14,7 +14,7 @@ export function declaredArguments({ inputSchema }: RegistryTool, name: string, t
   return declareType(schema, name, taken, "arguments").trimEnd();
 }
 
-/** The declared type, else the observed one, else that of a well-known server, else `unknown`. */
+/** The declared type, else the observed one, else the type of a well-known server, else `unknown`. */
 export function declaredResult(tool: RegistryTool, name: string, taken: Set<string>): string {
   const { outputSchema, observed, known } = tool;
   const format = known?.text === undefined ? "" : comment(known.text, "");

@@ -148,7 +148,7 @@ function configOf(args: Args, io: Io): Promise<Config | undefined> {
   return loadConfig(whereOf(args, io)).catch(() => undefined);
 }
 
-/** The logs of one config, including those of removed servers. */
+/** The logs of one config, including the logs of removed servers. */
 interface LogsOfConfig {
   folder: string;
   config: string | null;

@@ -168,7 +168,7 @@ function chartText(periods: PeriodFigures[], server: string | undefined, canvas:
 
 type ToolFigures = Statistics["tools"][number];
 
-/** Columns without figures are left out, such as those of failures, and of agents if there are none. */
+/** Columns without figures are left out, such as failures, and agents if there are none. */
 function toolsText({ tools }: Statistics, { columns }: Canvas): string {
   const isWide = columns === undefined || columns >= minStatisticsChars;
   const shown = tools.slice(0, maxStatisticsTools);

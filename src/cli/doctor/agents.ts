@@ -98,7 +98,7 @@ function isOff(entry: JsonObject): boolean {
 
 /** Reports servers that `init` would import. */
 function ownServers({ name, title }: Agent, files: FoundFile[], isWired: boolean, scene: CheckContext): Finding[] {
-  // Several agents read the same file of a project. Only those of this machine load its servers.
+  // Several agents read the same file of a project. Only agents on this machine load its servers.
   const isHere = isWired || agentsHere(scene).some((agent) => agent.name === name);
   const having = files.filter((found) => serversOf(found).length > 0 && (isHere || found.file.folder === undefined));
   const names = [...new Set(having.flatMap(serversOf))];

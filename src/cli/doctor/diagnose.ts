@@ -1,4 +1,4 @@
-/** Runs all doctor checks concurrently, after that of the daemons. They change nothing. */
+/** Runs all doctor checks concurrently, after the check of the daemons. They change nothing. */
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
 import { configFindings, databaseFindings, doorFindings, ruleFindings } from "./config.ts";

@@ -58,7 +58,7 @@ function rulesOf({ config }: CheckParts, scene: CheckContext): Map<string, strin
 }
 
 /**
- * The paths that a sandbox lets it write to; without a sandbox, those in its arguments and variables, because a server can usually write to the paths
+ * The paths that its server sandbox lets it write to; without one, those in its arguments and variables, because a server can usually write to the paths
  * that it is given.
  */
 function placesGiven(

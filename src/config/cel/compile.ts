@@ -24,7 +24,7 @@ type Locals = readonly string[];
 
 const typeNames = new Set(["bool", "int", "double", "string", "list", "map", "null_type", "type"]);
 
-/** Throws an error whose message says what conditions may not contain. `variables` are those besides the variables of macros. */
+/** Throws an error whose message says what conditions may not contain. `variables` does not have the variables of macros. */
 export function compiled(node: ASTNode, variables: ReadonlySet<string>, locals: Locals = []): Expression {
   const run = expression(node, variables, locals);
   return (scope) => {

@@ -118,7 +118,7 @@ export const methods: Readonly<Record<string, CelFunction>> = {
   ...Object.fromEntries(timeParts.map((part) => [part, timePart(part)])),
 };
 
-/** A text that is converted is short, but is read by expressions. */
+/** The conversion reads the text with regular expressions, so it must be short. */
 function conversion(convert: CelFunction): CelFunction {
   return (values, work) => {
     const [value] = values;

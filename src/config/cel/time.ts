@@ -122,7 +122,7 @@ export function partOf(time: Timestamp | Duration, part: string, zone = "UTC"): 
   return read && BigInt(read(dateIn(time, zone)));
 }
 
-/** A date whose parts in UTC are those of the time in the time zone. */
+/** A date whose UTC parts are the local parts of the time in the time zone. */
 function dateIn(time: Timestamp, zone: string): Date {
   const milliseconds = Number(secondsOf(time)) * 1_000 + Number((time.nanos - secondsOf(time) * second) / 1_000_000n);
   if (zone === "UTC") return new Date(milliseconds);

@@ -30,7 +30,7 @@ function wrongPlace(text: string): number {
       Bun.TOML.parse(before);
       return before.length;
     } catch {
-      // Something is missing after the last sign; the parser reports the next one.
+      // Something is missing after the last character. The parser reports the next one.
       return before.trimEnd().length;
     }
   }

@@ -14,7 +14,7 @@ import { useRoving } from "./roving.ts";
 import { ProgramSchedules } from "./schedules.tsx";
 import { ScrolledText, Text, visibleLines } from "./text.tsx";
 
-/** Names a program among those of all doors. */
+/** Names a program uniquely among all doors. */
 export function programKey({ name, door }: { name: string; door?: string | undefined }): string {
   return JSON.stringify([door ?? null, name]);
 }

@@ -130,7 +130,7 @@ export class PeopleApi {
     throw new RefusedRequest(404, "This approval does not exist");
   }
 
-  /** Approvers see all calls of the config that wait, others those of their own programs. */
+  /** Approvers see all calls of the config that wait, others the calls of their own programs. */
   #sees(viewer: PersonClaims, rights: Rights, { person, config }: PageApproval): boolean {
     const isOfConfig = config === configOwner(this.#options.app.config.origin);
     return isOfConfig && (person?.id === viewer.id || rights.mayApprove);

@@ -14,7 +14,7 @@ const maxKnownSessions = 10_000;
 /** Time between two looks whether other processes have written files with labels. */
 const labelLookMs = 1_000;
 
-/** Days that labels of clients are kept after they were last written. Those of executions and files go with these. */
+/** Days that labels of clients are kept after they were last written. The labels of executions and files go with them. */
 const labelKeptDays = 30;
 
 const clientPrefix = "client ";

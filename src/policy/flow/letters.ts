@@ -3,7 +3,7 @@
 /** Characters of the longest value that counts as one fact, such as the name and address of a sender. A longer one is free text. */
 const maxFieldChars = 120;
 
-/** The letters and digits of a text. Those of URIs are decoded first. */
+/** The letters and digits of a text. URIs are decoded first. */
 export function lettersOf(text: string): string {
   return withoutPercents(text)
     .replace(/\\+(?:u[\da-f]{4}|.)/gi, "")

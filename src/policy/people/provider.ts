@@ -10,7 +10,7 @@ import { minuteMs } from "../../base/units.ts";
 import { providerRequestMs } from "../limits.ts";
 import { PersonRefused } from "./refused.ts";
 
-/** Size of its metadata, its keys and its answers. Those of large providers have some 20 kB. */
+/** Size of its metadata, its keys and its answers. Large providers need some 20 kB. */
 const maxProviderBytes = 1_000_000;
 
 /** Time that its metadata and its keys are used without a look whether they have changed. */
@@ -59,7 +59,7 @@ export class Provider {
     this.issuer = issuer;
   }
 
-  /** Throws PersonRefused if the provider cannot be reached, or is not as it must be. */
+  /** Throws PersonRefused if the provider cannot be reached, or does not meet the requirements. */
   async metadata(): Promise<ProviderMetadata> {
     return (await this.#current()).metadata;
   }

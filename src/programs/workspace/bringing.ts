@@ -166,7 +166,7 @@ async function* hashed(content: AsyncIterable<Uint8Array>, hash: Bun.CryptoHashe
   }
 }
 
-/** What somebody has put in the way stays there; then the answer is undefined. Throws FILE_NOT_WRITABLE if the system cannot write. */
+/** Returns undefined if something else is at that place, which stays. Throws FILE_NOT_WRITABLE if the system cannot write. */
 async function written<T>(
   { path }: FileRow,
   parts: WorkspaceParts,

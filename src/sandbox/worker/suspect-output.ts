@@ -103,7 +103,9 @@ function readsWrongly(
   const showsUndefined = [json, ...logs.map(({ text }) => text)].some((text) => text.includes("undefined"));
   const isNothing = logs.length === 0 && !displayed && nothing.test(json);
   if (isNothing && names.length + texts.length > 0) return true;
-  const hasNaN = notes?.odd.some(({ kind }) => kind === "NaN") || logs.some(({ text }) => notANumber.test(text));
+  const hasNaN =
+    !/\bNaN\b/.test(code) &&
+    (notes?.odd.some(({ kind }) => kind === "NaN") || logs.some(({ text }) => notANumber.test(text)));
   if ((showsUndefined || hasNaN) && names.length > 0) return true;
   const folded =
     names.length + texts.length > 0 ? results.map((text) => fold(text.slice(0, maxReadResultChars))).join("\n") : "";

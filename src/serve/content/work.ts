@@ -1,4 +1,4 @@
-/** Makes content in a worker thread: what is large, and what a file of the workspace is written for. */
+/** Makes content in a worker thread: large content, and content that is also written to a file of the workspace. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { OffThread } from "../../base/off-thread.ts";
 import type { ContentJob, Rest } from "./worker.ts";

@@ -6,7 +6,7 @@ import { megabyte } from "../../base/units.ts";
 /** A client that is this far behind with its events is disconnected. The log keeps what it has not read. */
 const maxQueuedBytes = 4 * megabyte;
 
-/** With this much unread, no more keep-alive is sent. */
+/** No more keep-alive is sent while this much is unread. */
 const keepAliveBelowBytes = 65_536;
 
 export const eventStreamHeaders = {

@@ -117,7 +117,7 @@ export class FrontDoor {
     this.#whole = placeFor(app, options, undefined);
   }
 
-  /** With the address itself: another user may listen on another address of the same name. */
+  /** The address itself, because another user may listen on another address of the same name. */
   get url(): string {
     const url = new URL(path, this.#server.url);
     if (url.hostname === "localhost") url.host = `${bracketed(this.#end.address)}:${this.#end.port}`;

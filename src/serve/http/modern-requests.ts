@@ -381,7 +381,7 @@ class Client implements ModernClient, ClientPlace {
 
   /** The answer. A request that ends with its token is refused as the next one will be. */
   async #fetch(request: Request, body: unknown, sender: Caller): Promise<Response> {
-    // Each answer of the host is that of the token that it came with.
+    // Each answer of the host belongs to the token that it came with.
     const authInfo = { token: "", clientId: "", scopes: [], extra: { sender } };
     const response = await this.#handler.fetch(request, { parsedBody: body, authInfo });
     if (response.body !== null) return response;

@@ -77,7 +77,7 @@ export class PeopleGate {
   }
 }
 
-/** Asked with each use, and nobody keeps the answer. */
+/** Asked with each use. The answer is never kept. */
 async function mayApprove({ claims }: LivePerson, people: LivePeople): Promise<boolean> {
   try {
     return (await people.rightsOf(claims)).mayApprove;

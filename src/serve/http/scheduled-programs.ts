@@ -39,7 +39,7 @@ export class ScheduledPrograms implements AsyncDisposable {
     return this.#scheduler;
   }
 
-  /** With a door, only what is behind it. */
+  /** A server with a door runs only the programs behind it. */
   #placesOf({ config, env }: App): ScheduledPlace[] {
     const { door, partOf } = this.#options;
     const names = door === undefined ? [undefined, ...config.doors] : [door];

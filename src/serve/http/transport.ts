@@ -79,7 +79,7 @@ export class SessionTransport implements Transport {
   readonly #listening: EventStream;
   /** The streams of open requests. A batch has one stream for all its requests. */
   readonly #byRequest = new Map<RequestId, EventStream>();
-  /** Requests that no client waits for, with what is called when they are answered. */
+  /** Requests that no client waits for, each with the function to call when it is answered. */
   readonly #replayed = new Map<RequestId, () => void>();
   /** Tool calls that run. */
   readonly #calls = new Set<RequestId>();

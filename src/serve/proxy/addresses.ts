@@ -1,7 +1,7 @@
 /**
- * The URIs of resources of many servers. A URI that only one server has stays as it is. One that several have, or that looks like
- * ours, is shown as `claudikins://<server>/<own URI>`. Templates follow the same rule. The pages of MCP Apps keep their scheme, by
- * which agents recognise them: `ui://a` is shown as `ui://claudikins/<server>/a`.
+ * The URIs of resources of many servers. A URI that only one server has stays the same. A URI that several have, or that looks like ours,
+ * is shown as `claudikins://<server>/<own URI>`. Templates follow the same rule. The pages of MCP Apps keep their scheme, by which agents
+ * recognise them: `ui://a` is shown as `ui://claudikins/<server>/a`.
  */
 
 /** A longer URI is not remembered. */

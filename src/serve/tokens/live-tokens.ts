@@ -171,7 +171,7 @@ export class LiveTokens implements AsyncDisposable {
   }
 }
 
-/** The token as it is known, unless it opens something else now, or its file could not be used for a while. */
+/** The known token, unless it opens something else now, or its file could not be used for a while. */
 function liveToken(stored: StoredToken, known: Live | undefined): Live {
   const next = new Live(stored);
   if (!known || known.door !== next.door || (known.ended.aborted && !next.hasExpired)) return next;

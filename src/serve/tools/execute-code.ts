@@ -236,8 +236,8 @@ async function plannedText({ dryRun }: Outcome): Promise<string> {
 }
 
 /**
- * After a call of a server that is down: all servers that are down and that neither an answer nor the error has named. Those that were down
- * last time may work, and are told only to a program that has called them.
+ * After a call of a server that is down: all servers that are down, without the ones that an answer or the error has named. Servers that
+ * were down last time may work now, and are named only to a program that has called them.
  */
 function downAfter(outcome: Outcome, app: App, mentioned = new Set<string>()): string {
   const failing = Object.entries(outcome.receipt.tools).flatMap(([id, { failures }]) => (failures > 0 ? [id] : []));
@@ -289,9 +289,9 @@ interface Answer {
 }
 
 /**
- * Tells a model the result types that its program was the first to see, so that it need not print results to learn them. New types, each
- * once with the tools that have it, and what has changed in known ones. `said` has the types that the session has been told, by tool. Types
- * that the answer shows in full are left out.
+ * Tells a model the result types that its program was the first to see, so that it need not print results to learn them. It names each new
+ * type once, with the tools that have it, and the changes of known types. `said` has the types that the session has been told, by tool.
+ * Types that the answer shows in full are left out.
  */
 async function learnedTypes(
   { receipt, startedAt, content }: Answer,

@@ -73,7 +73,7 @@ export function openPaths(own: Neighbour, all: readonly Neighbour[], held: HeldP
   return { cwd, read, write, guards, writable: grounds.map(({ ground }) => ground), closed };
 }
 
-/** The working directory and the lists of a server. Without a sandbox, it has no lists. */
+/** The working directory and the lists of a server. Without a box, it has no lists. */
 function listed({ server: { box }, env, cwd: folder }: Neighbour, open: (path: string) => HeldPath) {
   const cwd = open(resolve(folder));
   const home = homeOf(env);

@@ -1,4 +1,4 @@
-/** Which agents on this machine start claudikins behind which door. */
+/** The agents on this machine that start claudikins, each with its door. */
 import { objectAt } from "../../base/json-object.ts";
 import { parseFile } from "../../config/edit/editor.ts";
 import { findServers } from "./find-servers.ts";

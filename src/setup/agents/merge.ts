@@ -133,7 +133,7 @@ function isFromBefore(
 
 const movedSecret = /\$\{secret:\w+\}/;
 
-/** Whether the text is the pattern with other texts in the place of the references. */
+/** Whether the text is the pattern with other texts instead of the references. */
 function fits(text: string, pattern: string, references: RegExp): boolean {
   const pieces = pattern.split(references);
   return pieces.length > 1 && new RegExp(`^${pieces.map((piece) => RegExp.escape(piece)).join("[^]*")}$`).test(text);

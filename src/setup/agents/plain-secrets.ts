@@ -17,7 +17,7 @@ export interface PlainSecret {
   value: string;
 }
 
-/** The secrets in entries that the config does not have yet. References to variables are none. */
+/** The secrets in entries that the config does not have yet. A reference to a variable is not a secret. */
 export function plainSecretsOf(servers: readonly MergedServer[]): PlainSecret[] {
   return servers.filter(({ isThere }) => !isThere).flatMap((server) => secretsIn(server));
 }
@@ -45,7 +45,7 @@ function secretsIn(server: MergedServer): PlainSecret[] {
 
 type Part = Pick<PlainSecret, "key" | "start" | "value">;
 
-/** The secrets in one text: those of an address, the value of `NAME=value` or `Name: value` with the name of one, or all of it. */
+/** The secrets in one text: the ones of an address, the value of `NAME=value` or `Name: value` with the name of one, or all of it. */
 function secretsOf(name: string, text: string): Part[] {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return secretsOfAddress(name, text);
   if (reference.test(text)) return [];

@@ -148,7 +148,7 @@ export interface SwitchPlan extends Rewired {
   command: StartCommand;
 }
 
-/** With `door`, the agents get that part of the config. Throws CONFIG_INVALID, NEEDS_VARIABLE and DOOR_NOT_FOUND. */
+/** `door` gives the agents that part of the config. Throws CONFIG_INVALID, NEEDS_VARIABLE and DOOR_NOT_FOUND. */
 export async function planSwitch(
   inventory: Inventory,
   options: { env: Environment; named: ReadonlySet<string>; door?: string | undefined },

@@ -232,7 +232,7 @@ function argumentOf(argument: PublishedArgument): VariantArgument[] {
   const { isRepeated, isRequired } = argument;
   if (argument.type === "positional") {
     const hint = positionalName(argument);
-    // Without anything that describes a value, the hint itself is the word.
+    // If nothing describes the value, the hint itself is the word.
     if (argument.value === undefined && !isQuestion(argument)) {
       return [{ value: [checkText(hint, "an argument")], isOptional: false }];
     }

@@ -1,7 +1,6 @@
 /**
- * Decides which environment variables a registry may give a value: only names that look like settings of an application. The variables
- * by which a loader, a runtime or a library changes what it does cannot all be listed, so every other variable gets its value from the
- * user only.
+ * Decides which environment variables a registry may give a value: only names that look like settings of an application. No list could have
+ * all variables that change a loader, a runtime or a library, so every other variable gets its value from the user only.
  */
 import { RegistryRefusal } from "./templates.ts";
 

@@ -112,7 +112,7 @@ export async function login(
   let openTools: number | undefined;
   if ((!options.force && !wantsMore(server, credentials)) || server.needs.length > 0) {
     openTools = await toolsOf(name, catalog, options.signal);
-    // With client credentials, this request has fetched tokens.
+    // A sign-in with client credentials has fetched its tokens with this request.
     if (openTools !== undefined && isSignedIn())
       return report(wasSignedIn ? "already signed in" : "signed in", openTools);
   }

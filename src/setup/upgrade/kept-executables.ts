@@ -65,7 +65,7 @@ async function copyOwn(env: Environment): Promise<void> {
 }
 
 /**
- * Keeps the executable of the build with this mark, in the place of an older one with the same format. Returns its path. Rejects with the
+ * Keeps the executable of the build with this mark. It replaces an older one with the same format. Returns its path. Rejects with the
  * system's errors.
  */
 export async function keepExecutable(env: Environment, mark: string, path: string): Promise<string> {

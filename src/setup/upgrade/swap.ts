@@ -1,6 +1,6 @@
 /**
- * Puts a new executable in the place of another one. Until the new one has been proven in its place, the old one is kept beside it. A
- * process that is killed at any moment leaves one of the two, whole; what it leaves beside them is removed by the next upgrade.
+ * Replaces an executable with a new one. The old one is kept beside it until the new one has been proven there. A process that is killed at
+ * any moment leaves one complete executable. The next upgrade removes what else is left.
  */
 import {
   chmodSync,

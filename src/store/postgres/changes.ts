@@ -1,4 +1,4 @@
-/** Tells all processes that something has changed for which others wait: approvals, executions, people. */
+/** Tells all processes about changes that others wait for: approvals, executions, people. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connections } from "./connections.ts";
 import { type Channel, tellOnCommit } from "./querying.ts";

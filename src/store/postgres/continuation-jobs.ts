@@ -232,7 +232,7 @@ const isFit = "(program IS NULL OR substring(engine FROM '[0-9]+$') = $format)";
 
 const isBehindDoor = "($door::text IS NULL OR request::json ->> 'door' = $door)";
 
-/** The first condition is that of the index which pg-boss has for queues with one job for each key. The other queue is short. */
+/** The first condition is the one of pg-boss's index for queues with one job for each key. The other queue is short. */
 const hasNoJob = `NOT EXISTS (SELECT FROM claudikins_jobs.job
     WHERE name = $queue AND coalesce(singleton_key, '') = executions.id AND state <= 'active' AND policy = 'exclusive')
   AND NOT EXISTS (SELECT FROM claudikins_jobs.job

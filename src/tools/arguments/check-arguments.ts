@@ -26,7 +26,7 @@ interface Validators {
 /** By schema. An invalid schema refuses nothing: the server has to check its arguments. */
 const validators = new WeakMap<JsonObject, Promise<Validators>>();
 
-/** Those of them that are compiled. */
+/** The compiled ones. */
 const compiled = new WeakMap<JsonObject, Validators>();
 
 /** Whether the arguments are valid, as far as this can be said at once. */

@@ -1,4 +1,4 @@
-/** The schema of a tool's arguments without those that agents do not see, and with the defaults that the config gives. */
+/** The schema of a tool's arguments as agents see it: without hidden arguments, and with the config's defaults. */
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
 import { pointerParts, schemasOf } from "../../base/json-schema.ts";
 

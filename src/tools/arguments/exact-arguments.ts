@@ -12,7 +12,9 @@ export interface ExactArguments {
   checked: JsonObject;
 }
 
-/** Texts with the digits of a number become numbers where the schema takes numbers and no text. The same object if there are none. */
+/**
+ * Texts with the digits of a number become numbers where the schema takes numbers and no text. Returns the same object if nothing changes.
+ */
 export function exactArguments(schema: JsonObject, given: JsonObject, json = JSON.stringify(given)): ExactArguments {
   if (!mayBeExact.test(json)) return { args: given, checked: given };
   const args = exactIn(given, [schema], { root: schema, depth: 0 }) as JsonObject;

@@ -1,6 +1,6 @@
 /**
- * Whether a server does the same in whatever folder it is started, so that agents in all folders share one process. Everything that is not
- * known to do so stays apart: it could open the files of one project to an agent that works in another.
+ * Whether a server does the same in whatever folder it is started, so that agents in all folders share one process. Other servers stay
+ * apart, because they could open the files of one project to an agent in another.
  */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";

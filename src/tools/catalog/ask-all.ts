@@ -8,7 +8,7 @@ import type { Pool } from "../../servers/pool.ts";
 /** The answer of one server, or its problem. */
 export type ServerAnswer<T> = { server: string; durationMs: number } & (T | { problem: Problem });
 
-/** The error of a command that was interrupted before these of its servers had answered. */
+/** The error of a command that was interrupted before these servers had answered. */
 export function interruptedBefore(unasked: readonly { server: string }[], total: number): ClaudikinsError {
   const names = unasked.map(({ server }) => server).join(", ");
   return new ClaudikinsError(

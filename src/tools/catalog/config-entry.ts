@@ -1,4 +1,4 @@
-/** What the registry takes from a server's config entry: category, description, a fingerprint, and which tools are visible. */
+/** The parts of a server's config entry that the registry has: category, description, a fingerprint, and the visible tools. */
 
 import { sha256 } from "../../base/sha256.ts";
 import { version } from "../../base/version.ts";
@@ -79,8 +79,8 @@ function wayOf(config: ServerConfig): unknown[] {
 const entryKeys = new WeakMap<ServerConfig, string>();
 
 /**
- * The key of what is learned from the calls of a server, for as long as its entry stays. Another config, another door, or another entry of
- * the same name, is another server: its calls say nothing about this one.
+ * The key under which claudikins keeps what it learns from the calls of a server, as long as its entry stays. Another config, another door,
+ * or another entry of the same name is another server.
  */
 export function entryKeyOf({ origin, extended, door }: Config, server: ServerConfig): string {
   const known = entryKeys.get(server);

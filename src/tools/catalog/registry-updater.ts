@@ -74,7 +74,7 @@ interface UpdaterOptions {
   ownCommand: () => [string, ...string[]];
 }
 
-/** Of an answer that changed no file. */
+/** The result for an answer that changed no file. */
 export const noFiles: Written = { written: 0, removed: 0, kept: [] };
 
 export class RegistryUpdater {

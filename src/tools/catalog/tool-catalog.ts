@@ -62,7 +62,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   #ignoresChanges = false;
   readonly #subscriptions = new DisposableStack();
 
-  /** With `shared`, the catalog asks servers through its own pool, and everything else belongs to the catalog that lends it. */
+  /** With `shared`, the catalog asks servers through its own pool, and borrows everything else from another catalog. */
   constructor(options: CatalogOptions, shared?: SharedTools) {
     super(options, shared);
     this.#options = options;

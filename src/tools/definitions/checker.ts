@@ -99,7 +99,7 @@ export class DefinitionChecker {
     }
   }
 
-  /** The tools of other servers whose names could be confused with those of this server. Most configs have none. */
+  /** The tools of other servers whose names could be confused with names of this server. Most configs have none. */
   #similar(server: string): Map<string, string> {
     const own = this.#skeleton(server);
     const others = this.#options.known().filter(({ name }) => {

@@ -51,7 +51,7 @@ export function namedDefinition(tool: ListedTool, folders: MaskedFolders): Named
   return { name, fingerprint: fingerprintOf(definition), definition };
 }
 
-/** `sha256-` and 64 hexadecimal digits. The order of keys does not count, nor that of `required`, `enum` and `type`. */
+/** `sha256-` and 64 hexadecimal digits. The order of keys does not count, nor does the order in `required`, `enum` and `type`. */
 export function fingerprintOf(definition: Definition | readonly string[]): string {
   return `sha256-${sha256(JSON.stringify(canonical(definition)))}`;
 }

@@ -19,7 +19,7 @@ const maxKeyChars = 500;
  */
 const maxVanishedChars = 500_000;
 
-/** Accepted tools of one server, with those that it no longer lists. Beyond it, new tools are held, and nothing is forgotten. A list has fewer. */
+/** Accepted tools of one server, including tools that it no longer lists. Beyond it, new tools are held, and nothing is forgotten. A list has fewer. */
 const maxAcceptedTools = 10_000;
 
 /** Characters of the names of these tools. The names in a list have fewer. */
@@ -67,7 +67,7 @@ export function judged(
   const held = new Map<string, HeldDefinition>();
   const added: NamedDefinition[] = [];
   const seen = new Map(listed.tools.map((tool) => [tool.name, tool]));
-  // In a first list, no tool can pass for one that was accepted.
+  // No tool of a first list can be taken for an accepted one.
   const scene = { ...sceneOf(server, listed, seen, record, locked), twice: isFirst ? new Set<string>() : twice };
   for (const tool of listed.tools) {
     const { why, former } = findings(tool, scene);
@@ -78,7 +78,7 @@ export function judged(
     const known = record.accepted.get(tool.name);
     const expected = locked?.tools.get(tool.name) ?? known?.fingerprint;
     if (expected === undefined && !isFirst) added.push(tool);
-    // What passes with other words is compared with the accepted text again the next time.
+    // A text that passes with other words is compared with the accepted text again the next time.
     const now = acceptedNow(tool);
     const isAccepted = !known || expected === tool.fingerprint;
     record.accepted.set(tool.name, isAccepted ? now : { ...known, labels: now.labels });
@@ -90,7 +90,7 @@ export function judged(
   return { record, held, added };
 }
 
-/** One tool of each name. The fingerprint of one with several definitions covers all of them. */
+/** One tool of each name. If a name has several definitions, the fingerprint covers all of them. */
 function eachOnce(tools: readonly NamedDefinition[]): { tools: NamedDefinition[]; twice: ReadonlySet<string> } {
   const all = Map.groupBy(tools, ({ name }) => name);
   const twice = new Set<string>();
@@ -200,7 +200,7 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
   return { why: [...moved, ...definitionChanges(known.definition, tool.definition), ...lost] };
 }
 
-/** A label that a tool had once is a promise about its data. What it never had cannot be lost. */
+/** A label that a tool once had is a promise about its data. A label that it never had cannot be lost. */
 function lostLabels({ labels }: AcceptedDefinition, tool: NamedDefinition): string[] {
   const { labels: stated } = acceptedNow(tool);
   return labels
@@ -246,7 +246,7 @@ class FormerTools {
   }
 }
 
-/** Short texts and empty schemas are those of many tools. */
+/** Many tools have the same short texts and empty schemas. */
 function keysOf({ definition: { description, inputSchema } }: NamedDefinition): string[] {
   const letters = description
     .slice(0, maxKeyChars)

@@ -1,7 +1,7 @@
 /** Finds names that look like other names: letters of other scripts, digits for letters, characters that are not seen, and typing errors. */
 import { isOneEdit } from "./text-change.ts";
 
-/** Letters of the longer of two names that are compared letter by letter. Of shorter names, one letter makes another word. */
+/** Letters of the longer of two names that are compared letter by letter. In shorter names, one letter makes another word. */
 const minComparedNameChars = 4;
 
 /** Longer names are not compared letter by letter. Few agents accept them. */
@@ -10,7 +10,7 @@ const maxComparedNameChars = 64;
 /** Comparisons of names in one list. Lists of honest servers need some hundreds. */
 const maxNameComparisons = 100_000;
 
-/** Characters that look like a Latin letter or a digit, by what they look like: those of Unicode's `confusables.txt` (UTS #39), and a few more. */
+/** Characters that look like a Latin letter or a digit, by what they look like. They come from Unicode's `confusables.txt` (UTS #39), with a few more. */
 const likeLatin: Record<string, string> = {
   a: "ᴀаɑαẚ⍶⍺𝛂𝛼𝜶𝝰𝞪",
   b: "ʙЬƄƀƂƃɓБѢѣҌҍᏏᑲᑳᖯ",
@@ -92,7 +92,7 @@ export interface LikeName {
 
 /**
  * The accepted name that each new one could be taken for: it differs only in case, separators and what looks alike, or by one letter.
- * Names with other numbers (`v1`, `v2`), another single letter (`list_a`, `list_b`) or another of `get` and `set` are those of a family.
+ * Names with other numbers (`v1`, `v2`), another single letter (`list_a`, `list_b`) or another of `get` and `set` belong to a family.
  */
 export function likeNames(names: Iterable<string>, accepted: Iterable<string>): Map<string, LikeName> {
   const found = new Map<string, LikeName>();
@@ -147,7 +147,7 @@ const ideograph = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=
  */
 function keysOf(letters: string): number[] {
   const { length } = letters;
-  // Of a short name, or in a script in which a letter is a word, one letter makes another word.
+  // In a short name, or in a script in which a letter is a word, one letter makes another word.
   if (length < minComparedNameChars - 1 || length > maxComparedNameChars || ideograph.test(letters)) return [];
   const keys: number[] = [];
   let whole = 0;

@@ -1,4 +1,4 @@
-/** The record of a server: the definitions that were accepted, with their texts, and those that are held. Only the user's data folder has it. */
+/** The record of a server: the definitions that were accepted, with their texts, and the held ones. Only the user's data folder has it. */
 import { readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";

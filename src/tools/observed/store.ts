@@ -75,7 +75,7 @@ function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
 }
 
 /**
- * Adds the observed shapes to the server's tools, if they are still valid. A tool without a shape gets that of the same tool of a twin:
+ * Adds the observed shapes to the server's tools, if they are still valid. A tool without a shape gets the shape of the same tool of a twin:
  * another entry of the same server.
  */
 export function applyObserved(server: RegistryServer, all: AllObserved, twins: readonly string[] = []): void {

@@ -21,7 +21,7 @@ export function wordsOf(text: string): string[] {
 /** Words with capitals inside, such as the names of products: `GitHub`. */
 const compound = /\b[A-Za-z][a-z\d]+(?:[A-Z][a-z\d]*)+\b/g;
 
-/** The text with those of its words in lower case that are known as one word, so that they are not split. */
+/** The text, in which words that are known as one word are in lower case, so that they are not split. */
 export function withKnownCompounds(text: string, isKnown: (stem: string) => boolean): string {
   return text.replace(compound, (word) => (isKnown(stemOf(word.toLowerCase())) ? word.toLowerCase() : word));
 }

@@ -40,8 +40,8 @@ const project = (...names: string[]) => at("project", ...names);
 
 /** Opens a server that may write to the project, as the catalog's do, with a config file of the project. */
 function open(box: Partial<Box> = { write: ["."] }, more: Partial<ServerEntry> = {}, config?: string) {
-  const sandbox = { read: [], write: [], network: false, ...box };
-  const entry = { command: "bun", args: [at("program", "intruder.ts")], cwd: project(), sandbox, ...more };
+  const opened = { read: [], write: [], network: false, ...box };
+  const entry = { command: "bun", args: [at("program", "intruder.ts")], cwd: project(), box: opened, ...more };
   const server = serverConfig("entry", entry as ServerEntry);
   const definitions = config === undefined ? {} : { definitions: { mode: "ask", config } as never };
   const pool = new Pool(new Map([["entry", { ...server, ...definitions }]]), {

@@ -88,7 +88,7 @@ describe.skipIf(withoutSandbox !== undefined)("a server in a sandbox", () => {
 
   test("ends with claudikins, also if that is killed", async () => {
     folder.write("claudikins.json", {
-      mcpServers: { boxed: { ...shell("setsid sleep 60 & sleep 60"), cwd: undefined } },
+      mcpServers: { boxed: { ...shell("setsid sleep 60 & sleep 60"), cwd: undefined, box: undefined, sandbox: box() } },
     });
     const claudikins = Bun.spawn([process.execPath, join(root, "src", "main.ts"), "list", "--check"], {
       cwd: folder.path,

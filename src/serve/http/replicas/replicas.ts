@@ -149,8 +149,8 @@ export class Replicas implements AsyncDisposable {
   }
 
   /**
-   * Passes a request of revision 2026-07-28 on to the replica that has what it is about: a request that waits for answers, or a task. One that
-   * listens to several tasks hears of those that are where the first one is. Undefined if it is answered here. Throws an HttpRefusal.
+   * Passes a request of revision 2026-07-28 on to the replica that has its waiting request or its task. A request that listens to several
+   * tasks hears only of the ones on the first one's replica. Undefined if it is answered here. Throws an HttpRefusal.
    */
   async passRequest(arrived: Arrived, body: unknown): Promise<Response | undefined> {
     const { taskIds } = listenedTo(body) ?? {};
@@ -181,7 +181,7 @@ export class Replicas implements AsyncDisposable {
       const begun = { kind: signInKind(person), id: sha256(state), value: replica.name, endsAt };
       await this.#options.rows.values.add(begun, max);
     },
-    /** `path` is that of the page at which sign-ins end. */
+    /** `path` is the path of the page at which sign-ins end. */
     pass: async ({ state, person }: BegunSignIn, request: Request, path: string): Promise<Response | undefined> => {
       const { rows } = this.#options;
       const { value } = (await rows.values.get(signInKind(person), sha256(state))) ?? {};

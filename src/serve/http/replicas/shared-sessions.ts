@@ -72,7 +72,7 @@ export class SharedSessions {
     return rows.outlasts(id, idleMs);
   }
 
-  /** Takes a session over whose replica is dead. Undefined if there is none of this owner here. */
+  /** Takes over a session whose replica is dead. Undefined if this owner has no such session. */
   adopt(id: string, owner: string | undefined): Promise<AdoptedSession | undefined> {
     const { rows, place, idleMs } = this.#options;
     return rows.adopt({ id, place, owner: owner ?? null }, this.#replica.name, connectedIdles * idleMs);
