@@ -167,7 +167,7 @@ function callsText({ calls, failures }: Summary): string {
 }
 
 /** Shortens an id to the beginning that no other of the ids has. */
-export function shortIds(ids: readonly string[]): (id: string) => string {
+function shortIds(ids: readonly string[]): (id: string) => string {
   const sorted = [...new Set(ids)].sort();
   const places = new Map(sorted.map((id, place) => [id, place]));
   return (id) => {

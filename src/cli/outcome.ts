@@ -75,7 +75,7 @@ export const filesShape = about("With --output", list(record({ file: text, mimeT
 
 export const doneShape = record({ ok: exactly(true), "value?": anything, ...common, "files?": filesShape });
 
-export const failedShape = named(
+const failedShape = named(
   "Failed",
   record({
     ok: exactly(false),

@@ -175,7 +175,8 @@ export class PageServer {
 async function answerTo(route: string, routes: Routes, { request, search }: Asked): Promise<unknown> {
   const [, start = "", id = "", end = ""] = /^(\w+ api\/\w+\/)([0-9a-z-]{1,60})((?:\/\w+)?)$/.exec(route) ?? [];
   const [found, of] = Object.hasOwn(routes, route) ? [route, ""] : [`${start}*${end}`, id];
-  if (!Object.hasOwn(routes, found)) throw new RefusedRequest(404, "The page has no such request");
+  if (!Object.hasOwn(routes, found) || route.includes("*"))
+    throw new RefusedRequest(404, "The page has no such request");
   return routes[found]!({ id: of, search, body: (shape) => jsonBody(request, shape) });
 }
 

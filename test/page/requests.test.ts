@@ -201,7 +201,15 @@ describe("with a session", () => {
       "This approval does not exist",
     ]);
     expect(await asked("trace/..%2f..%2fetc", "GET")).toEqual([404, "This execution is not recorded, or no longer"]);
-    expect(await asked("api/nothing", "POST")).toEqual([404, "The page has no such request"]);
+    for (const path of [
+      "api/nothing",
+      "api/constructor",
+      "api/approvals/*",
+      "api/approvals/a/b",
+      "api/executions/a/cancel/b",
+    ]) {
+      expect(await asked(path, "POST")).toEqual([404, "The page has no such request"]);
+    }
     expect(await asked("api/tools?server=nobody", "GET")).toMatchObject([422, expect.stringContaining("nobody")]);
   });
 

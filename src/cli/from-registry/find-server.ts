@@ -159,7 +159,7 @@ async function chooseOne({ words }: Wish, found: readonly RegistryMatch[], io: I
 }
 
 /** One server on one line. */
-export function serverLine({ server: { name, version, description, status }, registry }: RegistryMatch): string {
+function serverLine({ server: { name, version, description, status }, registry }: RegistryMatch): string {
   const mark = status === "deprecated" ? " (deprecated)" : "";
   return `${name}@${version}${mark}: ${description || "no description"} [${registry.name}]`;
 }
