@@ -19,7 +19,7 @@ export function variableOf(field: PublishedKeyValue): ProgramVariant["env"][numb
   return { name, value, isOptional: !field.isRequired && wantedIn(value).length > 0 };
 }
 
-/** The whole value is the user's. What the registry proposed is an example at most. */
+/** The user gives the whole value. The registry's proposal is an example at most. */
 function typedVariable(field: PublishedKeyValue, kind: VariableKind): Wanted {
   const proposal = oneLine(field.value ?? field.default ?? "", 100) || undefined;
   const placeholder = kind === "runtime" ? undefined : (field.placeholder ?? proposal);
