@@ -1,6 +1,6 @@
 /**
- * Finds the target of a path, one name at a time, and holds it open. So the target that was checked is the one that is used, whatever is
- * renamed or linked meanwhile. It works on Linux only.
+ * Finds the target of a path, one name at a time, and holds it open. This way the checked target is the one that is used, even if names or
+ * links change meanwhile. It works on Linux only.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs";
 import { join, resolve, sep } from "node:path";

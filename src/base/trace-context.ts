@@ -7,7 +7,7 @@ const maxTraceStateChars = 512;
 export interface TraceContext {
   /** Version, trace id, id of the calling span, and flags: `00-…-…-01`. */
   traceparent: string;
-  /** What tracing systems added, in their own formats. */
+  /** Additions of tracing systems, in their own formats. */
   tracestate?: string;
 }
 

@@ -31,7 +31,7 @@ export const doorFields = {
   /** For the agent, before the list of servers. */
   instructions: z.string().min(1).max(maxDoorInstructionsChars).optional(),
   limits: someLimitsSchema.optional(),
-  /** What all programs and calls behind the door may use together. */
+  /** Quotas for all programs and calls behind the door together. */
   quotas: quotasSchema,
 };
 

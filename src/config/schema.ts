@@ -86,7 +86,7 @@ const anyServer = {
   /** Maximum concurrent calls of all executions together. Further calls wait. */
   maxCallsInFlight: z.int().min(1).max(1_000).default(defaultServerTimes.maxCallsInFlight),
   ...credentialFields,
-  /** What all programs together may use of the server. */
+  /** Quotas for all programs together, for this server. */
   quotas: serverQuotasSchema,
   /** Patterns of tool names, in which `*` matches any text. If given, no other tool of the server can be called. */
   allow: policyKey<string[]>("allow"),
@@ -95,7 +95,7 @@ const anyServer = {
    * prompts.
    */
   deny: policyKey<string[]>("deny"),
-  /** Which tools need a person's consent: `never`, `destructive` or `always`, for all tools or by tool name. */
+  /** The tools that need a person's consent: `never`, `destructive` or `always`, for all tools or by tool name. */
   confirm: policyKey<Confirm>("confirm"),
   /** The labels of the tools' data: `untrusted`, `private` or `public`, for all tools or by tool name. */
   labels: policyKey<Labels>("labels"),
@@ -257,7 +257,7 @@ const configFields = {
    * change. `warn`: a line is logged. `trust`: nothing is checked. The default is `lock`.
    */
   definitions: z.enum(definitionModes).optional(),
-  /** What all programs and calls together may use. */
+  /** Quotas for all programs and calls together. */
   quotas: quotasSchema,
   executions: executionsSchema.default(defaultExecutions),
   /** Whether the shapes of results are kept, for tools without an output schema. */

@@ -1,6 +1,6 @@
 /**
- * One request of a host, as code mode and direct mode take it. The edge makes it: `host.ts` from a request of a session, and
- * `modern/client.ts` from one of revision 2026-07-28. What follows does not ask which era the host speaks.
+ * One request of a host, in the form that code mode and direct mode take. `host.ts` makes it from a request of a session, and
+ * `modern/client.ts` from a request of revision 2026-07-28. Later code does not ask which era the host speaks.
  */
 import type { ClientCapabilities, Notification, Progress, ServerContext } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
@@ -19,11 +19,11 @@ export interface HostRequest {
   params: JsonObject;
   /** What the host supports. */
   capabilities: ClientCapabilities | undefined;
-  /** Who the host says it is. */
+  /** The identity that the host gives itself. */
   identity: HostIdentity;
   /** The app whose connections are used. It may be locked. */
   app: App;
-  /** What telemetry knows of it. */
+  /** Its facts for telemetry. */
   origin: RequestOrigin;
   /** Aborted when the host cancels the request or leaves, and when claudikins ends. */
   signal: AbortSignal;

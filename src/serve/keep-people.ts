@@ -16,7 +16,7 @@ import { deletePerson } from "./delete-person.ts";
 /** Time between looks for people who were not here for long. */
 const peopleTidyMs = hourMs;
 
-/** What it needs of the app. */
+/** The parts of the app that it needs. */
 interface Kept {
   config: Pick<Config, "origin" | "oidc" | "doors">;
   store: Store;
@@ -24,8 +24,8 @@ interface Kept {
 }
 
 /**
- * Looks now, and then every hour. Of the processes that share a store, one looks for people who were not seen. `shared` finds the registries and
- * workspaces that the config and its doors share.
+ * Looks now, and then every hour. One of the processes that share a store looks for people who were not seen. `shared` finds the registries
+ * and workspaces that the config and its doors share.
  */
 export function keepPeople(app: Kept, shared: () => Promise<readonly string[]>, env: Environment): Disposable {
   const look = () => {

@@ -21,8 +21,8 @@ export function learnLater(app: App): Disposable {
 }
 
 /**
- * Asks one server after the other. A server that starts for this alone is ended again. The problems of servers are left to those who
- * need them.
+ * Asks one server after the other. A server that starts only for this is ended again. Problems of servers are not reported here, because
+ * the calls that need the servers report them.
  */
 async function learn({ catalog, pool, config }: App, signal: AbortSignal): Promise<void> {
   for (const name of catalog.missingServers()) {

@@ -11,7 +11,7 @@ import { clientsOf, personOwner } from "./owner.ts";
 
 /**
  * Revokes people, with the programs that they have left and their credentials for servers, or restores them. `by` is the administrator on
- * the page. Returns those whose state has changed. Throws FILE_NOT_WRITABLE.
+ * the page. Returns the people whose state has changed. Throws FILE_NOT_WRITABLE.
  */
 export async function changePeople(
   chosen: readonly StoredPerson[],

@@ -10,10 +10,10 @@ const surfaceTokensOfFew = 450;
 /** The same for more servers, to which each server adds some. */
 const surfaceTokensOfMany = 600;
 
-/** What a server whose tools agents call adds: the calls save searches. */
+/** Tokens for a server whose tools agents call: the shown calls save searches. */
 const tokensOfUsedServer = 25;
 
-/** What any other server adds: its name. */
+/** Tokens for any other server: its name. */
 const tokensOfOtherServer = 5;
 
 /** The most, unless the config allows more. */

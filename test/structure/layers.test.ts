@@ -65,6 +65,7 @@ const base: Record<string, string[]> = {
   "bounded-body.ts": [],
   "built-in.ts": [],
   "version.ts": ["built-in.ts"],
+  "watched.ts": [],
   "program-format.ts": ["built-in.ts", "version.ts"],
   "newer.ts": ["errors.ts", "json-object.ts", "version.ts"],
   "visible-text.ts": [],

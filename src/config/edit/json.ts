@@ -89,7 +89,7 @@ function treeOf(text: string, file: string): Node | undefined {
   return root;
 }
 
-/** The value at a path of keys. Of members with the same key, the last one counts. */
+/** The value at a path of keys. If several members have the same key, the last one counts. */
 function nodeAt(text: string, path: Path, file: string): Node | undefined {
   let node = treeOf(text, file);
   for (const key of path) node = node && membersOf(node, key).at(-1)?.children?.[1];

@@ -33,7 +33,7 @@ export function referencesIn(value: unknown): Map<string, Reference> {
   return found;
 }
 
-/** A copy in which references are replaced by their values. Those without a value stay. */
+/** A copy in which references are replaced by their values. References without a value stay. */
 export function withValues<T>(value: T, values: ReadonlyMap<string, string>): T {
   return withTexts(value, (text) => text.replace(reference, (whole) => values.get(whole) ?? whole));
 }

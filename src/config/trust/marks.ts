@@ -33,7 +33,7 @@ const harmlessOfConfig = [
   "servers",
   // They are not used.
   "mistakes",
-  // The user trusts these servers anyway. Which they are is part of the question.
+  // The user trusts these servers anyway. The question names them.
   "extends",
   "limits",
   "quotas",

@@ -36,7 +36,7 @@ export interface Body extends Messages {
   value: unknown;
 }
 
-/** Throws an HttpRefusal with status 413, 415 or 400. What would take long to read is refused before it is parsed. */
+/** Throws an HttpRefusal with status 413, 415 or 400. A body that would take long to read is refused before it is parsed. */
 export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
   if (!isJsonContentType(request.headers.get("content-type"))) {
     throw new HttpRefusal(415, "The body must be application/json: set Content-Type");
@@ -89,7 +89,7 @@ const present = z
   .transform(() => ({}))
   .optional();
 
-/** What a session keeps of its `initialize` request. Everything else is dropped, because many sessions may be open. */
+/** The part of its `initialize` request that a session keeps. The rest is dropped, because many sessions may be open. */
 const kept = z.object({
   protocolVersion: short,
   capabilities: z.object({

@@ -21,7 +21,7 @@ export interface Caller {
   door?: string | undefined;
   /** Aborted when the token is no longer valid: everything that it began ends. */
   ended?: AbortSignal | undefined;
-  /** Aborted when programs end too, also those that wait in the store. */
+  /** Aborted when programs end too, including programs that wait in the store. */
   revoked?: AbortSignal | undefined;
   /** The remote address. */
   address: string;

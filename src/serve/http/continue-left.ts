@@ -1,4 +1,4 @@
-/** Continues the executions that other replicas have left: those that died, and those that ended. */
+/** Continues the executions that other replicas have left when they died or ended. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "../../app/app.ts";
 import { messageOf } from "../../base/errors.ts";

@@ -91,7 +91,7 @@ export class FrontDoor {
   readonly #opened = new Set<OpenDoor>();
   /** The doors that were asked for, by name. */
   readonly #doors = new Map<string, Promise<OpenDoor>>();
-  /** What people have of the config, each for one person. */
+  /** The views of the config that people have, one for each person. */
   readonly #people: PersonPlaces<OpenDoor>;
   readonly #server: Bun.Server<undefined>;
   readonly #continuing: ContinueLeft;

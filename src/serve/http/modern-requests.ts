@@ -73,7 +73,7 @@ export interface ModernLimits {
   answerMs?: number;
 }
 
-/** What else there is besides these requests. */
+/** Facts from outside of these requests. */
 interface Others {
   /** Whether a session of the older revisions is open. */
   isConnected: RequestingAgent["isConnected"];
@@ -335,7 +335,7 @@ class Client implements ModernClient, ClientPlace {
     return this.#subscriptions > 0 || this.isWorking;
   }
 
-  /** In code mode, what the client has learned. */
+  /** The client's session in code mode, which knows what the client has been told. */
   session(surface: Surface): CodeSession {
     this.#session ??= new CodeSession(this.#shared.app, surface, this.#asker);
     return this.#session;

@@ -11,7 +11,7 @@ import { targetOf } from "./target.ts";
 
 const metadataPath = "/.well-known/oauth-protected-resource";
 
-/** What the path of a door looks like. The metadata of all such paths are alike, so they do not tell which doors there are. */
+/** The form of a door's path. The metadata of all such paths are alike, so they do not tell which doors exist. */
 const resourcePath = /^\/[a-z0-9-]{1,32}$/;
 
 export class PeopleGate {

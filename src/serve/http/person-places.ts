@@ -1,4 +1,4 @@
-/** What each person has of the config: opened with the first request, and closed when nothing of it has been used for a while. */
+/** The view of the config that each person has. It is opened with the first request, and closed after a while without use. */
 import type { App } from "../../app/app.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";

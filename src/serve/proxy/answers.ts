@@ -1,5 +1,5 @@
 /**
- * What an agent gets of a server's answer: a result without the metadata that concerns another connection; a server's own error
+ * The part of a server's answer that an agent gets: a result without the metadata that concerns another connection; a server's own error
  * unchanged, or ours with its hint.
  */
 import {

@@ -1,4 +1,6 @@
-/** What the servers list of one kind, as far as they have answered. All are asked concurrently; slow ones are not waited for. */
+/**
+ * The entries of one kind that the servers list, as far as they have answered. All are asked concurrently; slow ones are not waited for.
+ */
 
 import type { App } from "../../app/app.ts";
 import { durationText } from "../../base/duration.ts";

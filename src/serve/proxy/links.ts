@@ -44,7 +44,7 @@ export interface Others {
   mayHave(uri: string): boolean;
 }
 
-/** What servers other than this one have now. */
+/** The resources that other servers have now. */
 export function othersThan(
   server: string,
   shown: ReadonlyMap<string, ReadonlyMap<string, string>>,

@@ -13,7 +13,7 @@ import type { Environment } from "../../config/environment.ts";
 import { tokensFile } from "../../config/locations.ts";
 import { changeTokens, readTokens, type StoredToken, tokenId } from "./token-file.ts";
 
-/** How often the file of tokens is looked at without requests. What an ended token began must end within a second. */
+/** How often the file of tokens is looked at without requests. Work of an ended token must end within a second. */
 const tokenLookMs = 250;
 
 /** Time between two writes of the time when a token was used last. */

@@ -29,7 +29,7 @@ const maxServersOfEmptyAnswer = 30;
 /** The tools as the agent sees them. */
 export type SeenTools = Pick<App, "config" | "catalog">;
 
-/** What a need has found: `tools` are nearly as good as the best one, and `others` are not. */
+/** The tools that were found for a need. `tools` are nearly as good as the best one, and `others` are not. */
 interface Matches extends SearchResult {
   others: FoundTool[];
 }
@@ -164,7 +164,7 @@ function nothingFound({ query, searched }: SearchResult, app: SeenTools): string
   ];
 }
 
-/** All tools once. Of several needs, each names the tools that it has found. */
+/** Each tool once. Each of several needs names the tools that it has found. */
 export function fullText(results: readonly SearchResult[], { down, notSearched }: Unusable, app: SeenTools): string {
   const all = toolsIn(results).map((tool) => fullTool(tool, app.catalog));
   const { shown, left } = within(app.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);

@@ -56,7 +56,7 @@ export const searchTools: Tool = {
   annotations: { readOnlyHint: true },
 };
 
-/** What an agent asks for, checked. */
+/** The checked request of an agent. */
 interface SearchRequest {
   needs: string[];
   /** Whether the only need has no words: all tools of the servers are listed. */

@@ -1,6 +1,6 @@
 /**
- * What imported servers get of the user's environment. An agent gives its servers all of it; through claudikins they get what says where
- * things are. A server of the catalog also keeps the variables that it reads.
+ * The variables of the user's environment that imported servers get. An agent gives its servers all of them. Through claudikins, they get
+ * the ones that say where things are. A server of the catalog also gets the variables that it reads.
  */
 
 import { isObject, stringsIn } from "../../base/json-object.ts";

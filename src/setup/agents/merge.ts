@@ -32,7 +32,7 @@ export interface Conflict {
   choices: Omit<MergedServer, "name">[];
 }
 
-/** What goes into one config: the user's servers into the user's config, a project's servers into the project's config. */
+/** The servers for one config: the user's servers for the user's config, a project's for the project's config. */
 export interface Inventory {
   servers: MergedServer[];
   conflicts: Conflict[];

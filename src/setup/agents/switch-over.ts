@@ -176,7 +176,7 @@ export async function planSwitch(
   return { inventory, configText, config, isNew, command, ...rewire(concerned, command) };
 }
 
-/** The variables without which the server cannot work here: those that are not set, and values that its agent supplied. */
+/** The variables that the server lacks here: unset ones, and ones whose values its agent supplied. */
 function unsetVariables({ name, supplied }: MergedServer, { servers }: Config, env: Environment): string[] {
   const unset = supplied.flatMap(({ variable }) => (env[variable] ? [] : [variable]));
   return [...new Set([...(servers.get(name)?.needs ?? []), ...unset])].sort();

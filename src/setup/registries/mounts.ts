@@ -82,7 +82,7 @@ function checkedValues(value: Template, source: string | undefined): Template {
   });
 }
 
-/** The user types the source. What the registry proposes is not taken, and a part of the system is not even proposed. */
+/** The user types the source. A proposal of the registry is not taken, and a part of the system is not even proposed. */
 function sourceOf(wanted: Wanted): Wanted {
   for (const offer of offersOf(wanted)) if (isOfSystem(offer)) throw givesFolder(plainPath(offer));
   return {

@@ -156,7 +156,7 @@ function started(
   };
 }
 
-/** Some publishers repeat the package among the options. What follows it are arguments of the program. */
+/** Some publishers repeat the package among the options. The rest are arguments of the program. */
 function split(list: readonly PublishedArgument[], kind: ProgramVariant["kind"], identifier: string) {
   const at = list.findIndex(
     ({ type, value }) => type === "positional" && value !== undefined && bare(value, kind) === bare(identifier, kind),

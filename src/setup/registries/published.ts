@@ -1,5 +1,5 @@
 /**
- * What a registry publishes about a server, in all forms since 2025-07-09: `server.json`, and what the registry adds to it. Everything
+ * The publications of registries about a server, in all forms since 2025-07-09: `server.json`, and the registry's additions. Everything
  * here comes from strangers, so it is checked and bounded before it is used.
  */
 import { z } from "zod";
@@ -121,7 +121,7 @@ export type PublishedArgument = z.infer<typeof argument>;
 export type PublishedPackage = z.infer<typeof packageSchema>;
 export type PublishedRemote = z.infer<typeof remoteSchema>;
 
-/** What the registry says of a version. */
+/** The registry's facts about a version. */
 export interface PublishedStatus {
   status: "active" | "deprecated" | "deleted";
   statusMessage?: string | undefined;
@@ -154,7 +154,7 @@ export function publishedServer(
   return { problem: oneLine(`${path.replace(/^\./, "") || "the document"}: ${issue?.message ?? "not valid"}`, 300) };
 }
 
-/** Newer registries wrap the document of the publisher, and keep what they say of it beside it. */
+/** Newer registries wrap the publisher's document, and put their own facts beside it. */
 function partsOf(item: unknown): { document: unknown; standing: PublishedStatus } {
   const outer = isObject(item) ? item : {};
   const inner = isObject(outer["server"]) ? outer["server"] : outer;

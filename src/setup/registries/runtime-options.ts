@@ -9,8 +9,8 @@ import { checkSets } from "./variable-names.ts";
 export type Runtime = "npx" | "uvx" | "docker" | "dnx";
 
 /**
- * What an option takes: nothing, or a value. `given` options are left out, because claudikins gives them itself. A function returns the
- * value as it is passed on, or throws Refused.
+ * Whether an option takes a value. `given` options are left out, because claudikins gives them itself. A function returns the value as it
+ * is passed on, or throws Refused.
  */
 type Takes = "nothing" | "value" | "given" | ((value: Template, own: Own) => Template);
 

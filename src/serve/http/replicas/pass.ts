@@ -8,8 +8,8 @@ import { targetOf } from "../target.ts";
 export const misdirected = 421;
 
 /**
- * The headers that are passed on: those that the other replica reads. It makes everything else anew, and what a client says of its connection
- * (RFC 9110, section 7.6.1) or of other servers on its way is not passed on.
+ * The headers that are passed on, because the other replica reads them. Other headers are made anew. Headers about the client's connection
+ * (RFC 9110, section 7.6.1) or about other servers on its way are not passed on.
  */
 const passedOn =
   /^(?:accept|authorization|content-type|cookie|host|last-event-id|mcp-[a-z0-9-]+|origin|sec-fetch-site|user-agent)$/;
@@ -80,7 +80,7 @@ async function sent({ request, path, body, url, headers: more, isGone }: Passed)
     } as RequestInit);
   } catch (error) {
     if (signal.aborted) throw error;
-    // What only reads, and the end of a session, may be sent twice.
+    // A request that only reads, and the end of a session, may be sent twice.
     if (method !== "POST" || notArrived.has(systemCodeOf(error) ?? "")) return undefined;
     throw lostAnswer("The replica that has the session ended while it got this request");
   }

@@ -1,6 +1,6 @@
 /**
- * The replicas of a team, which share a database. Any of them takes any request: what lives in the memory of another one is passed on to it, and
- * what a dead one had is taken over.
+ * The replicas of a team, which share a database. Each of them takes any request. It passes a request on to the replica that has the
+ * session or the work in memory, and takes over from dead replicas.
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -99,7 +99,7 @@ export class Replicas implements AsyncDisposable {
     return this.#open.size;
   }
 
-  /** What requests of this replica have that wait for answers. */
+  /** The state of this replica's requests that wait for answers. */
   get states(): SharedStates {
     return this.#joined.states;
   }
@@ -272,7 +272,7 @@ function paramsIn(body: unknown): JsonObject {
  */
 export const forwardHeader = "claudikins-forwarded";
 
-/** What the header says. */
+/** The content of the header. */
 interface Forwarded {
   /** The name of the replica that it is meant for. */
   to: string;

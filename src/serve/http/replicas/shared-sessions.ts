@@ -43,7 +43,7 @@ export interface NewSession {
 
 export class SharedSessions {
   readonly #options: SharedSessionsOptions;
-  /** What the rows said when they were written last. A session that begins at this moment has none. */
+  /** The contents of the rows when they were written last. A session that begins at this moment has no row. */
   readonly #renewed = new Map<string, { at: number; isConnected: boolean }>();
   /** Sessions that have ended, and whose rows are not removed yet. */
   readonly #ended = new Set<string>();
@@ -99,7 +99,7 @@ export class SharedSessions {
     return replica.holds && replica.lapses === this.#lapses;
   }
 
-  /** Makes sure which sessions this replica still has. Returns those that it has lost. Throws DATABASE_UNAVAILABLE. */
+  /** Checks which sessions this replica still has. Returns the lost ones. Throws DATABASE_UNAVAILABLE. */
   async confirm(sessions: readonly OwnSession[]): Promise<string[]> {
     const replica = this.#replica;
     await replica.confirm();
@@ -109,7 +109,7 @@ export class SharedSessions {
     return lost;
   }
 
-  /** Lets the sessions live longer, now and then. Returns those that another replica has. Never throws. */
+  /** Prolongs the sessions from time to time. Returns the sessions that another replica has. Never throws. */
   async tend(sessions: readonly OwnSession[]): Promise<string[]> {
     const { idleMs, log } = this.#options;
     const before = performance.now() - idleMs / 8;

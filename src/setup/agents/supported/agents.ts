@@ -1,4 +1,4 @@
-/** All supported agents. Those whose entries need the most translation have files of their own. */
+/** All supported agents. Agents whose entries need the most translation have files of their own. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError } from "../../../base/errors.ts";
@@ -169,7 +169,7 @@ export function unknownAgent(name: string, known: readonly string[]): Claudikins
   });
 }
 
-/** The agents installed here: those with a settings file or a folder. */
+/** The agents installed here, which have a settings file or a folder. */
 export function agentsHere(around: AgentSurroundings): Agent[] {
   return agents.filter(
     (agent) =>

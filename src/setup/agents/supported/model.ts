@@ -23,7 +23,7 @@ export type AgentName =
   | "roo"
   | "cline";
 
-/** What the locations of an agent's files depend on. */
+/** The facts that the locations of an agent's files depend on. */
 export interface AgentSurroundings {
   env: Environment;
   platform: NodeJS.Platform;
@@ -83,7 +83,7 @@ export interface EntryContext extends AgentSurroundings {
 
 /** A plugin or extension of an agent that starts claudikins. */
 export interface InstalledPlugin {
-  /** What the agent calls it. */
+  /** The agent's name for it. */
   kind: "plugin" | "extension";
   /** Whether an entry with the name claudikins takes its place. Otherwise, the agent starts both. */
   givesWay: boolean;
