@@ -69,7 +69,6 @@ const base: Record<string, string[]> = {
   "program-format.ts": ["built-in.ts", "version.ts"],
   "newer.ts": ["errors.ts", "json-object.ts", "version.ts"],
   "visible-text.ts": [],
-  "watched.ts": [],
   "counted.ts": [],
   "bundled-script.ts": [],
   "media.ts": ["json-object.ts", "counted.ts", "limits.ts"],
