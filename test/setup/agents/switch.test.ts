@@ -553,10 +553,10 @@ test("the real home directory is never changed", async () => {
     (name) => name.endsWith(".ts") && !name.startsWith(join("sandbox", "guest")),
   );
   const naming = (word: RegExp) => source.filter((name) => word.test(readFileSync(join(root, "src", name), "utf8")));
-  expect(naming(/\bhomedir\b/)).toEqual([join("config", "sandbox-places.ts")]);
+  expect(naming(/\bhomedir\b/)).toEqual([join("config", "box-places.ts")]);
   // The audit log has the name of the user.
   expect(naming(/\buserInfo\b/).sort()).toEqual([
-    join("config", "sandbox-places.ts"),
+    join("config", "box-places.ts"),
     join("store", "audit", "decider.ts"),
   ]);
 });
