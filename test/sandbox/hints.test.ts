@@ -87,13 +87,26 @@ const cases: [string, string, string][] = [
     "await shops.list_orders({});",
     'No server is called "shops". Servers: shop, files. Write: await shop.list_orders({})',
   ],
-  ...["readResource('shop://returns')", 'client.getPrompt({ name: "greet" })', 'resources.list("files")'].map(
-    (call): [string, string, string] => [
-      `a function for resources and prompts of another host, ${call}`,
-      `await ${call};`,
-      "Resources and prompts belong to a server: await shop.resources.read(uri), and resources.list(), prompts.list() and prompts.get(name, args). Servers: shop, files.",
-    ],
-  ),
+  [
+    "a guessed function for resources, with the address of a server's resource",
+    'const text = await readResource("shop://returns");',
+    'Resources and prompts belong to a server: await shop.resources.read("shop://returns")',
+  ],
+  [
+    "another host's function for resources",
+    'await read_mcp_resource({ server: "files", uri: "notes://today" });',
+    'Resources and prompts belong to a server: await files.resources.read("notes://today")',
+  ],
+  [
+    "a client's method for prompts",
+    'await client.getPrompt({ name: "greet", arguments: { who: "Ada" } });',
+    'Resources and prompts belong to a server: await server.prompts.get("greet", { who: "Ada" }). Servers: shop, files.',
+  ],
+  [
+    "a global for resources",
+    'await resources.list("files");',
+    "Resources and prompts belong to a server: await files.resources.list()",
+  ],
   [
     "a missing semicolon before [",
     "const a = 1\nconst b = 2\nconst { orders } = await shop.list_orders({})\n[a, b].forEach((x) => x)\nreturn orders",

@@ -5,7 +5,7 @@
 import type { CallExpression } from "acorn";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import { correctedCall } from "../ast/arguments.ts";
-import { isCall, isFunction, isInside, isMember, isNamed, methodName, type Node, propertyName } from "../ast/nodes.ts";
+import { isCall, isFunction, isInside, isMember, isNamed, keyName, methodName, type Node, propertyName } from "../ast/nodes.ts";
 import { isCalled } from "../ast/tool-calls.ts";
 import { type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
@@ -95,14 +95,42 @@ function namedArguments(call: CallExpression, name: string, { tree, values }: Su
   return `Write ${callee}(…): named arguments are Python syntax.${sort}`;
 }
 
-/** `readResource("demo://returns")`, `mcp.getPrompt(…)` and `resources.list()`: resources and prompts belong to a server. */
-function serverFunction(name: string, call: CallExpression | undefined, { tree, namespaces }: Surroundings) {
-  const callee = call ? tree.text(call.callee) : "";
-  const asks = /(?:^|\.)(?:read|get|fetch|load|open|list|use)_?(?:mcp_?)?(?:resource|prompt)|^(?:resources|prompts)\./i;
-  if (callee.split(".")[0] !== name || !asks.test(callee)) return undefined;
-  const [first] = namespaces;
-  const server = first ? objectName(first) : "server";
-  return `Resources and prompts belong to a server: await ${server}.resources.read(uri), and resources.list(), prompts.list() and prompts.get(name, args). Servers: ${listed(namespaces)}.`;
+/** Names of functions that read resources and prompts elsewhere, and the functions that do so here. */
+const serverFunctions: [names: RegExp, written: string][] = [
+  [
+    /^(?:read|get|fetch|open|load)_?(?:mcp_?)?resources?(?:_?tool)?$|^resources\.(?:read|get|fetch)$/i,
+    "resources.read",
+  ],
+  [/^(?:list|get)_?(?:mcp_?)?resource_?templates$|^resources\.templates$/i, "resources.templates"],
+  [/^list_?(?:mcp_?)?resources?(?:_?tool)?$|^resources\.list$/i, "resources.list"],
+  [/^(?:get|read|fetch|use)_?(?:mcp_?)?prompt(?:_?tool)?$|^prompts\.(?:get|read)$/i, "prompts.get"],
+  [/^list_?(?:mcp_?)?prompts?(?:_?tool)?$|^prompts\.list$/i, "prompts.list"],
+];
+
+/** `readResource("demo://returns")`, `mcp.readResource(…)` or `resources.read(…)`: resources and prompts belong to a server. */
+function serverFunction(name: string, call: CallExpression | undefined, around: Surroundings): string | undefined {
+  const { tree, namespaces } = around;
+  const parts = call ? tree.text(call.callee).split(".") : [];
+  const ends = [parts.slice(-1), parts.slice(-2)].map((each) => each.join("."));
+  const [, written] = serverFunctions.find(([names]) => ends.some((end) => names.test(end))) ?? [];
+  if (!call || written === undefined || parts[0] !== name) return undefined;
+  const texts = tree.all("Literal").flatMap(({ value, start }) => {
+    return typeof value === "string" && start >= call.callee.end && start < call.end ? [value] : [];
+  });
+  const isMeant = ({ name: server, jsName }: Namespace) =>
+    texts.some((text) => [server, jsName].includes(text) || [server, jsName].includes(text.split("://")[0]));
+  const server = namespaces.find(isMeant) ?? (namespaces.length === 1 ? namespaces[0] : undefined);
+  const [first] = call.arguments;
+  const properties = first?.type === "ObjectExpression" ? first.properties : [];
+  const named = properties.flatMap((each) =>
+    each.type === "Property" && /^(?:uri|name|arguments|args)$/.test(keyName(each) ?? "")
+      ? [tree.text(each.value)]
+      : [],
+  );
+  const plain = call.arguments.filter((each) => each.type !== "Literal" || each.value !== server?.name);
+  const given = properties.length > 0 ? named : plain.map((each) => tree.text(each));
+  const write = `await ${server ? objectName(server) : "server"}.${written}(${written.endsWith("s.list") ? "" : given.join(", ")})`;
+  return `Resources and prompts belong to a server: ${write}${server ? "" : `. Servers: ${listed(namespaces)}.`}`;
 }
 
 const callers = /^(?:call|invoke|execute|run|use|request)(?:_?(?:mcp_?)?tool)?$|^(?:use|call)_mcp_tool$/i;
