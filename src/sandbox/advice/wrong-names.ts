@@ -5,7 +5,17 @@
 import type { CallExpression } from "acorn";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import { correctedCall } from "../ast/arguments.ts";
-import { isCall, isFunction, isInside, isMember, isNamed, keyName, methodName, type Node, propertyName } from "../ast/nodes.ts";
+import {
+  isCall,
+  isFunction,
+  isInside,
+  isMember,
+  isNamed,
+  keyName,
+  methodName,
+  type Node,
+  propertyName,
+} from "../ast/nodes.ts";
 import { isCalled } from "../ast/tool-calls.ts";
 import { type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
