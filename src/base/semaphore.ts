@@ -1,7 +1,5 @@
-/**
- * A fair semaphore: limits how many callers run concurrently. The others wait: callers with one key in the order of their calls, the keys of
- * an owner in turn, and owners in turn, so that neither many callers nor many keys of one owner keep others waiting.
- */
+/** A fair semaphore: limits how many callers run concurrently. The others wait in a fair queue. */
+import { FairQueue } from "./fair-queue.ts";
 
 /** The part of places that is kept for owners that have none: a token or person does not wait until others' work ends. */
 const reservedShare = 0.25;
@@ -17,8 +15,7 @@ export class Semaphore {
   readonly #reserve: number;
   /** How many places each owner has. */
   readonly #held = new Map<string, number>();
-  /** By owner and by key, in the order in which these get their turns. */
-  readonly #waiting = new Map<string, Map<string, Set<(acquired: boolean) => void>>>();
+  readonly #waiting = new FairQueue<(acquired: boolean) => void>();
 
   /** An owner that has a place does not get one of the last `reserve` places. Callers without an owner get all. */
   constructor(count: number, reserve = 0) {
@@ -45,30 +42,13 @@ export class Semaphore {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const abort = () => {
       // A caller that acquired it in the same moment keeps it.
-      if (this.#leave(key, owner, resolve)) resolve(false);
+      if (this.#waiting.leave(resolve, key, owner)) resolve(false);
     };
-    this.#queue(owner, key).add(resolve);
+    this.#waiting.add(resolve, key, owner);
     signal?.addEventListener("abort", abort, { once: true });
     const acquired = await promise;
     signal?.removeEventListener("abort", abort);
     return acquired;
-  }
-
-  /** Written for Node 22 as well, which runs the generated bridge and has no `getOrInsertComputed`. */
-  #queue(owner: string, key: string): Set<(acquired: boolean) => void> {
-    const keys = this.#waiting.get(owner) ?? new Map<string, Set<(acquired: boolean) => void>>();
-    const queue = keys.get(key) ?? new Set();
-    this.#waiting.set(owner, keys.set(key, queue));
-    return queue;
-  }
-
-  #leave(key: string, owner: string, resolve: (acquired: boolean) => void): boolean {
-    const keys = this.#waiting.get(owner);
-    const queue = keys?.get(key);
-    if (!keys || !queue?.delete(resolve)) return false;
-    if (queue.size === 0) keys.delete(key);
-    if (keys.size === 0) this.#waiting.delete(owner);
-    return true;
   }
 
   /** Acquires it for a caller that must not wait. Until as many have released it, the others wait longer. */
@@ -82,46 +62,26 @@ export class Semaphore {
     const held = (this.#held.get(owner) ?? 0) - 1;
     if (held > 0) this.#held.set(owner, held);
     else this.#held.delete(owner);
-    while (this.#free > 0 && this.#letNextIn());
-  }
-
-  /** Lets the first caller in whose owner may have a place. */
-  #letNextIn(): boolean {
-    for (const [owner, keys] of this.#waiting) {
-      if (!this.#hasRoomFor(owner)) continue;
-      const [key, queue] = keys.entries().next().value!;
-      const [next] = queue;
-      queue.delete(next!);
-      // The next turns are another key's and another owner's.
-      keys.delete(key);
-      if (queue.size > 0) keys.set(key, queue);
-      this.#waiting.delete(owner);
-      if (keys.size > 0) this.#waiting.set(owner, keys);
-      this.take(owner);
-      next!(true);
-      return true;
+    while (this.#free > 0) {
+      const next = this.#waiting.next((each) => this.#hasRoomFor(each));
+      if (!next) return;
+      this.take(next.owner);
+      next.caller(true);
     }
-    return false;
   }
 
   /** Whether callers wait. */
   get isAwaited(): boolean {
-    return this.#waiting.size > 0;
+    return !this.#waiting.isEmpty;
   }
 
   /** Number of callers that wait. */
   get waiting(): number {
-    return this.#queues().reduce((sum, { size }) => sum + size, 0);
+    return this.#waiting.size;
   }
 
   /** Ends every wait: the waiting callers get false. */
   close(): void {
-    const queues = this.#queues();
-    this.#waiting.clear();
-    for (const queue of queues) for (const resolve of queue) resolve(false);
-  }
-
-  #queues(): Set<(acquired: boolean) => void>[] {
-    return [...this.#waiting.values()].flatMap((keys) => [...keys.values()]);
+    for (const resolve of this.#waiting.clear()) resolve(false);
   }
 }

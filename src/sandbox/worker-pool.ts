@@ -1,7 +1,7 @@
 /** The worker threads of a sandbox. Each runs one program at a time, and some are kept for the next one. */
 import { availableParallelism } from "node:os";
 import { startWorker } from "../base/off-thread.ts";
-import { Semaphore } from "../base/semaphore.ts";
+import { FairQueue } from "../base/fair-queue.ts";
 import { atMost } from "../base/time-limit.ts";
 import { forgetMade, keepMade, knownMade } from "./engine/wasm.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
@@ -13,6 +13,18 @@ import type { Caller } from "./time-shares.ts";
  */
 const startingAtOnce = Math.max(1, availableParallelism() - 1);
 
+/**
+ * Programs that wait get the next worker that is freed. Only if none was freed for this time, one more is started: programs that are short
+ * are done sooner one after another, and those that wait for calls keep their workers for long.
+ */
+const stallMs = 20;
+
+/** As many workers are kept as were busy at once in the last of these periods, or in this one. */
+const peakPeriodMs = 30_000;
+
+/** Workers that are kept at most. Each takes 9 MB. */
+const maxKeptWorkers = 8;
+
 /** Time for terminated workers to end. */
 const workerEndingMs = 1_000;
 
@@ -21,14 +33,28 @@ export interface ReadyWorker {
   memoryBytes: number;
 }
 
+/** A program that waits for a worker. */
+interface Waiting {
+  memoryBytes: number;
+  resolve: (worker: ReadyWorker) => void;
+}
+
 export class WorkerPool implements Disposable {
   /** The guest's script, for all workers. */
   readonly #guest: Uint8Array;
-  /** How many idle workers are kept. More start when programs run concurrently. */
+  /** How many idle workers are kept at least; 0 for a process that keeps none. */
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
-  readonly #starts = new Semaphore(startingAtOnce);
+  readonly #waiting = new FairQueue<Waiting>();
+  /** Workers that have not started yet. */
+  #starting = 0;
+  /** Since when programs wait and no worker was freed. */
+  #stalledAt = 0;
+  #stall: Timer | undefined;
+  /** The most workers that were busy at once, in the last period and in this one, which has begun at `#peakAt`. */
+  #peaks = [0, 0];
+  #peakAt = 0;
 
   /** `guest` is the guest's script. */
   constructor(guest: string, keptWorkers: number) {
@@ -40,9 +66,7 @@ export class WorkerPool implements Disposable {
 
   /** Starts a worker early, if none is idle. */
   warm(memoryBytes: number): void {
-    if (this.#idle.length > 0) return;
-    this.#starts.take();
-    this.#idle.push(this.#start(memoryBytes));
+    if (this.#idle.length === 0) this.#idle.push(this.#start(memoryBytes));
   }
 
   /** Number of workers that run a program. */
@@ -50,11 +74,16 @@ export class WorkerPool implements Disposable {
     return this.#busy.size;
   }
 
-  /** Resolves with an idle worker, or with a new one as soon as it may start. Callers get new ones in turn. */
-  async take(memoryBytes: number, caller: Caller = {}): Promise<ReadyWorker> {
-    const taken = this.#takeIdle(memoryBytes) ?? (await this.#startInTurn(memoryBytes, caller));
-    this.#busy.add(taken.worker);
-    return taken;
+  /** Resolves with a worker: an idle one, else the next that is freed or started. Callers that wait get them in turn. */
+  async take(memoryBytes: number, { key = "", owner = "" }: Caller = {}): Promise<ReadyWorker> {
+    const idle = this.#waiting.isEmpty ? this.#takeIdle(memoryBytes) : undefined;
+    if (idle) return this.#given(idle);
+    const { promise, resolve } = Promise.withResolvers<ReadyWorker>();
+    if (this.#waiting.isEmpty) this.#stalledAt = performance.now();
+    this.#waiting.add({ memoryBytes, resolve }, key, owner);
+    this.#serve();
+    this.#startMore();
+    return promise;
   }
 
   giveBack({ worker, memoryBytes }: ReadyWorker, reusable: boolean): void {
@@ -62,19 +91,22 @@ export class WorkerPool implements Disposable {
     if (!this.#busy.delete(worker)) return;
     worker.onmessage = null;
     worker.onerror = null;
+    this.#stalledAt = performance.now();
     if (!reusable) {
       worker.terminate();
       // The next program should not wait for a new worker.
-      if (this.#keptWorkers > 0) this.warm(memoryBytes);
+      if (!this.#waiting.isEmpty) this.#startMore(true);
+      else if (this.#keptWorkers > 0) this.warm(memoryBytes);
       return;
     }
-    // A worker of another memory size belongs to an earlier config, and makes room.
-    const old = this.#idle.findIndex((idle) => idle.memoryBytes !== memoryBytes);
-    if (this.#idle.length >= this.#keptWorkers && old !== -1) this.#idle.splice(old, 1)[0]?.worker.terminate();
-    if (this.#idle.length < this.#keptWorkers) {
-      worker.postMessage({ type: "renew" } satisfies ToWorker);
-      this.#idle.push({ worker, memoryBytes });
-    } else worker.terminate();
+    if (this.#keptWorkers === 0 && this.#waiting.isEmpty) {
+      worker.terminate();
+      return;
+    }
+    worker.postMessage({ type: "renew" } satisfies ToWorker);
+    this.#idle.push({ worker, memoryBytes });
+    this.#serve();
+    this.#trim(memoryBytes);
   }
 
   /** Ends the idle workers, and discards what they share. Resolves when the workers have ended. */
@@ -92,28 +124,76 @@ export class WorkerPool implements Disposable {
     for (const { worker } of this.#idle.splice(0)) worker.terminate();
     for (const worker of this.#busy) worker.terminate();
     this.#busy.clear();
+    this.#startMore();
+  }
+
+  /** Gives the idle workers to those that wait. */
+  #serve(): void {
+    while (this.#idle.length > 0) {
+      const next = this.#waiting.next();
+      if (!next) return;
+      const { memoryBytes, resolve } = next.caller;
+      const idle = this.#takeIdle(memoryBytes);
+      // A worker of another memory size belongs to an earlier config, and makes room.
+      if (!idle) this.#idle.pop()?.worker.terminate();
+      resolve(this.#given(idle ?? this.#start(memoryBytes)));
+    }
+  }
+
+  #given(ready: ReadyWorker): ReadyWorker {
+    this.#busy.add(ready.worker);
+    this.#countPeak();
+    return ready;
+  }
+
+  /** Starts a worker for the first that waits if none was freed for a while, or at once if no worker can be freed. */
+  #startMore(atOnce = this.#busy.size === 0): void {
+    clearTimeout(this.#stall);
+    if (this.#waiting.isEmpty || this.#starting >= startingAtOnce) return;
+    const restMs = atOnce ? 0 : this.#stalledAt + stallMs - performance.now();
+    if (restMs > 0) {
+      this.#stall = setTimeout(() => this.#startMore(), restMs);
+      return;
+    }
+    const { caller } = this.#waiting.next()!;
+    caller.resolve(this.#given(this.#start(caller.memoryBytes)));
+    this.#startMore(false);
   }
 
   #takeIdle(memoryBytes: number): ReadyWorker | undefined {
-    const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
+    const index = this.#idle.findLastIndex((idle) => idle.memoryBytes === memoryBytes);
     return index === -1 ? undefined : this.#idle.splice(index, 1)[0];
   }
 
-  async #startInTurn(memoryBytes: number, { key, owner }: Caller): Promise<ReadyWorker> {
-    await this.#starts.acquire(undefined, key, owner);
-    const idle = this.#takeIdle(memoryBytes);
-    if (!idle) return this.#start(memoryBytes, owner);
-    this.#starts.release(owner);
-    return idle;
+  #countPeak(): void {
+    const now = performance.now();
+    if (now - this.#peakAt > peakPeriodMs) {
+      const isNext = now - this.#peakAt < 2 * peakPeriodMs;
+      this.#peaks = [isNext ? this.#peaks[1]! : 0, 0];
+      this.#peakAt = now;
+    }
+    this.#peaks[1] = Math.max(this.#peaks[1]!, this.#busy.size);
   }
 
-  /** Starts a worker, and releases `#starts` when it has started or ended. */
-  #start(memoryBytes: number, owner?: string): ReadyWorker {
+  /** Ends the idle workers that are too many: first those of another memory size, which belong to an earlier config. */
+  #trim(memoryBytes: number): void {
+    this.#countPeak();
+    const kept = Math.max(this.#keptWorkers, Math.min(maxKeptWorkers, Math.max(...this.#peaks)));
+    while (this.#idle.length > 0 && this.#idle.length + this.#busy.size > kept) {
+      const old = this.#idle.findIndex((idle) => idle.memoryBytes !== memoryBytes);
+      this.#idle.splice(Math.max(old, 0), 1)[0]?.worker.terminate();
+    }
+  }
+
+  /** Starts a worker. More may start when it has started, or ended. */
+  #start(memoryBytes: number): ReadyWorker {
+    this.#starting += 1;
     const worker = startWorker("./sandbox/worker/worker.ts");
     const started = () => {
       worker.removeEventListener("message", hear);
       worker.removeEventListener("close", started);
-      this.#starts.release(owner);
+      this.#starting -= 1;
+      this.#startMore();
     };
     const hear = ({ data }: MessageEvent<FromWorker>) => {
       if (typeof data === "string" || data.type !== "prepared") return;

@@ -1,0 +1,61 @@
+/**
+ * A queue whose callers get their turns fairly: callers with one key in the order in which they came, the keys of an owner in turn, and owners
+ * in turn, so that neither many callers nor many keys of one owner keep others waiting. Written for Node 22 as well, which runs the generated
+ * bridge and has no `getOrInsertComputed`.
+ */
+export class FairQueue<T> {
+  /** By owner and by key, in the order in which these get their turns. */
+  readonly #owners = new Map<string, Map<string, Set<T>>>();
+
+  add(caller: T, key: string, owner: string): void {
+    const keys = this.#owners.get(owner) ?? new Map<string, Set<T>>();
+    const callers = keys.get(key) ?? new Set();
+    this.#owners.set(owner, keys.set(key, callers.add(caller)));
+  }
+
+  /** False if the caller is not in the queue. */
+  leave(caller: T, key: string, owner: string): boolean {
+    const keys = this.#owners.get(owner);
+    const callers = keys?.get(key);
+    if (!keys || !callers?.delete(caller)) return false;
+    if (callers.size === 0) keys.delete(key);
+    if (keys.size === 0) this.#owners.delete(owner);
+    return true;
+  }
+
+  /** Takes out the next caller whose owner may have a turn. Undefined if there is none. */
+  next(mayHave: (owner: string) => boolean = () => true): { caller: T; owner: string } | undefined {
+    for (const [owner, keys] of this.#owners) {
+      if (!mayHave(owner)) continue;
+      const [key, callers] = keys.entries().next().value!;
+      const [caller] = callers as Set<T> & [T];
+      callers.delete(caller);
+      // The next turns are another key's and another owner's.
+      keys.delete(key);
+      if (callers.size > 0) keys.set(key, callers);
+      this.#owners.delete(owner);
+      if (keys.size > 0) this.#owners.set(owner, keys);
+      return { caller, owner };
+    }
+    return undefined;
+  }
+
+  get size(): number {
+    return this.#all().reduce((sum, { size }) => sum + size, 0);
+  }
+
+  get isEmpty(): boolean {
+    return this.#owners.size === 0;
+  }
+
+  /** Takes out everybody. */
+  clear(): T[] {
+    const all = this.#all().flatMap((callers) => [...callers]);
+    this.#owners.clear();
+    return all;
+  }
+
+  #all(): Set<T>[] {
+    return [...this.#owners.values()].flatMap((keys) => [...keys.values()]);
+  }
+}
