@@ -1,7 +1,7 @@
 /** The worker threads of a sandbox. Each runs one program at a time, and some are kept for the next one. */
 import { availableParallelism } from "node:os";
-import { startWorker } from "../base/off-thread.ts";
 import { FairQueue } from "../base/fair-queue.ts";
+import { startWorker } from "../base/off-thread.ts";
 import { atMost } from "../base/time-limit.ts";
 import { forgetMade, keepMade, knownMade } from "./engine/wasm.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
