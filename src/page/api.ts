@@ -42,7 +42,7 @@ import { type Background, ProgramActions } from "./program-actions.ts";
 import { ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
 import { SavingsReader } from "./savings.ts";
-import type { Call, Routes } from "./server.ts";
+import type { RouteRequest, Routes } from "./server.ts";
 import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { ServerSignIns } from "./sign-ins.ts";
 
@@ -126,13 +126,13 @@ export class PageApi {
     /** A change of the rules is answered with the rules. */
     const rulesAfter =
       <T>(shape: ZodType<T>, change: (body: T) => Promise<void>) =>
-      async ({ body }: Call) => {
+      async ({ body }: RouteRequest) => {
         await change(await body(shape));
         await app.reload?.refresh();
         return rules.read();
       };
-    const doorIn = ({ search }: Call) => search.get("door") ?? undefined;
-    const serverIn = ({ search }: Call) => search.get("server") ?? "";
+    const doorIn = ({ search }: RouteRequest) => search.get("door") ?? undefined;
+    const serverIn = ({ search }: RouteRequest) => search.get("server") ?? "";
     return {
       "GET api/approvals/*": ({ id }) => this.#approvals.whole(id),
       "POST api/approvals/*": async ({ id, body }) => this.#approvals.decide(id, (await body(decisionBody)).decision),

@@ -23,7 +23,7 @@ export interface Asked {
 }
 
 /** A request to one of the routes of a view. */
-export interface Call {
+export interface RouteRequest {
   /** The id in the path. Empty for a route without one. */
   id: string;
   search: URLSearchParams;
@@ -32,7 +32,7 @@ export interface Call {
 }
 
 /** What a view answers, by method and path. In the place of an id is `*`. */
-export type Routes = Readonly<Record<string, (call: Call) => unknown>>;
+export type Routes = Readonly<Record<string, (request: RouteRequest) => unknown>>;
 
 /** The page, as the owner of one session sees it. */
 export interface PageView {

@@ -15,7 +15,7 @@ import { refusesArguments } from "../tools/arguments/argument-problems.ts";
 import { findTool, type RegistryTool } from "../tools/model.ts";
 import { isSearchQuick, search } from "../tools/search/search.ts";
 import { signature } from "../tools/signature.ts";
-import { callForValue, watched } from "./call.ts";
+import { callForValue, observedBy } from "./call.ts";
 import { withinSpan } from "./call-observers.ts";
 import type { plannedInquiry } from "./dry-run/plan.ts";
 import { maxSourceChars } from "./limits.ts";
@@ -101,16 +101,21 @@ export async function bindingsFor(
         const { signal, clock } = given;
         // The calls of a program have one signal.
         shareListener(signal);
-        const watch = { number, listener, dryRun };
-        const made = watched({ signal, clock, made: place, origin: own.origin, caller, trace }, watch, wantsProgress);
+        const observer = { number, listener, dryRun };
+        const made = observedBy(
+          { signal, clock, made: place, origin: own.origin, caller, trace },
+          observer,
+          wantsProgress,
+        );
         if (group === "tools" && place && parts.config.servers.get(namespace)?.isSavedPrograms) {
           const { pause } = given;
           made.repeatable = requesting.isStored();
-          return calledBy({ ...requesting, position: place, pause, signal }, (meta) =>
-            callForValue({ ...call, known }, parts, { ...made, meta }, watch),
-          );
+          return calledBy({ ...requesting, position: place, pause, signal }, (meta) => {
+            made.meta = meta;
+            return callForValue({ ...call, known }, parts, made, observer);
+          });
         }
-        if (group === "tools") return callForValue(call, parts, made, watch);
+        if (group === "tools") return callForValue(call, parts, made, observer);
         const planned = dryRun && planInquiry(parts, { dryRun, call: number, line: place?.line, listener, caller });
         const other = serverFunction(call, { pool: parts.pool, subscriptions, call: made, planned });
         return other.then((value) => jsonValue(JSON.stringify(value ?? null)));

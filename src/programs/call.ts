@@ -28,8 +28,8 @@ import type { Parts } from "./parts.ts";
 import type { Tell } from "./progress-text.ts";
 import type { CallValue, ToolCallListener } from "./tool-call-events.ts";
 
-/** Who hears of a call, and whether it is made. */
-export interface Watch {
+/** Hears what happens to a call. In a dry run, it also decides whether the call is made. */
+export interface CallObserver {
   /** The number of the call in its execution. */
   number: number;
   /** Gets what happens to the call. */
@@ -39,7 +39,7 @@ export interface Watch {
 }
 
 /** Lets the call tell the listener when it leaves, and with `wantsProgress`, how far the server is. Returns the call. */
-export function watched(call: Call, { number, listener }: Watch, wantsProgress: boolean): Call {
+export function observedBy(call: Call, { number, listener }: CallObserver, wantsProgress: boolean): Call {
   call.onSend = (repeatable) => listener({ type: "sent", call: number, repeatable });
   if (wantsProgress) call.onProgress = (progress) => void listener({ type: "progress", call: number, progress });
   return call;
@@ -61,12 +61,12 @@ export async function callTool(
   wanted: WantedCall,
   parts: Parts,
   call: Call,
-  watch: Watch,
+  observer: CallObserver,
 ): Promise<{ tool: RegistryTool; result: ToolResult }> {
   const { namespace: server } = wanted;
   const { tool, args } = knownCall(wanted, parts) ?? (await listedCall(wanted, parts, call));
   const planned =
-    watch.dryRun && (await planCall(wanted, { tool, args }, parts, call, { ...watch, dryRun: watch.dryRun }));
+    observer.dryRun && (await planCall(wanted, { tool, args }, parts, call, { ...observer, dryRun: observer.dryRun }));
   if (planned) return { tool, result: planned };
   call.repeatable ??= isRepeatable(tool);
   let result: ToolResult;
@@ -78,7 +78,7 @@ export async function callTool(
     throw withSignature(error, wanted.known?.server ?? parts.catalog.find(server), tool);
   }
   // What only this caller sees is observed for nobody.
-  const seen = wanted.known ? undefined : seeResult(server, { tool, args }, result, parts, call, watch);
+  const seen = wanted.known ? undefined : seeResult(server, { tool, args }, result, parts, call, observer);
   if (seen) await seen;
   return { tool, result };
 }
@@ -88,9 +88,9 @@ export async function callForValue(
   wanted: WantedCall & Pick<BindingCall, "raw">,
   parts: Parts,
   call: Call,
-  watch: Watch,
+  observer: CallObserver,
 ): Promise<BindingValue> {
-  const { tool, result } = await callTool(wanted, parts, call, watch);
+  const { tool, result } = await callTool(wanted, parts, call, observer);
   return wanted.raw ? rawValue(result) : toolValue(result, `${wanted.namespace}.${tool.name}`);
 }
 
@@ -100,14 +100,14 @@ export function singleCall<Value extends CallValue>(
   parts: Parts,
   { signal, ...passed }: Call & { signal: AbortSignal },
   tell: Tell | undefined,
-  make: (call: Call, watch: Watch) => Promise<Value>,
+  make: (call: Call, observer: CallObserver) => Promise<Value>,
 ): Promise<Value> {
   const { clock, trace } = passed;
   const spans = callSpans(parts, { trace });
-  const watch = { number: 1, listener: observersOf({ parts, tell, spans }) };
-  return observedCall({ call: watch.number, request, signal, clock, listener: watch.listener }, (clock) =>
-    withinSpan(spans, { call: watch.number, trace }, (trace) =>
-      make(watched({ ...passed, signal, clock, trace }, watch, tell !== undefined), watch),
+  const observer = { number: 1, listener: observersOf({ parts, tell, spans }) };
+  return observedCall({ call: observer.number, request, signal, clock, listener: observer.listener }, (clock) =>
+    withinSpan(spans, { call: observer.number, trace }, (trace) =>
+      make(observedBy({ ...passed, signal, clock, trace }, observer, tell !== undefined), observer),
     ),
   );
 }
@@ -126,8 +126,8 @@ export function callOnce(
 ): Promise<BindingValue> {
   const request = { namespace: server, group: "tools", name: tool, raw: false } as const;
   const argumentsFor = given && ((schema: JsonObject) => argumentsOf(given, schema));
-  return singleCall(request, parts, { signal, trace }, tell, (call, watch) =>
-    callForValue({ ...request, args, argumentsFor }, parts, call, watch),
+  return singleCall(request, parts, { signal, trace }, tell, (call, observer) =>
+    callForValue({ ...request, args, argumentsFor }, parts, call, observer),
   );
 }
 
@@ -237,7 +237,7 @@ async function planCall(
   found: FoundCall,
   parts: Parts,
   { made, caller }: Call,
-  { number, listener, dryRun }: Watch & { dryRun: DryRun },
+  { number, listener, dryRun }: CallObserver & { dryRun: DryRun },
 ): Promise<ToolResult | undefined> {
   const { plannedResult } = await import("./dry-run/plan.ts");
   const recorder = { dryRun, call: number, line: made?.line, listener, caller };
@@ -251,7 +251,7 @@ function seeResult(
   result: ToolResult,
   parts: Parts,
   { signal, caller }: Call,
-  { number, listener }: Watch,
+  { number, listener }: CallObserver,
 ): void | Promise<void> {
   const isPrivate = isPrivateResult(server, tool, caller, parts);
   const tell = () => {

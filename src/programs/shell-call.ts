@@ -61,11 +61,11 @@ export async function call(
   let { tool } = target;
   try {
     const made = { signal, clock: limit, trace };
-    const { result } = await singleCall(request, parts, made, undefined, async (call, watch) => {
+    const { result } = await singleCall(request, parts, made, undefined, async (call, observer) => {
       call.signal = either;
       call.timeoutMs = timeoutMs;
       call.onProgress = onProgress && ((progress) => onProgress(progressText(id, progress)));
-      const called = await callTool({ ...request, args: {}, argumentsFor }, parts, call, watch);
+      const called = await callTool({ ...request, args: {}, argumentsFor }, parts, call, observer);
       tool = called.tool.name;
       return { result: called.result };
     });

@@ -49,7 +49,7 @@ export class WorkerPool implements Disposable {
   readonly #waiting = new FairQueue<Waiting>();
   /** Workers that have not started yet. */
   #starting = 0;
-  /** Since when programs wait and no worker was freed. */
+  /** When the last worker was freed or, if that is later, the first program began to wait. */
   #stalledAt = 0;
   #stall: Timer | undefined;
   /** The most workers that were busy at once, in the last period and in this one, which has begun at `#peakAt`. */

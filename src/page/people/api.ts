@@ -16,7 +16,7 @@ import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
 import { decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
 import { noSavings } from "../savings.ts";
-import type { Call, Routes } from "../server.ts";
+import type { RouteRequest, Routes } from "../server.ts";
 
 export interface PeopleApiOptions {
   /** The whole config. */
@@ -99,7 +99,7 @@ export class PeopleApi {
 
   /** What the viewer can ask and do. */
   routesFor(viewer: PersonClaims): Routes {
-    const change = (what: "revoked" | "restored") => async (call: Call) => {
+    const change = (what: "revoked" | "restored") => async (call: RouteRequest) => {
       await this.#options.changePeople([await this.#chosen(call, viewer)], what, viewer);
     };
     return {
@@ -152,7 +152,7 @@ export class PeopleApi {
   }
 
   /** The person that an administrator has chosen. Throws RefusedRequest. */
-  async #chosen({ body }: Call, viewer: PersonClaims): Promise<StoredPerson> {
+  async #chosen({ body }: RouteRequest, viewer: PersonClaims): Promise<StoredPerson> {
     await this.#requireAdministrator(viewer);
     const { id } = await body(peopleBody);
     // The body may have taken its time.

@@ -1,4 +1,4 @@
-/** What is known of the definitions of a server's tools: what it lists now, to which permissions are compared, and whether that was accepted. */
+/** Compares the definitions that a server lists now with what a person has accepted, and with the permissions for its tools. */
 
 import type { ServerConfig } from "../../config/load.ts";
 import { definitionOf, type ToolDefinition } from "../../policy/definition.ts";
