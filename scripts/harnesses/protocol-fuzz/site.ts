@@ -3,7 +3,6 @@ import { Database } from "bun:sqlite";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { storeFile } from "../../../src/config/locations.ts";
-import { eventually } from "../../../test/support/eventually.ts";
 import { Page } from "../../../test/support/page.ts";
 import { isAlive, processesLeft, processesWith, runProgram, testEnvironment } from "../../../test/support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temporary.ts";
@@ -14,6 +13,7 @@ import { Oracle } from "./oracle.ts";
 import { OwnersSite } from "./owners/site.ts";
 import { Person } from "./person.ts";
 import type { SocketPing, SocketPingAnswer } from "./socket-pings.ts";
+import { millisecondsToEnd } from "./waits.ts";
 
 /** The servers whose tools need a person's permission. */
 export const gatedServers = ["old_left", "old_right", "new_left", "new_right"] as const;
@@ -243,11 +243,8 @@ class Daemon implements Agent, AsyncDisposable {
     return Promise.resolve(undefined);
   }
 
-  async terminate(): Promise<number> {
-    const startedAt = performance.now();
-    process.kill(this.pid, "SIGTERM");
-    await eventually(() => !isAlive(this.pid));
-    return performance.now() - startedAt;
+  terminate(): Promise<number> {
+    return millisecondsToEnd(this.pid, () => !isAlive(this.pid));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -14,7 +14,7 @@ export interface Agent {
   readonly pid: number;
   /** Calls a tool. Resolves with the text of the result; undefined if the call or the process has ended without one. */
   call(name: string, args: object, options?: CallOptions): Promise<string | undefined>;
-  /** Sends SIGTERM, and resolves with the milliseconds until the end. */
+  /** Sends SIGTERM, and resolves with the milliseconds until the end, see `millisecondsToEnd`. */
   terminate(): Promise<number>;
 }
 

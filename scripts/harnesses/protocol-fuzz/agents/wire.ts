@@ -1,4 +1,5 @@
 /** A process that speaks JSON-RPC on stdin and stdout, such as `serve`, with the requests that wait for its answers. */
+import { millisecondsToEnd } from "../waits.ts";
 
 export interface Message {
   id?: number | string;
@@ -56,12 +57,9 @@ export class Wire implements AsyncDisposable {
     void this.#child.stdin.flush();
   }
 
-  /** Sends SIGTERM, and resolves with the milliseconds until the end. */
-  async terminate(): Promise<number> {
-    const startedAt = performance.now();
-    this.#child.kill("SIGTERM");
-    await this.#child.exited;
-    return performance.now() - startedAt;
+  /** Sends SIGTERM, and resolves with the milliseconds until the end, see `millisecondsToEnd`. */
+  terminate(): Promise<number> {
+    return millisecondsToEnd(this.pid, () => this.#child.exitCode !== null || this.#child.signalCode !== null);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
