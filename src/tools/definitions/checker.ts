@@ -10,10 +10,11 @@ import type { Environment } from "../../config/environment.ts";
 import type { ServerConfig } from "../../config/load.ts";
 import { definitionsLock } from "../../config/locations.ts";
 import type { Label } from "../../config/policy.ts";
+import { statedLabels } from "../../policy/flow/label-rules.ts";
 import type { ListedTool } from "../../servers/result.ts";
 import { maxHintedNames, maxShownNameChars } from "../limits.ts";
 import type { HeldTools } from "../model.ts";
-import { namedDefinition } from "./definition.ts";
+import { type NamedDefinition, namedDefinition } from "./definition.ts";
 import { type Judgement, judged, type Listed } from "./judge.ts";
 import { type LockFile, readLockFile, writeLockFile } from "./lock-file.ts";
 import { skeletonOf } from "./look-alike.ts";
@@ -65,16 +66,13 @@ export class DefinitionChecker {
     const place = placeOf(server, this.#options);
     if (!place) return undefined;
     const listed: Listed = {
-      tools: tools.map((tool) => namedDefinition(tool, place.folders)),
+      tools: await definitionsOf(tools, place),
       entry: place.entry,
       version,
       isInView: (tool) => isInView(server.view, tool),
       others: this.#similar(server.name),
     };
-    // Each step of a long list takes some milliseconds.
-    await eventLoopTurn();
-    const first = judgedAt(place, listed, this.#unstored.get(place.record));
-    await eventLoopTurn();
+    const first = await judgedAt(place, listed, this.#unstored.get(place.record));
     const judgement = first.isNews && !isDry ? await this.#store(place, listed, first) : first;
     await this.#tell(place.server, judgement);
     const { held, record } = judgement;
@@ -143,6 +141,18 @@ export class DefinitionChecker {
   }
 }
 
+/** Each definition takes up to a tenth of a millisecond, most of it for its labels, which are kept with it. */
+async function definitionsOf(tools: readonly ListedTool[], { folders }: DefinitionsPlace): Promise<NamedDefinition[]> {
+  const definitions: NamedDefinition[] = [];
+  for (const tool of tools) {
+    if (!hasTurnTime()) await eventLoopTurn();
+    const named = namedDefinition(tool, folders);
+    statedLabels(named.name, named.definition);
+    definitions.push(named);
+  }
+  return definitions;
+}
+
 interface StoredJudgement extends Judgement {
   /** Whether something of it is not stored yet. */
   isNews: boolean;
@@ -150,12 +160,15 @@ interface StoredJudgement extends Judgement {
   lock: LockFile | undefined;
 }
 
-/** Compares the list with what is stored now. */
-function judgedAt(place: DefinitionsPlace, listed: Listed, unstored?: ServerRecord): StoredJudgement {
+/** Compares the list with what is stored now. Each step of a long list takes some milliseconds. */
+async function judgedAt(place: DefinitionsPlace, listed: Listed, unstored?: ServerRecord): Promise<StoredJudgement> {
+  await eventLoopTurn();
   const before = unstored ?? readRecord(place.record);
   const lock = readLockFile(place.lockFile);
   const locked = lock?.get(place.server);
+  await eventLoopTurn();
   const judgement = judged(place.server, listed, before, locked);
+  await eventLoopTurn();
   const isNews =
     !before || !Bun.deepEquals(before, judgement.record) || (lock !== undefined && isUnlocked(judgement, locked));
   return { ...judgement, isNews, lock };
@@ -167,8 +180,7 @@ function isUnlocked({ added, held }: Judgement, locked: { tools: ReadonlyMap<str
 
 /** Another process may have stored something since, so the list is compared again. */
 async function store(place: DefinitionsPlace, listed: Listed): Promise<StoredJudgement> {
-  const judgement = judgedAt(place, listed);
-  await eventLoopTurn();
+  const judgement = await judgedAt(place, listed);
   const { record, held, added, lock } = judgement;
   writeRecord(place.record, record);
   if (!lock) return judgement;
