@@ -64,7 +64,33 @@ export async function toolsOf(client: Client): Promise<Tool[]> {
   return tools;
 }
 
-async function connected(entry: Entry, cwd?: string): Promise<{ client: Client; pid: number }> {
+export interface HttpHost extends AsyncDisposable {
+  url: string;
+}
+
+/** Starts `serve --http` on this machine, without a token. */
+export async function startHttp(binary: string, folder: string): Promise<HttpHost> {
+  const command = [binary, "serve", "--http", "0", "--json", "--without-token", "--trust"];
+  const child = Bun.spawn(command, {
+    cwd: folder,
+    env: process.env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const { value } = await child.stdout.getReader().read();
+  if (!value) throw new Error("serve --http did not start");
+  const { url } = JSON.parse(new TextDecoder().decode(value)) as { url: string };
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await child.exited;
+    },
+  };
+}
+
+export async function connected(entry: Entry, cwd?: string): Promise<{ client: Client; pid: number }> {
   const client = new Client({ name: "bench", version: "1" });
   const transport = new StdioClientTransport({ ...entry, ...(cwd ? { cwd } : {}), stderr: "ignore", maxBufferSize });
   await client.connect(transport);

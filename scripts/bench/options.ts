@@ -58,7 +58,7 @@ export function optionsOf(args: string[]): Options {
 }
 
 /** Sections that take minutes each, and longer on a small machine. */
-const long = ["first-minute", "probes", "growth", "gen"];
+const long = ["first-minute", "probes", "many", "growth", "gen"];
 
 function namesFor(quick: boolean): string[] {
   return Object.keys(measures).filter((name) => !quick || !long.includes(name));

@@ -10,6 +10,7 @@ import { measureFirstMinute } from "./first-minute.ts";
 import { measureGen } from "./gen.ts";
 import { measureGrowthAlone } from "./growth.ts";
 import { measureLargeResult } from "./large-result.ts";
+import { measureMany } from "./many.ts";
 import { measureMemory } from "./memory.ts";
 import { measurePark } from "./park.ts";
 import { measurePool } from "./pool.ts";
@@ -34,6 +35,7 @@ export const measures: Record<string, Measure> = {
   anatomy: measureAnatomy,
   call: measureCall,
   calls: measureCalls,
+  many: measureMany,
   pool: measurePool,
   protection: measureProtection,
   "large-result": measureLargeResult,

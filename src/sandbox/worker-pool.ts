@@ -1,8 +1,9 @@
 /** The worker threads of a sandbox. Each runs one program at a time, and some are kept for the next one. */
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { FairQueue } from "../base/fair-queue.ts";
 import { startWorker } from "../base/off-thread.ts";
 import { atMost } from "../base/time-limit.ts";
+import { megabyte } from "../base/units.ts";
 import { forgetMade, keepMade, knownMade } from "./engine/wasm.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import type { Caller } from "./time-shares.ts";
@@ -22,8 +23,14 @@ const stallMs = 20;
 /** As many workers are kept as were busy at once in the last of these periods, or in this one. */
 const peakPeriodMs = 30_000;
 
-/** Workers that are kept at most. Each takes 9 MB. */
-const maxKeptWorkers = 8;
+/** The part of the machine's memory that workers may fill that are kept. */
+const keptMemoryShare = 0.01;
+
+/** The memory of a worker that runs nothing. */
+const workerBytes = 9 * megabyte;
+
+/** Workers that are kept at most. */
+const maxKeptWorkers = Math.min(Math.max(8, Math.floor((keptMemoryShare * totalmem()) / workerBytes)), 32);
 
 /** Time for terminated workers to end. */
 const workerEndingMs = 1_000;
