@@ -26,7 +26,7 @@ import {
 import { writeRecords } from "../trace/store.ts";
 
 /** Delay before a record is written, so that the answer goes first. */
-const recordAfterMs = 20;
+const recordAfterMs = 200;
 
 /** Calls that are recorded. Further calls are only counted. */
 const maxRecordedCalls = 10_000;
