@@ -130,7 +130,7 @@ export function callOnce(
 ): Promise<BindingValue> {
   const request = { namespace: server, group: "tools", name: tool, raw: false } as const;
   const argumentsFor = given && ((schema: JsonObject) => argumentsOf(given, schema));
-  return singleCall(request, parts, { signal, ...made }, { tell, args }, (call, observer) =>
+  return singleCall(request, parts, { signal, ...made }, { tell, ...(given ? {} : { args }) }, (call, observer) =>
     callForValue({ ...request, args, argumentsFor }, parts, call, observer),
   );
 }

@@ -74,10 +74,11 @@ export interface CallFilter {
   /** Calls that were made before. */
   until?: number | undefined;
   config?: string | undefined;
-  /** An id or a name of a person, or an id of a token. */
+  /** Ids or names of people, and ids of tokens: any of them. */
   who?: readonly string[] | undefined;
   door?: string | undefined;
   server?: string | undefined;
+  /** As `server.tool`. */
   tool?: string | undefined;
   execution?: string | undefined;
   /** Calls with another outcome than `ok`. */
@@ -180,7 +181,7 @@ function readCalls(filter: CallFilter, { order, limit, after }: ReadCalls): Work
     filter.who === undefined ? "" : `(${["person", "person_name", "token"].map(isOneOf).join(" OR ")})`,
     filter.door === undefined ? "" : "door = $door",
     filter.server === undefined ? "" : "server = $server",
-    filter.tool === undefined ? "" : "tool = $tool",
+    filter.tool === undefined ? "" : "server || '.' || tool = $tool",
     filter.execution === undefined ? "" : "execution = $execution",
     filter.failed ? "outcome <> 'ok'" : "",
     after === undefined ? "" : `(at, id) ${isNewestFirst ? "<" : ">"} ($afterAt, $afterId)`,

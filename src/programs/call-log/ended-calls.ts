@@ -5,7 +5,7 @@ import { jsonSize } from "../../base/json-size.ts";
 import { maxContextChars } from "../../base/limits.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
 import { continuesElsewhere } from "../../policy/approval-queue.ts";
-import type { Caller } from "../../policy/flow/session-reads.ts";
+import { type Caller, noAgent } from "../../policy/flow/session-reads.ts";
 import type { CallRequest } from "../../sandbox/contract.ts";
 import { contextChars, textOf } from "../../sandbox/worker/binding-value.ts";
 import { LargeJson } from "../../servers/decoding/large-json.ts";
@@ -40,12 +40,24 @@ interface OpenCall {
   sent: number;
   isRepeatable: boolean;
   isToolError: boolean;
+  /** The arguments of a command, which the tool's schema makes of its words. */
+  argumentBytes: number;
   decided: Extract<ToolCallEvent, { type: "decided" }> | undefined;
 }
 
 type EndEvent = Extract<ToolCallEvent, { type: "returned" | "failed" | "cancelled" }>;
 
-export function endedCalls(parts: Parts, maker: CallMaker): ToolCallListener {
+/** Who makes the calls, as rows have it. */
+type LoggedMaker = CallMaker & { token: string | null; agent: string | null };
+
+function loggedMaker(maker: CallMaker): LoggedMaker {
+  const { name, version } = maker.caller?.agent ?? noAgent;
+  const agent = shortened([name, version].filter(Boolean).join(" "));
+  return { ...maker, token: tokenIn(maker.caller?.owner), agent: agent === "" ? null : agent };
+}
+
+export function endedCalls(parts: Parts, made: CallMaker): ToolCallListener {
+  const maker = loggedMaker(made);
   const open = new Map<number, OpenCall>();
   return (event) => {
     switch (event.type) {
@@ -71,7 +83,9 @@ export function endedCalls(parts: Parts, maker: CallMaker): ToolCallListener {
       }
       case "answered": {
         const known = open.get(event.call);
-        if (known && event.result["isError"] === true) known.isToolError = true;
+        if (!known) return;
+        known.isToolError = event.result["isError"] === true;
+        if (maker.execution === undefined && maker.args === undefined) known.argumentBytes = jsonSize(event.args ?? {});
         return;
       }
       case "returned":
@@ -90,10 +104,10 @@ export function endedCalls(parts: Parts, maker: CallMaker): ToolCallListener {
 }
 
 function newCall(): OpenCall {
-  return { at: Date.now(), sent: 0, isRepeatable: false, isToolError: false, decided: undefined };
+  return { at: Date.now(), sent: 0, isRepeatable: false, isToolError: false, argumentBytes: 0, decided: undefined };
 }
 
-function ended(event: EndEvent, call: OpenCall, parts: Parts, maker: CallMaker): void {
+function ended(event: EndEvent, call: OpenCall, parts: Parts, maker: LoggedMaker): void {
   const isLeft = event.type === "cancelled" && event.reason === continuesElsewhere;
   // Another process makes a call that has not left, and counts it.
   if (isLeft && call.sent === 0) return;
@@ -109,7 +123,7 @@ function ended(event: EndEvent, call: OpenCall, parts: Parts, maker: CallMaker):
 function restored(
   { request, call, answer }: Extract<ToolCallEvent, { type: "restored" }>,
   parts: Parts,
-  maker: CallMaker,
+  maker: LoggedMaker,
 ) {
   if (!parts.callLog.isOn || !("error" in answer) || answer.error.code !== "CALL_OUTCOME_UNKNOWN") return;
   const error = { ...answer.error, message: "" };
@@ -141,45 +155,52 @@ function count(
 function log(
   { server, tool }: Names,
   event: EndEvent,
-  { at, sent, isToolError, decided }: OpenCall,
+  { at, sent, isToolError, argumentBytes, decided }: OpenCall,
   value: CallValue | undefined,
   parts: Parts,
-  { caller, startedBy, execution, program, args }: CallMaker,
+  maker: LoggedMaker,
 ): void {
   const { request, durationMs, waitedMs } = event;
-  const { door = null, person, servers } = parts.config;
+  const { config, catalog, pool } = parts;
+  const { door = null, person } = config;
   const isTool = request.group === "tools";
-  const { edits } = servers.get(server) ?? {};
-  const listed = isTool && edits ? parts.catalog.findWithDenied(server) : undefined;
+  const { edits } = config.servers.get(server) ?? {};
+  const listed = isTool && edits ? catalog.findWithDenied(server) : undefined;
   const shown = listed && findTool(listed, request.name);
   const own = (shown && ownNameOf(edits, shown)) ?? tool;
-  const labels = parts.pool.labelsOf(server, isTool ? own : undefined);
-  const code = event.type === "failed" ? event.error.code : undefined;
   parts.callLog.add({
     at,
     door,
     person: person?.id ?? null,
     personName: person?.name ?? null,
-    token: tokenIn(caller?.owner),
-    agent: caller ? shortened([caller.agent.name, caller.agent.version].filter(Boolean).join(" ")) : null,
-    startedBy,
-    execution: execution ?? null,
-    call: execution === undefined ? null : event.call,
-    program: program ?? null,
-    server: shortened(server) ?? "",
-    tool: shortened(own) ?? "",
+    token: maker.token,
+    agent: maker.agent,
+    startedBy: maker.startedBy,
+    execution: maker.execution ?? null,
+    call: maker.execution === undefined ? null : event.call,
+    program: maker.program ?? null,
+    server: shortened(server),
+    tool: shortened(own),
     outcome: outcomeOf(event, isToolError || isError(value)),
-    code: shortened(code),
+    code: event.type === "failed" && event.error.code ? shortened(event.error.code) : null,
     durationMs: rounded(durationMs),
     waitedMs: rounded(waitedMs),
-    argumentBytes: request.args === undefined ? jsonSize(args ?? {}) : Buffer.byteLength(request.args),
+    argumentBytes:
+      argumentBytes + (request.args === undefined ? jsonSize(maker.args ?? {}) : Buffer.byteLength(request.args)),
     resultBytes: value ? bytesOf(value) : 0,
     // Only calls of tools say when they leave.
     sent: isTool || event.type !== "returned" ? sent : 1,
     approval: decided?.decision ?? null,
     approvalId: decided?.approval ?? null,
-    labels: labels.size === 0 ? null : [...labels].sort().join(" "),
+    labels: labelsText(pool.labelsOf(server, isTool ? own : undefined)),
   });
+}
+
+/** The texts of labels. The labels of a tool stay the same object. */
+const labelTexts = new WeakMap<ReadonlySet<string>, string>();
+
+function labelsText(labels: ReadonlySet<string>): string | null {
+  return labels.size === 0 ? null : labelTexts.getOrInsertComputed(labels, () => [...labels].sort().join(" "));
 }
 
 /** The id of a token, whose owner is `token:` and the id. */
@@ -187,8 +208,8 @@ function tokenIn(owner: string | undefined): string | null {
   return /^token:(\S+)$/.exec(owner ?? "")?.[1] ?? null;
 }
 
-function shortened(text: string | undefined): string | null {
-  return text ? text.slice(0, maxLoggedNameChars) : null;
+function shortened(text: string): string {
+  return text.length > maxLoggedNameChars ? text.slice(0, maxLoggedNameChars) : text;
 }
 
 function outcomeOf(event: EndEvent, isToolError: boolean): CallOutcome {

@@ -180,6 +180,6 @@ function translated(text: string): string {
     text
       .replaceAll("claudikins.", "")
       .replace(/\b(?:each|texts)\(/g, "json_each(")
-      .replaceAll(" FOR UPDATE", ""),
+      .replace(/ FOR UPDATE(?: SKIP LOCKED)?/g, ""),
   );
 }

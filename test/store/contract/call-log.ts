@@ -76,7 +76,7 @@ export function callLogContract(processes: Processes): void {
     expect(await newest({ who: ["p1"] })).toEqual(["d", "a"]);
     expect(await newest({ who: ["Ada", "t1"] })).toEqual(["b", "a"]);
     expect(await newest({ who: [] })).toEqual([]);
-    expect(await newest({ server: "mail", tool: "send" })).toEqual(["c"]);
+    expect(await newest({ server: "mail", tool: "mail.send" })).toEqual(["c"]);
     expect(await newest({ door: "ops" })).toEqual(["b"]);
     expect(await newest({ execution: "e1" })).toEqual(["c"]);
     expect(await newest({ failed: true })).toEqual(["d", "b"]);
