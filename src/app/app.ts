@@ -15,6 +15,7 @@ import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import { LabelSessions } from "../policy/flow/label-sessions.ts";
 import { WrittenServers } from "../policy/flow/written-servers.ts";
 import { UsageQuotas } from "../policy/quotas.ts";
+import { CallLog } from "../programs/call-log/call-log.ts";
 import type { Executions } from "../programs/execution/executions.ts";
 import type { TraceRecorder } from "../programs/execution/recording.ts";
 import type { OtherBuilds } from "../programs/execution/stored-executions.ts";
@@ -80,6 +81,8 @@ export class App implements AsyncDisposable {
   readonly sessions: LabelSessions;
   /** Counts calls and characters. */
   readonly ledger: Ledger;
+  /** Keeps who called what. */
+  readonly callLog: CallLog;
   readonly quotas: UsageQuotas;
   /** What waits for a person's decision, here and in other processes. */
   readonly approvals: Approvals;
@@ -159,6 +162,15 @@ export class App implements AsyncDisposable {
     if (!lender) this.#logNotes();
     this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
+    this.callLog =
+      lender?.callLog ??
+      new CallLog({
+        store: config.callLog.keepDays > 0 ? this.store : undefined,
+        config: configOwner(config.origin),
+        keepDays: config.callLog.keepDays,
+        send: telemetry?.logged,
+        log,
+      });
     this.#watching = telemetry?.watch(this.#state());
   }
 
@@ -388,7 +400,7 @@ export class App implements AsyncDisposable {
     if (isOwner) await this.#options.ownServers?.[Symbol.asyncDispose]();
     if (isOwner) await this.approvals[Symbol.asyncDispose]();
     if (!this.#twin) await this.catalog.observer.flush();
-    if (isOwner) await Promise.all([this.ledger.end(), this.#options.logs?.end()]);
+    if (isOwner) await Promise.all([this.ledger.end(), this.callLog.end(), this.#options.logs?.end()]);
     if (isOwner) await this.store[Symbol.asyncDispose]();
     if (!this.#twin && executions && executions.left.length > 0) await this.#options.whenLeft?.(executions.left);
   }

@@ -178,6 +178,16 @@ export const commands: CommandTable = {
       print: "Print one of the texts, to place it yourself",
     }),
   },
+  calls: {
+    summary: "Show who called what (list, export)",
+    description:
+      "Show the call log: each call of a tool, the person or the agent for whom it was made, and how it ended. Without a command, lists the latest calls.",
+    default: "list",
+    commands: parts(() => import("./commands/calls.ts"), {
+      list: "List the latest calls",
+      export: "Print all calls as JSON lines",
+    }),
+  },
   stats: {
     summary: "Show what was called and how many tokens it saved",
     load: () => import("./commands/stats.ts"),
@@ -286,6 +296,7 @@ export const answers: Readonly<Record<string, string>> = {
   "Undo init": "claudikins restore",
   "See why a call waits, and decide": "claudikins approvals",
   "See what runs, hangs or has run": "claudikins executions",
+  "See who called what": "claudikins calls",
   "Forbid a tool": "claudikins disable",
   "Be asked before a tool is called": "claudikins confirm",
   "Rename a tool for agents": "claudikins edit",
@@ -312,7 +323,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "demo",
   ],
   "Use tools": ["list", "search", "call", "exec", "run", "programs"],
-  "See what happens": ["ui", "executions", "stats", "logs", "doctor", "daemon"],
+  "See what happens": ["ui", "executions", "calls", "stats", "logs", "doctor", "daemon"],
   "Decide what may be called": ["approvals", "confirm", "doors", "trust", "review", "label", "edit", "audit"],
   "For agents": ["serve", "tokens", "people", "skill"],
 };

@@ -52,6 +52,14 @@ export function configField(isAll: boolean | undefined): RowField<{ config: stri
   return isAll ? [{ path: "config" }, ({ config }) => configText(config)] : undefined;
 }
 
+/** `2026-11-23 14:05`, in local time. */
+export function localTime(at: number, precision: "minutes" | "seconds" = "minutes"): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const minutes = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+  return precision === "minutes" ? minutes : `${minutes}:${two(date.getSeconds())}`;
+}
+
 interface Viewed {
   door?: string | null | undefined;
   person?: string | { name: string } | null | undefined;

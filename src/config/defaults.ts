@@ -24,6 +24,8 @@ export const defaultLimits = {
 
 export const defaultExecutions = { keepDays: 7, maxMb: 64, totalMb: 1_024 };
 
+export const defaultCallLog = { keepDays: 90 };
+
 export const defaultApprovals = { wait: true, expireHours: 24 };
 
 /** How `serve` presents the servers to an agent. */
@@ -66,6 +68,7 @@ export const defaultSettings = {
   /** Two percent of a context of 200,000 tokens: the size of the definitions of a few small servers. */
   directTokens: 4_000,
   stats: true,
+  callLog: defaultCallLog,
   hooks: true,
   logs: true,
   upgradeHint: true,

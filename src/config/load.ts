@@ -477,6 +477,7 @@ function stricter(one: DefinitionMode, other: DefinitionMode = "trust"): Definit
 function lessRecorded(config: Config, user: ParsedConfig): Partial<Config> {
   return {
     stats: config.stats && user.stats,
+    callLog: user.callLog.keepDays === 0 ? user.callLog : config.callLog,
     hooks: config.hooks && user.hooks,
     logs: config.logs && user.logs,
     observe: config.observe && user.observe,
@@ -509,7 +510,14 @@ function chosenFolders(folders: Partial<Pick<ParsedConfig, "registry" | "workspa
 
 /** The config of a process that may not use the real one yet: no servers, no records, and no folder of a project. */
 export function emptyConfig(env: Environment): Config {
-  const kept = { stats: false, hooks: false, logs: false, observe: false, record: false } as const;
+  const kept = {
+    stats: false,
+    callLog: { keepDays: 0 },
+    hooks: false,
+    logs: false,
+    observe: false,
+    record: false,
+  } as const;
   return { ...demoConfig({ kind: "demo" }, { env, cwd: "/" }), servers: new Map(), ...kept };
 }
 

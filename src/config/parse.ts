@@ -189,6 +189,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   look(findNodeAtLocation(root, ["limits"]), ["limits"], knownKeys.limits);
   look(findNodeAtLocation(root, ["executions"]), ["executions"], knownKeys.executions);
   look(findNodeAtLocation(root, ["approvals"]), ["approvals"], knownKeys.approvals);
+  look(findNodeAtLocation(root, ["callLog"]), ["callLog"], knownKeys.callLog);
   look(findNodeAtLocation(root, ["sandbox"]), ["sandbox"], knownKeys.sandbox, true);
   look(findNodeAtLocation(root, ["llm"]), ["llm"], knownKeys.llm, true);
   look(findNodeAtLocation(root, ["llm", "headers"]), ["llm", "headers"]);

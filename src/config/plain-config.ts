@@ -6,6 +6,7 @@ import { isObject, parsedJson } from "../base/json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, registryProblem, transportOf } from "./address.ts";
 import {
   defaultApprovals,
+  defaultCallLog,
   defaultExecutions,
   defaultLimits,
   defaultServerTimes,
@@ -67,6 +68,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
     limits: { ...defaultLimits },
     executions: { ...defaultExecutions },
     approvals: { ...defaultApprovals },
+    callLog: { ...defaultCallLog },
     ...(policy === undefined ? {} : { policy }),
     ...(registries === undefined ? {} : { registries: registryEntries }),
   };

@@ -19,6 +19,7 @@ import { boxKeys, boxSchema, noBox } from "./box-schema.ts";
 import { credentialFields, exchangeKeys } from "./credentials-schema.ts";
 import {
   defaultApprovals,
+  defaultCallLog,
   defaultExecutions,
   defaultLimits,
   defaultServerTimes,
@@ -203,6 +204,12 @@ const approvalsSchema = z.object({
   expireHours: z.number().min(0.01).max(720).default(defaultApprovals.expireHours),
 });
 
+/** Who called what, without contents. */
+const callLogSchema = z.object({
+  /** Days that calls are kept. 0: none is written. */
+  keepDays: z.int().min(0).max(3_650).default(defaultCallLog.keepDays),
+});
+
 const llmFields = {
   preset: z.enum(presetNames).optional(),
   /** The base URL of `/chat/completions`. It replaces the address of the preset. */
@@ -280,6 +287,7 @@ const configFields = {
   directTokens: z.int().min(0).max(1_000_000).default(defaultSettings.directTokens),
   /** Whether calls and characters are counted for `claudikins stats`. */
   stats: z.boolean().default(defaultSettings.stats),
+  callLog: callLogSchema.default(defaultCallLog),
   /** Whether the uses of the texts that lead agents to the registry are counted. */
   hooks: z.boolean().default(defaultSettings.hooks),
   /** Whether the stderr of servers, their starts and their ends are kept for `claudikins logs`. */
@@ -355,6 +363,7 @@ export const knownKeys = {
   limits: Object.keys(limitsSchema.shape),
   executions: Object.keys(executionsSchema.shape),
   approvals: Object.keys(approvalsSchema.shape),
+  callLog: Object.keys(callLogSchema.shape),
   policy: [...commonKeys],
   tool: Object.keys(toolFields),
   argument: Object.keys(argumentFields),

@@ -21,6 +21,10 @@ export const telemetryFields = {
   logs: z.boolean().optional(),
   /** Whether the entries of the audit log are sent with the lines of the log. */
   audit: z.boolean().optional(),
+  /** Whether the calls of the call log are sent with the lines of the log. */
+  calls: z.boolean().optional(),
+  /** Whether spans name the person for whom they are, as `user.id`. */
+  people: z.boolean().optional(),
   /** Whether spans have the arguments and results of calls. */
   contents: z.boolean().optional(),
   /** Whether `serve --http` answers at `/metrics`. */

@@ -9,7 +9,7 @@ export const telemetryProtocols = ["http/protobuf", "http/json"] as const;
 type TelemetryProtocol = (typeof telemetryProtocols)[number];
 
 export type TelemetryEntry = {
-  [Name in Signal | "audit" | "contents" | "prometheus"]?: boolean | undefined;
+  [Name in Signal | "audit" | "calls" | "people" | "contents" | "prometheus"]?: boolean | undefined;
 } & {
   /** The base address of a receiver, to which a path such as `/v1/traces` is added. */
   endpoint?: string | undefined;
@@ -34,6 +34,10 @@ export interface TelemetrySettings {
   contents: boolean;
   /** Whether the entries of the audit log are sent with the lines of the log. */
   audit: boolean;
+  /** Whether the calls of the call log are sent with the lines of the log. */
+  calls: boolean;
+  /** Whether spans name the person for whom they are. */
+  people: boolean;
   serviceName: string | undefined;
   /** The share of new traces that are recorded. */
   sampled: Sampling;
@@ -79,6 +83,10 @@ export function telemetryOf(
   if (audit && !destinations.logs && problems.length === 0) {
     problems.push("the audit log is not sent: telemetry has no address for logs");
   }
+  const calls = flagOf("CLAUDIKINS_TELEMETRY_CALLS", env) ?? entry.calls === true;
+  if (calls && !destinations.logs && problems.length === 0) {
+    problems.push("the call log is not sent: telemetry has no address for logs");
+  }
   const isPulled = exportersOf("metrics", env).includes("prometheus");
   const prometheus = http !== undefined && (http.metrics || entry.prometheus === true || isPulled);
   if (Object.keys(destinations).length === 0 && !prometheus && problems.length === 0) return undefined;
@@ -87,6 +95,8 @@ export function telemetryOf(
     prometheus,
     contents: entry.contents === true || capturing.includes(variable(env, captureVariable)?.toLowerCase() ?? ""),
     audit,
+    calls,
+    people: flagOf("CLAUDIKINS_TELEMETRY_PEOPLE", env) ?? entry.people === true,
     serviceName: variable(env, "OTEL_SERVICE_NAME"),
     sampled: samplingOf(env, problems),
     delays: {
@@ -101,11 +111,14 @@ export function telemetryOf(
 
 /** What the variable says about the audit log. Undefined without it. */
 export function wantsAudit(env: Environment): boolean | undefined {
-  const value = variable(env, auditVariable)?.toLowerCase();
-  return value === undefined ? undefined : value === "true";
+  return flagOf("CLAUDIKINS_TELEMETRY_AUDIT", env);
 }
 
-const auditVariable = "CLAUDIKINS_TELEMETRY_AUDIT";
+/** Undefined without the variable. */
+function flagOf(name: string, env: Environment): boolean | undefined {
+  const value = variable(env, name)?.toLowerCase();
+  return value === undefined ? undefined : value === "true";
+}
 
 const captureVariable = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 

@@ -111,7 +111,10 @@ export class Asking {
       const definition = withLeaving(await this.#definition(request, call.signal, isFresh), reasons.leaving);
       if (grant) {
         const differences = changedParts(grant.digests, definition.digests);
-        if (differences.length === 0 && !grant.isVoid) return permissionFor(definition);
+        if (differences.length === 0 && !grant.isVoid) {
+          call.onDecided?.({ decision: "session" });
+          return permissionFor(definition);
+        }
         grant.isVoid = true;
         changed = differences;
       }

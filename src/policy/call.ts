@@ -6,6 +6,13 @@ import type { TraceContext } from "../base/trace-context.ts";
 import type { ApprovalQueue, MadeCall } from "./approval-queue.ts";
 import type { Caller } from "./flow/session-reads.ts";
 
+/** What a person has decided about a call. `open`: the question outlives the call. */
+export interface CallDecision {
+  decision: "once" | "session" | "denied" | "expired" | "withdrawn" | "open";
+  /** The id of the question in the approval queue of the database. */
+  approval?: string | undefined;
+}
+
 export interface Call {
   /** Aborted when nobody waits for the answer any more. All calls of one execution share it. */
   signal?: AbortSignal | undefined;
@@ -31,6 +38,8 @@ export interface Call {
   queue?: ApprovalQueue | undefined;
   /** Called before a tool call leaves. If it throws, the call does not leave. */
   onSend?: ((repeatable: boolean) => void | Promise<void>) | undefined;
+  /** Called when a question about the call has left the queue, and when an approval for the session counts for it. */
+  onDecided?: ((decided: CallDecision) => void) | undefined;
   /** Called with the server's progress. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Called, perhaps several times, when the server answers the call with a task. The call ends with the task. */

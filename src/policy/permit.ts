@@ -1,6 +1,7 @@
 /** The permit: one ordered list of steps, which everything passes that goes to a server. Each step says for which requests it counts. */
 import { ClaudikinsError, wholeTextOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
+import { jsonSize } from "../base/json-size.ts";
 import type { ConditionFacts } from "../config/condition.ts";
 import type { Label, ServerPolicy } from "../config/policy.ts";
 import { Asking, type AskingOptions, allowanceOf } from "./asking.ts";
@@ -395,7 +396,7 @@ function recordStep(facts: ServerFacts): Step {
       return sending.then(
         (result) => {
           if (!result) return result;
-          const size = sizeOf(result);
+          const size = jsonSize(result);
           const text = () => facts.jsonOf(result);
           if (kind === "call" && size <= maxEchoChars && isEcho(text(), request)) return result;
           return caller.reads.add(reads, { size, text })?.then(() => result) ?? result;
@@ -416,21 +417,6 @@ function listReads(server: string): readonly Read[] {
 }
 
 const lists = new Map<string, readonly Read[]>();
-
-/** About the characters of a result as JSON. Making the text costs as much as the rest of a call. */
-function sizeOf(value: unknown): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 8;
-  if (isJsonText(value)) return (value.text ?? value.json).length;
-  let size = 0;
-  for (const key in value) size += key.length + sizeOf((value as JsonObject)[key]);
-  return size;
-}
-
-/** Whether a part of a result stays JSON text, because it is large. Values that a server sends have no functions. */
-function isJsonText(value: object): value is { text?: string; json: string } {
-  return "toJSON" in value && typeof value.toJSON === "function" && "json" in value;
-}
 
 /** What requests return, by their labels, which stay the same object while nothing changes. */
 const known = new WeakMap<ReadonlySet<Label>, { source: string; reads: readonly Read[] }>();

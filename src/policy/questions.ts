@@ -107,6 +107,8 @@ export class Questions {
     this.#open.add(open);
     try {
       const verdict = await this.#verdict(open);
+      const decision = verdict.state === "approved" ? verdict.scope : verdict.state;
+      call.onDecided?.({ decision, approval: entry.id });
       if (verdict.state === "approved") return { scope: verdict.scope, entry };
       throw this.#refusalOf(verdict, open);
     } finally {
@@ -144,6 +146,7 @@ export class Questions {
     try {
       return await Promise.race([entry.verdict, failed.promise]);
     } catch (error) {
+      if (isLeft) asked.call.onDecided?.({ decision: "open", approval: entry.id });
       if (isLeft || signal?.reason === continuesElsewhere) entry.leave();
       else await entry.withdraw().catch(() => {});
       throw error;

@@ -2,9 +2,9 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import { tellAll } from "../sandbox/call-events.ts";
 import type { CallRequest } from "../sandbox/contract.ts";
+import { type CallMaker, endedCalls, usedNames } from "./call-log/ended-calls.ts";
 import type { ExecutionCheckpointer } from "./execution/checkpointer.ts";
 import type { TraceRecording } from "./execution/recording.ts";
-import { callCounter, usedNames } from "./ledger/call-counter.ts";
 import { maxRecordedArgumentChars, maxRecordedResultChars } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { progressLines, type Tell } from "./progress-text.ts";
@@ -14,8 +14,7 @@ import { Excerpts } from "./trace/excerpts.ts";
 
 interface Observers {
   parts: Parts;
-  /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
-  isForAgent?: boolean | undefined;
+  maker: CallMaker;
   recording?: TraceRecording | undefined;
   spans?: CallSpans | undefined;
   checkpointer?: ExecutionCheckpointer | undefined;
@@ -23,18 +22,11 @@ interface Observers {
 }
 
 /** Another observer is another line. */
-export function observersOf({
-  parts,
-  isForAgent = false,
-  recording,
-  spans,
-  checkpointer,
-  tell,
-}: Observers): ToolCallListener {
+export function observersOf({ parts, maker, recording, spans, checkpointer, tell }: Observers): ToolCallListener {
   const all: (ToolCallListener | undefined)[] = [
     recording?.hear,
     spans?.hear,
-    callCounter(parts, isForAgent),
+    endedCalls(parts, maker),
     (event) => (event.type === "sent" ? checkpointer?.sending(event.call, event.repeatable) : undefined),
     // The shapes of results are in files and types for everybody. A key of private data, such as the name of a customer, stays out of them.
     (event) => (event.type === "answered" && !event.isPrivate ? parts.catalog.observer.see(event) : undefined),
@@ -51,6 +43,7 @@ export function callSpans(
   return parts.telemetry?.calls({
     trace,
     execution,
+    person: parts.config.person?.id,
     about: (request) => aboutCall(request, parts),
     redacted: (texts) => redacted(texts, parts),
   });

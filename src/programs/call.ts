@@ -6,7 +6,6 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { didYouMean } from "../base/near-names.ts";
-import type { TraceContext } from "../base/trace-context.ts";
 import { ownNameOf } from "../config/tool-edits.ts";
 import type { Call } from "../policy/call.ts";
 import type { Caller } from "../policy/flow/session-reads.ts";
@@ -38,9 +37,10 @@ export interface CallObserver {
   dryRun?: DryRun | undefined;
 }
 
-/** Lets the call tell the listener when it leaves, and with `wantsProgress`, how far the server is. Returns the call. */
+/** Lets the call tell the listener what was decided about it, when it leaves, and with `wantsProgress`, how far the server is. Returns the call. */
 export function observedBy(call: Call, { number, listener }: CallObserver, wantsProgress: boolean): Call {
   call.onSend = (repeatable) => listener({ type: "sent", call: number, repeatable });
+  call.onDecided = (decided) => void listener({ type: "decided", call: number, ...decided });
   if (wantsProgress) call.onProgress = (progress) => void listener({ type: "progress", call: number, progress });
   return call;
 }
@@ -94,17 +94,21 @@ export async function callForValue(
   return wanted.raw ? rawValue(result) : toolValue(result, `${wanted.namespace}.${tool.name}`);
 }
 
-/** Makes a call outside a program, and tells the observers. The clock of the call then measures how long a person was asked. */
+/**
+ * Makes a call outside a program, and tells the observers. The clock of the call then measures how long a person was asked. Without a
+ * caller, a command makes the call. `args` are its arguments, if they are known.
+ */
 export function singleCall<Value extends CallValue>(
   request: CallRequest,
   parts: Parts,
   { signal, ...passed }: Call & { signal: AbortSignal },
-  tell: Tell | undefined,
+  { tell, args }: { tell?: Tell | undefined; args?: unknown },
   make: (call: Call, observer: CallObserver) => Promise<Value>,
 ): Promise<Value> {
-  const { clock, trace } = passed;
+  const { clock, trace, caller } = passed;
   const spans = callSpans(parts, { trace });
-  const observer = { number: 1, listener: observersOf({ parts, tell, spans }) };
+  const maker = { startedBy: caller ? "serve" : "call", caller, args } as const;
+  const observer = { number: 1, listener: observersOf({ parts, maker, tell, spans }) };
   return observedCall({ call: observer.number, request, signal, clock, listener: observer.listener }, (clock) =>
     withinSpan(spans, { call: observer.number, trace }, (trace) =>
       make(observedBy({ ...passed, signal, clock, trace }, observer, tell !== undefined), observer),
@@ -122,11 +126,11 @@ export function callOnce(
   }: { server: string; tool: string; args: JsonObject; given?: readonly ArgumentWord[] | undefined },
   parts: Parts,
   signal: AbortSignal,
-  { tell, trace }: { tell?: Tell | undefined; trace?: TraceContext | undefined } = {},
+  { tell, ...made }: Pick<Call, "trace" | "caller"> & { tell?: Tell | undefined } = {},
 ): Promise<BindingValue> {
   const request = { namespace: server, group: "tools", name: tool, raw: false } as const;
   const argumentsFor = given && ((schema: JsonObject) => argumentsOf(given, schema));
-  return singleCall(request, parts, { signal, trace }, tell, (call, observer) =>
+  return singleCall(request, parts, { signal, ...made }, { tell, ...(given ? {} : { args }) }, (call, observer) =>
     callForValue({ ...request, args, argumentsFor }, parts, call, observer),
   );
 }

@@ -25,7 +25,7 @@ import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
 import { callerOf, fileListener, type ProgramCaller } from "./session-reads.ts";
 import type { ExecutionSpan } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
-import type { HostIdentity } from "./trace/record.ts";
+import { type HostIdentity, startedByOf } from "./trace/record.ts";
 import type { SharedWorkspace } from "./workspace/shared-workspace.ts";
 
 /** A program that is to run. The signal, the origin and the trace belong to the request that runs it. */
@@ -208,7 +208,8 @@ async function optionsOf(request: CalledRequest, limits: SandboxLimits, parts: E
   const { config } = parts;
   const trace = request.span ? request.span.trace : request.trace;
   const spans = callSpans(parts, { trace, execution: id });
-  const listener = observersOf({ parts, isForAgent, recording, spans, checkpointer, tell: onProgress });
+  const maker = { startedBy: startedByOf(request), caller, execution: id, program: program?.name, isForAgent };
+  const listener = observersOf({ parts, maker, recording, spans, checkpointer, tell: onProgress });
   const bound = { listener, wantsProgress: onProgress !== undefined, requesting, spans };
   const bindings = await bindingsFor(source, parts, { signal, origin, trace }, bound);
   return {

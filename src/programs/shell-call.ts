@@ -61,7 +61,7 @@ export async function call(
   let { tool } = target;
   try {
     const made = { signal, clock: limit, trace };
-    const { result } = await singleCall(request, parts, made, undefined, async (call, observer) => {
+    const { result } = await singleCall(request, parts, made, {}, async (call, observer) => {
       call.signal = either;
       call.timeoutMs = timeoutMs;
       call.onProgress = onProgress && ((progress) => onProgress(progressText(id, progress)));

@@ -1,6 +1,7 @@
 /** What telemetry hears of requests, executions and calls. The room `telemetry` sends it on; without telemetry, nobody is told. */
 import type { TraceContext } from "../base/trace-context.ts";
 import type { CallRequest, Outcome } from "../sandbox/contract.ts";
+import type { StoredCall } from "../store/call-log.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 import type { StartedBy } from "./trace/record.ts";
 
@@ -11,6 +12,8 @@ export interface Telemetry {
   execution(execution: ObservedExecution): ExecutionSpan;
   /** Listens to the calls of one execution, or to one call outside of programs. */
   calls(calls: ObservedCalls): CallSpans;
+  /** Sends a call of the call log. Undefined if calls are not sent. */
+  readonly logged: ((call: StoredCall) => void) | undefined;
   /** Reports the state with the metrics until it is disposed of. */
   watch(state: WatchedState): Disposable;
   /** The metrics as Prometheus reads them. Undefined if `/metrics` is off. */
@@ -31,6 +34,8 @@ export interface ObservedRequest {
   protocol?: string | undefined;
   transport: "pipe" | "tcp";
   door?: string | undefined;
+  /** The id of the person who has signed in. */
+  person?: string | undefined;
 }
 
 /** What runs within a request or a call belongs to its trace. */
@@ -52,6 +57,8 @@ export interface ObservedExecution {
   id: string;
   trace: TraceContext | undefined;
   door?: string | undefined;
+  /** The id of the person for whom it runs. */
+  person?: string | undefined;
   startedBy: StartedBy;
   /** The saved program that it runs. */
   program?: string | undefined;
@@ -69,6 +76,8 @@ export interface ObservedCalls {
   trace: TraceContext | undefined;
   /** Undefined outside of programs. */
   execution?: string | undefined;
+  /** The id of the person for whom they are made. */
+  person?: string | undefined;
   /** Describes the server of a call, as far as it is known at this moment. */
   about(request: CallRequest): CalledServer;
   /** Excerpts of arguments and results without secrets. */

@@ -1,6 +1,7 @@
 /** What happens to calls of tools, in programs and outside of them. `call-observers.ts` lists their observers. */
 import type { Progress } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../base/json-object.ts";
+import type { CallDecision } from "../policy/call.ts";
 import type { CallEvent, CallListener } from "../sandbox/call-events.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import type { ToolResult } from "../servers/result.ts";
@@ -13,6 +14,7 @@ export type ToolCallEvent =
   | CallEvent<CallValue>
   /** The call is about to leave. It waits for the listeners, and does not leave if one of them rejects. */
   | { type: "sent"; call: number; repeatable: boolean }
+  | ({ type: "decided"; call: number } & CallDecision)
   /** A dry run does not make the call. Its result is made up. */
   | { type: "planned"; call: number }
   | { type: "progress"; call: number; progress: Progress }

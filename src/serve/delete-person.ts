@@ -35,6 +35,8 @@ export interface DeletedData {
   approvals: number;
   /** Records of executions, which `claudikins executions` shows. */
   records: number;
+  /** Lines of the call log. */
+  calls: number;
   /** Files that the replicas share. */
   files: number;
   /** Workspaces and registries of the person on this machine. */
@@ -78,6 +80,7 @@ export async function deletePerson(
     executions: await removeExecutions(person, store),
     approvals: await removeApprovals(person, store, decider),
     records: await removeRecordsOf(person, store),
+    calls: await store.callLog.removePerson(config, id),
     files: (await store.files?.clear({ config, person: id }, Date.now())) ?? 0,
     folders: removeFolders(folders),
   };

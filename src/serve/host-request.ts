@@ -23,6 +23,8 @@ export interface HostRequest {
   identity: HostIdentity;
   /** The app whose connections are used. It may be locked. */
   app: App;
+  /** The token or the person of `serve --http`, see owner.ts. */
+  owner: string | undefined;
   /** Its facts for telemetry. */
   origin: RequestOrigin;
   /** Aborted when the host cancels the request or leaves, and when claudikins ends. */

@@ -18,13 +18,14 @@ import { type HostRequest, hostIdentity, type ReceivedRequest, receivedParts } f
 const timeout = maxTimerMs;
 
 /** Makes requests of a session's agent over the connections of `app`. */
-export function sessionRequests(server: Server, app: App, closing: AbortSignal) {
+export function sessionRequests(server: Server, app: App, closing: AbortSignal, owner: string | undefined) {
   const open = openRequestsOf(server);
   return (received: ReceivedRequest, context: ServerContext): HostRequest => ({
     ...receivedParts(received, context, closing),
     capabilities: server.getClientCapabilities(),
     identity: hostIdentity(server.getClientVersion(), server.getNegotiatedProtocolVersion()),
     app,
+    owner,
     allowQuestions: (name) => open.begin(context.mcpReq.id, name),
     task: undefined,
     claimed: undefined,

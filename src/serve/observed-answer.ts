@@ -14,11 +14,11 @@ export interface Observed {
 /** `tool` is the name of a tool that exists. Rejects as `answer` does. */
 export async function observedAnswer<Result extends { isError?: unknown }>(
   { method, origin, identity }: HostRequest,
-  { telemetry, config: { door } }: App,
+  { telemetry, config: { door, person } }: App,
   tool: string | undefined,
   answer: (observed: Observed) => Promise<Result>,
 ): Promise<Result> {
-  const span = telemetry?.request({ method, tool, ...origin, protocol: identity.protocol, door });
+  const span = telemetry?.request({ method, tool, ...origin, protocol: identity.protocol, door, person: person?.id });
   if (!span) return answer({ trace: origin.trace, span });
   try {
     const result = await span.run(() => answer({ trace: span.trace, span }));

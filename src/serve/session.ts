@@ -20,12 +20,13 @@ export function createSession(
   { asker = agentOfUser, count }: { asker?: RequestingAgent; count?: SessionCount | undefined } = {},
 ): Server {
   app.idleTimer.restart();
-  if (!surface) return createDirectSession(app, closing);
+  const owner = asker.starter?.owner;
+  if (!surface) return createDirectSession(app, closing, owner);
   const session = new CodeSession(app, surface, asker, count);
   const server = new CodeServer(() => session.skills(), { instructions: surface.instructions });
   server.setNotificationHandler("notifications/roots/list_changed", () => session.rootsChanged());
   server.setRequestHandler("tools/list", () => ({ tools: session.tools(server.getClientCapabilities()) }));
-  const requestOf = sessionRequests(server, app, closing);
+  const requestOf = sessionRequests(server, app, closing, owner);
   server.setRequestHandler("tools/call", (received, context) => session.call(requestOf(received, context)));
   return server;
 }

@@ -3,6 +3,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { ServerConfig } from "../config/load.ts";
+import type { Label } from "../config/policy.ts";
 import type { Call } from "../policy/call.ts";
 import type { LabelReason } from "../policy/flow/label-rules.ts";
 import type { SessionReads } from "../policy/flow/session-reads.ts";
@@ -89,6 +90,12 @@ export class Pool implements AsyncDisposable {
   /** Whether the config or the server catalog says that a tool is private, by its own name. */
   isSaidPrivate(server: string, tool: string): boolean {
     return this.#permit.labels.isSaidPrivate(server, tool);
+  }
+
+  /** The labels of a tool's data, by its own name. Without a tool, those of the whole server. */
+  labelsOf(server: string, tool: string | undefined): ReadonlySet<Label> {
+    const { labels } = this.#permit;
+    return tool === undefined ? labels.ofAll(server) : labels.of(server, tool);
   }
 
   /** The labels of a tool with their reasons, by its own name. Reads the server catalog if it has to. */

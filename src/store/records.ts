@@ -1,5 +1,5 @@
 /** The records of executions that have ended: a summary for lists, and the rest. */
-import { all, type Database, first, lock, run, type Work } from "./work.ts";
+import { all, type Database, first, run, type Work } from "./work.ts";
 
 export interface StoredRecord {
   /** Ids sort by time. */
@@ -22,8 +22,8 @@ export interface Keeping {
 
 export interface RecordRows {
   /**
-   * Adds records, and then removes the oldest until the rest is within the limits. A record that was written before stays as it is. `now` is
-   * in milliseconds since 1970.
+   * Adds records, and then removes the oldest until the rest is within the limits. Processes that add at the same moment do not wait for each
+   * other, so that too many may stay until the next write. A record that was written before stays as it is. `now` is in milliseconds since 1970.
    */
   add(records: readonly StoredRecord[], kept: Keeping, now: number): Promise<void>;
   /** The ids and summaries, newest first. */
@@ -36,8 +36,6 @@ export function recordRows(database: Database): RecordRows {
   return {
     add: (records, kept, now) =>
       database.write(function* () {
-        // Two that add at once would not see each other's records, and would keep too many.
-        yield* lock("records");
         for (const { id, at, summary, rest } of records) {
           yield* run(
             `INSERT INTO claudikins.records (id, at, bytes, summary, rest) VALUES ($id, $at, $bytes, $summary, $rest)
@@ -57,13 +55,13 @@ export function recordRows(database: Database): RecordRows {
   };
 }
 
-/** Removes what is more than is kept. Ids sort by time. */
+/** Removes what is more than is kept, except what others are removing. Ids sort by time. */
 function prune(now: number, { count, ageMs, bytes }: Keeping): Work<number> {
   return run(
-    `DELETE FROM claudikins.records WHERE at < $before OR id IN (SELECT id FROM
+    `DELETE FROM claudikins.records WHERE id IN (SELECT id FROM claudikins.records WHERE at < $before OR id IN (SELECT id FROM
        (SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
         FROM claudikins.records WINDOW newest AS (ORDER BY id DESC)) AS kept
-     WHERE place > $count OR (total > $bytes AND place > 1))`,
+     WHERE place > $count OR (total > $bytes AND place > 1)) FOR UPDATE SKIP LOCKED)`,
     { before: now - ageMs, count, bytes },
   );
 }

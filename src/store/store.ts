@@ -8,6 +8,7 @@
  */
 import type { ApprovalRows } from "./approvals.ts";
 import type { AuditLog } from "./audit/log.ts";
+import type { CallLogRows } from "./call-log.ts";
 import type { Continuations } from "./continuations.ts";
 import type { CountRows } from "./counts.ts";
 import type { ExecutionRows } from "./executions.ts";
@@ -23,6 +24,8 @@ export interface Store extends AsyncDisposable {
   readonly exists: boolean;
   /** The records of executions that have ended, for `claudikins executions`. */
   readonly records: RecordRows;
+  /** The calls of tools, and who made them. */
+  readonly callLog: CallLogRows;
   /** The ledger. */
   readonly counts: CountRows;
   /** The people who have signed in to `serve --http`. */

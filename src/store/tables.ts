@@ -13,11 +13,59 @@ export interface TypeWords {
   BYTES: string;
   /** A number that grows from row to row. */
   PLACE: string;
+  /** Parts of a table by the column `at`, one for each day. */
+  BY_DAY: string;
 }
 
 export function tablesFor(words: TypeWords): string {
-  return tables.replace(/\b(?:ID|NUMBER|FLAG|BYTES|PLACE)\b/g, (word) => words[word as keyof TypeWords]);
+  return inWords([tables, ...Object.values(laterTables)].join("\n"), words);
 }
+
+/** The statements for tables of `laterTables` that a database of an earlier version lacks. */
+export function missingTablesFor(words: TypeWords, found: readonly string[]): string {
+  const missing = Object.entries(laterTables).filter(([name]) => !found.includes(name));
+  return inWords(missing.map(([, statements]) => statements).join("\n"), words);
+}
+
+function inWords(statements: string, words: TypeWords): string {
+  return statements.replace(/\b(?:ID|NUMBER|FLAG|BYTES|PLACE|BY_DAY)\b/g, (word) => words[word as keyof TypeWords]);
+}
+
+/** Tables that databases of earlier versions lack, by name. They are added when such a database is opened. */
+export const laterTables = {
+  call_log: `
+-- The call log, see call-log.ts.
+CREATE TABLE claudikins.call_log (
+  id ID NOT NULL,
+  at NUMBER NOT NULL,
+  config TEXT,
+  door TEXT,
+  person TEXT,
+  person_name TEXT,
+  token TEXT,
+  agent TEXT,
+  started_by TEXT NOT NULL,
+  execution ID,
+  call INTEGER,
+  program TEXT,
+  server TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  code TEXT,
+  duration_ms NUMBER NOT NULL,
+  waited_ms NUMBER NOT NULL,
+  argument_bytes NUMBER NOT NULL,
+  result_bytes NUMBER NOT NULL,
+  sent INTEGER NOT NULL,
+  approval TEXT,
+  approval_id TEXT,
+  labels TEXT,
+  PRIMARY KEY (at, id)
+) BY_DAY;
+CREATE INDEX calls_of_person ON claudikins.call_log (person, at) WHERE person IS NOT NULL;
+CREATE INDEX calls_of_execution ON claudikins.call_log (execution) WHERE execution IS NOT NULL;
+`,
+} as const;
 
 const tables = `
 -- \`claims\` counts how often an execution was claimed. Together with the owner it names a claim. A large outcome has its value apart.

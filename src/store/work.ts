@@ -3,7 +3,7 @@
  * nothing else of the thread comes between two of them, and Postgres answers later.
  *
  * Statements are SQL that both databases understand, with a few words that each of them translates: `claudikins.` before the name of a table,
- * `each($rows)` and `texts($ids)` for the elements of a JSON list as rows with a column `value`, and `FOR UPDATE`. Columns have names such
+ * `each($rows)` and `texts($ids)` for the elements of a JSON list as rows with a column `value`, and `FOR UPDATE` with `SKIP LOCKED`. Columns have names such
  * as `started_at`, and their values names such as `startedAt`. Columns that begin with `is_` are true or false.
  */
 

@@ -3,8 +3,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
-import type { TraceContext } from "../base/trace-context.ts";
 import { oneLine } from "../base/visible-text.ts";
+import type { Call } from "../policy/call.ts";
 import { callOnce, isRepeatable } from "../programs/call.ts";
 import type { Parts } from "../programs/parts.ts";
 import { parsedValue } from "../sandbox/worker/binding-value.ts";
@@ -26,7 +26,7 @@ const maxMissedServers = 5;
 
 /** Never throws: a failure, also a cancelled task, is an outcome with `error.type`, a code of `errors.ts`, and the steps so far. */
 export async function runTask(options: TaskOptions, model: Model, parts: Parts): Promise<TaskOutcome> {
-  const { askForMissing, dryRun, trace, signal = new AbortController().signal } = options;
+  const { askForMissing, dryRun, trace, caller, signal = new AbortController().signal } = options;
   const asked = new AskedModel(model, signal);
   const startedAt = performance.now();
   let tool: string | undefined;
@@ -54,7 +54,7 @@ export async function runTask(options: TaskOptions, model: Model, parts: Parts):
     refuseCancelled(signal);
     tell(`calling ${tool}`);
     const calledAt = performance.now();
-    const result = await makeCall(found, filled.args, { parts, signal, trace, tell }).finally(() => {
+    const result = await makeCall(found, filled.args, { parts, signal, trace, caller, tell }).finally(() => {
       callMs = Math.round(performance.now() - calledAt);
     });
     return { ...planned, result, receipt: receipt() };
@@ -123,9 +123,13 @@ async function makeCall(
   {
     parts,
     signal,
-    trace,
     tell,
-  }: { parts: Parts; signal: AbortSignal; trace: TraceContext | undefined; tell: (line: string) => void },
+    ...made
+  }: Pick<Call, "trace" | "caller"> & {
+    parts: Parts;
+    signal: AbortSignal;
+    tell: (line: string) => void;
+  },
 ): Promise<unknown> {
   const server = wanted.server.name;
   const tool = wanted.tool.name;
@@ -136,7 +140,7 @@ async function makeCall(
       parts.pool.refuseDenied(server, tool);
       if (parts.pool.state(server).state !== "ready") await parts.catalog.tools(server, { signal });
       isStarted = true;
-      return parsedValue(await callOnce({ server, tool, args }, parts, signal, { tell, trace }));
+      return parsedValue(await callOnce({ server, tool, args }, parts, signal, { tell, ...made }));
     } catch (error) {
       const waitMs = firstRetryMs * 2 ** (attempt - 1);
       const tries = signal.aborted ? 1 : triesAfter(error, isStarted, wanted.tool);

@@ -24,6 +24,8 @@ export interface CallSpanOptions {
   metrics: Metrics;
   /** Whether spans have arguments and results. */
   contents: boolean;
+  /** Whether spans name the person. */
+  people: boolean;
   /** Takes a promise that must be waited for before the last spans are sent. */
   later: (work: Promise<void>) => void;
 }
@@ -71,12 +73,13 @@ export class ObservedCallSpans implements CallSpans {
   };
 
   #begin(request: CallRequest): OpenCall {
-    const { execution, trace } = this.#calls;
+    const { execution, trace, person } = this.#calls;
     const method = methodOf(request);
     // The names follow at the end of the call, when its server is known.
     const attributes = {
       [attribute.method]: method,
       ...(execution === undefined ? {} : { [attribute.execution]: execution }),
+      ...(this.#options.people && person !== undefined ? { [attribute.personId]: person } : {}),
       ...(request.line === undefined ? {} : { [attribute.line]: request.line }),
     };
     const span = this.#options.tracing.start(method, { kind: SpanKind.CLIENT, parent: trace, attributes });

@@ -16,8 +16,9 @@ import type {
 } from "../programs/telemetry.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { onAudited, type WrittenEvent } from "../store/audit/heard.ts";
+import type { StoredCall } from "../store/call-log.ts";
 import { ObservedCallSpans } from "./call-spans.ts";
-import { attribute, executesTool } from "./conventions.ts";
+import { attribute, executesTool, toolError } from "./conventions.ts";
 import { lineSender } from "./log-records.ts";
 import { Metrics } from "./metrics.ts";
 import { openPipelines, type Pipelines } from "./pipelines.ts";
@@ -52,23 +53,27 @@ class OpenTelemetry implements Telemetry {
   readonly #tracing: Tracing;
   readonly #metrics: Metrics;
   readonly #contents: boolean;
+  readonly #people: boolean;
+  readonly logged: Telemetry["logged"];
   readonly #unfinished = new Set<Promise<void>>();
   #stopLines: (() => void) | undefined;
   #stopAudit: (() => void) | undefined;
 
-  constructor(pipelines: Pipelines, { contents, audit }: TelemetrySettings) {
+  constructor(pipelines: Pipelines, { contents, audit, calls, people }: TelemetrySettings) {
     const { tracer, meter, logger, prometheus } = pipelines;
     const lines: SpanOfLines | undefined = logger && new AsyncLocalStorage();
     this.#pipelines = pipelines;
     this.prometheus = prometheus;
     this.#contents = contents;
+    this.#people = people;
+    this.logged = logger && calls ? callSender(logger) : undefined;
     this.#tracing = new Tracing(tracer, lines);
     this.#metrics = new Metrics(meter);
     if (logger && audit) this.#stopAudit = onAudited(auditSender(logger));
     if (logger && lines) this.#stopLines = sendLinesTo(lineSender(logger, lines));
   }
 
-  request({ method, tool, trace, id, session, protocol, transport, door }: ObservedRequest): RequestSpan {
+  request({ method, tool, trace, id, session, protocol, transport, door, person }: ObservedRequest): RequestSpan {
     const startedAt = performance.now();
     const shared: Attributes = {
       [attribute.method]: method,
@@ -83,6 +88,7 @@ class OpenTelemetry implements Telemetry {
       ...shared,
       ...(id === undefined ? {} : { [attribute.request]: String(id).slice(0, maxNameChars) }),
       ...(session === undefined ? {} : { [attribute.session]: session }),
+      ...this.#personOf(person),
     };
     const name = tool === undefined ? method : `${method} ${tool.slice(0, maxNameChars)}`;
     const span = this.#tracing.start(name, { kind: SpanKind.SERVER, parent: trace, attributes });
@@ -99,7 +105,7 @@ class OpenTelemetry implements Telemetry {
     };
   }
 
-  execution({ id, trace, door, startedBy, program, isContinued }: ObservedExecution): ExecutionSpan {
+  execution({ id, trace, door, person, startedBy, program, isContinued }: ObservedExecution): ExecutionSpan {
     const startedAt = performance.now();
     const shared: Attributes = {
       [attribute.startedBy]: startedBy,
@@ -108,6 +114,7 @@ class OpenTelemetry implements Telemetry {
     const attributes = {
       ...shared,
       [attribute.execution]: id,
+      ...this.#personOf(person),
       ...(program === undefined ? {} : { [attribute.program]: program }),
       ...(isContinued ? { [attribute.isContinued]: true } : {}),
     };
@@ -135,8 +142,13 @@ class OpenTelemetry implements Telemetry {
       tracing: this.#tracing,
       metrics: this.#metrics,
       contents: this.#contents,
+      people: this.#people,
       later: (work) => this.#finish(work),
     });
+  }
+
+  #personOf(person: string | undefined): Attributes {
+    return this.#people && person !== undefined ? { [attribute.personId]: person } : {};
   }
 
   #finish(work: Promise<void>): void {
@@ -186,10 +198,6 @@ function auditSender(logger: Logger): (written: WrittenEvent) => void {
       [attribute.decidedFrom]: by.parent,
       [attribute.pid]: by.pid,
     };
-    const attributes: Attributes = {};
-    for (const [name, value] of Object.entries(known)) {
-      if (value !== undefined) attributes[name] = typeof value === "string" ? value.slice(0, maxNameChars) : value;
-    }
     const about = server === undefined ? "" : ` ${tool === undefined ? server : `${server}.${tool}`}`;
     logger.emit({
       eventName: `claudikins.audit.${decision}`,
@@ -197,7 +205,56 @@ function auditSender(logger: Logger): (written: WrittenEvent) => void {
       severityNumber: decision === "broken" ? SeverityNumber.WARN : SeverityNumber.INFO,
       severityText: decision === "broken" ? "WARN" : "INFO",
       body: `${decision}${about}`.slice(0, maxNameChars),
-      attributes,
+      attributes: givenOf(known),
     });
   };
+}
+
+/** A function that sends a call of the call log. */
+function callSender(logger: Logger): (call: StoredCall) => void {
+  return (call) => {
+    const { server, tool, outcome } = call;
+    const isOk = outcome === "ok";
+    logger.emit({
+      eventName: "claudikins.call",
+      timestamp: call.at,
+      severityNumber: isOk ? SeverityNumber.INFO : SeverityNumber.WARN,
+      severityText: isOk ? "INFO" : "WARN",
+      body: `${outcome} ${server}.${tool}`.slice(0, maxNameChars),
+      attributes: givenOf({
+        [attribute.server]: server,
+        [attribute.tool]: tool,
+        [attribute.outcome]: outcome,
+        [attribute.error]: call.code ?? (outcome === "tool_error" ? toolError : null),
+        [attribute.duration]: call.durationMs / 1_000,
+        [attribute.waited]: call.waitedMs === 0 ? null : call.waitedMs / 1_000,
+        [attribute.sent]: call.sent,
+        [attribute.argumentBytes]: call.argumentBytes,
+        [attribute.resultBytes]: call.resultBytes,
+        [attribute.personId]: call.person,
+        [attribute.personName]: call.personName,
+        [attribute.token]: call.token,
+        [attribute.agent]: call.agent,
+        [attribute.door]: call.door,
+        [attribute.config]: call.config,
+        [attribute.startedBy]: call.startedBy,
+        [attribute.execution]: call.execution,
+        [attribute.call]: call.call,
+        [attribute.program]: call.program,
+        [attribute.decision]: call.approval,
+        [attribute.approval]: call.approvalId,
+        [attribute.labels]: call.labels,
+      }),
+    });
+  };
+}
+
+/** The attributes that are given, with texts of bounded length. */
+function givenOf(known: Record<string, string | number | null | undefined>): Attributes {
+  const attributes: Attributes = {};
+  for (const [name, value] of Object.entries(known)) {
+    if (value !== undefined && value !== null)
+      attributes[name] = typeof value === "string" ? value.slice(0, maxNameChars) : value;
+  }
+  return attributes;
 }

@@ -127,6 +127,7 @@ describe.each(stores)("with the store in %s", (kind, note) => {
           executions: 2,
           approvals: 1,
           records: 4,
+          calls: expect.any(Number),
           files: url === undefined ? 0 : 2,
           folders: workspaces.map((each) => join(folder.path, each, ann)),
         },

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe } from "bun:test";
 import type { Store } from "../../src/store/store.ts";
 import { approvalsContract } from "./contract/approvals.ts";
 import { auditContract } from "./contract/audit.ts";
+import { callLogContract } from "./contract/call-log.ts";
 import { countsContract, recordsContract } from "./contract/counted.ts";
 import { executionsContract } from "./contract/executions.ts";
 import { programsContract } from "./contract/programs.ts";
@@ -44,6 +45,7 @@ export function storeContract(name: string, place: () => Promise<StorePlace>): v
     });
     describe("the store", () => wholeContract(processes));
     describe("records", () => recordsContract(processes));
+    describe("calls", () => callLogContract(processes));
     describe("counts", () => countsContract(processes));
     describe("people", () => peopleContract(processes));
     describe("labels", () => labelsContract(processes));

@@ -13,7 +13,7 @@ import { type ArgumentValues, command, flag, option, place } from "../command.ts
 import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
-import { listAnswer } from "../nouns.ts";
+import { listAnswer, localTime } from "../nouns.ts";
 import { stateCell } from "../palette.ts";
 import { requireConsent } from "../prompt.ts";
 
@@ -46,7 +46,7 @@ export const list = command({
     const entries = (await linesOf(args, io)).reverse().slice(0, args.limit ?? defaultRows);
     return listAnswer(io, { json: { entries }, rows: entries, none: "The audit log has no such entries.\n" }, [
       ["entry", ({ entry }) => String(entry)],
-      ["when", ({ at }) => timeText(at)],
+      ["when", ({ at }) => localTime(at)],
       ["decision", ({ decision, scope }) => stateCell(`${decision}${scope === "session" ? " for the session" : ""}`)],
       [{ text: "about" }, (line) => visible(subjectOf(line))],
       ["by", ({ by }) => visible(by.person?.name ?? [by.user, by.parent].filter(Boolean).join(", from "))],
@@ -151,7 +151,7 @@ export const cut = command({
   json: record({ removed: number }),
   async run({ time: before, yes }, io) {
     await requireConsent(io, yes, {
-      question: `Remove all entries from before ${timeText(before)}? They cannot be restored.`,
+      question: `Remove all entries from before ${localTime(before)}? They cannot be restored.`,
       needed: "Entries are removed only with your consent",
       hint: "Run the command at a terminal, or add --yes. To keep a copy: claudikins audit export",
       refused: "Nothing was removed",
@@ -213,13 +213,6 @@ function subjectOf({
 function csvCell(value: string): string {
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-/** `2026-11-23 14:05`, in local time. */
-function timeText(at: number): string {
-  const date = new Date(at);
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 /** Throws USAGE. */

@@ -89,13 +89,14 @@ const deletedShape = record({
   executions: number,
   approvals: about("Calls that waited for a decision, and decisions", number),
   records: about("Records of executions, which claudikins executions shows", number),
+  calls: about("Calls in the call log", number),
   files: about("Files of the person that replicas share in a database", number),
   folders: about("The workspaces and registries of the person on this machine", texts),
 });
 
 const deletePeople = command({
   description:
-    "Delete everything that is kept of people: names, executions, approvals, records, credentials and files on this machine. It is only done for revoked people; they stay revoked, under an id without a name. The audit log keeps its lines.",
+    "Delete everything that is kept of people: names, executions, approvals, records, calls, credentials and files on this machine. It is only done for revoked people; they stay revoked, under an id without a name. The audit log keeps its lines.",
   args: {
     ...peopleArgs,
     revoke: flag("Revoke those who are not revoked"),

@@ -46,6 +46,8 @@ const harmlessOfConfig = [
   "prefix",
   "directTokens",
   "stats",
+  // It is kept for the calls of this config alone.
+  "callLog",
   "hooks",
   "logs",
   "upgradeHint",

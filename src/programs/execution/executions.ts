@@ -84,8 +84,8 @@ export class Executions implements AsyncDisposable {
     const { door, person } = parts.config;
     const startedBy = startedByOf(request);
     const { telemetry } = parts;
-    const spanned = { id, trace: request.trace, door, startedBy, program: program?.name, isContinued: false };
-    const span = telemetry?.execution(spanned);
+    const spanned = { id, trace: request.trace, door, person: person?.id, startedBy, program: program?.name };
+    const span = telemetry?.execution({ ...spanned, isContinued: false });
     const stored: StoredRequest = {
       source,
       asked,
@@ -461,9 +461,10 @@ function recordingOf(
 function spanOf({ id, request }: StoredExecution, { telemetry }: ExecutionParts): ExecutionSpan | undefined {
   if (!telemetry) return undefined;
   const stored = JSON.parse(request) as StoredRequest;
-  const { trace, door, program } = stored;
+  const { trace, door, person, program } = stored;
   const startedBy = startedByOf(stored);
-  return telemetry.execution({ id, trace, door, startedBy, program: program?.name, isContinued: true });
+  const spanned = { id, trace, door, person: person?.id, startedBy, program: program?.name };
+  return telemetry.execution({ ...spanned, isContinued: true });
 }
 
 /** The calls that a stored program waits for, and the calls that were sent, with whether they may be sent again. */

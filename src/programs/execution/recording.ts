@@ -10,7 +10,7 @@ import type { Read } from "../../policy/flow/session-reads.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../../sandbox/contract.ts";
 import { textOf } from "../../sandbox/worker/binding-value.ts";
 import type { Store } from "../../store/store.ts";
-import { usedNames } from "../ledger/call-counter.ts";
+import { usedNames } from "../call-log/ended-calls.ts";
 import { maxMaskedSecretChars, maxRecordedArgumentChars, maxRecordedResultChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import type { ToolCallEvent } from "../tool-call-events.ts";

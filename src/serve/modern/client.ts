@@ -18,6 +18,8 @@ export interface Connections {
 
 /** One program that sends requests, as far as programs can be distinguished. */
 export interface ModernClient {
+  /** Its token or person, see owner.ts. */
+  readonly owner?: string | undefined;
   parked: ParkedRequests;
   tasks: Tasks;
   /** The connections for a request of a host with these capabilities. */
@@ -35,7 +37,7 @@ export function taskRules(
 
 /** A request that takes one round: no server may ask the host. */
 export function plainRequest(
-  app: App,
+  { app, owner }: { app: App; owner: string | undefined },
   received: ReceivedRequest,
   context: ServerContext,
   closing: AbortSignal,
@@ -45,6 +47,7 @@ export function plainRequest(
     capabilities: capabilitiesOf(context),
     identity: identityOf(context),
     app,
+    owner,
     allowQuestions: () => ({ [Symbol.dispose]: () => {} }),
     task: undefined,
     claimed: undefined,
@@ -64,6 +67,7 @@ export function openRequest(client: ModernClient, open: OpenRequest, rules: Task
     capabilities: open.capabilities,
     identity: identityOf(open.firstContext),
     app,
+    owner: client.owner,
     signal: open.signal,
     sendProgress: open.progressToken === undefined ? undefined : sendProgress,
     allowQuestions: (server) => host.begin(open, server),

@@ -103,7 +103,10 @@ async function answer(parts: DirectParts, received: ReceivedRequest, context: Se
   // A server that is connected for a list may be called later, so it must know what the host supports.
   const capabilities = capabilitiesOf(context);
   tellExtensions(client.connections(capabilities).app, capabilities);
-  return answers.answer(plainRequest(app, received, context, closing), logOf(context, context.mcpReq.notify));
+  return answers.answer(
+    plainRequest({ app, owner: client.owner }, received, context, closing),
+    logOf(context, context.mcpReq.notify),
+  );
 }
 
 /** Lets servers know which extensions the host supports. */

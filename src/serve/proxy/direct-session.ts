@@ -31,7 +31,7 @@ export const directCapabilities = {
  * Makes the SDK's server of one session, not connected yet. `app` must have connections of its own, since logs and
  * subscriptions belong to the session. Calls are cancelled when `closing` aborts.
  */
-export function createDirectSession(app: App, closing: AbortSignal): Server {
+export function createDirectSession(app: App, closing: AbortSignal, owner?: string): Server {
   const instructions = directInstructions(app);
   const server = new DirectServer(serverInfo, { capabilities: directCapabilities, instructions });
   const requests = openRequestsOf(server);
@@ -46,7 +46,7 @@ export function createDirectSession(app: App, closing: AbortSignal): Server {
   server.setNotificationHandler("notifications/roots/list_changed", () => app.pool.rootsChanged());
   // The SDK's own handlers drop unknown fields of results. This handler passes results unchanged.
   server.removeRequestHandler("logging/setLevel");
-  const requestOf = sessionRequests(server, app, closing);
+  const requestOf = sessionRequests(server, app, closing, owner);
   server.answerWith((received, context) => {
     app.pool.setHost({ extensions: passedExtensions(server.getClientCapabilities()) });
     return answers.answer(requestOf(received, context), log);

@@ -19,7 +19,7 @@ export interface DirectCall extends Call {
 
 /** The call that a request of the agent makes at its server. The agent's progress token is left out of the metadata: the server gets one of ours. */
 export function directCall(
-  { app, signal, params, sendProgress, task, identity }: HostRequest,
+  { app, signal, params, sendProgress, task, identity, owner }: HostRequest,
   trace: TraceContext | undefined,
 ): DirectCall {
   const { progressToken: _, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
@@ -29,7 +29,7 @@ export function directCall(
     app,
     signal,
     trace,
-    caller: { reads: app.pool.reads, agent: { name: identity.name ?? "", version: identity.version ?? "" } },
+    caller: { reads: app.pool.reads, agent: { name: identity.name ?? "", version: identity.version ?? "" }, owner },
     ...(sendProgress ? { onProgress } : {}),
     ...(task ? { onBecameTask: () => task.takesLong() } : {}),
     ...(Object.keys(meta).length === 0 ? {} : { meta }),
@@ -47,7 +47,7 @@ export async function observedRequest(
     { namespace: server, group, name, raw: true },
     app,
     made,
-    undefined,
+    { args: request.params },
     async (call) => ({
       result: await app.pool.request(server, request, call),
     }),

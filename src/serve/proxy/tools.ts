@@ -77,7 +77,7 @@ export class ProxiedTools {
     const tool = known?.tools.find((each) => each.name === name);
     const request = { namespace: server, group: "tools", name, raw: true } as const;
     const made = { ...asked, queue: app.laterQueue, repeatable: isRepeatable(tool) };
-    const { result } = await singleCall(request, app, made, undefined, async (call, { number, listener }) => {
+    const { result } = await singleCall(request, app, made, { args }, async (call, { number, listener }) => {
       const result = await pool.callTool(server, name, args, call);
       if (known && tool) {
         const isPrivate = isPrivateResult(server, tool, call.caller, app);

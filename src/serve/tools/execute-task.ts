@@ -32,7 +32,7 @@ export async function callExecuteTask(
   args: Record<string, unknown>,
   app: App,
   signal: AbortSignal,
-  { onProgress, trace }: ToolCallContext = {},
+  { onProgress, trace, identity, asker }: ToolCallContext = {},
 ): Promise<CallToolResult> {
   const { task, dry_run: dryRun = false } = args;
   if (typeof task !== "string" || task.trim() === "")
@@ -44,7 +44,9 @@ export async function callExecuteTask(
     import("../../task-runner/model.ts"),
   ]);
   const askForMissing = formsOf(app.pool.host.responder);
-  const outcome = await runTask({ task, dryRun, signal, trace, onProgress, askForMissing }, model, app);
+  const agent = { name: identity?.name ?? "", version: identity?.version ?? "" };
+  const caller = { reads: app.pool.reads, agent, owner: asker?.starter?.owner };
+  const outcome = await runTask({ task, dryRun, signal, trace, caller, onProgress, askForMissing }, model, app);
   const { folders, limits } = app.config;
   const { workspace, bases } = folders;
   const options = { maxChars: limits.outputChars, workspace, bases };

@@ -1,19 +1,22 @@
 /** The schema of the database. Any number of processes may make it at once: one does, and the others wait for it. */
 
 import { writtenByNewer } from "../../base/newer.ts";
-import { schemaVersion, tablesFor } from "../tables.ts";
+import { laterTables, missingTablesFor, schemaVersion, type TypeWords, tablesFor } from "../tables.ts";
 import type { Connections } from "./connections.ts";
 import { unavailable } from "./errors.ts";
 import type { Querying } from "./querying.ts";
 
-/** What stands only here is what several machines need. */
-const schema = `${tablesFor({
+const words: TypeWords = {
   ID: 'TEXT COLLATE "C"',
   NUMBER: "DOUBLE PRECISION",
   FLAG: "BOOLEAN",
   BYTES: "BYTEA",
   PLACE: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-})}
+  BY_DAY: "PARTITION BY RANGE (at)",
+};
+
+/** What stands only here is what several machines need. */
+const schema = `${tablesFor(words)}
 ALTER TABLE claudikins.pages ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 -- Finds the executions that are due and that no process runs, among many that wait.
@@ -135,6 +138,11 @@ export async function tryLock(name: string, querying: Querying): Promise<boolean
   return (await querying.get<{ taken: boolean }>(statement, { name }))?.taken === true;
 }
 
+/** Waits for a lock, and keeps it until the end of the transaction. */
+export async function lockFor(name: string, querying: Querying): Promise<void> {
+  await querying.run("SELECT pg_advisory_xact_lock(hashtextextended($name, 0))", { name });
+}
+
 interface Schema {
   version: number;
   /** The version that a program must know to use it. */
@@ -143,14 +151,16 @@ interface Schema {
 
 /** Throws DATABASE_UNAVAILABLE, and VERSION_TOO_OLD if a newer claudikins has changed the schema. */
 export async function migrate(connections: Connections): Promise<void> {
-  const isMade = await connections.unprepared(async (querying) => {
+  const isWhole = await connections.unprepared(async (querying) => {
     await requireFit(querying);
-    return isUsable(await schemaOf(querying));
+    return isUsable(await schemaOf(querying)) && (await missingTables(querying)) === "";
   });
-  if (isMade) return;
+  if (isWhole) return;
   await connections.unpreparedTransaction(async (querying) => {
     await querying.run(`SELECT pg_advisory_xact_lock(${lock})`);
     if (!isUsable(await schemaOf(querying))) await makeSchema(querying);
+    const missing = await missingTables(querying);
+    if (missing !== "") await querying.script(missing);
   });
 }
 
@@ -158,6 +168,19 @@ export async function migrate(connections: Connections): Promise<void> {
 export async function isTooNew(connections: Connections): Promise<boolean> {
   const found = await connections.unprepared(schemaOf);
   return (found?.oldest ?? 0) > schemaVersion;
+}
+
+/** The statements for what a schema of an earlier version lacks. Earlier versions do not see what they add. */
+async function missingTables(querying: Querying): Promise<string> {
+  const found = await querying.all<{ name: string }>(
+    `SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = 'claudikins' AND relname IN (SELECT value FROM texts($names))`,
+    { names: Object.keys(laterTables) },
+  );
+  return missingTablesFor(
+    words,
+    found.map(({ name }) => name),
+  );
 }
 
 async function requireFit(querying: Querying): Promise<void> {

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { writtenByNewer } from "../../base/newer.ts";
 import { databaseBusyMs } from "../limits.ts";
-import { schemaVersion, tablesFor } from "../tables.ts";
+import { laterTables, missingTablesFor, schemaVersion, type TypeWords, tablesFor } from "../tables.ts";
 import { camelOf, done, type Statement, type Values, type Work } from "../work.ts";
 
 /**
@@ -24,8 +24,17 @@ export const auditProtection = {
   END`,
 };
 
+const words: TypeWords = {
+  ID: "TEXT",
+  NUMBER: "REAL",
+  FLAG: "INTEGER",
+  BYTES: "BLOB",
+  PLACE: "INTEGER PRIMARY KEY",
+  BY_DAY: "",
+};
+
 const tables = () =>
-  `${tablesFor({ ID: "TEXT", NUMBER: "REAL", FLAG: "INTEGER", BYTES: "BLOB", PLACE: "INTEGER PRIMARY KEY" })}
+  ofSqlite(`${tablesFor(words)}
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN
   SELECT RAISE(ABORT, 'lines of the audit log are only added');
 END;
@@ -36,9 +45,11 @@ END;
 CREATE TRIGGER audit_end_grows BEFORE UPDATE ON audit_end WHEN new.place <= old.place BEGIN
   SELECT RAISE(ABORT, 'lines of the audit log are only added');
 END;
-PRAGMA user_version = ${schemaVersion};`
-    .replaceAll("claudikins.", "")
-    .replaceAll("\n);", "\n) STRICT;");
+PRAGMA user_version = ${schemaVersion};`);
+
+function ofSqlite(statements: string): string {
+  return statements.replaceAll("claudikins.", "").replaceAll(/\n\) ?;/g, "\n) STRICT;");
+}
 
 /**
  * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
@@ -108,14 +119,25 @@ async function useWal(database: Database): Promise<void> {
 }
 
 function makeTables(database: Database): void {
-  if (versionOf(database) === schemaVersion) return;
+  if (versionOf(database) === schemaVersion && laterTablesIn(database).length === laterNames.length) return;
   database
     .transaction(() => {
       const version = versionOf(database);
       if (version > schemaVersion) throw writtenByNewer("the database");
       if (version === 0) database.run(tables());
+      else database.run(ofSqlite(missingTablesFor(words, laterTablesIn(database))));
     })
     .immediate();
+}
+
+const laterNames = Object.keys(laterTables);
+
+function laterTablesIn(database: Database): string[] {
+  const named = laterNames.map((name) => `'${name}'`).join(", ");
+  const query = database.query<{ name: string }, []>(
+    `SELECT name FROM sqlite_master WHERE type = 'table' AND name IN (${named})`,
+  );
+  return query.all().map(({ name }) => name);
 }
 
 /** Does work as one transaction. */
@@ -158,6 +180,6 @@ function translated(text: string): string {
     text
       .replaceAll("claudikins.", "")
       .replace(/\b(?:each|texts)\(/g, "json_each(")
-      .replaceAll(" FOR UPDATE", ""),
+      .replace(/ FOR UPDATE(?: SKIP LOCKED)?/g, ""),
   );
 }

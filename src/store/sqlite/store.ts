@@ -6,6 +6,7 @@ import type { Approval } from "../approval.ts";
 import { approvalRows, eventsIn } from "../approval-table.ts";
 import { audited } from "../audit/heard.ts";
 import { auditLog } from "../audit/table.ts";
+import { callColumns, callKeys, callLogRows, maxUserCalls, type StoredCall } from "../call-log.ts";
 import { countRows } from "../counts.ts";
 import { executionRows } from "../execution-table.ts";
 import { labelRows } from "../labels.ts";
@@ -14,6 +15,7 @@ import { quotaRows } from "../quotas.ts";
 import { recordRows } from "../records.ts";
 import type { Owner } from "../replicas.ts";
 import type { Store } from "../store.ts";
+import { run, type Work } from "../work.ts";
 import type { Changed, ChangeJob } from "./approvals-worker.ts";
 import { Connection } from "./connection.ts";
 import { auditProtection, isNewerDatabase } from "./database.ts";
@@ -32,6 +34,7 @@ export class SqliteStore implements Store {
   readonly file: string;
   readonly #connection: Connection;
   readonly records;
+  readonly callLog;
   readonly counts;
   readonly people;
   readonly labels;
@@ -48,6 +51,10 @@ export class SqliteStore implements Store {
     this.file = file;
     this.#connection = connection;
     this.records = recordRows(connection);
+    this.callLog = callLogRows(connection, {
+      insert: insertEach,
+      tidy: (config, before) => connection.write(() => removeOldCalls(config, before)),
+    });
     this.counts = countRows(connection);
     this.people = peopleRows(connection);
     this.labels = labelRows(connection);
@@ -104,4 +111,18 @@ export class SqliteStore implements Store {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#connection[Symbol.asyncDispose]();
   }
+}
+
+const insertion = `INSERT INTO claudikins.call_log (${callColumns}) VALUES (${callKeys.map((key) => `$${key}`).join(", ")})`;
+
+/** One by one, because JSON with many calls takes ten times as long to read. */
+function* insertEach(calls: readonly StoredCall[]): Work<void> {
+  for (const call of calls) yield* run(insertion, { ...call });
+}
+
+/** The calls of a config that are too old, and of all configs what is too much: calls have numbers in the order in which they were added. */
+function* removeOldCalls(config: string | null, before: number): Work<void> {
+  yield* run("DELETE FROM claudikins.call_log WHERE at < $before AND config IS $config", { config, before });
+  const most = "rowid <= (SELECT max(rowid) FROM claudikins.call_log) - $most";
+  yield* run(`DELETE FROM claudikins.call_log WHERE ${most}`, { most: maxUserCalls });
 }

@@ -57,6 +57,10 @@ export function recordsContract(processes: Processes): void {
     await Promise.all(
       names.map((id, place) => (place % 2 === 0 ? one : other).records.add([record(id, place)], kept, 100)),
     );
+    const left = await ids();
+    expect(left.length).toBeGreaterThanOrEqual(20);
+    expect(left.slice(0, 20)).toEqual(names.slice(10).toReversed());
+    await one.records.add([], kept, 100);
     expect(await ids()).toHaveLength(20);
   });
 }
