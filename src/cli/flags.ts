@@ -23,8 +23,8 @@ export function parsePairs(
 }
 
 /** A time of at most `maxMs`. The value is in milliseconds. */
-export function timeUpTo(maxMs: number) {
-  return { valueHint: "time", parse: duration(maxMs) } as const;
+export function timeUpTo(maxMs: number, minMs = 1) {
+  return { valueHint: "time", parse: duration(maxMs, minMs) } as const;
 }
 
 /** A whole number from 1 to `max`. */
@@ -33,12 +33,12 @@ export function countUpTo(max: number) {
 }
 
 /** Parses a time: `5000` and `5000ms` are milliseconds, `5s` seconds, `2m` minutes. Returns milliseconds. */
-export function duration(maxMs: number): (text: string, flag: string) => number {
+export function duration(maxMs: number, minMs = 1): (text: string, flag: string) => number {
   return (text, flag) => {
     const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
     const unit = { ms: 1, s: 1_000, m: 60_000 }[match?.[2] ?? "ms"] ?? 1;
     const ms = Math.round(Number(match?.[1]) * unit);
-    if (match && ms >= 1 && ms <= maxMs) return ms;
+    if (match && ms >= minMs && ms <= maxMs) return ms;
     const most = `${maxMs / 60_000}m`;
     throw new ClaudikinsError("USAGE", `${flag} takes a time like 5000, 5s or 2m, at most ${most}; got "${text}"`);
   };

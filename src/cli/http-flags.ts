@@ -63,6 +63,10 @@ export const httpArgs = {
   ),
   "session-idle": option("End a session that has been idle for this time (default 30m)", timeUpTo(maxIdleMs)),
   metrics: flag("Answer at the path /metrics with metrics for Prometheus, which sends the token like other callers"),
+  "lame-duck": option(
+    "On shutdown, serve for this time while /readyz says no, so that balancers turn away (default 5s with a shared database, otherwise 0s)",
+    timeUpTo(maxGraceMs, 0),
+  ),
   grace: option("Time that running calls get to finish on shutdown (default 20s)", timeUpTo(maxGraceMs)),
 } as const satisfies Args;
 
@@ -70,6 +74,8 @@ type HttpFlags = ArgumentValues<typeof httpArgs>;
 
 export interface HttpChoice extends Omit<FrontDoorOptions, "log" | "openDoor" | "people"> {
   graceMs: number;
+  /** Undefined means the default, which depends on whether there are other replicas. */
+  lameDuckMs: number | undefined;
   /** No token is required. If this is false and `token` is undefined, claudikins uses a token of its own. */
   isOpen: boolean;
 }
@@ -89,7 +95,14 @@ const usual = {
 
 /** Returns undefined without `--http`. Throws USAGE, NEEDS_VARIABLE and FILE_NOT_FOUND. */
 export function httpChoice(flags: HttpFlags, io: Pick<Io, "env" | "cwd">): HttpChoice | undefined {
-  const { http, grace, "max-sessions": sessions, "session-idle": idle, "reconnect-after": reconnect } = flags;
+  const {
+    http,
+    grace,
+    "max-sessions": sessions,
+    "session-idle": idle,
+    "reconnect-after": reconnect,
+    "lame-duck": lameDuck,
+  } = flags;
   if (http === undefined) {
     const stray = Object.keys(httpArgs).find((name) => [flags[name as keyof HttpFlags]].flat()[0] !== undefined);
     if (stray !== undefined) throw new ClaudikinsError("USAGE", `--${stray} works only with --http`);
@@ -107,6 +120,7 @@ export function httpChoice(flags: HttpFlags, io: Pick<Io, "env" | "cwd">): HttpC
     idleMs: idle ?? usual.idleMs,
     maxConnectionMs: reconnect ?? usual.maxConnectionMs,
     graceMs: grace ?? usual.graceMs,
+    lameDuckMs: lameDuck,
   };
 }
 

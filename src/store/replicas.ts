@@ -72,6 +72,8 @@ export interface SessionRows {
   keep(id: string, replica: string, kept: string): Promise<void>;
   /** Lets sessions of a replica live longer, and removes old ones. Returns the ids of those that the replica still has. */
   renew(times: readonly SessionTime[], replica: string): Promise<Set<string>>;
+  /** Leaves sessions of a replica to the one that is asked for them next. */
+  leave(ids: readonly string[], replica: string): Promise<void>;
   /** Nothing happens if another replica has the session. */
   end(id: string, replica: string): Promise<void>;
   /** Removes the sessions of an owner in a config, at whatever replica. */

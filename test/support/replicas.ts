@@ -8,6 +8,8 @@ export interface Replicas extends AsyncDisposable {
   all: HttpServe[];
   /** The address of their database. */
   database: string;
+  /** Starts one more. `more` are further flags. */
+  start(more?: string[]): Promise<HttpServe>;
 }
 
 export async function openReplicas(
@@ -17,14 +19,22 @@ export async function openReplicas(
   { flags = [], env = {}, ...options }: ServeOptions & { flags?: string[] } = {},
 ): Promise<Replicas> {
   const database = await server.database();
-  const start = (index: number) => {
+  const start = (index: number, more: string[] = []) => {
     const own = { XDG_DATA_HOME: join(folder.path, `data-${index}`), CLAUDIKINS_DATABASE: database };
-    return httpServe(folder, flags, { ...options, env: { ...own, CLAUDIKINS_LOG: "debug", ...env } });
+    const given = [...flags, ...more];
+    // Tests of the end say how long the lame duck serves.
+    const all = given.includes("--lame-duck") ? given : ["--lame-duck", "0s", ...given];
+    return httpServe(folder, all, { ...options, env: { ...own, CLAUDIKINS_LOG: "debug", ...env } });
   };
   const all = await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   return {
     all,
     database,
+    start: async (more = []) => {
+      const started = await start(all.length, more);
+      all.push(started);
+      return started;
+    },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(all.map((each) => each[Symbol.asyncDispose]()));
     },

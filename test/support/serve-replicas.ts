@@ -43,7 +43,9 @@ export function replicasIn(folder: TemporaryFolder, database: string, more: obje
     start: async (flags = []) => {
       const env = { CLAUDIKINS_DATABASE: database, XDG_DATA_HOME: dataOf(count), CLAUDIKINS_LOG: "info" };
       count += 1;
-      const serve = await httpServe(folder, flags, { env });
+      // Tests of the end say how long the lame duck serves.
+      const all = flags.includes("--lame-duck") ? flags : ["--lame-duck", "0s", ...flags];
+      const serve = await httpServe(folder, all, { env });
       const replica: Replica = {
         url: serve.url,
         stderr: serve.stderr,

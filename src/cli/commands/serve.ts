@@ -18,7 +18,7 @@ import { rememberFolders } from "../../config/trust/written-folders.ts";
 import { watchedConfig } from "../../config/watched-config.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
-import type { FrontDoorOptions, Visitor } from "../../serve/http/front-door.ts";
+import type { FrontDoorOptions, LeavingTimes, Visitor } from "../../serve/http/front-door.ts";
 import type { Replicas } from "../../serve/http/replicas/replicas.ts";
 import { learnLater } from "../../serve/learn-later.ts";
 import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
@@ -34,6 +34,9 @@ import { openApp } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 import { recordArgs } from "../trace-recorder.ts";
+
+/** Time for which a replica still serves after SIGTERM: balancers ask for its health every one or two seconds, and twice before they turn away. */
+const usualLameDuckMs = 5_000;
 
 export default command({
   description:
@@ -305,7 +308,7 @@ async function serveHttp(
   try {
     if (replicas) await join(replicas, url, io);
   } catch (error) {
-    await door.close(0);
+    await door.close({ lameDuckMs: 0, graceMs: 0 });
     throw error;
   }
   const tokenFile = kept ? { tokenFile: kept.file } : {};
@@ -319,14 +322,21 @@ async function serveHttp(
     );
   }
   await interruption(io);
+  const { graceMs } = choice;
+  // Without other replicas, nobody could take the requests.
+  const lameDuckMs = choice.lameDuckMs ?? (replicas ? usualLameDuckMs : 0);
   const { running } = door;
-  if (running > 0 && !json) {
-    const calls = running === 1 ? "1 call is running" : `${running} calls are running`;
-    await io.stderr.write(
-      `${calls}: waiting up to ${durationText(choice.graceMs)} (send a second signal to stop now)\n`,
-    );
-  }
-  await door.close(choice.graceMs);
+  if ((running > 0 || lameDuckMs > 0) && !json) await io.stderr.write(leavingText(running, { lameDuckMs, graceMs }));
+  await door.close({ lameDuckMs, graceMs });
+}
+
+function leavingText(running: number, { lameDuckMs, graceMs }: LeavingTimes): string {
+  const calls = running === 1 ? "1 call is running" : `${running} calls are running`;
+  const steps = [
+    ...(lameDuckMs > 0 ? [`serving for another ${durationText(lameDuckMs)}`] : []),
+    ...(running > 0 ? [`waiting up to ${durationText(graceMs)}`] : []),
+  ];
+  return `${calls}: ${steps.join(", then ")} (send a second signal to stop now)\n`;
 }
 
 /** The processes that share our database. Undefined if it is a file of this machine. */

@@ -26,8 +26,9 @@ import { healthAnswer } from "./health.ts";
 import { bracketed, listen } from "./listen.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { PersonPlaces } from "./person-places.ts";
-import { HttpRefusal, invalidMessage } from "./refusal.ts";
-import type { Replicas } from "./replicas/replicas.ts";
+import { HttpRefusal, invalidMessage, LeavingRefusal } from "./refusal.ts";
+import { misdirected } from "./replicas/pass.ts";
+import { forwardHeader, type Replicas } from "./replicas/replicas.ts";
 import { ScheduledPrograms } from "./scheduled-programs.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
 import { targetOf } from "./target.ts";
@@ -38,6 +39,20 @@ const maxInitializeBytes = 65_536;
 
 /** Time for the last answers to be sent after everything has ended. */
 export const lastAnswersMs = 2_000;
+
+/** How often a process that leaves looks which sessions it can hand over. */
+const handOverLookMs = 50;
+
+/** How long the process goes on when it was told to end. */
+export interface LeavingTimes {
+  /** It still takes every request, so that balancers which ask `/readyz` can turn away. */
+  lameDuckMs: number;
+  /** Then it takes no new requests, and running ones may finish. */
+  graceMs: number;
+}
+
+/** From `lame duck` on, `/readyz` says no. From `draining` on, no new work is taken. When it is `closed`, nothing is left here. */
+type Phase = "serving" | "lame duck" | "draining" | "closed";
 
 export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, ModernLimits {
   /** 0 means any free port. */
@@ -96,7 +111,7 @@ export class FrontDoor {
   readonly #server: Bun.Server<undefined>;
   readonly #continuing: ContinueLeft;
   readonly #scheduled: ScheduledPrograms;
-  #isLeaving = false;
+  #phase: Phase = "serving";
 
   /** Starts to listen. Throws USAGE if that is not possible. */
   constructor(app: App, options: FrontDoorOptions) {
@@ -147,26 +162,36 @@ export class FrontDoor {
     return { app, [Symbol.dispose]() {} };
   }
 
+  /** Whether no new work is taken. */
+  get #isDraining(): boolean {
+    return this.#phase === "draining" || this.#phase === "closed";
+  }
+
   get #places(): Place[] {
     return [this.#whole, ...this.#opened];
   }
 
   /**
-   * Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. Executions that other
-   * replicas can continue are given up meanwhile, each when no call of it is running.
+   * Ends in three steps. The lame duck still takes everything, while `/readyz` says no. Then new requests are refused and running ones may
+   * finish, for at most `graceMs`: sessions and executions that other replicas can continue are handed over, each when nothing of it is
+   * running. What still runs then is cancelled.
    */
-  async close(graceMs: number): Promise<void> {
-    this.#isLeaving = true;
-    this.#options.page?.close();
+  async close({ lameDuckMs, graceMs }: LeavingTimes): Promise<void> {
+    this.#phase = "lame duck";
+    // Others begin what would only be handed over again.
     const taking = [this.#continuing[Symbol.asyncDispose](), this.#scheduled[Symbol.asyncDispose]()];
+    await Bun.sleep(lameDuckMs);
+    this.#phase = "draining";
+    this.#options.page?.close();
     await Promise.all([...taking, this.#untilDone(graceMs), this.#drain(graceMs)]);
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
       modern.cancel();
     }
     await this.#untilDone(lastAnswersMs);
+    this.#phase = "closed";
     const doors = [...this.#doors.keys()].map((door) => this.#closeDoor(door));
-    await Promise.all([closed(this.#whole, this.#isLeaving), this.#people.close(), ...doors]);
+    await Promise.all([closed(this.#whole, true), this.#people.close(), ...doors]);
     const deadline = performance.now() + lastAnswersMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
@@ -180,14 +205,27 @@ export class FrontDoor {
     await Promise.all(apps.map(async (app) => (await app.executions()).drain(withinMs)));
   }
 
+  /** Sessions are handed over as soon as nothing runs in them. A new one may begin until the last request has ended. */
   async #untilDone(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
-    while (this.running > 0 && performance.now() < deadline) await Bun.sleep(10);
+    do {
+      await Promise.all(this.#places.map(({ sessions }) => sessions.handOver()));
+      if (!this.#isBusy) return;
+      await Bun.sleep(handOverLookMs);
+    } while (performance.now() < deadline);
+  }
+
+  get #isBusy(): boolean {
+    return (
+      this.running > 0 || (this.#options.replicas && this.#places.some(({ sessions }) => sessions.size > 0)) === true
+    );
   }
 
   async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     const response = await this.#route(request, server).catch((error: unknown) => this.#refusal(request, error));
     for (const [name, value] of Object.entries(this.#gate.corsHeaders(request))) response.headers.set(name, value);
+    // The next request of the client, or of a balancer, comes on a new connection, to a process that stays.
+    if (this.#phase !== "serving") response.headers.set("connection", "close");
     return response;
   }
 
@@ -196,7 +234,9 @@ export class FrontDoor {
     const line = `${request.method}: ${messageOf(error)}`;
     if (error instanceof HttpRefusal) {
       log.debug(line);
-      return error.response();
+      // The other replica looks again who has the session.
+      const isPassed = error instanceof LeavingRefusal && request.headers.has(forwardHeader);
+      return (isPassed ? new HttpRefusal(misdirected, error.message) : error).response();
     }
     log.warn(line);
     if (toClaudikinsError(error).code === "DATABASE_UNAVAILABLE") {
@@ -210,8 +250,10 @@ export class FrontDoor {
     const { pathname } = targetOf(request);
     const { log, page } = this.#options;
     const { signal } = request;
-    const health = await healthAnswer(pathname, { app: this.#app, isLeaving: this.#isLeaving, signal, log });
+    const isLeaving = this.#phase !== "serving";
+    const health = await healthAnswer(pathname, { app: this.#app, isLeaving, signal, log });
     if (health) return health;
+    if (this.#phase === "closed") throw new LeavingRefusal();
     const { replicas } = this.#options;
     await replicas?.joined;
     const forwarded = replicas?.forwarded(request);
@@ -291,9 +333,7 @@ export class FrontDoor {
     const isLong = session !== undefined || request.headers.has("mcp-method");
     const body = await bodyOf(request, isLong ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
     const { messages, value, text } = body;
-    if (this.#isLeaving && !isForwarded && messages.some(isJSONRPCRequest)) {
-      throw new HttpRefusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
-    }
+    if (this.#isDraining && !isForwarded && messages.some(isJSONRPCRequest)) throw new LeavingRefusal();
     const [first] = messages;
     if (session) {
       if (isInitializeRequest(first)) throw invalidMessage("This session has already started");
@@ -389,7 +429,7 @@ export class FrontDoor {
   }
 
   async #close(opened: OpenDoor): Promise<void> {
-    await closed(opened, this.#isLeaving);
+    await closed(opened, this.#isDraining);
     this.#opened.delete(opened);
     await opened.app[Symbol.asyncDispose]();
   }

@@ -56,6 +56,17 @@ export function endedToken(): HttpRefusal {
   return invalidToken("The token is no longer valid");
 }
 
+/** Seconds after which a client tries again that has met a replica which is leaving. */
+const leavingRetrySeconds = 5;
+
+/** This process takes no new work, because it ends. Another replica does, or the process that comes next. */
+export class LeavingRefusal extends HttpRefusal {
+  constructor() {
+    const message = "claudikins is shutting down and accepts no new requests: send the request again";
+    super(503, message, { "retry-after": String(leavingRetrySeconds) });
+  }
+}
+
 /** Clients start a new session when they get this status. */
 export function noSession(): HttpRefusal {
   return new HttpRefusal(404, "The session does not exist or has ended: start a new one", {}, -32_001);

@@ -31,7 +31,7 @@ import {
   placeToFree,
   requireValid,
 } from "./clients.ts";
-import { HttpRefusal, noSession } from "./refusal.ts";
+import { HttpRefusal, LeavingRefusal, noSession } from "./refusal.ts";
 import type { OwnSession, SharedSessions } from "./replicas/shared-sessions.ts";
 import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
 
@@ -76,8 +76,8 @@ export class HttpSessions {
   /** Apps with connections of their own, which end with their session. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
-  /** Whether other replicas may continue the sessions that end now. */
-  #handsOver = false;
+  /** Whether this replica leaves, and its sessions go to others. */
+  #isLeaving = false;
 
   constructor(app: App, limits: SessionLimits, log: Log, shared?: SharedSessions) {
     this.#app = app;
@@ -112,7 +112,9 @@ export class HttpSessions {
     const session =
       (await this.#adopting.get(digest)) ??
       this.#sessions.get(digest) ??
-      (this.#shared && (await this.#adopt(id, this.#shared, caller)));
+      (this.#shared && !this.#isLeaving ? await this.#adopt(id, this.#shared, caller) : undefined);
+    // Another replica has it, or takes it.
+    if (this.#isLeaving && (!session || session.transport.isMoved)) throw new LeavingRefusal();
     if (!session || session.owner !== caller.owner) throw noSession();
     session.use();
     return session.transport;
@@ -229,12 +231,38 @@ export class HttpSessions {
     this.#closing.abort();
   }
 
+  /**
+   * Hands the sessions over in which nothing runs: another replica has each before it is closed here. Without other replicas, does nothing. From
+   * now on no session is taken over from others. Never throws.
+   */
+  async handOver(): Promise<void> {
+    await this.#handOver(({ transport }) => !transport.isBusy);
+  }
+
+  async #handOver(which: (session: HttpSession) => boolean): Promise<void> {
+    const shared = this.#shared;
+    if (!shared) return;
+    this.#isLeaving = true;
+    const leaving = [...this.#sessions].filter(([, session]) => which(session));
+    if (leaving.length === 0) return;
+    for (const [digest, { transport }] of leaving) {
+      transport.isMoved = true;
+      this.#sessions.delete(digest);
+    }
+    try {
+      await shared.handOver(leaving.map(([digest]) => digest));
+    } catch (error) {
+      this.#log.warn(`Cannot hand sessions over now: ${messageOf(error)}`);
+    }
+    await Promise.all(leaving.map(([, { transport }]) => transport.close()));
+  }
+
   /** Ends all sessions, or leaves them to other replicas. Resolves when their own connections to servers have ended. */
   async close({ handsOver = false } = {}): Promise<void> {
-    this.#handsOver = handsOver;
     clearInterval(this.#timer);
     this.cancel();
     await Promise.allSettled(this.#adopting.values());
+    if (handsOver) await this.#handOver(() => true);
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
     await Promise.all([...this.#ending, this.settled()]);
   }
@@ -260,7 +288,7 @@ export class HttpSessions {
     server.onclose = () => {
       stopListening();
       this.#sessions.delete(asker.starter.session);
-      this.#shared?.end(asker.starter.session, this.#handsOver);
+      this.#shared?.end(asker.starter.session, transport.isMoved);
       this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);
       if (app !== this.#app) this.#end(app);
     };

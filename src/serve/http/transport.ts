@@ -27,10 +27,13 @@ import {
   messageEvent,
   type StayOpen,
 } from "./event-stream.ts";
-import { HttpRefusal, invalidMessage, noSession } from "./refusal.ts";
+import { HttpRefusal, invalidMessage, LeavingRefusal, noSession } from "./refusal.ts";
 
 /** Characters that the id of an event has for the ids of requests. */
 const maxMarkChars = 200;
+
+/** Time for which a replica that leaves keeps an answer for a client that has lost its connection. It comes back within seconds. */
+const unreadAnswerMs = 5_000;
 
 /** What a transport has if other replicas may take its session over. */
 export interface SharedOptions {
@@ -68,6 +71,8 @@ export class SessionTransport implements Transport {
   readonly sessionId: string;
   /** Whose message came last. Each message of a session may come with another token of the same owner. */
   sender: Sender | undefined;
+  /** Whether another replica continues the session. Nothing is taken here any more. */
+  isMoved = false;
   /** Whether the client has ever sent a GET request. */
   hasListened = false;
   onmessage?: Transport["onmessage"];
@@ -81,6 +86,8 @@ export class SessionTransport implements Transport {
   readonly #byRequest = new Map<RequestId, EventStream>();
   /** Requests that no client waits for, each with the function to call when it is answered. */
   readonly #replayed = new Map<RequestId, () => void>();
+  /** The streams with an answer that was written when no client read, and when that was. */
+  readonly #unread = new Map<number, number>();
   /** Tool calls that run. */
   readonly #calls = new Set<RequestId>();
   readonly #places: Semaphore;
@@ -108,14 +115,19 @@ export class SessionTransport implements Transport {
     return this.running > 0 || this.#listening.isLive;
   }
 
+  /** Whether a request is open, or its answer waits for a client that may come back for it soon. */
+  get isBusy(): boolean {
+    const before = performance.now() - unreadAnswerMs;
+    return this.running > 0 || [...this.#unread.values()].some((at) => at > before);
+  }
+
   get isConnected(): boolean {
     return this.#streams().some(({ isLive }) => isLive);
   }
 
   /** Handles a POST request. Throws an HttpRefusal. */
   post({ messages, isBatch }: Messages, stayOpen: StayOpen, sender?: Sender): Response {
-    // The session may have ended while the body arrived.
-    if (this.#isClosed) throw noSession();
+    this.#requireOpen();
     this.sender = sender;
     if (isBatch && this.#options.version !== batchVersion) {
       throw invalidMessage(`Version ${this.#options.version} of the protocol does not allow batches`);
@@ -139,6 +151,12 @@ export class SessionTransport implements Transport {
     return response;
   }
 
+  /** The session may have ended while a body arrived. Throws an HttpRefusal. */
+  #requireOpen(): void {
+    if (this.isMoved) throw new LeavingRefusal();
+    if (this.#isClosed) throw noSession();
+  }
+
   /** Handles a request that the client has sent to another replica. Resolves when it is answered; nobody gets the answer. */
   async replay(request: Pick<JSONRPCRequest, "method" | "params">): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -151,6 +169,7 @@ export class SessionTransport implements Transport {
 
   /** Handles a GET request: opens the stream that belongs to no request, or resumes another one. Throws an HttpRefusal. */
   listen(lastEventId: string | null, stayOpen: StayOpen): Response {
+    this.#requireOpen();
     this.hasListened = true;
     if (lastEventId === null) return this.#streamed(this.#listening.open(stayOpen));
     const [, ids, mark] = /^(\d{1,9}-\d{1,9})(?:-([\w-]{1,200}))?$/.exec(lastEventId) ?? [];
@@ -161,6 +180,7 @@ export class SessionTransport implements Transport {
     if (id < this.#listening.id) return this.#afterLoss(mark, stayOpen);
     const stream = this.#streams().find((each) => each.id === id);
     if (stream) return this.#streamed(stream.open(stayOpen, number));
+    this.#unread.delete(id);
     const rest = this.#log.after(id, number);
     // For a browser's EventSource and the SDK's client, this status means that the stream has ended.
     return rest.length > 0 ? this.#streamed(Buffer.concat(rest)) : new Response(null, { status: 204 });
@@ -201,6 +221,7 @@ export class SessionTransport implements Transport {
   /** Drops old events, keeps connections alive, and closes connections that have been open for long. */
   tend(): void {
     this.#log.forgetOld();
+    for (const [id, at] of this.#unread) if (performance.now() - at > unreadAnswerMs) this.#unread.delete(id);
     for (const stream of this.#streams()) {
       if (this.#canPoll && stream.liveMs > this.#options.maxConnectionMs) stream.letGo();
       else stream.keepAlive();
@@ -271,7 +292,10 @@ export class SessionTransport implements Transport {
 
   #done(requestId: RequestId, stream: EventStream): void {
     this.#byRequest.delete(requestId);
-    if (!this.#streams().includes(stream)) stream.letGo();
+    if (!this.#streams().includes(stream)) {
+      if (stream.isResumable && !stream.isLive) this.#unread.set(stream.id, performance.now());
+      stream.letGo();
+    }
     if (this.#calls.delete(requestId)) this.#places.release();
   }
 

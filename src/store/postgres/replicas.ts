@@ -73,6 +73,9 @@ function valueRows(connections: Connections): ValueRows {
 /** The end of a session after a time in milliseconds. */
 const after = (ms: string) => `clock_timestamp() + ${ms}::double precision * interval '1 millisecond'`;
 
+/** The replica of a session that no replica has. No replica is ever called that. */
+const nobody = "";
+
 const isOpen = "expires_at > clock_timestamp()";
 
 /** The sessions of all replicas, as rows. Only the clock of the database counts. */
@@ -136,6 +139,12 @@ function sessionRows(connections: Connections): SessionRows {
         );
       });
       return new Set(rows.map(({ id }) => id));
+    },
+
+    async leave(ids, replica) {
+      const statement = `UPDATE claudikins.sessions SET replica = '${nobody}'
+        WHERE replica = $replica AND id IN (SELECT value FROM texts($ids))`;
+      await connections.read(() => run(statement, { replica, ids }));
     },
 
     async end(id, replica) {

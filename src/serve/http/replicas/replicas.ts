@@ -23,8 +23,11 @@ import { SharedSessions, type SharedSessionsOptions } from "./shared-sessions.ts
 /** Difference of the clocks of two replicas, with the time that a request takes from one to the other. */
 const maxForwardSkewMs = 60_000;
 
-/** Time between two attempts to reach a replica that does not answer. */
-const passAgainMs = 500;
+/** Time between the first two attempts to reach a replica that does not answer, or no longer has the session. It grows from one to the next. */
+const passAgainMs = 25;
+
+/** The longest time between two such attempts. */
+const maxPassAgainMs = 500;
 
 /** How often it is looked whether a replica that has not answered yet is alive. */
 const replicaLookMs = 2_000;
@@ -202,7 +205,7 @@ export class Replicas implements AsyncDisposable {
     const deadline = performance.now() + deadReplicaMs;
     const open = arrived.isListening || request.method !== "POST" ? undefined : this.#open;
     let body: string | undefined;
-    for (;;) {
+    for (let pauseMs = passAgainMs; ; pauseMs = Math.min(2 * pauseMs, maxPassAgainMs)) {
       const place = await locate();
       if (!place || place.replica === replica.name) return body !== undefined ? copyOf(request, body) : request;
       if (request.method === "POST") body ??= await arrived.body();
@@ -214,7 +217,7 @@ export class Replicas implements AsyncDisposable {
       if (answer) return answer;
       if (performance.now() > deadline) throw busy("The replica that has the session does not answer");
       stayOpen();
-      await Bun.sleep(passAgainMs);
+      await Bun.sleep(pauseMs);
     }
   }
 

@@ -140,10 +140,25 @@ export class SharedSessions {
     return sessions.flatMap(({ id }) => (kept.has(id) ? [] : [id]));
   }
 
-  /** The session is no longer here. If it is handed over, another replica may continue it once this one has ended. */
-  end(id: string, isHandedOver: boolean): void {
+  /**
+   * Leaves sessions to the replica that gets their next requests. Requests for them are no longer taken here. Throws DATABASE_UNAVAILABLE: then
+   * they are free when the lease of this replica has ended.
+   */
+  async handOver(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#forget(id);
+    // The next replica reads what is being written now.
+    await Promise.all(ids.map((id) => this.#working.get(id)));
+    await this.#options.rows.leave(ids, this.#replica.name);
+  }
+
+  #forget(id: string): void {
     this.#options.here.delete(id);
     this.#renewed.delete(id);
+  }
+
+  /** The session has ended, or another replica continues it. */
+  end(id: string, isHandedOver: boolean): void {
+    this.#forget(id);
     if (isHandedOver) return;
     this.#ended.add(id);
     this.#later(id, this.#remove(id));
