@@ -4,8 +4,9 @@
  */
 import { readFile } from "node:fs/promises";
 import { isIPv4 } from "node:net";
+import { userOfSocket } from "./inet-diag.ts";
 
-/** Looks at the system's table of connections. A row can be missed while other rows change, so a missing one is looked for again. */
+/** Looks at the system's tables of connections. A row can be missed while other rows change, so a missing one is looked for again. */
 const maxPeerLooks = 3;
 
 /** One end of a connection. */
@@ -29,19 +30,32 @@ const established = "01";
 /**
  * Undefined if a program of this user, or of the administrator, has opened the connection. Systems forward connections in programs of
  * the administrator, who can do everything as this user anyway. Where the system does not tell owners (macOS, Windows), every
- * connection is accepted, and only secrets protect what listens.
+ * connection is accepted, and only secrets protect what listens. `userOf` is asked first: it may know nothing.
  */
-export async function problemOfPeer(peer: ConnectionEnd | null, own: ConnectionEnd): Promise<PeerProblem | undefined> {
+export async function problemOfPeer(
+  peer: ConnectionEnd | null,
+  own: ConnectionEnd,
+  userOf = userOfSocket,
+): Promise<PeerProblem | undefined> {
   const us = process.getuid?.();
   if (process.platform !== "linux" || us === undefined) return undefined;
-  let isListed = false;
-  for (let look = 0; peer && look < maxPeerLooks; look++) {
+  if (!peer) return ofNobody;
+  const [from, to] = [bytesOf(peer.address), bytesOf(own.address)];
+  const owner = userOf(from, peer.port, to, own.port) ?? (await ownerInTables(peer, own));
+  if (owner === "unknown") return unreadable;
+  if (owner === "nobody") return ofNobody;
+  return owner === us || owner === 0 ? undefined : ofOther;
+}
+
+/** Some systems, such as containers with few rights, answer only by these tables. */
+async function ownerInTables(peer: ConnectionEnd, own: ConnectionEnd): Promise<number | "nobody" | "unknown"> {
+  for (let look = 0; look < maxPeerLooks; look++) {
     const rows = await Promise.all(tables.map(rowsOf));
-    isListed = rows.some((text) => text !== undefined);
     const owner = ownerIn(rows, peer, own);
-    if (owner !== undefined) return owner === us || owner === 0 ? undefined : ofOther;
+    if (owner !== undefined) return owner;
+    if (rows.every((text) => text === undefined)) return "unknown";
   }
-  return isListed || !peer ? ofNobody : unreadable;
+  return "nobody";
 }
 
 const ofOther: PeerProblem = {

@@ -1,9 +1,14 @@
 /** The owner of a connection is found by both of its ends, in the tables of IPv4 and IPv6, and never guessed. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { userOfSocket } from "../../src/base/inet-diag.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../src/base/peer-owner.ts";
+import { eventually } from "../support/eventually.ts";
 
 setDefaultTimeout(60_000);
+
+/** Stands for a system that answers only by the tables of /proc. */
+const knowsNothing = () => undefined;
 
 const isLinux = process.platform === "linux";
 
@@ -45,6 +50,17 @@ describe.skipIf(!isLinux)("on Linux, a connection of this user is known", () => 
   ])("to %s at %s, from %s", async (listening, to, from) => {
     const { peer, own } = await connected(listening, to, from);
     expect(await problemOfPeer(peer, own)).toBeUndefined();
+    expect(await problemOfPeer(peer, own, knowsNothing)).toBeUndefined();
+  });
+
+  test("without the tables of /proc", async () => {
+    const { peer, own } = await connected("127.0.0.1", "127.0.0.1", "127.0.0.1");
+    const bytes = [127, 0, 0, 1];
+    expect(userOfSocket(bytes, peer.port, bytes, own.port)).toBe(process.getuid!());
+    // A socket that listens is no open one, and the end of a connection that its program has closed has no owner.
+    expect(userOfSocket(bytes, own.port, bytes, 1)).toBeUndefined();
+    sockets.at(-2)!.destroy();
+    await eventually(() => userOfSocket(bytes, peer.port, bytes, own.port) === undefined);
   });
 });
 
@@ -70,7 +86,9 @@ describe.skipIf(!isLinux)("on Linux, a connection is refused", () => {
     ],
     ["from our own end", () => known.own, () => known.own],
   ])("%s", async (_, peer, own) => {
-    const problem = await problemOfPeer(peer(known.peer), own(known.own));
-    expect(problem?.message).toBe("No program of this machine owns this connection, so its user is not known");
+    for (const userOf of [undefined, knowsNothing]) {
+      const problem = await problemOfPeer(peer(known.peer), own(known.own), userOf);
+      expect(problem?.message).toBe("No program of this machine owns this connection, so its user is not known");
+    }
   });
 });
