@@ -1,11 +1,9 @@
-/** Records the executions of a command for `claudikins executions`, and counts them in the ledger. */
+/** Records the executions of a command for `claudikins executions`. */
 
-import type { App } from "../app/app.ts";
 import { openLog } from "../base/log.ts";
 import type { Config } from "../config/load.ts";
 import type { TraceRecorder } from "../programs/execution/recording.ts";
 import { configOwner } from "../servers/logs/place.ts";
-import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import { type Args, flag } from "./command.ts";
 import type { Io } from "./io.ts";
 
@@ -24,10 +22,4 @@ export async function recorderOf(
   const { TraceRecorder } = await import("../programs/execution/recording.ts");
   const log = await openLog(env["CLAUDIKINS_LOG"]);
   return new TraceRecorder({ mode, config: configOwner(origin), log });
-}
-
-/** Counts a mark of a hook text. A shell has no sessions, so each command with a mark counts. */
-export function countMark(app: App, text: string): void {
-  const hook = hookIn(text);
-  if (hook && app.config.hooks) app.ledger.found(hookKey("shell", hook));
 }

@@ -3,14 +3,20 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { serverFolder } from "../config/discover.ts";
+import { telemetryOf } from "../config/telemetry.ts";
 import { checkTrust, isAnsweredFor } from "../config/trust/require.ts";
 import { DaemonClient } from "../daemon/client.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
+import { newId } from "../programs/trace/id.ts";
+import type { Outcome } from "../sandbox/contract.ts";
+import type { OutputFolders } from "../sandbox/host/outputs.ts";
+import { onAbort } from "../servers/abort.ts";
 import { childEnvironment } from "../servers/process/child-environment.ts";
-import { askingForTrust, type ConfigFlags, orOwnMeanwhile, usesDaemon } from "./config-flags.ts";
+import { askingForTrust, type ConfigFlags, type DaemonFlags, orOwnMeanwhile, usesDaemon } from "./config-flags.ts";
 import type { Io } from "./io.ts";
 import { commandTrace } from "./telemetry.ts";
+import { showsWire, type WireFlags } from "./wire-flags.ts";
 
 /** The daemon of the config, and what it needs to know of a caller. May ask the user to trust the config. */
 export async function daemonOf(flags: ConfigFlags, io: Io) {
@@ -28,6 +34,46 @@ export async function daemonOf(flags: ConfigFlags, io: Io) {
     trace: commandTrace(env),
   };
   return { client, caller };
+}
+
+/**
+ * Whether a command may leave its work to the daemon. Only this process can show a person the progress, ask what a server wants to know, show
+ * messages, or send telemetry as its variables say.
+ */
+export function mayUseDaemon(flags: WireFlags & DaemonFlags, io: Io): boolean {
+  const { env, stderr } = io;
+  const isWatched = showsWire(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
+  return usesDaemon(flags, env) && !isWatched && !stderr.isTerminal && telemetryOf(undefined, env) === undefined;
+}
+
+/** A program that was run in the daemon. */
+interface RunInDaemon {
+  outcome: Outcome;
+  folders: OutputFolders;
+}
+
+/**
+ * Runs a program in the daemon, where its servers are, if one is running. Undefined otherwise: nothing was done. An interruption cancels the
+ * program, and the outcome says so. Throws what the daemon throws.
+ */
+export async function runInDaemon(
+  program: (Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">,
+  flags: ConfigFlags,
+  io: Io,
+): Promise<RunInDaemon | undefined> {
+  const { client, caller } = await daemonOf(flags, io);
+  const id = newId(Date.now());
+  const forget = onAbort(io.interrupted, () => void client.postToRunning("/cancel", { id }).catch(() => {}));
+  try {
+    const answer = (await client.postToRunning("/run", { id, ...program, ...caller })) as
+      | { outcome: string; value?: string; folders: OutputFolders }
+      | undefined;
+    if (!answer) return undefined;
+    const { outcomeOf } = await import("../programs/execution/stored-outcome.ts");
+    return { outcome: outcomeOf({ outcome: answer.outcome, value: answer.value }), folders: answer.folders };
+  } finally {
+    forget();
+  }
 }
 
 /** A saved program, by its name. */

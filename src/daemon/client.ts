@@ -42,11 +42,20 @@ export class DaemonClient {
    */
   async post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
     const text = JSON.stringify(body);
-    return this.reach(async () => {
-      const problem = (await this.#ask(path, text, signal)) as Partial<DaemonProblem> | undefined;
-      if (problem?.error === undefined || problem.code === undefined || isLeaving(problem.code)) return problem;
-      throw new ClaudikinsError(problem.code as ErrorCode, problem.error, { hint: problem.suggestion });
-    });
+    return this.reach(() => this.#answer(path, text, signal));
+  }
+
+  /** The same, if a daemon is running that takes the request. Otherwise undefined: nothing was done. */
+  async postToRunning(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
+    const answer = await this.#answer(path, JSON.stringify(body), signal);
+    return answer && isLeaving(answer.code) ? undefined : answer;
+  }
+
+  /** Undefined if no daemon is running, and a problem if it is leaving. Throws its other errors. */
+  async #answer(path: string, body: string, signal?: AbortSignal): Promise<Partial<DaemonProblem> | undefined> {
+    const problem = (await this.#ask(path, body, signal)) as Partial<DaemonProblem> | undefined;
+    if (problem?.error === undefined || problem.code === undefined || isLeaving(problem.code)) return problem;
+    throw new ClaudikinsError(problem.code as ErrorCode, problem.error, { hint: problem.suggestion });
   }
 
   /**

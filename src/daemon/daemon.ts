@@ -3,6 +3,7 @@
 import { renameSync, rmSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { App } from "../app/app.ts";
+import { countMark, outcomeInShell } from "../app/shell-execution.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { type Lock, takeLock, waitForLock } from "../base/lock.ts";
@@ -17,6 +18,7 @@ import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
 import { callOnce } from "../programs/call.ts";
 import type { Executions } from "../programs/execution/executions.ts";
 import { type ExecutionView, viewOf } from "../programs/execution/stored-executions.ts";
+import { outcomeJson } from "../programs/execution/stored-outcome.ts";
 import { type ScheduledPlace, Scheduler } from "../programs/saved/scheduler.ts";
 import { call } from "../programs/shell-call.ts";
 import { onAbort } from "../servers/abort.ts";
@@ -30,6 +32,7 @@ import {
   answerOf,
   bodyIn,
   callIn,
+  cancelledIn,
   type DaemonAnswer,
   type DaemonCallRequest,
   executionIn,
@@ -331,6 +334,10 @@ class Daemon {
           return this.#refusal(request) ?? (await this.#call(request));
         case "POST /executions":
           return this.#refusal(request) ?? (await this.#execute(request));
+        case "POST /run":
+          return this.#refusal(request) ?? (await this.#run(request));
+        case "POST /cancel":
+          return answerOf({ cancelled: await this.#cancel(cancelledIn(bodyIn(body))) });
         case "POST /adopt": {
           const ids = adoptionIn(bodyIn(body));
           await this.#adopt(ids);
@@ -349,7 +356,7 @@ class Daemon {
         default:
           throw new ClaudikinsError(
             "USAGE",
-            `Unknown route ${route}: use POST /call, POST /executions, POST /adopt, POST /ui, GET /status or POST /stop`,
+            `Unknown route ${route}: use POST /call, POST /run, POST /cancel, POST /executions, POST /adopt, POST /ui, GET /status or POST /stop`,
           );
       }
     } catch (thrown) {
@@ -369,15 +376,40 @@ class Daemon {
   }
 
   async #call(request: DaemonRequest): Promise<DaemonAnswer> {
-    this.#running += 1;
-    using _ = this.#app.idleTimer.running();
-    try {
+    return this.#busy(async () => {
       const wanted = callIn(bodyIn(request.body));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
       const app = await this.#appOf(wanted);
       if ("target" in wanted) return answerOf(await call(wanted, app, { signal, trace: wanted.trace }));
       this.#countFirst(String(wanted.via));
       return valueAnswer(await callOnce(wanted, app, signal, { trace: wanted.trace }));
+    });
+  }
+
+  /** Runs a program whose caller waits. */
+  async #run(request: DaemonRequest): Promise<DaemonAnswer> {
+    return this.#busy(async () => {
+      const { id, asked, app } = await this.#askedIn(request);
+      const signal = AbortSignal.any([request.signal, this.#closing.signal]);
+      countMark(app, asked.source);
+      const outcome = await outcomeInShell(asked, app, signal, id);
+      // The caller's next command may look for the record.
+      await app.recorder?.end();
+      return answerOf({ ...(await outcomeJson(outcome)), folders: app.config.folders });
+    });
+  }
+
+  async #cancel(id: string): Promise<boolean> {
+    const executions = this.#allExecutions.find((each) => each.has(id));
+    return executions ? executions.cancel(id, this.#app) : false;
+  }
+
+  /** Does work for a caller that waits. The daemon does not end meanwhile. */
+  async #busy(work: () => Promise<DaemonAnswer>): Promise<DaemonAnswer> {
+    this.#running += 1;
+    using _ = this.#app.idleTimer.running();
+    try {
+      return await work();
     } finally {
       this.#running -= 1;
       this.#done += 1;
@@ -386,14 +418,19 @@ class Daemon {
   }
 
   async #execute(request: DaemonRequest): Promise<DaemonAnswer> {
-    const { source, program, input, limits, check, trace, ...caller } = executionIn(bodyIn(request.body));
     this.#lastCallAt = performance.now();
-    const app = await this.#appOf(caller);
-    const executions = await app.executions();
-    const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
-    const execution = executions.start({ ...asked, limits, check, trace }, app, { isBackground: true });
+    const { asked, app } = await this.#askedIn(request);
+    const execution = (await app.executions()).start(asked, app, { isBackground: true });
     await execution.stored();
     return answerOf({ id: execution.id });
+  }
+
+  /** The program of a request, and the app of its caller. */
+  async #askedIn({ body }: DaemonRequest) {
+    const { id, source, program, input, limits, check, trace, ...caller } = executionIn(bodyIn(body));
+    const app = await this.#appOf(caller);
+    const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
+    return { id, app, asked: { ...asked, limits, check, trace } };
   }
 
   /** Continues the executions that no process runs: these, and all whose ids callers have. */

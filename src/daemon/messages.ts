@@ -7,6 +7,7 @@ import { tooHeavy } from "../base/json-weight.ts";
 import { traceIn } from "../base/trace-context.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
+import { isId } from "../programs/trace/id.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { httpStatusOf, type ProblemCode, shellSession } from "./protocol.ts";
 
@@ -78,8 +79,10 @@ const openRequest = z.object({
   startsNothing: z.boolean().default(false),
 });
 
-/** A program that runs in the background. */
+/** A program, in the background or for a caller that waits for its outcome. */
 const executionRequest = z.object({
+  /** The id of the execution, by which the caller can cancel it. */
+  id: text.refine(isId).optional(),
   source: text.optional(),
   /** Instead of `source`: the name of a saved program, and its input. */
   program: text.optional(),
@@ -94,6 +97,11 @@ export function executionIn(body: unknown): z.infer<typeof executionRequest> {
   const { success, data } = executionRequest.safeParse(body);
   if (success && (data.source === undefined) !== (data.program === undefined)) return data;
   throw new ClaudikinsError("USAGE", 'Expected an execution: {"source": "…"} or {"program": "…", "input": {…}}');
+}
+
+/** The id in a request to cancel an execution. */
+export function cancelledIn(body: unknown): string {
+  return z.object({ id: text }).safeParse(body).data?.id ?? "";
 }
 
 /** The ids in a request to continue executions. */

@@ -13,6 +13,9 @@
  *   texts, one per line. The first is `{"open": OpenServerRequest}`. The daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error,
  *   and then nothing was done. All further texts are messages of MCP. The daemon's last one is `{"end": PortEnd}`.
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored.
+ * - `POST /run` with `{"id"?, "source", "limits"?, "check"?}` runs a program while the caller waits: `{"outcome", "value"?, "folders"}`, the stored
+ *   form of the outcome and the folders of the config. A caller that is gone cancels it. EXECUTION_WAITS says that it waits for a decision elsewhere.
+ * - `POST /cancel` with `{"id"}` cancels such a program, whose caller still gets the outcome: `{"cancelled": boolean}`.
  * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all whose ids callers have. It returns
  *   the ids that run here now: `{"executions"}`.
  * - `POST /ui` with `{"file"?: true}` opens the page of `claudikins ui` on a port of this machine: `{"port", "path", "token", "file"?}`. The

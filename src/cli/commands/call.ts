@@ -3,14 +3,13 @@
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { anything, exactly, record, text } from "../../base/json-shape.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
-import { telemetryOf } from "../../config/telemetry.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
 import type { ShellCall, ShellCallResult } from "../../programs/shell-call.ts";
 import { resultAnswer } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
 import { commandValues, readWords } from "../command-line.ts";
-import { type ConfigFlags, configArgs, daemonArgs, doorArgs, usesDaemon } from "../config-flags.ts";
+import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
 import { timeUpTo } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { filesShape } from "../outcome.ts";
@@ -18,8 +17,8 @@ import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
 import { commandTrace } from "../telemetry.ts";
-import { besideWire, openWire, showsWire, type WireFlags, wireArgs } from "../wire-flags.ts";
-import { daemonOf } from "../with-daemon.ts";
+import { besideWire, openWire, type WireFlags, wireArgs } from "../wire-flags.ts";
+import { daemonOf, mayUseDaemon } from "../with-daemon.ts";
 
 const args = {
   tool: place("server.tool, or the two names as separate words", { required: true, complete: "tool" }),
@@ -75,24 +74,12 @@ export default command({
     const words = await readCall([args.tool, ...args.arguments], args.args, io);
     const wanted: ShellCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-    // Only this process can show a person the progress of the call, ask what the server wants to know, or send telemetry as its variables say.
-    const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !io.stderr.isTerminal && !sendsTelemetry(io);
-    const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
+    const called = await (mayUseDaemon(args, io) ? callInDaemon : callHere)(wanted, args, io);
     return resultAnswer(called, { raw: args.raw === true, json: args.json === true, output: args.output }, io);
   },
 });
 
 type CallFlags = WireFlags & ConfigFlags;
-
-/** Whether messages are shown. The messages between the daemon and its servers cannot be seen here. */
-function isWatched(flags: CallFlags, { env }: Io): boolean {
-  return showsWire(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
-}
-
-/** Whether variables of this command ask for telemetry. A daemon that was started without them sends none. */
-function sendsTelemetry({ env }: Io): boolean {
-  return telemetryOf(undefined, env) !== undefined;
-}
 
 /** Makes the call in the daemon, or here if there can be no daemon. */
 async function callInDaemon(wanted: ShellCall, flags: CallFlags, io: Io): Promise<ShellCallResult> {

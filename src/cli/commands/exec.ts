@@ -5,6 +5,7 @@ import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { about, either, named, record, text } from "../../base/json-shape.ts";
 import { megabyte } from "../../base/units.ts";
 import { defaultLimits } from "../../config/defaults.ts";
+import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { personAtTerminal } from "../at-terminal.ts";
 import { command, flag, option, place } from "../command.ts";
@@ -16,9 +17,11 @@ import { doneShape, outcomeAnswer, outcomeShapes, outputText } from "../outcome.
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
+import { commandTrace } from "../telemetry.ts";
 import { dim } from "../terminal-output.ts";
-import { countMark, recordArgs } from "../trace-recorder.ts";
+import { recordArgs } from "../trace-recorder.ts";
 import { besideWire, openWire, wireArgs } from "../wire-flags.ts";
+import { mayUseDaemon, runInDaemon } from "../with-daemon.ts";
 
 export default command({
   description: "Run TypeScript that calls tools. The returned value goes to stdout; logs and the receipt go to stderr.",
@@ -61,15 +64,20 @@ export default command({
       return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };
     }
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
+    const source = await readSource(args.file, args.eval, io);
+    if (!args.record && !args["dry-run"] && mayUseDaemon(args, io)) {
+      const done = await runInDaemon({ source, limits, check: args.check }, args, io);
+      if (done)
+        return await writeAnswer(await outcomeAnswer(done.outcome, formOf(args, done.folders), io), args.json, io);
+    }
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
-    const [{ openApp }, { outcomeInShell }] = await Promise.all([
+    const [{ openApp }, { countMark, outcomeInShell }] = await Promise.all([
       import("../open-app.ts"),
-      import("../shell-execution.ts"),
+      import("../../app/shell-execution.ts"),
       import("../../programs/execution/executions.ts"),
     ]);
-    const source = await readSource(args.file, args.eval, io);
     await using wire = await openWire(args, io);
     await using app = await openApp(io, args, {
       sandbox,
@@ -82,23 +90,24 @@ export default command({
       person: personAtTerminal(() => activity, io),
     });
     const activity = new Activity(besideWire(args, io), "Running");
-    const outcome = await outcomeInShell(
-      { source, limits, check: args.check, dryRun: dryRunOf(args) },
-      app,
-      activity,
-      io,
-    );
+    const { onProgress } = activity;
+    const trace = commandTrace(io.env);
+    const asked = { source, limits, check: args.check, dryRun: dryRunOf(args), trace, onProgress };
+    const outcome = await outcomeInShell(asked, app, io.interrupted).finally(() => activity.end());
     countMark(app, source);
-    const { folders } = app.config;
-    const answer = await outcomeAnswer(
-      outcome,
-      { json: args.json === true, output: args.output, folders, file: args.file === "-" ? undefined : args.file },
-      io,
-    );
+    const answer = await outcomeAnswer(outcome, formOf(args, app.config.folders), io);
     if (args.record) answer.note += `${dim(`[recorded: claudikins executions show ${app.recorder?.lastId}]`)}\n`;
     return await writeAnswer(answer, args.json, io);
   },
 });
+
+function formOf(
+  args: { json?: boolean | undefined; output?: string | undefined; file?: string | undefined },
+  folders: OutputFolders,
+) {
+  const { json = false, output, file } = args;
+  return { json, output, folders, file: file === "-" ? undefined : file };
+}
 
 /** Flags of a command that sees the outcome. */
 const attached = ["output", "wire", "wire-file", "record", "no-daemon", "dry-run"] as const;

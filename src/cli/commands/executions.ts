@@ -1,6 +1,7 @@
 /** `claudikins executions`: what was run, what runs and what waits: as a list, each with its calls, and how to wait for it and cancel it. */
 
 import type { App } from "../../app/app.ts";
+import { outcomeInShell } from "../../app/shell-execution.ts";
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import {
@@ -50,7 +51,7 @@ import { outcomeAnswer, outcomeShapes, outputText } from "../outcome.ts";
 import { Activity } from "../progress.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
-import { outcomeInShell } from "../shell-execution.ts";
+import { commandTrace } from "../telemetry.ts";
 
 const listed = {
   id: text,
@@ -203,7 +204,9 @@ const dryRun = command({
     const { row } = await executions.stored.look(await idOf(args.execution, app), app);
     const { source, asked: limits, check } = JSON.parse(row.request) as StoredRequest;
     const activity = new Activity(io.stderr, "Running");
-    const outcome = await outcomeInShell({ source, limits, check, dryRun: new DryRun() }, app, activity, io);
+    const { onProgress } = activity;
+    const asked = { source, limits, check, dryRun: new DryRun(), trace: commandTrace(io.env), onProgress };
+    const outcome = await outcomeInShell(asked, app, io.interrupted).finally(() => activity.end());
     const answer = await outcomeAnswer(
       outcome,
       { json: args.json === true, output: undefined, folders: app.config.folders },

@@ -28,6 +28,7 @@ import { Schedules } from "../../programs/saved/schedules.ts";
 import type { Summary } from "../../programs/trace/record.ts";
 import { outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
+import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { openStore } from "../../store/open.ts";
@@ -43,6 +44,7 @@ import { inputArg, scheduleJson, scheduleShape, scheduleText } from "../programs
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { writeAnswer } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
+import { commandTrace } from "../telemetry.ts";
 import { recordArgs } from "../trace-recorder.ts";
 
 export { add, exportTo as export } from "../programs/repository.ts";
@@ -234,11 +236,17 @@ export const run = command({
       const id = await runDetached({ program: program.name, input, limits }, args, io);
       return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };
     }
+    const form = (folders: OutputFolders) => ({ json: args.json === true, output: args.output, folders });
+    const { mayUseDaemon, runInDaemon } = await import("../with-daemon.ts");
+    if (!args.record && !args["dry-run"] && mayUseDaemon(args, io)) {
+      const done = await runInDaemon({ program: program.name, input, limits }, args, io);
+      if (done) return await writeAnswer(await outcomeAnswer(done.outcome, form(done.folders), io), args.json, io);
+    }
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
     const [{ openApp }, { outcomeInShell }, { personAtTerminal }, { Activity }] = await Promise.all([
       import("../open-app.ts"),
-      import("../shell-execution.ts"),
+      import("../../app/shell-execution.ts"),
       import("../at-terminal.ts"),
       import("../progress.ts"),
     ]);
@@ -251,10 +259,10 @@ export const run = command({
       person: personAtTerminal(() => activity, io),
     });
     const activity = new Activity(io.stderr, `Running ${program.name}`);
-    const outcome = await outcomeInShell({ ...request, limits, dryRun: dryRunOf(args) }, app, activity, io);
-    const { folders } = app.config;
-    const form = { json: args.json === true, output: args.output, folders, file: undefined };
-    return await writeAnswer(await outcomeAnswer(outcome, form, io), args.json, io);
+    const { onProgress } = activity;
+    const asked = { ...request, limits, dryRun: dryRunOf(args), trace: commandTrace(io.env), onProgress };
+    const outcome = await outcomeInShell(asked, app, io.interrupted).finally(() => activity.end());
+    return await writeAnswer(await outcomeAnswer(outcome, form(app.config.folders), io), args.json, io);
   },
 });
 

@@ -1,6 +1,7 @@
 /** `claudikins search`: finds tools in the registry. Servers are asked only if it has no tools yet. */
 
 import type { App } from "../../app/app.ts";
+import { countMark } from "../../app/shell-execution.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { about, anything, byName, either, list, named, problem, record, text, texts } from "../../base/json-shape.ts";
 import { escaped } from "../../base/visible-text.ts";
@@ -36,7 +37,6 @@ import { openApp } from "../open-app.ts";
 import { countingServers } from "../progress.ts";
 import { valueText } from "../report.ts";
 import { bold, cyan, dim } from "../terminal-output.ts";
-import { countMark } from "../trace-recorder.ts";
 
 /** Servers named when nothing was found. */
 const maxServersOfNothingFound = 20;

@@ -1,5 +1,4 @@
 /** Runs a program for a person or a script at a shell, until it has ended or waits for a decision elsewhere. */
-import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { awaitsApproval } from "../policy/approvals/awaited.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
@@ -7,34 +6,39 @@ import type { RunningExecution } from "../programs/execution/running-execution.t
 import type { Outcome } from "../sandbox/contract.ts";
 import { onAbort } from "../servers/abort.ts";
 import { toolId } from "../tools/model.ts";
-import type { Io } from "./io.ts";
-import type { Activity } from "./progress.ts";
-import { commandTrace } from "./telemetry.ts";
+import { hookIn, hookKey } from "../tools/registry/hooks.ts";
+import type { App } from "./app.ts";
 
-/** Throws EXECUTION_WAITS. The program then stays in the store. */
-export async function outcomeInShell(
-  request: Pick<ExecuteRequest, "source" | "limits" | "check" | "program" | "dryRun">,
-  app: App,
-  activity: Activity,
-  { interrupted, env }: Pick<Io, "interrupted" | "env">,
-): Promise<Outcome> {
-  const { onProgress } = activity;
+type Asked = Pick<ExecuteRequest, "source" | "limits" | "check" | "program" | "dryRun" | "trace" | "onProgress">;
+
+/** `signal` cancels the program, whose outcome says so. Throws EXECUTION_WAITS. The program then stays in the store. */
+export async function outcomeInShell(request: Asked, app: App, signal: AbortSignal, id?: string): Promise<Outcome> {
   const executions = await app.executions();
-  const running = executions.start({ ...request, trace: commandTrace(env), onProgress }, app);
-  onAbort(interrupted, () => running.cancel());
+  const running = executions.start(request, app, { id });
+  const forget = onAbort(signal, () => running.cancel());
   const ended = new AbortController();
   const waits = awaitsApproval(running.id, {
     approvals: app.approvals,
     isAsking: () => app.pool.isAsking,
     signal: ended.signal,
   });
-  const first = await Promise.race([running.outcome, waits]).finally(() => activity.end());
+  const first = await Promise.race([running.outcome, waits]);
   ended.abort();
-  if (first === true) throw await leftWaiting(running, app);
+  if (first === true) {
+    // It goes on without its caller.
+    forget();
+    throw await leftWaiting(running, app);
+  }
   const outcome = await running.outcome;
   // Characters are not counted, because a model may not read what a shell prints.
   app.ledger.add({ shellExecutions: 1 });
   return outcome;
+}
+
+/** Counts a mark of a hook text. A shell has no sessions, so each command with a mark counts. */
+export function countMark(app: App, text: string): void {
+  const hook = hookIn(text);
+  if (hook && app.config.hooks) app.ledger.found(hookKey("shell", hook));
 }
 
 /** The failure of a program that waits for a decision elsewhere. The program stays in the store. */
