@@ -82,13 +82,13 @@ describe("the list", () => {
     expect(await found("--since", "1h", "--server", "crm")).toEqual(["d", "c"]);
   });
 
-  test("says that there are none", async () => {
+  test("without calls is a sentence", async () => {
     expect(await run("--server", "none")).toMatchObject({ stdout: "", stderr: "The call log has no such calls.\n" });
   });
 });
 
 describe("the export", () => {
-  test("has one line for each call, oldest first, also of a long log", async () => {
+  test("has one line for each call of a long log, oldest first", async () => {
     const { stdout } = await run("export", "--failed");
     const lines = stdout
       .trim()
@@ -102,7 +102,7 @@ describe("the export", () => {
     expect(all.map((line) => JSON.parse(line).id)).toEqual(ids);
   });
 
-  test("of nothing is empty", async () => {
+  test("without calls is empty", async () => {
     expect(await run("export", "--server", "none")).toMatchObject({ stdout: "", stderr: "", exitCode: 0 });
   });
 });

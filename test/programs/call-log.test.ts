@@ -18,7 +18,7 @@ setDefaultTimeout(60_000);
 
 const signal = new AbortController().signal;
 
-describe("a call", () => {
+describe("the log of an app", () => {
   let recorded: Recorded;
   beforeEach(() => {
     recorded = new Recorded();
@@ -33,7 +33,7 @@ describe("a call", () => {
     return store.callLog.read({}, { order: "oldest first", limit: 100 });
   }
 
-  test("of a program is kept with its place, its sizes and its labels, and without contents", async () => {
+  test("keeps a call of a program with its place, its sizes and its labels, and without contents", async () => {
     await recorded.open({ labels: { "read-it": ["private", "untrusted"] } });
     await recorded.run('await rec["read-it"]({ secretly: "é" });\nawait rec.resources.read("it://a");');
     const [first, second, ...others] = await logged();
@@ -63,7 +63,7 @@ describe("a call", () => {
     expect(JSON.stringify([first, second])).not.toContain("secretly");
   });
 
-  test("has the outcome that it had, and says whether it left for its server", async () => {
+  test("has the outcome of each call, and whether it left for its server", async () => {
     const tools = [
       { name: "read-it", annotations: { readOnlyHint: true } },
       { name: "fails", fails: true, answers: "no" },
@@ -83,7 +83,7 @@ describe("a call", () => {
     expect(recorded.got().map(({ name }) => name)).toEqual(["read-it", "fails"]);
   });
 
-  test("says what a person has decided about it", async () => {
+  test("has the decision of a person", async () => {
     const answers = [
       { state: "approved", scope: "once" },
       { state: "denied" },
@@ -104,7 +104,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("of a command is kept, also when its tool has another name for agents", async () => {
+  test("keeps a call of a command under the tool's own name", async () => {
     recorded.edits = { "rec.read-it": { name: "look" } };
     await recorded.open({});
     await callOnce({ server: "rec", tool: "add-it", args: { a: 1 } }, recorded.app, signal);
@@ -118,7 +118,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("of a dry run is not kept, because no server gets it", async () => {
+  test("does not keep calls of a dry run that no server gets", async () => {
     const app = await recorded.open({});
     const source = 'await rec["read-it"]({}); await rec["remove-it"]({});';
     await execute({ source, check: "off", dryRun: new DryRun() }, app);
