@@ -95,7 +95,10 @@ test("equals what the server saw, for tokens and people, programs and single cal
     await (await session.post({ jsonrpc: "2.0", id: 2, method: "tools/call", params })).text();
   };
   const modern = async (path: string, name: string, args: object, access: string) =>
-    modernAnswer(at(path), "tools/call", { name, arguments: args }, { headers: bearer(access), name: "modern" } as never);
+    modernAnswer(at(path), "tools/call", { name, arguments: args }, {
+      headers: bearer(access),
+      name: "modern",
+    } as never);
   const [ann, bob] = [await provider.token("ann"), await provider.token("bob")];
   await run("/mcp", "token-code", token, "by token");
   await direct("token-direct", token);
