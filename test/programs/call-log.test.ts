@@ -152,13 +152,16 @@ describe("the log", () => {
     const callLog = new CallLog({ store, config: "/a.json", keepDays: 1, send: undefined, log });
     for (let time = 1; time <= 20_003; time++) callLog.add(at(time));
     await callLog.end();
+    await callLog.end();
     expect(added).toEqual([]);
     isAway = false;
     await callLog.end();
     expect(added.flat().map((call) => call.at)).toEqual(Array.from({ length: 20_000 }, (_, place) => place + 1));
     expect(new Set(added.flat().map(({ id }) => id)).size).toBe(20_000);
-    expect(warnings.at(-1)).toBe("3 calls are missing in the call log: the database was away for too long");
-    expect(warnings[0]).toBe("Cannot write the call log: away");
+    expect(warnings).toEqual([
+      "Cannot write the call log: away",
+      "3 calls are missing in the call log: the database was away for too long",
+    ]);
     callLog.add(at(5));
     await eventually(() => added.flat().length === 20_001);
   });

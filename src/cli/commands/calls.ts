@@ -94,7 +94,7 @@ export const list = command({
       calls.some(({ door }) => door !== null) ? ["door", ({ door }) => door ?? ""] : undefined,
       configs.size > 1 ? [{ path: "config" }, ({ config }) => configText(config)] : undefined,
       [{ text: "tool" }, ({ server, tool }) => toolId(server, tool)],
-      ["outcome", ({ outcome, code }) => stateCell(code ?? outcomeTexts[outcome])],
+      ["outcome", ({ outcome, code }) => stateCell(outcome === "failed" ? (code ?? outcome) : outcomeTexts[outcome])],
       calls.some(({ approval }) => approval !== null)
         ? ["decision", ({ approval }) => approvalText(approval)]
         : undefined,
