@@ -1,13 +1,11 @@
 /** Estimates the size of JSON without making its text, which costs as much as the rest of a call. */
-import type { JsonObject } from "./json-object.ts";
-
 /** About the characters of a value as JSON. */
 export function jsonSize(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
   if (isJsonText(value)) return (value.text ?? value.json).length;
   let size = 0;
-  for (const key in value) size += key.length + jsonSize((value as JsonObject)[key]);
+  for (const key in value) size += key.length + jsonSize((value as Record<string, unknown>)[key]);
   return size;
 }
 

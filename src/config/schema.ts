@@ -204,7 +204,7 @@ const approvalsSchema = z.object({
   expireHours: z.number().min(0.01).max(720).default(defaultApprovals.expireHours),
 });
 
-/** Who called what, without contents. */
+/** The call log, which has no contents. */
 const callLogSchema = z.object({
   /** Days that calls are kept. 0: none is written. */
   keepDays: z.int().min(0).max(3_650).default(defaultCallLog.keepDays),

@@ -6,7 +6,7 @@ import type { TraceContext } from "../base/trace-context.ts";
 import type { ApprovalQueue, MadeCall } from "./approval-queue.ts";
 import type { Caller } from "./flow/session-reads.ts";
 
-/** What a person has decided about a call. `open`: the question outlives the call. */
+/** A person's decision about a call. `open`: the question outlives the call. */
 export interface CallDecision {
   decision: "once" | "session" | "denied" | "expired" | "withdrawn" | "open";
   /** The id of the question in the approval queue of the database. */

@@ -116,6 +116,10 @@ export function singleCall<Value extends CallValue>(
   );
 }
 
+export interface OnceOptions extends Pick<Call, "trace" | "caller"> {
+  tell?: Tell | undefined;
+}
+
 /** One call outside a program. With `given`, the arguments are words of a command line. */
 export function callOnce(
   {
@@ -126,7 +130,7 @@ export function callOnce(
   }: { server: string; tool: string; args: JsonObject; given?: readonly ArgumentWord[] | undefined },
   parts: Parts,
   signal: AbortSignal,
-  { tell, ...made }: Pick<Call, "trace" | "caller"> & { tell?: Tell | undefined } = {},
+  { tell, ...made }: OnceOptions = {},
 ): Promise<BindingValue> {
   const request = { namespace: server, group: "tools", name: tool, raw: false } as const;
   const argumentsFor = given && ((schema: JsonObject) => argumentsOf(given, schema));

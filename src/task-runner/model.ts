@@ -18,7 +18,7 @@ import {
   yesOrNo,
 } from "../base/json-shape.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import type { Caller } from "../policy/flow/session-reads.ts";
+import type { OnceOptions } from "../programs/call.ts";
 
 /** A small model. It answers one request with text, as JSON that follows a schema if it can. */
 export interface Model {
@@ -69,7 +69,7 @@ export interface TaskOptions {
   /** The trace that the task belongs to. */
   trace?: TraceContext | undefined;
   /** The agent that has sent the task. Undefined for a command. */
-  caller?: Caller | undefined;
+  caller?: OnceOptions["caller"];
   /** Called with a line for each choice, and for progress that the server reports. */
   onProgress?: ((line: string) => void) | undefined;
   /** Asks the user for missing arguments; undefined if the user cannot be asked. */

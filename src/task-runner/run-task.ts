@@ -4,8 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { oneLine } from "../base/visible-text.ts";
-import type { Call } from "../policy/call.ts";
-import { callOnce, isRepeatable } from "../programs/call.ts";
+import { callOnce, isRepeatable, type OnceOptions } from "../programs/call.ts";
 import type { Parts } from "../programs/parts.ts";
 import { parsedValue } from "../sandbox/worker/binding-value.ts";
 import { ConnectionLost } from "../servers/failures/server-failure.ts";
@@ -125,7 +124,7 @@ async function makeCall(
     signal,
     tell,
     ...made
-  }: Pick<Call, "trace" | "caller"> & {
+  }: OnceOptions & {
     parts: Parts;
     signal: AbortSignal;
     tell: (line: string) => void;

@@ -152,6 +152,7 @@ function shown({ argv, folder, id, ...result }: Ended): string {
       .replace(/process \d+/g, "process PID")
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z \d+/g, "TIME PID")
       .replace(/^( +)\d{4}-\d\d-\d\d \d\d:\d\d$/gm, "$1DATE TIME")
+      .replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?= {2})/gm, "DATE TIME")
       .replace(/port \d{4,}/g, "port PORT")
       .replace(/\([\d,]+ [kM]B\)/g, "(SIZE)")
       .replace(/"bytes": \d+/g, '"bytes": N')

@@ -594,6 +594,16 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["--format", "xml"] },
     failure: undefined,
   },
+  "calls list": {
+    success: { argv: [], files: working, before: [["call", "odd.structured"]] },
+    usage: { argv: ["--since", "yesterday"] },
+    failure: undefined,
+  },
+  "calls export": {
+    success: { argv: ["--server", "odd"], files: working },
+    usage: { argv: ["--limit", "3"] },
+    failure: undefined,
+  },
   trace: {
     success: { argv: [], files: working, before: [["exec", "-e", "odd.structured()"]] },
     usage: { argv: ["--html", "trace.html"] },

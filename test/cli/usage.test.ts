@@ -40,6 +40,7 @@ describe("help", () => {
         Undo init                         claudikins restore
         See why a call waits, and decide  claudikins approvals
         See what runs, hangs or has run   claudikins executions
+        See who called what               claudikins calls
         Forbid a tool                     claudikins disable
         Be asked before a tool is called  claudikins confirm
         Rename a tool for agents          claudikins edit
@@ -104,6 +105,7 @@ describe("help", () => {
       See what happens:
         ui           Open a local page: what runs, what waits for you, servers, rules
         executions   What was run, what runs and what waits (list, show, cancel, …)
+        calls        Show who called what (list, export)
         stats        Show what was called and how many tokens it saved
         logs         Show what a server wrote to stderr and how it ended
         doctor       Check the whole setup and suggest fixes

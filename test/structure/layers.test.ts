@@ -27,6 +27,7 @@ const base: Record<string, string[]> = {
   "errors.ts": [],
   "exact-json.ts": ["limits.ts"],
   "json-object.ts": ["exact-json.ts"],
+  "json-size.ts": [],
   "json-weight.ts": ["limits.ts"],
   "json-schema.ts": ["json-object.ts", "limits.ts"],
   "json-size.ts": ["json-object.ts"],

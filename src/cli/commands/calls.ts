@@ -94,9 +94,9 @@ export const list = command({
       calls.some(({ door }) => door !== null) ? ["door", ({ door }) => door ?? ""] : undefined,
       configs.size > 1 ? [{ path: "config" }, ({ config }) => configText(config)] : undefined,
       [{ text: "tool" }, ({ server, tool }) => toolId(server, tool)],
-      ["outcome", ({ outcome, code }) => stateCell(code ?? outcomeTexts[outcome])],
+      ["outcome", ({ outcome, code }) => stateCell(outcome === "failed" ? (code ?? outcome) : outcomeTexts[outcome])],
       calls.some(({ approval }) => approval !== null)
-        ? ["person", ({ approval }) => approvalText(approval)]
+        ? ["decision", ({ approval }) => approvalText(approval)]
         : undefined,
       [{ number: "took" }, ({ durationMs }) => durationText(durationMs)],
       [{ number: "bytes" }, ({ resultBytes }) => grouped(resultBytes)],
@@ -149,9 +149,16 @@ function whoseOf({ personName, person, token }: StoredCall): string {
 }
 
 function byOf({ agent, startedBy, program }: StoredCall): string {
-  const by = agent ?? (startedBy === "schedule" ? "a schedule" : `claudikins ${startedBy}`);
+  const by = agent ?? starterTexts[startedBy];
   return program === null ? by : `${by}, ${program}`;
 }
+
+const starterTexts: Record<StoredCall["startedBy"], string> = {
+  exec: "claudikins exec",
+  serve: "an agent",
+  schedule: "a schedule",
+  call: "claudikins call",
+};
 
 const outcomeTexts: Record<StoredCall["outcome"], string> = {
   ok: "ok",

@@ -36,6 +36,7 @@ export class CallLog {
   readonly #options: CallLogOptions;
   #waiting: EndedCall[] = [];
   #lost = 0;
+  #isFailing = false;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #tidiedAt = Number.NEGATIVE_INFINITY;
@@ -83,10 +84,12 @@ export class CallLog {
       if (this.#lost > 0)
         log.warn(`${this.#lost} calls are missing in the call log: the database was away for too long`);
       this.#lost = 0;
+      this.#isFailing = false;
       await this.#tidy();
     } catch (error) {
-      log.warn(`Cannot write the call log: ${messageOf(error)}`);
-      // The next call, or this timer, tries again.
+      // It is logged once, because a database that is away fails every second.
+      log[this.#isFailing ? "debug" : "warn"](`Cannot write the call log: ${messageOf(error)}`);
+      this.#isFailing = true;
       this.#timer ??= setTimeout(() => void this.#write(), callsAfterMs).unref();
     }
   }

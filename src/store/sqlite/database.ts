@@ -124,8 +124,9 @@ function makeTables(database: Database): void {
     .transaction(() => {
       const version = versionOf(database);
       if (version > schemaVersion) throw writtenByNewer("the database");
-      if (version === 0) database.run(tables());
-      else database.run(ofSqlite(missingTablesFor(words, laterTablesIn(database))));
+      const missing = version === 0 ? tables() : ofSqlite(missingTablesFor(words, laterTablesIn(database)));
+      // Another process may have added them meanwhile.
+      if (missing !== "") database.run(missing);
     })
     .immediate();
 }

@@ -6,6 +6,7 @@ import { migrate } from "../../../src/store/postgres/schema.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { asking } from "../approvals.ts";
+import { storedCall } from "../contract/call-log.ts";
 
 setDefaultTimeout(60_000);
 
@@ -27,6 +28,55 @@ describe.skipIf(postgresNote !== "")(`four replicas on one Postgres${postgresNot
       for (const each of stores) await each[Symbol.asyncDispose]();
     }
   }
+
+  test("add the tables that a schema of an earlier version lacks, and write at once", async () => {
+    const url = await server.database();
+    await inFour(url, (store) => store.counts.add({ at: 1, period: null, json: "{}" }));
+    await server.run(url, "DROP TABLE claudikins.call_log");
+    const call = storedCall("a", Date.now());
+    await inFour(url, (store) => store.callLog.add([{ ...call, id: crypto.randomUUID() }]));
+    const [read] = await inFour(url, (store) => store.callLog.read({}, { order: "newest first", limit: 10 }));
+    expect(read).toHaveLength(4);
+    const [counts] = await inFour(url, (store) => store.counts.all());
+    expect(counts).toHaveLength(4);
+  });
+
+  test("write records and calls while another one holds back its own", async () => {
+    const url = await server.database();
+    const keeping = { count: 10, ageMs: 1_000_000, bytes: 1_000_000 };
+    const record = (id: string) => ({ id, at: 1, summary: "{}", rest: "{}" });
+    const call = storedCall("a", Date.now());
+    await inFour(url, (store) => store.callLog.add([{ ...call, id: crypto.randomUUID() }]));
+    const connections = new Connections(url, migrate);
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    // A transaction that does not end, as of a replica that stands still.
+    const holding = connections.transaction(async (querying) => {
+      await querying.run(
+        "INSERT INTO claudikins.records (id, at, bytes, summary, rest) VALUES ('held', 1, 1, '{}', '{}')",
+      );
+      await querying.run("DELETE FROM claudikins.records WHERE id = 'old'");
+      const columns =
+        "id, at, started_by, server, tool, outcome, duration_ms, waited_ms, argument_bytes, result_bytes, sent";
+      const values = `'held', ${call.at}, 'exec', 's', 't', 'ok', 1, 0, 1, 1, 1`;
+      await querying.run(`INSERT INTO claudikins.call_log (${columns}) VALUES (${values})`);
+      begun.resolve();
+      await held.promise;
+    });
+    await begun.promise;
+    await inFour(url, (store) => store.records.add([record(crypto.randomUUID())], keeping, 1));
+    await inFour(url, (store) => store.callLog.add([{ ...call, id: crypto.randomUUID() }]));
+    await inFour(url, (store) =>
+      store.callLog.add([{ ...call, id: crypto.randomUUID(), at: call.at + 3 * 86_400_000 }]),
+    );
+    held.resolve();
+    await holding;
+    await connections[Symbol.asyncDispose]();
+    const [calls] = await inFour(url, (store) => store.callLog.read({}, { order: "newest first", limit: 100 }));
+    expect(calls).toHaveLength(13);
+    const [summaries] = await inFour(url, (store) => store.records.summaries());
+    expect(summaries).toHaveLength(5);
+  });
 
   test("never take more than a quota has, and take nothing if another quota of the call is used up", async () => {
     const url = await server.database();
