@@ -16,6 +16,7 @@ import { sha256 } from "../../base/sha256.ts";
 import type { RequestingAgent, Starter } from "../../programs/execution/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
+import { leftToOthers } from "../host-request.ts";
 import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { listenerWith } from "../proxy/notices.ts";
@@ -228,7 +229,7 @@ export class HttpSessions {
 
   /** Cancels everything that runs. The clients still get their answers. */
   cancel(): void {
-    this.#closing.abort();
+    this.#closing.abort(this.#shared ? leftToOthers : undefined);
   }
 
   /**
