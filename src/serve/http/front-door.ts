@@ -192,6 +192,7 @@ export class FrontDoor {
     }
     await this.#untilDone(lastAnswersMs);
     this.#phase = "closed";
+    this.#options.replicas?.stopPassing();
     const doors = [...this.#doors.keys()].map((door) => this.#closeDoor(door));
     await Promise.all([closed(this.#whole, true), this.#people.close(), ...doors]);
     const deadline = performance.now() + lastAnswersMs;

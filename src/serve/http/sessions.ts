@@ -32,6 +32,7 @@ import {
   placeToFree,
   requireValid,
 } from "./clients.ts";
+import { accessEnded, replicaEnded, serverEnded } from "./forced-end.ts";
 import { HttpRefusal, LeavingRefusal, noSession } from "./refusal.ts";
 import type { OwnSession, SharedSessions } from "./replicas/shared-sessions.ts";
 import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
@@ -219,7 +220,7 @@ export class HttpSessions {
   }
 
   #lose(digests: readonly string[]): void {
-    for (const digest of digests) void this.#sessions.get(digest)?.transport.close();
+    for (const digest of digests) void this.#sessions.get(digest)?.transport.close(replicaEnded);
   }
 
   /** Resolves when other replicas know which sessions have ended. */
@@ -255,7 +256,7 @@ export class HttpSessions {
     } catch (error) {
       this.#log.warn(`Cannot hand sessions over now: ${messageOf(error)}`);
     }
-    await Promise.all(leaving.map(([, { transport }]) => transport.close()));
+    await Promise.all(leaving.map(([, { transport }]) => transport.close(serverEnded)));
   }
 
   /** Ends all sessions, or leaves them to other replicas. Resolves when their own connections to servers have ended. */
@@ -264,7 +265,7 @@ export class HttpSessions {
     this.cancel();
     await Promise.allSettled(this.#adopting.values());
     if (handsOver) await this.#handOver(() => true);
-    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
+    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close(serverEnded)));
     await Promise.all([...this.#ending, this.settled()]);
   }
 
@@ -294,7 +295,7 @@ export class HttpSessions {
       if (app !== this.#app) this.#end(app);
     };
     await server.connect(transport);
-    stopListening = onAbort(ended, () => void transport.close());
+    stopListening = onAbort(ended, () => void transport.close(accessEnded));
     this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
     return server;
   }
