@@ -5,6 +5,7 @@ import { schemaVersion, tablesFor } from "../tables.ts";
 import type { Connections } from "./connections.ts";
 import { unavailable } from "./errors.ts";
 import type { Querying } from "./querying.ts";
+import { beginCounting, isCounted } from "./room.ts";
 
 /** What stands only here is what several machines need. */
 const schema = `${tablesFor({
@@ -145,12 +146,13 @@ interface Schema {
 export async function migrate(connections: Connections): Promise<void> {
   const isMade = await connections.unprepared(async (querying) => {
     await requireFit(querying);
-    return isUsable(await schemaOf(querying));
+    return isUsable(await schemaOf(querying)) && (await isCounted(querying));
   });
   if (isMade) return;
   await connections.unpreparedTransaction(async (querying) => {
     await querying.run(`SELECT pg_advisory_xact_lock(${lock})`);
     if (!isUsable(await schemaOf(querying))) await makeSchema(querying);
+    if (!(await isCounted(querying))) await beginCounting(querying);
   });
 }
 
