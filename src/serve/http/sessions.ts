@@ -13,6 +13,7 @@ import { messageOf } from "../../base/errors.ts";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
+import { atMost } from "../../base/time-limit.ts";
 import type { RequestingAgent, Starter } from "../../programs/execution/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
@@ -39,6 +40,9 @@ import { SessionTransport, type SharedOptions, type TransportOptions } from "./t
 
 /** A client that never listens counts as connected for this time after a request. */
 const disconnectedAfterMs = 10_000;
+
+/** Time for a replica that leaves to tell the database. Without that, others take its sessions when its lease has ended. */
+const handOverMs = 2_000;
 
 /** Numbers of streams that a session may use before another replica takes it over. */
 const streamsOfReplica = 1_000_000;
@@ -252,7 +256,7 @@ export class HttpSessions {
       this.#sessions.delete(digest);
     }
     try {
-      await shared.handOver(leaving.map(([digest]) => digest));
+      await atMost(handOverMs, shared.handOver(leaving.map(([digest]) => digest)));
     } catch (error) {
       this.#log.warn(`Cannot hand sessions over now: ${messageOf(error)}`);
     }
