@@ -4,6 +4,7 @@ import { App, type AppOptions as AppSettings } from "../app/app.ts";
 import { guardFolder } from "../base/guarded-folders.ts";
 import { type Log, openLog } from "../base/log.ts";
 import { formatOf } from "../base/program-format.ts";
+import { namesDatabase } from "../config/database.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import type { Config } from "../config/load.ts";
 import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.ts";
@@ -86,7 +87,9 @@ export async function openApp(
     recorder: recording && (await recorderOf(config, recording, io)),
     whenLeft: whenLeft && ((executions: readonly string[]) => whenLeft(executions, file)),
   };
-  if (!usesDaemon(flags, io.env)) {
+  // A replica has no daemon: it would need connections to the database of its own, and stay when the replica has ended.
+  const isReplica = isForMany && namesDatabase(io.env);
+  if (isReplica || !usesDaemon(flags, io.env)) {
     return isForMany ? appForMany(config, settings, io) : appOf(config, io, settings, sandbox);
   }
   const channels = (session: string) => sharedChannels(config.origin, sharing, session, flags, io);

@@ -23,6 +23,26 @@ export function databaseOf(env: Environment): string | undefined {
   return address;
 }
 
+/** Connections of one process to the database, if nothing else is set. */
+export const defaultDatabaseConnections = 12;
+
+/** With fewer, nothing is left for work: see `reservedConnections` of the store. */
+const minDatabaseConnections = 9;
+
+/** Far more than one process can use. */
+const maxDatabaseConnections = 200;
+
+/** How many connections to the database this process may have. Throws CONFIG_INVALID. */
+export function databaseConnectionsOf({ CLAUDIKINS_DATABASE_CONNECTIONS: given = "" }: Environment): number {
+  if (given === "") return defaultDatabaseConnections;
+  const count = /^\d{1,4}$/.test(given) ? Number(given) : 0;
+  if (count >= minDatabaseConnections && count <= maxDatabaseConnections) return count;
+  const range = `${minDatabaseConnections} to ${maxDatabaseConnections}`;
+  throw new ClaudikinsError("CONFIG_INVALID", `CLAUDIKINS_DATABASE_CONNECTIONS is "${given.slice(0, 20)}"`, {
+    hint: `Set it to a number from ${range}, or leave it out for ${defaultDatabaseConnections}.`,
+  });
+}
+
 /** Whether the environment names a database, which may be wrong. */
 export function namesDatabase({ CLAUDIKINS_DATABASE: given, CLAUDIKINS_DATABASE_FILE: file }: Environment): boolean {
   return Boolean(given || file);

@@ -1,5 +1,5 @@
 /** Opens the store of the user, or of the team. This is the only place that chooses where the data is. */
-import { databaseOf } from "../config/database.ts";
+import { databaseConnectionsOf, databaseOf } from "../config/database.ts";
 import { useDatabaseDocuments } from "../config/documents.ts";
 import type { Environment } from "../config/environment.ts";
 import { storeFile, userDataFolder } from "../config/locations.ts";
@@ -50,6 +50,38 @@ export async function readDocuments(env: Environment): Promise<() => Promise<voi
 export function openStore(env: Environment): Store {
   const database = databaseOf(env);
   if (database === undefined) return new SqliteStore(storeFile(env));
+  return lentStore(database, databaseConnectionsOf(env));
+}
+
+/** The stores of this process that are open, and by how many parts each is used. */
+const lent = new Map<string, { store: Store; users: number }>();
+
+/**
+ * All parts of a process use the same connections, however many of them open the store. What is returned is the store itself, but for its end:
+ * the connections are closed when no part uses them any more.
+ */
+function lentStore(database: string, connections: number): Store {
   if (!postgres) throw new Error("loadPostgres was not called");
-  return new postgres.PostgresStore(database);
+  const { PostgresStore } = postgres;
+  const open = lent.getOrInsertComputed(database, () => ({
+    store: new PostgresStore(database, connections),
+    users: 0,
+  }));
+  open.users += 1;
+  let hasEnded = false;
+  const end = async () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    open.users -= 1;
+    if (open.users > 0) return;
+    lent.delete(database);
+    await open.store[Symbol.asyncDispose]();
+  };
+  return new Proxy(open.store, {
+    get(store, name) {
+      if (name === Symbol.asyncDispose) return end;
+      const member: unknown = Reflect.get(store, name, store);
+      return typeof member === "function" ? member.bind(store) : member;
+    },
+  });
 }

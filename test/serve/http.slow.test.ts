@@ -150,7 +150,7 @@ describe("sessions", () => {
     const begun = 'return (await fs.readdir("./workspace")).includes("begun")';
     await eventually(async () => (await other.execute(begun)) === "true");
     expect((await session.end()).status).toBe(200);
-    expect(await resultText(running)).toBe("(no result)");
+    expect(await resultText(running)).toContain("The session has ended");
     // There is nothing left that the end would have to wait for.
     door.signal("SIGTERM");
     expect(await door.exited).toBe(0);
@@ -380,11 +380,13 @@ describe("the end", () => {
     expect(await door.exited).toBe(0);
   });
 
-  test("cancels calls after the grace period, and says so", async () => {
+  test("saves programs that wait after the grace period, cancels the others, and says so", async () => {
     await using door = await httpServe(folder, ["--grace", "200ms"]);
-    const { text } = await running(door.url, wait(60_000));
+    const waiting = await running(door.url, wait(60_000));
+    const computing = await running(door.url, "for (;;);");
     door.signal("SIGINT");
-    expect(await text).toContain("Failed (cancelled)");
+    expect(await waiting.text).toMatch(/is not done yet.* \{"resume": "\w+"\}/);
+    expect(await computing.text).toContain("Failed (cancelled)");
     expect(await door.exited).toBe(0);
   });
 

@@ -33,7 +33,7 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
   });
 
   const replica = (name: string, url: string): Promise<HttpServe> =>
-    httpServe(folder, [], { env: variables(name, url) });
+    httpServe(folder, ["--lame-duck", "0s"], { env: variables(name, url) });
 
   /** An agent in a session of its own, to which its programs belong as long as the session is open. */
   async function agent(url: string): Promise<(args: object) => Promise<string>> {

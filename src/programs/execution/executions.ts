@@ -4,6 +4,7 @@
  */
 
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { atMost } from "../../base/time-limit.ts";
 import { megabyte } from "../../base/units.ts";
 import type { OpenCall } from "../../sandbox/checkpoint-contract.ts";
 import type { FailureReason, Outcome } from "../../sandbox/contract.ts";
@@ -20,7 +21,7 @@ import { mayAsk, type RequestingAgent } from "./asker.ts";
 import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
 import type { TraceRecording } from "./recording.ts";
-import { type FollowedExecution, type Progress, RunningExecution } from "./running-execution.ts";
+import { type FollowedExecution, type Progress, programSavingMs, RunningExecution } from "./running-execution.ts";
 import {
   type ExecutionsOptions,
   isOfOtherBuild,
@@ -33,6 +34,9 @@ import { readHead, readProgram, type StoredProgram } from "./stored-program.ts";
 
 /** Time for running calls to be answered when the process ends. Agents wait about two seconds for the end. */
 const lastAnswersMs = 1_000;
+
+/** Time for programs to end before a process that leaves saves them. Their callers would have to ask again. */
+const finishMs = 1_000;
 
 /** How often a process that ends looks which executions it can give up. */
 const drainLookMs = 50;
@@ -306,16 +310,25 @@ export class Executions implements AsyncDisposable {
   }
 
   /**
-   * Gives up the executions that another process can continue, each as soon as no call of it is running. Resolves when none is left, or after
-   * `withinMs`.
+   * Gives up the executions that another process can continue, each as soon as no call of it is running. Callers that wait for outcomes still
+   * get the ones of short programs, and otherwise the ids. Resolves when none is left and `isNeeded` says no, or after `withinMs`.
    */
-  async drain(withinMs: number): Promise<void> {
-    const deadline = performance.now() + withinMs;
+  async drain(withinMs: number, isNeeded: () => boolean): Promise<void> {
+    const begunAt = performance.now();
+    const [finishBefore, deadline] = [begunAt + finishMs, begunAt + withinMs];
     const kept = () => [...this.#running.values()].filter(({ isHandedOut }) => isHandedOut);
-    for (let left = kept(); left.length > 0 && performance.now() < deadline; left = kept()) {
+    for (let left = kept(); (left.length > 0 || isNeeded()) && performance.now() < deadline; left = kept()) {
+      const others = performance.now() < finishBefore ? [] : [...this.#running.values()];
+      for (const each of others) if (!each.isHandedOut && each.mayLeave) void each.leave();
       await this.#end(left.filter(({ isCalling }) => !isCalling));
       await Bun.sleep(drainLookMs);
     }
+  }
+
+  /** Saves the programs that still run, as far as they can be. Their callers get their ids. Resolves within the time for a save. */
+  async leave(): Promise<void> {
+    const left = [...this.#running.values()].filter(({ isHandedOut }) => !isHandedOut);
+    await atMost(programSavingMs, Promise.all(left.map((each) => each.leave())));
   }
 
   async #end(ending: readonly RunningExecution[]): Promise<void> {

@@ -36,6 +36,11 @@ export interface FollowedExecution {
   readonly isHandedOut: boolean;
   /** Whether another process runs it or can continue it, so that its outcome here says nothing. */
   readonly isReleased: boolean;
+  /**
+   * Resolves when its process leaves and the program is saved: the caller gets the id instead of the outcome. Undefined if another process runs
+   * it.
+   */
+  readonly left?: Promise<void>;
   cancel(): void;
 }
 
@@ -49,6 +54,8 @@ export class RunningExecution implements FollowedExecution {
   readonly #checkpointer: ExecutionCheckpointer;
   readonly #isBackground: boolean;
   readonly #cancelled = new AbortController();
+  readonly #left = Promise.withResolvers<void>();
+  #leaving: Promise<void> | undefined;
 
   /** A program in the background is stored before it begins. */
   constructor(
@@ -95,8 +102,32 @@ export class RunningExecution implements FollowedExecution {
     return running !== undefined && (running.isParked || running.sleepsUntil !== undefined);
   }
 
+  /** Whether nothing that it waits for would be lost if it were continued elsewhere: neither an answer nor a question in the agent. */
+  get mayLeave(): boolean {
+    return !this.isCalling && !this.parts.pool.isAsking;
+  }
+
   get isReleased(): boolean {
     return this.#checkpointer.isReleased;
+  }
+
+  get left(): Promise<void> {
+    return this.#left.promise;
+  }
+
+  /**
+   * Saves the program as soon as it waits, because its process leaves. Then a caller that waits for the outcome gets the id. Resolves when it is
+   * saved, cannot be saved or has ended.
+   */
+  leave(): Promise<void> {
+    this.#leaving ??= this.#leave();
+    return this.#leaving;
+  }
+
+  async #leave(): Promise<void> {
+    this.parts.sandbox.running(this.id)?.keep();
+    await this.#checkpointer.saved;
+    if (this.#checkpointer.isStored && !this.#checkpointer.hasFailed) this.#left.resolve();
   }
 
   /** Resolves when the execution of a background program is in the store. Rejects if it cannot be stored. */

@@ -14,6 +14,7 @@ import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import type { Person } from "../../config/oidc.ts";
+import type { Executions } from "../../programs/execution/executions.ts";
 import type { ExecutionView } from "../../programs/execution/stored-executions.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { httpIdleSeconds, unlockMs } from "../limits.ts";
@@ -174,7 +175,7 @@ export class FrontDoor {
   /**
    * Ends in three steps. The lame duck still takes everything, while `/readyz` says no. Then new requests are refused and running ones may
    * finish, for at most `graceMs`: sessions and executions that other replicas can continue are handed over, each when nothing of it is
-   * running. What still runs then is cancelled.
+   * running. Programs that run still are saved if they can be, and the rest is cancelled.
    */
   async close({ lameDuckMs, graceMs }: LeavingTimes): Promise<void> {
     this.#phase = "lame duck";
@@ -184,12 +185,14 @@ export class FrontDoor {
     this.#phase = "draining";
     this.#options.page?.close();
     await Promise.all([...taking, this.#untilDone(graceMs), this.#drain(graceMs)]);
+    await Promise.all((await this.#executions()).map((each) => each.leave()));
     for (const { sessions, modern } of this.#places) {
       sessions.cancel();
       modern.cancel();
     }
     await this.#untilDone(lastAnswersMs);
     this.#phase = "closed";
+    this.#options.replicas?.stopPassing();
     const doors = [...this.#doors.keys()].map((door) => this.#closeDoor(door));
     await Promise.all([closed(this.#whole, true), this.#people.close(), ...doors]);
     const deadline = performance.now() + lastAnswersMs;
@@ -200,9 +203,13 @@ export class FrontDoor {
   /** Without replicas, nobody would continue the executions before this process has ended. */
   async #drain(withinMs: number): Promise<void> {
     if (!this.#app.store.continuations) return;
+    await Promise.all((await this.#executions()).map((each) => each.drain(withinMs, () => this.running > 0)));
+  }
+
+  async #executions(): Promise<Executions[]> {
     const whole = await this.#unlocked(AbortSignal.timeout(unlockMs));
     const apps = [...(whole ? [whole] : []), ...[...this.#opened].map(({ app }) => app)];
-    await Promise.all(apps.map(async (app) => (await app.executions()).drain(withinMs)));
+    return [...new Set(await Promise.all(apps.map((app) => app.executions())))];
   }
 
   /** Sessions are handed over as soon as nothing runs in them. A new one may begin until the last request has ended. */

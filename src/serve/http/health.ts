@@ -3,6 +3,9 @@ import type { App } from "../../app/app.ts";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 
+/** Time in which `/readyz` answers. Probes and balancers usually wait for two seconds or more. */
+const readyWithinMs = 1_500;
+
 interface HealthState {
   app: App;
   isLeaving: boolean;
@@ -33,7 +36,21 @@ export async function healthAnswer(path: string, state: HealthState): Promise<Re
 
 type Status = "ok" | "leaving" | "locked" | "no store";
 
-async function readiness({ app, signal, log }: HealthState): Promise<Status> {
+/** The checks that have not ended yet. Requests that come meanwhile wait for the same one, so that a database that stands still gets no more of them. */
+const checking = new WeakMap<App, Promise<Status>>();
+
+async function readiness(state: HealthState): Promise<Status> {
+  const { app, log } = state;
+  const check = checking.get(app) ?? checked(state).finally(() => checking.delete(app));
+  checking.set(app, check);
+  const late = Symbol();
+  const status = await Promise.race([check, Bun.sleep(readyWithinMs).then((): typeof late => late)]);
+  if (status !== late) return status;
+  log.warn(`not ready: the store has not answered within ${readyWithinMs / 1_000} s`);
+  return "no store";
+}
+
+async function checked({ app, signal, log }: HealthState): Promise<Status> {
   try {
     const { store } = await app.ready(signal);
     await store.checkWritable();

@@ -12,6 +12,7 @@ import {
   type McpHttpHandler,
   type McpRequestContext,
   type McpServer,
+  type RequestId,
   type Server,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
@@ -52,6 +53,7 @@ import {
   requireValid,
 } from "./clients.ts";
 import { eventStreamHeaders, keepAlive, messageEvent } from "./event-stream.ts";
+import { accessEnded, serverEnded, withForcedEnd } from "./forced-end.ts";
 import { endedToken, HttpRefusal, lostAnswer } from "./refusal.ts";
 
 /** The status that the SDK's server gives a request if it was closed before the answer. */
@@ -384,10 +386,19 @@ class Client implements ModernClient, ClientPlace {
     // Each answer of the host belongs to the token that it came with.
     const authInfo = { token: "", clientId: "", scopes: [], extra: { sender } };
     const response = await this.#handler.fetch(request, { parsedBody: body, authInfo });
-    if (response.body !== null) return response;
-    if (this.#ended?.aborted) return endedToken().response();
+    const { id = null } = Object(body) as { id?: RequestId };
+    if (response.body !== null) return this.#answeredAtLast(response, id);
+    if (this.#ended?.aborted) return endedToken().response(id);
     if (response.status !== closedInRequest || request.signal.aborted) return response;
-    return lostAnswer("claudikins ended while it worked on this request").response();
+    return lostAnswer("claudikins ended while it worked on this request").response(id);
+  }
+
+  /** A stream that is ended before its answer has come ends with an error. */
+  #answeredAtLast(response: Response, id: RequestId | null): Response {
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (!isStream || id === null) return response;
+    const why = () => (this.#ended?.aborted ? accessEnded : this.closing.aborted ? serverEnded : undefined);
+    return new Response(withForcedEnd(response.body as never, { ids: () => [id], why }) as never, response);
   }
 
   /** Keeps the client while it listens. */

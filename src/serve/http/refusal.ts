@@ -1,5 +1,5 @@
 /** Answers a request that is not accepted: an HTTP status and a JSON-RPC error. */
-import { ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { ProtocolErrorCode, type RequestId } from "@modelcontextprotocol/server";
 
 /** The code of errors that have none in JSON-RPC. The SDK's servers use it too. */
 const noCode = -32_000;
@@ -16,9 +16,10 @@ export class HttpRefusal extends Error {
     this.#code = code;
   }
 
-  response(): Response {
+  /** `id` is the request's, if the answer may come in a stream. */
+  response(id: RequestId | null = null): Response {
     const error = { code: this.#code, message: this.message };
-    return Response.json({ jsonrpc: "2.0", id: null, error }, { status: this.status, headers: this.#headers });
+    return Response.json({ jsonrpc: "2.0", id, error }, { status: this.status, headers: this.#headers });
   }
 }
 

@@ -13,9 +13,11 @@ import { messageOf } from "../../base/errors.ts";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
+import { atMost } from "../../base/time-limit.ts";
 import type { RequestingAgent, Starter } from "../../programs/execution/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { hostOf } from "../host.ts";
+import { leftToOthers } from "../host-request.ts";
 import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { listenerWith } from "../proxy/notices.ts";
@@ -31,12 +33,16 @@ import {
   placeToFree,
   requireValid,
 } from "./clients.ts";
+import { accessEnded, replicaEnded, serverEnded } from "./forced-end.ts";
 import { HttpRefusal, LeavingRefusal, noSession } from "./refusal.ts";
 import type { OwnSession, SharedSessions } from "./replicas/shared-sessions.ts";
 import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
 
 /** A client that never listens counts as connected for this time after a request. */
 const disconnectedAfterMs = 10_000;
+
+/** Time for a replica that leaves to tell the database. Without that, others take its sessions when its lease has ended. */
+const handOverMs = 2_000;
 
 /** Numbers of streams that a session may use before another replica takes it over. */
 const streamsOfReplica = 1_000_000;
@@ -218,7 +224,7 @@ export class HttpSessions {
   }
 
   #lose(digests: readonly string[]): void {
-    for (const digest of digests) void this.#sessions.get(digest)?.transport.close();
+    for (const digest of digests) void this.#sessions.get(digest)?.transport.close(replicaEnded);
   }
 
   /** Resolves when other replicas know which sessions have ended. */
@@ -228,7 +234,7 @@ export class HttpSessions {
 
   /** Cancels everything that runs. The clients still get their answers. */
   cancel(): void {
-    this.#closing.abort();
+    this.#closing.abort(this.#shared ? leftToOthers : undefined);
   }
 
   /**
@@ -250,11 +256,11 @@ export class HttpSessions {
       this.#sessions.delete(digest);
     }
     try {
-      await shared.handOver(leaving.map(([digest]) => digest));
+      await atMost(handOverMs, shared.handOver(leaving.map(([digest]) => digest)));
     } catch (error) {
       this.#log.warn(`Cannot hand sessions over now: ${messageOf(error)}`);
     }
-    await Promise.all(leaving.map(([, { transport }]) => transport.close()));
+    await Promise.all(leaving.map(([, { transport }]) => transport.close(serverEnded)));
   }
 
   /** Ends all sessions, or leaves them to other replicas. Resolves when their own connections to servers have ended. */
@@ -263,7 +269,7 @@ export class HttpSessions {
     this.cancel();
     await Promise.allSettled(this.#adopting.values());
     if (handsOver) await this.#handOver(() => true);
-    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
+    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close(serverEnded)));
     await Promise.all([...this.#ending, this.settled()]);
   }
 
@@ -293,7 +299,7 @@ export class HttpSessions {
       if (app !== this.#app) this.#end(app);
     };
     await server.connect(transport);
-    stopListening = onAbort(ended, () => void transport.close());
+    stopListening = onAbort(ended, () => void transport.close(accessEnded));
     this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
     return server;
   }

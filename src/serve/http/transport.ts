@@ -10,7 +10,6 @@ import {
   isJSONRPCResultResponse,
   type JSONRPCMessage,
   type JSONRPCRequest,
-  ProtocolErrorCode,
   type RequestId,
   type Transport,
   type TransportSendOptions,
@@ -27,6 +26,7 @@ import {
   messageEvent,
   type StayOpen,
 } from "./event-stream.ts";
+import { type ForcedEnd, forcedAnswer, replicaEnded, sessionEnded } from "./forced-end.ts";
 import { HttpRefusal, invalidMessage, LeavingRefusal, noSession } from "./refusal.ts";
 
 /** Characters that the id of an event has for the ids of requests. */
@@ -190,7 +190,7 @@ export class SessionTransport implements Transport {
   #afterLoss(mark: string | undefined, stayOpen: StayOpen): Response {
     const lost = mark === undefined ? [] : requestsOf(mark);
     if (lost.length === 0) return this.#streamed(this.#listening.open(stayOpen));
-    const events = lost.map((id) => messageEvent(JSON.stringify({ jsonrpc: "2.0", id, error: answerLost })));
+    const events = lost.map((id) => messageEvent(JSON.stringify(forcedAnswer(id, replicaEnded))));
     return this.#streamed(Buffer.from(events.join("")));
   }
 
@@ -228,13 +228,16 @@ export class SessionTransport implements Transport {
     }
   }
 
-  async close(): Promise<void> {
+  /** Open requests get `why` as their answer. */
+  async close(why: ForcedEnd = sessionEnded): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const streams = this.#streams();
+    const open = [...this.#byRequest];
     this.#byRequest.clear();
     // The handler of the request learns it here, before the client does.
     this.onclose?.();
+    for (const [id, stream] of open) stream.write(forcedAnswer(id, why));
     for (const stream of streams) stream.letGo();
   }
 
@@ -320,9 +323,3 @@ function requestsOf(mark: string): RequestId[] {
   const ids = parsedJson(Buffer.from(mark, "base64url").toString());
   return Array.isArray(ids) ? ids.filter((id) => typeof id === "string" || typeof id === "number") : [];
 }
-
-const answerLost = {
-  code: ProtocolErrorCode.InternalError,
-  message:
-    "The replica that ran this request has ended, and the answer is lost. Calls that it made may have taken effect: look before you repeat it",
-};

@@ -163,7 +163,12 @@ async function outcomeInTime(
   const timer = answerAfterMs === false ? undefined : setTimeout(() => late.resolve(undefined), answerAfterMs);
   // An agent that asks for an outcome again, or runs a program in the background or as a task, may stop waiting for it.
   const isKept = () => followed.isHandedOut && (task !== undefined || signal.reason === leftToOthers);
-  const cancels = () => resume === undefined && background !== true && !isKept();
+  let isLeft = false;
+  void followed.left?.then(() => {
+    isLeft = true;
+    late.resolve(undefined);
+  });
+  const cancels = () => resume === undefined && background !== true && !isLeft && !isKept();
   const stop = onAbort(signal, () => (cancels() ? followed.cancel() : late.resolve(undefined)));
   const ended = new AbortController();
   // An agent that asks again knows it, and waits for the user.

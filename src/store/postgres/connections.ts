@@ -2,13 +2,29 @@
  * The connections of a process to the Postgres of its team. A connection that is lost is replaced, and what was asked for is done again:
  * callers notice it only if the database stays away for longer than a few seconds.
  */
+import { defaultDatabaseConnections } from "../../config/database.ts";
 import { databaseRetryMs } from "../limits.ts";
 import type { Database, Work } from "../work.ts";
-import { databaseError, isConflict, isLost, noAnswer } from "./errors.ts";
+import { databaseError, isConflict, isLost, isSlow, noAnswer } from "./errors.ts";
 import { type Querying, queryingOf } from "./querying.ts";
 
 /** Time for a statement or a transaction. After that, its connection counts as lost. */
-const databaseAnswerMs = 20_000;
+const databaseAnswerMs = 15_000;
+
+/** Time for the renewal of a lease: a connection that is lost must be replaced before the lease ends. */
+const leaseAnswerMs = 4_000;
+
+/** Time after which work fails that has been tried again, or has waited for a connection. */
+const givenUpMs = 20_000;
+
+/** Time that the last attempt gets, at least. */
+const lastAttemptMs = 5_000;
+
+/** Time in which a statement waits for locks of others. The server gives it up, so that it does not keep a connection from other work. */
+const lockWaitMs = 5_000;
+
+/** Time for a statement on the server, which ends it even if its process is gone. Shorter than the time for an answer. */
+const statementMs = 12_000;
 
 /** Time in which a transaction waits for its process. */
 const transactionIdleMs = 5_000;
@@ -19,8 +35,13 @@ const databaseConnectSeconds = 5;
 /** The same for what stores programs. */
 const patientRetryMs = 30_000;
 
-/** Connections of one process, besides the one that waits for changes. */
-const maxConnections = 6;
+/** Connections of one process that do no other work: one renews leases, two wait for changes, two are for jobs, and two for documents. */
+const reservedConnections = 7;
+
+/** Connections of one process for everything else, if a setting says how many it may have in all. */
+export function workConnections(all: number = defaultDatabaseConnections): number {
+  return all - reservedConnections;
+}
 
 /**
  * Tells the number of the transaction. The locks of a process that stands still are given back: the server ends its connection, and what it
@@ -36,12 +57,24 @@ export class Connections implements Database, AsyncDisposable {
   #prepared: Promise<void> | undefined;
   #closings = 0;
   readonly #max: number;
+  readonly #answerMs: number;
 
   /** `prepare` brings the schema up to date. It is called before everything else. `max` connections are opened. */
-  constructor(url: string, prepare: (connections: Connections) => Promise<void>, max: number = maxConnections) {
+  constructor(
+    url: string,
+    prepare: (connections: Connections) => Promise<void>,
+    max: number = workConnections(),
+    answerMs: number = databaseAnswerMs,
+  ) {
     this.#url = url;
     this.#prepare = prepare;
     this.#max = max;
+    this.#answerMs = answerMs;
+  }
+
+  /** One more connection, which renews leases. */
+  forLeases(): Connections {
+    return new Connections(this.#url, () => this.#isPrepared(), 1, leaseAnswerMs);
   }
 
   /**
@@ -148,17 +181,20 @@ export class Connections implements Database, AsyncDisposable {
   }
 
   async #again<T>(attempt: (sql: Bun.SQL) => Promise<T>, retryMs = databaseRetryMs): Promise<T> {
-    const deadline = performance.now() + retryMs;
+    const begunAt = performance.now();
+    const deadline = begunAt + retryMs;
+    const giveUpAt = begunAt + Math.max(retryMs, givenUpMs);
     const closings = this.#closings;
     let attempts = 0;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
       attempts += 1;
       try {
-        return await this.#answered(attempt);
+        return await this.#answered(attempt, Math.max(giveUpAt - performance.now(), lastAttemptMs));
       } catch (error) {
-        const mayPass = isLost(error) || isConflict(error);
+        const mayPass = isLost(error) || isConflict(error) || isSlow(error);
         // A process that stood still for longer has tried only once.
-        if (!mayPass || (performance.now() > deadline && attempts > 1)) throw databaseError(error);
+        const isLate = performance.now() > deadline && (attempts > 1 || isSlow(error));
+        if (!mayPass || isLate) throw databaseError(error);
         await Bun.sleep(pauseMs * (0.5 + Math.random()));
         // Nobody would close another connection.
         if (closings !== this.#closings) throw databaseError(error);
@@ -167,14 +203,17 @@ export class Connections implements Database, AsyncDisposable {
   }
 
   /** A connection to a computer that is gone may never answer. Then all connections are replaced. */
-  async #answered<T>(attempt: (sql: Bun.SQL) => Promise<T>): Promise<T> {
+  async #answered<T>(attempt: (sql: Bun.SQL) => Promise<T>, restMs = this.#answerMs): Promise<T> {
     this.#sql ??= this.#pool(this.#max);
     const sql = this.#sql;
     const { promise: silence, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      reject(noAnswer());
-      if (sql === this.#sql) void this.#drop();
-    }, databaseAnswerMs);
+    const timer = setTimeout(
+      () => {
+        reject(noAnswer());
+        if (sql === this.#sql) void this.#drop();
+      },
+      Math.min(restMs, this.#answerMs),
+    );
     try {
       return await Promise.race([attempt(sql), silence]);
     } finally {
@@ -189,7 +228,11 @@ export class Connections implements Database, AsyncDisposable {
       database: decodeURIComponent(new URL(this.#url).pathname.slice(1)),
       max,
       connectionTimeout: databaseConnectSeconds,
-      connection: { application_name: "claudikins" },
+      connection: {
+        application_name: "claudikins",
+        lock_timeout: String(lockWaitMs),
+        statement_timeout: String(statementMs),
+      },
       transform: Bun.SQL.toCamel,
       ...options,
     });

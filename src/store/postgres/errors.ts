@@ -12,6 +12,9 @@ const conflicts = ["40001", "40P01"];
 /** The server ends, starts, has too many connections, has ended a transaction that stood still, or is a standby now. */
 const passing = ["25P03", "53300", "57P01", "57P02", "57P03", "57P05", ...readOnly];
 
+/** The server has given a statement up: it waited too long for a lock, or took too long. Nothing was done. */
+const slow = ["55P03", "57014"];
+
 const ofTls = /TLS|SSL|CERT|ALTNAME/;
 
 /** The code of a server's answer, Bun's code of an error of the connection, or OpenSSL's of a certificate that is not accepted. */
@@ -29,6 +32,11 @@ export function isLost(error: unknown): boolean {
 /** Whether another transaction was in the way. Nothing was done. */
 export function isConflict(error: unknown): boolean {
   return conflicts.includes(codeOf(error) ?? "");
+}
+
+/** Whether the server has ended a statement after its time. */
+export function isSlow(error: unknown): boolean {
+  return slow.includes(codeOf(error) ?? "");
 }
 
 export function noAnswer(): Error {
@@ -69,6 +77,12 @@ function explained(code: string, error: unknown): [message: string, hint: string
   if (ofTls.test(code)) {
     const certificate = "Check sslmode and sslrootcert in CLAUDIKINS_DATABASE, and the certificate of the server.";
     return ["The database cannot be reached with TLS", certificate];
+  }
+  if (slow.includes(code)) {
+    return [
+      "The database has not answered in time: another program locks its tables, or it has too much to do",
+      "Try again. To see who holds the lock: SELECT pid, query, pg_blocking_pids(pid) FROM pg_stat_activity.",
+    ];
   }
   if (isLost(error)) return ["The database cannot be reached", check];
   return [`The database has failed: ${messageOf(error)}`, check];

@@ -23,12 +23,15 @@ export function isAliveIn(column: string): string {
 
 export class Owners {
   readonly #connections: Connections;
+  readonly #leasing: Connections;
   readonly #leases = new Map<string, Lease>();
   /** How other processes find and reach this one. It stands in the row of each lease. */
   #reached: Reached | undefined;
 
-  constructor(connections: Connections) {
+  /** `leasing` is used for renewals alone, so that none of them waits behind other work: a process that cannot renew counts as dead. */
+  constructor(connections: Connections, leasing: Connections) {
     this.#connections = connections;
+    this.#leasing = leasing;
   }
 
   /** Says where other processes reach this one, and returns a lease for it. Throws DATABASE_UNAVAILABLE. */
@@ -59,7 +62,7 @@ export class Owners {
 
   async #take(): Promise<{ lease: Lease; end: () => Promise<void> }> {
     await this.#forgetDead();
-    const lease = new Lease(this.#connections, () => this.#reached);
+    const lease = new Lease(this.#leasing, () => this.#reached);
     await lease.begin();
     this.#leases.set(lease.name, lease);
     const end = async () => {

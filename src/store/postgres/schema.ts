@@ -5,6 +5,7 @@ import { laterTables, missingTablesFor, schemaVersion, type TypeWords, tablesFor
 import type { Connections } from "./connections.ts";
 import { unavailable } from "./errors.ts";
 import type { Querying } from "./querying.ts";
+import { beginCounting, isCounted } from "./room.ts";
 
 const words: TypeWords = {
   ID: 'TEXT COLLATE "C"',
@@ -153,7 +154,8 @@ interface Schema {
 export async function migrate(connections: Connections): Promise<void> {
   const isWhole = await connections.unprepared(async (querying) => {
     await requireFit(querying);
-    return isUsable(await schemaOf(querying)) && (await missingTables(querying)) === "";
+    if (!isUsable(await schemaOf(querying))) return false;
+    return (await missingTables(querying)) === "" && (await isCounted(querying));
   });
   if (isWhole) return;
   await connections.unpreparedTransaction(async (querying) => {
@@ -161,6 +163,7 @@ export async function migrate(connections: Connections): Promise<void> {
     if (!isUsable(await schemaOf(querying))) await makeSchema(querying);
     const missing = await missingTables(querying);
     if (missing !== "") await querying.script(missing);
+    if (!(await isCounted(querying))) await beginCounting(querying);
   });
 }
 

@@ -19,7 +19,7 @@ import type { Owner, ReplicaRows } from "../replicas.ts";
 import type { Store } from "../store.ts";
 import { CallLogDays } from "./call-log-days.ts";
 import { Changes } from "./changes.ts";
-import { Connections } from "./connections.ts";
+import { Connections, workConnections } from "./connections.ts";
 import { fileRows } from "./files.ts";
 import { Owners } from "./owners.ts";
 import { replicaRows } from "./replicas.ts";
@@ -50,16 +50,19 @@ export class PostgresStore implements Store {
   readonly replicas: ReplicaRows;
   readonly files: FileRows;
   readonly #connections: Connections;
+  readonly #leasing: Connections;
   readonly #owners: Owners;
   readonly #changes: Changes;
 
   /** `url` is a secret. Nothing is opened before the first method needs it. */
-  constructor(url: string) {
-    const connections = new Connections(url, migrate);
-    const owners = new Owners(connections);
+  constructor(url: string, maxConnections?: number) {
+    const connections = new Connections(url, migrate, workConnections(maxConnections));
+    const leasing = connections.forLeases();
+    const owners = new Owners(connections, leasing);
     const changes = new Changes(connections);
     const parts = { connections, owners, changes, room: new Room(connections) };
     this.#connections = connections;
+    this.#leasing = leasing;
     this.#owners = owners;
     this.#changes = changes;
     this.records = recordRows(connections);
@@ -123,6 +126,7 @@ export class PostgresStore implements Store {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#changes[Symbol.asyncDispose]();
+    await this.#leasing[Symbol.asyncDispose]();
     await this.#connections[Symbol.asyncDispose]();
   }
 }

@@ -1,5 +1,7 @@
 /** The planned end of a replica: what clients, balancers and other replicas notice of it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { balancer } from "../../support/balancer.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
@@ -11,6 +13,7 @@ import {
   resultText,
   sdkHost,
 } from "../../support/http-serve.ts";
+import { openModernHost } from "../../support/modern-host.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { openReplicas } from "../../support/replicas.ts";
@@ -148,5 +151,52 @@ describe.skipIf(postgresNote !== "")(`replicas that leave${postgresNote}`, () =>
     expect(await a.exited).toBe(0);
     expect(await resultText(await post(b, busy.id, executeRequest(2, `return "also at b"`)))).toBe("also at b");
     expect((await ownersOf(set.database)).map(({ adoptions }) => adoptions).sort()).toEqual([0, 1, 1]);
+  });
+
+  test("programs that wait are saved when their replica leaves: agents of both eras get ids, and the outcome elsewhere", async () => {
+    await using set = await open(2, ["--grace", "60s"]);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    const code = (name: string) =>
+      `fs.writeFileSync("./workspace/${name}", ""); const before = "kept"; await sleep(8_000); return before`;
+    const session = await rawSession(a.url);
+    await using modern = await openModernHost(folder, { url: a.url });
+    const ofModern = modern.callTool({ name: "execute_code", arguments: { code: code("modern") } });
+    const answers = [
+      post(a, session.id, executeRequest(1, code("older"))).then(resultText),
+      ofModern.then(JSON.stringify),
+    ];
+    const hasBegun = (name: string) => existsSync(join(folder.path, ".claudikins/workspace", name));
+    await eventually(() => hasBegun("older") && hasBegun("modern"));
+    const toldAt = performance.now();
+    a.signal("SIGTERM");
+    const texts = await Promise.all(answers);
+    const [older, newer] = texts.map((text) => /resume\W+([\w-]+)/.exec(text)?.[1]);
+    expect([older, newer]).not.toContain(undefined);
+    expect(await a.exited).toBe(0);
+    // Far less than the time for running requests.
+    expect(performance.now() - toldAt).toBeLessThan(20_000);
+    const params = { name: "execute_code", arguments: { resume: older } };
+    const asked = await post(b, session.id, { jsonrpc: "2.0", id: 2, method: "tools/call", params });
+    expect(await resultText(asked)).toBe("kept");
+    await using again = await openModernHost(folder, { url: b.url });
+    const outcome = await again.callTool({ name: "execute_code", arguments: { resume: newer } });
+    expect(JSON.stringify(outcome)).toContain("kept");
+  });
+
+  test("a program that computes until the time is over is cancelled, and its agent is told", async () => {
+    await using set = await open(2, ["--grace", "1s"]);
+    const [a, b] = set.all as [HttpServe, HttpServe];
+    const session = await rawSession(a.url);
+    const running = post(
+      a,
+      session.id,
+      executeRequest(1, `for (const end = Date.now() + 25_000; Date.now() < end; );`),
+    );
+    const answer = await running;
+    const text = resultText(answer);
+    a.signal("SIGTERM");
+    expect(await text).toContain("cancelled");
+    expect(await a.exited).toBe(0);
+    expect(await resultText(await post(b, session.id, executeRequest(2, `return "at b"`)))).toBe("at b");
   });
 });

@@ -18,6 +18,7 @@ const server = Bun.serve({
       stayOpen: () => {},
       isGone,
       open: undefined,
+      ending: isGone,
     });
     return answer ?? new Response("not passed on", { status: 500 });
   },

@@ -1,6 +1,9 @@
 /** Passes one request on to another replica, and its answer back. */
+import { isJSONRPCRequest, type RequestId } from "@modelcontextprotocol/server";
 import { systemCodeOf } from "../../../base/errors.ts";
+import { parsedJson } from "../../../base/json-object.ts";
 import type { StayOpen } from "../event-stream.ts";
+import { replicaEnded, withForcedEnd } from "../forced-end.ts";
 import { lostAnswer } from "../refusal.ts";
 import { targetOf } from "../target.ts";
 
@@ -33,6 +36,8 @@ export interface Passed {
   isGone: AbortSignal;
   /** Has the request until its answer has ended. */
   open: Set<Request> | undefined;
+  /** Aborted when this replica ends, and passes nothing on any more. */
+  ending: AbortSignal;
 }
 
 /**
@@ -52,7 +57,14 @@ export async function passOn(passed: Passed): Promise<Response | undefined> {
     }
     const { status, body } = response;
     if (!body) end();
-    return new Response(body && watched(body, stayOpen, end), { status, headers: only(response.headers, passedBack) });
+    const headers = only(response.headers, passedBack);
+    const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const ids = () => idsIn(passed.body);
+    const why = (isBroken: boolean) => (isBroken && isStream ? replicaEnded : undefined);
+    stayOpen();
+    // The other replica keeps its stream alive, and each piece of it keeps ours.
+    const options = { ids, why, onChunk: stayOpen, onEnd: end, ending: passed.ending };
+    return new Response(body && (withForcedEnd(body as never, options) as never), { status, headers });
   } catch (error) {
     end();
     throw error;
@@ -60,7 +72,15 @@ export async function passOn(passed: Passed): Promise<Response | undefined> {
 }
 
 /** Undefined if nothing listens at the address. */
-async function sent({ request, path, body, url, headers: more, isGone }: Passed): Promise<Response | undefined> {
+async function sent({
+  request,
+  path,
+  body,
+  url,
+  headers: more,
+  isGone,
+  ending,
+}: Passed): Promise<Response | undefined> {
   const headers = only(request.headers, passedOn);
   for (const [name, value] of Object.entries(more)) headers.set(name, value);
   const { method, signal } = request;
@@ -69,7 +89,7 @@ async function sent({ request, path, body, url, headers: more, isGone }: Passed)
       method,
       headers,
       body: body ?? null,
-      signal: AbortSignal.any([signal, isGone]),
+      signal: AbortSignal.any([signal, isGone, ending]),
       redirect: "manual",
       decompress: false,
       // A connection of an earlier request may be closed just now, and then nobody knows whether the request has arrived.
@@ -100,29 +120,7 @@ function only(headers: Headers, names: RegExp): Headers {
 
 const notArrived = new Set(["ECONNREFUSED", "ConnectionRefused", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]);
 
-/** The other replica keeps its stream alive, and each piece of it keeps ours. */
-function watched(body: ReadableStream<Uint8Array>, stayOpen: StayOpen, end: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  stayOpen();
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (!done) {
-          stayOpen();
-          controller.enqueue(value);
-          return;
-        }
-        controller.close();
-      } catch {
-        // The client's connection breaks off too. Bun would print a reason on stderr.
-        controller.error();
-      }
-      end();
-    },
-    async cancel(reason) {
-      end();
-      await reader.cancel(reason);
-    },
-  });
+/** The ids of the requests in a body. The other replica has read it, so it is one of the protocol. */
+function idsIn(body: string | undefined): RequestId[] {
+  return [parsedJson(body ?? "")].flat().flatMap((message) => (isJSONRPCRequest(message) ? [message.id] : []));
 }

@@ -69,6 +69,7 @@ export class Replicas implements AsyncDisposable {
   readonly #sessions = new Map<string, number>();
   /** Requests that other replicas answer, without streams that clients only listen to. */
   readonly #open = new Set<Request>();
+  readonly #ending = new AbortController();
   #here: Here | undefined;
 
   constructor(options: ReplicasOptions) {
@@ -212,7 +213,7 @@ export class Replicas implements AsyncDisposable {
       const headers = { [forwardHeader]: forwardProof(request, { to: place.replica, address }, proofKey) };
       const isThere = async () => (await locate())?.replica === place.replica;
       const answer = await this.#watched(isThere, stayOpen, (isGone) =>
-        passOn({ request, path, body, url: place.url, headers, stayOpen, isGone, open }),
+        passOn({ request, path, body, url: place.url, headers, stayOpen, isGone, open, ending: this.#ending.signal }),
       );
       if (answer) return answer;
       if (performance.now() > deadline) throw busy("The replica that has the session does not answer");
@@ -238,6 +239,11 @@ export class Replicas implements AsyncDisposable {
     } finally {
       clearInterval(timer);
     }
+  }
+
+  /** Ends the streams of requests that others answer. Their clients learn it, and resume those that can be resumed elsewhere. */
+  stopPassing(): void {
+    this.#ending.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
