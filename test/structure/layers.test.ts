@@ -30,7 +30,6 @@ const base: Record<string, string[]> = {
   "json-size.ts": [],
   "json-weight.ts": ["limits.ts"],
   "json-schema.ts": ["json-object.ts", "limits.ts"],
-  "json-size.ts": ["json-object.ts"],
   "json-shape.ts": ["errors.ts"],
   "near-names.ts": ["limits.ts"],
   "seal.ts": ["json-object.ts", "limits.ts", "sha256.ts"],
