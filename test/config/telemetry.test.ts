@@ -21,6 +21,28 @@ const all = (base: string) => ({
   logs: `${base}/v1/logs`,
 });
 
+describe("the call log and people", () => {
+  const chosen = (...given: Parameters<typeof telemetryOf>) => {
+    const { calls, people, problems } = telemetryOf(...given) ?? {};
+    return { calls, people, problems };
+  };
+  const endpoint = "http://otel";
+
+  test("are sent if the config or a variable says so, and the variable has precedence", () => {
+    expect(chosen({ endpoint }, {})).toEqual({ calls: false, people: false, problems: [] });
+    expect(chosen({ endpoint, calls: true, people: true }, {})).toEqual({ calls: true, people: true, problems: [] });
+    const on = { CLAUDIKINS_TELEMETRY_CALLS: "true", CLAUDIKINS_TELEMETRY_PEOPLE: "TRUE" };
+    expect(chosen({ endpoint }, on)).toEqual({ calls: true, people: true, problems: [] });
+    const off = { CLAUDIKINS_TELEMETRY_CALLS: "false", CLAUDIKINS_TELEMETRY_PEOPLE: "no" };
+    expect(chosen({ endpoint, calls: true, people: true }, off)).toEqual({ calls: false, people: false, problems: [] });
+  });
+
+  test("need an address for logs", () => {
+    const problems = ["the call log is not sent: telemetry has no address for logs"];
+    expect(chosen({ endpoint, calls: true, logs: false }, {})).toEqual({ calls: true, people: false, problems });
+  });
+});
+
 describe("telemetry", () => {
   test("is off without an address or an exporter, whatever else is set", () => {
     const env = { OTEL_SERVICE_NAME: "x", OTEL_RESOURCE_ATTRIBUTES: "a=b", OTEL_EXPORTER_OTLP_ENDPOINT: " " };

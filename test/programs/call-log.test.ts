@@ -2,8 +2,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
+import { continuesElsewhere } from "../../src/policy/approval-queue.ts";
 import { callOnce } from "../../src/programs/call.ts";
 import { CallLog, type EndedCall } from "../../src/programs/call-log/call-log.ts";
+import { endedCalls } from "../../src/programs/call-log/ended-calls.ts";
 import { DryRun } from "../../src/programs/dry-run/dry-run.ts";
 import { execute } from "../../src/programs/execute.ts";
 import { call } from "../../src/programs/shell-call.ts";
@@ -101,6 +103,47 @@ describe("the log of an app", () => {
       ["plain-it", "denied", "denied"],
       ["odd", "session", "ok"],
       ["odd", "session", "ok"],
+    ]);
+  });
+
+  test("names the question of the database that a person has answered", async () => {
+    recorded.waits = true;
+    await recorded.open({ confirm: { "remove-it": "always" } });
+    const { store } = recorded.app;
+    const running = recorded.run('await rec["remove-it"]({})');
+    const [open] = await eventually(async () => {
+      const all = await store.approvals.list({ state: "open" });
+      return all.length > 0 ? all : undefined;
+    });
+    const decision = { state: "approved", scope: "once", by: "command" } as const;
+    const by = { user: "ada", pid: 1, terminal: false };
+    await store.approvals.change({ type: "decide", id: open!.id, decision }, by, Date.now());
+    await running;
+    const [call] = await logged();
+    expect(call).toMatchObject({ approval: "once", approvalId: open!.id, outcome: "ok", sent: 1 });
+    expect(call!.waitedMs).toBeGreaterThan(0);
+  });
+
+  test("has each call once when another process continues its program", async () => {
+    const app = await recorded.open({});
+    const request = { namespace: "rec", group: "tools", name: "read-it", raw: false, args: "{}" } as const;
+    const error = (code: string) =>
+      ({ type: "settle", call: 1, error: { name: "ToolError", code, message: "m" } }) as const;
+    const left = { type: "cancelled", request, reason: continuesElsewhere, waitedMs: 0, durationMs: 1 } as const;
+    const hear = (execution: string) => endedCalls(app, { startedBy: "exec", execution });
+    const first = hear("first");
+    for (const call of [1, 2, 3]) void first({ type: "called", call, request });
+    void first({ type: "sent", call: 2, repeatable: true });
+    void first({ type: "sent", call: 3, repeatable: false });
+    for (const call of [1, 2, 3]) void first({ ...left, call });
+    const next = hear("next");
+    void next({ type: "restored", call: 3, request, answer: error("CALL_OUTCOME_UNKNOWN") });
+    void next({ type: "restored", call: 4, request, answer: error("TOOL_FAILED") });
+    void next({ type: "restored", call: 5, request, answer: { type: "settle", call: 5, text: "t" } as never });
+    const calls = await logged();
+    expect(calls.map(({ execution, call, outcome, code, sent }) => [execution, call, outcome, code, sent])).toEqual([
+      ["first", 2, "cancelled", null, 1],
+      ["next", 3, "failed", "CALL_OUTCOME_UNKNOWN", 1],
     ]);
   });
 

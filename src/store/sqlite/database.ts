@@ -154,7 +154,8 @@ function answerOf(database: Database, { text, values, wants }: Statement): unkno
   // Others see changes in the file, and a transaction is the only writer.
   if (wants === "tell" || wants === "lock") return undefined;
   const query = database.query<unknown, [Bindings]>(translated(text));
-  const bound = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, bindingOf(value)]));
+  const bound: Bindings = {};
+  for (const name in values) bound[name] = bindingOf(values[name]);
   if (wants === "count") return query.run(bound).changes;
   if (!query.columnNames.some((column) => column.includes("_"))) return query.all(bound);
   const rows = query.values(bound) as unknown[][];
