@@ -1,6 +1,6 @@
 /**
- * Replaces an executable with a new one. The old one is kept beside it until the new one has been proven there. A process that is killed at
- * any moment leaves one complete executable. The next upgrade removes what else is left.
+ * Replaces an executable with a new one. The old one is kept beside it until the new one has been proven there. Even if the process is
+ * killed at any moment, one complete executable remains. The next upgrade removes other leftovers.
  */
 import {
   chmodSync,
@@ -22,7 +22,7 @@ import { shellWord } from "../../base/shell-word.ts";
 
 const isWindows = process.platform === "win32";
 
-/** Begins the names of files that only exist during an upgrade. */
+/** The prefix of files that exist only during an upgrade. */
 const mark = ".claudikins-upgrade-";
 
 /** A new executable beside the one that it will replace. */
