@@ -6,7 +6,7 @@ import type { TraceContext } from "../base/trace-context.ts";
 import type { ApprovalQueue, MadeCall } from "./approval-queue.ts";
 import type { Caller } from "./flow/session-reads.ts";
 
-/** What a person has decided about a call. `open`: the question outlives the call. */
+/** A person's decision about a call. `open`: the question outlives the call. */
 export interface CallDecision {
   decision: "once" | "session" | "denied" | "expired" | "withdrawn" | "open";
   /** The id of the question in the approval queue of the database. */
@@ -16,7 +16,10 @@ export interface CallDecision {
 export interface Call {
   /** Aborted when nobody waits for the answer any more. All calls of one execution share it. */
   signal?: AbortSignal | undefined;
-  /** The signal of the agent's request that the call is made for. It tells whom a question of the server is for. Default `signal`. */
+  /**
+   * The signal of the agent's request that the call is made for. It identifies the agent that a question of the server is for. Default
+   * `signal`.
+   */
   origin?: AbortSignal | undefined;
   /** The agent that makes the call. Default: the agent of the connection. */
   caller?: Caller | undefined;
