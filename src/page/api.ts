@@ -1,6 +1,6 @@
 /**
- * What the page can ask and do, once a request has been accepted. What it shows comes from files and from the running daemon, so several
- * pages see the same.
+ * Answers the page's requests once they have been accepted. The data comes from files and from the running daemon, so several pages show
+ * the same.
  */
 
 import type { ZodType } from "zod";
@@ -52,13 +52,13 @@ interface PageApiOptions {
   approvals: Approvals;
   credentials: CredentialStore;
   env: Environment;
-  /** Whether the user vouches for the config, trusted or not. */
+  /** Whether the user has confirmed the config, so that it need not be trusted. */
   isAnswered: boolean;
   continued: Continued;
   /** Opens the part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
   openDoor(door: string): Promise<App>;
   background: Background;
-  /** What the daemon of the config knows of its servers. Undefined if none is running. */
+  /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
   running(): Promise<RunningServers | undefined>;
 }
 
@@ -119,7 +119,7 @@ export class PageApi {
     return page;
   }
 
-  /** What the page asks and does. */
+  /** The page's requests, by method and path. */
   #routes(): Routes {
     const { app, credentials } = this.#options;
     const [tools, held, rules, actions] = [this.#tools, this.#held, this.#rules, this.#actions];

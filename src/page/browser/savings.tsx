@@ -1,4 +1,4 @@
-/** What claudikins kept out of the context in the last days, from the ledger. */
+/** The characters that claudikins kept out of the context in the last days, from the ledger. */
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { Savings } from "../contract.ts";
