@@ -258,7 +258,7 @@ function ifThere<T>(path: string, read: () => T): T | undefined {
 
 const otherFolder = "Choose a folder that you can write to.";
 
-/** Why the system refuses to write, and what helps. */
+/** Reasons for which the system refuses to write, with the next step. */
 const refusals: Record<string, { reason: string; hint: string }> = {
   EROFS: { reason: "its file system is read-only", hint: otherFolder },
   EACCES: { reason: "permission denied", hint: "Check that the folder belongs to you, and that you may write to it." },
@@ -271,7 +271,7 @@ const refusals: Record<string, { reason: string; hint: string }> = {
 };
 
 function notWritable(verb: string, path: string, cause: unknown): ClaudikinsError {
-  // Our own errors with a hint already say what is wrong.
+  // Our own errors with a hint already describe the problem.
   if (cause instanceof ClaudikinsError && cause.hint !== undefined) return cause;
   const why = cause instanceof ClaudikinsError && cause.cause ? cause.cause : cause;
   const { reason, hint } = refusals[systemCodeOf(why) ?? ""] ?? {};
