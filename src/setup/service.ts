@@ -28,8 +28,8 @@ interface ServiceOptions {
 }
 
 /**
- * Variables with the places of files and programs, which the service gets from the user's environment. A service has few variables of its
- * own, and secrets must not be in its file.
+ * Variables with paths and proxy addresses, which the service gets from the user's environment. A service has few variables of its own, and
+ * secrets must not be in its file.
  */
 const passed = [
   "PATH",

@@ -1,6 +1,6 @@
 /**
  * The environment variables of the user that imported servers get. An agent passes all variables to its servers. claudikins passes only the
- * ones with places of files and programs. A server in the catalog also gets the variables that it is known to read.
+ * ones with paths and addresses. A server in the catalog also gets the variables that it is known to read.
  */
 
 import { isObject, stringsIn } from "../../base/json-object.ts";

@@ -101,7 +101,7 @@ function behindOtherDoor({ file, content, own }: FoundFile, command: StartComman
 function withMoved(text: string, found: FoundFile, command: StartCommand): string {
   return behindOtherDoor(found, command).reduce((edited, entry) => {
     const { section, name } = entry;
-    // A TOML table is written again at the end. A JSON member keeps its place.
+    // A TOML table is removed and written again. A JSON member keeps its place.
     const rest =
       found.file.format === "toml"
         ? changed(edited, { removed: [{ section, names: [name] }], added: [] }, found.file)

@@ -87,7 +87,7 @@ export async function swap<T>({ path }: Staged, target: string, proves: () => Pr
   const old = join(dirname(target), `${mark}${process.pid}.old${isWindows ? ".exe" : ""}`);
   try {
     rmSync(old, { force: true });
-    // A program that runs can be renamed on Windows, and not be replaced.
+    // On Windows, a running program can be renamed but not replaced.
     if (isWindows) renameSync(target, old);
     else linkOrCopy(target, old);
     renameSync(path, target);
@@ -116,7 +116,7 @@ function linkOrCopy(from: string, to: string): void {
   }
 }
 
-/** Removes what killed upgrades have left beside the executable. Call it while no other upgrade runs. */
+/** Removes files that killed upgrades have left beside the executable. Call it while no other upgrade runs. */
 export function removeLeftOvers(target: string): void {
   const folder = dirname(target);
   for (const name of namesIn(folder)) if (name.startsWith(mark)) discard({ path: join(folder, name) });
