@@ -264,9 +264,9 @@ const refusals: Record<string, { reason: string; hint: string }> = {
   EACCES: { reason: "permission denied", hint: "Check that the folder belongs to you, and that you may write to it." },
   EPERM: { reason: "the system does not permit it", hint: otherFolder },
   ENOSPC: { reason: "the disk is full", hint: "Free some space." },
-  EDQUOT: { reason: "your quota of the disk is used up", hint: "Free some space." },
-  ENOTDIR: { reason: "a file stands where a folder should be", hint: "Move that file, or choose another folder." },
-  EISDIR: { reason: "a folder stands in its place", hint: "Move that folder, or choose another file." },
+  EDQUOT: { reason: "your disk quota is used up", hint: "Free some space." },
+  ENOTDIR: { reason: "a file is in the place of a folder", hint: "Move that file, or choose another folder." },
+  EISDIR: { reason: "a folder has this name", hint: "Move that folder, or choose another file." },
   ENAMETOOLONG: { reason: "the path is too long", hint: "Choose a folder with a shorter path." },
 };
 

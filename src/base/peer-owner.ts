@@ -64,7 +64,7 @@ const ofOther: PeerProblem = {
 };
 
 const ofNobody: PeerProblem = {
-  message: "No program of this machine owns this connection, so its user is not known",
+  message: "No program on this machine owns this connection, so its user is not known",
   hint: "Connect from a program on this machine. From another machine, forward the port with ssh -L.",
 };
 

@@ -115,7 +115,7 @@ export class PageApi {
   /** The page of one recorded execution. Throws if there is none. */
   async tracePage(id: string): Promise<string> {
     const page = isId(id) ? await tracePageOf(this.#options.app.store, id) : undefined;
-    if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
+    if (page === undefined) throw new RefusedRequest(404, "This execution has no record, or its record was deleted");
     return page;
   }
 

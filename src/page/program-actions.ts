@@ -118,7 +118,7 @@ export class ProgramActions {
       throw new RefusedRequest(
         409,
         `The program "${now.name}" was changed meanwhile. Nothing was saved`,
-        "Look again at what would be saved.",
+        "Look at the preview again.",
       );
     });
     return { call: callOf(saved.program) };

@@ -18,8 +18,8 @@ export function denialOf(
 }
 
 /**
- * The line of the config that closes the server: the config denies all of it, or it lists allowed tools and none of this server. No part of
- * a closed server may be used, including its resources and prompts.
+ * The line of the config that closes the server: the config denies all of it, or it lists allowed tools and none of this server. A closed
+ * server may not be used at all, including its resources and prompts.
  */
 export function closingLine({ allow, deny }: ServerPolicy): string | undefined {
   const denied = deny.find(({ patterns }) => patterns.some(isForAll));

@@ -56,7 +56,7 @@ function Revoke({ person: { id, name } }: { person: PagePerson }) {
 
 /** The button asks first, because deleted data cannot be restored. */
 function Delete({ person: { id, name } }: { person: PagePerson }) {
-  const said = `Deleted what was kept of ${name}`;
+  const said = `Deleted the data of ${name}`;
   return (
     <ChangeButton question="Really delete everything?" path="people/delete" body={{ id }} said={said}>
       Delete

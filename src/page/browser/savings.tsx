@@ -52,7 +52,7 @@ export function SavingsView({ savings }: { savings: Savings }) {
           )}
           <p class="about">
             {
-              "Tokens are estimated at 4.6 characters per token for definitions, and at 4 for everything else. All your projects count."
+              "Tokens are estimated at 4.6 characters per token for definitions, and at 4 for everything else. All your projects are included."
             }
           </p>
         </>

@@ -25,7 +25,7 @@ const effectWords: Record<PageTool["effect"], string> = {
 
 /** Why the tools of a server are not known, and how to list them. The server's problem is shown above. */
 const unknownTools: Partial<Record<PageServerEntry["state"], string>> = {
-  broken: "Its tools are not known, because it could not be started or reached. They are listed once that is repaired.",
+  broken: "Its tools are not known, because it could not be started or reached. They are listed once that is fixed.",
   needs: "Its tools are not known, because it cannot be started without these variables.",
   "signed out": "Its tools are not known. They are listed once you have signed in.",
   denied: "Its tools are not listed, because the config denies all of them.",

@@ -96,7 +96,7 @@ export class PeopleApi {
     const { app } = this.#options;
     const isOwn = isId(id) && (await this.#isOwn(id, viewer));
     const page = isOwn ? await tracePageOf(app.store, id) : undefined;
-    if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
+    if (page === undefined) throw new RefusedRequest(404, "This execution has no record, or its record was deleted");
     return page;
   }
 

@@ -106,7 +106,8 @@ export class ProviderSignIns {
     const state = answer.get("state") ?? "";
     const cookie = cookieOf(state);
     const begun = (await this.#sealed()).open(cookies.get(cookie) ?? "", state);
-    if (!begun) throw new RefusedRequest(403, "This answer belongs to no sign-in of this browser, or it came too late");
+    if (!begun)
+      throw new RefusedRequest(403, "This answer does not belong to a sign-in of this browser, or it came too late");
     // RFC 9207: the answer of another provider must not be mistaken for our provider's.
     const issuer = answer.get("iss");
     if (issuer !== null && issuer !== provider.issuer) throw new RefusedRequest(403, "Another provider has answered");
@@ -160,10 +161,10 @@ async function idTokenOf(
   const error = isObject(answer) ? answer["error"] : undefined;
   // The code was used, or has expired.
   if (error === "invalid_grant")
-    throw new RefusedRequest(403, "This answer of the provider was used, or it came too late");
+    throw new RefusedRequest(403, "This answer of the provider was already used, or it came too late");
   throw new RefusedRequest(
     502,
-    `The provider has given no token: ${shortOf(error)}`,
+    `The provider returned no token: ${shortOf(error)}`,
     "Compare clientId and clientSecret in the config with the client at the provider.",
   );
 }

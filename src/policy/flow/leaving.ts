@@ -73,7 +73,7 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   const { labels, reads, mode, isStrange, changes } = call;
   const isPublic = labels.has("public");
   if (isOfTwoScripts(call.tool))
-    return asked(call, plain("its name has letters of two scripts, and looks like another"), []);
+    return asked(call, plain("its name mixes letters of two scripts, and looks like another name"), []);
   // A tool that reads pages sends only their addresses, which are checked as data.
   const sends = isPublic && !labels.has("untrusted");
   // The usual call of a session without private data costs nothing here.
@@ -298,7 +298,7 @@ function privateIn(
   if (isMissing) return unknown(reads, "it may hold private data whose text is not known");
   // Even a constant can carry information, because the program may have chosen it, or whether to send it, by the data.
   if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads, about)))
-    return unknown(reads, "the program has read or asked for private data, on which the call may depend");
+    return unknown(reads, "the call may depend on private data that the program has read or asked for");
   // A value that was read as it is, such as an id, does not count as a code.
   const isRead = (letters: string) => textsOf(reads, "private").some((text) => text.hasField(letters));
   const code = values.find(({ text, letters }) => !isRead(letters) && isEncoded(text, reads));

@@ -76,7 +76,7 @@ export function personOf(payload: JWTPayload, oidc: Oidc): PersonClaims {
 export async function idClaims(token: string, provider: Provider, oidc: Oidc, nonce: string): Promise<PersonClaims> {
   const { clientId = "", clockSkewSeconds: skewSeconds } = oidc;
   const payload = await verified(token, provider, { audience: [clientId], skewSeconds });
-  if (payload["nonce"] !== nonce) throw invalid("its nonce is that of another sign-in");
+  if (payload["nonce"] !== nonce) throw invalid("its nonce belongs to another sign-in");
   const { azp } = payload;
   if (azp !== undefined && azp !== clientId) throw invalid("it is for another client");
   return personIn(payload, oidc);

@@ -69,7 +69,7 @@ export class Introspection {
       const { url, clientId, clientSecret } = await client();
       const endpoint = url === undefined ? (await provider.metadata()).introspection_endpoint : new URL(url);
       if (!endpoint)
-        throw unavailable(provider, 'its metadata have no introspection_endpoint: give "url" in the config');
+        throw unavailable(provider, 'its metadata has no introspection_endpoint: give "url" in the config');
       const headers = { authorization: basicAuthorization(clientId, clientSecret), accept: "application/json" };
       const body = new URLSearchParams({ token, token_type_hint: "access_token" });
       const { status, text } = await provider.ask(endpoint, { method: "POST", headers, body });

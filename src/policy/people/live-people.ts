@@ -250,7 +250,9 @@ export class LivePeople implements AsyncDisposable {
   #endAll(ids: string[]): void {
     const { endPeople, log } = this.#options;
     this.#pending(
-      endPeople(ids).catch((error) => log.warn(`Cannot end what revoked people have left: ${messageOf(error)}`)),
+      endPeople(ids).catch((error) =>
+        log.warn(`Cannot end the programs and credentials of revoked people: ${messageOf(error)}`),
+      ),
     );
   }
 

@@ -151,6 +151,6 @@ export function managedText(installation: Managed): string {
     case "package":
       return `This claudikins was installed with ${installation.manager}, which replaces it.`;
     case "checkout":
-      return "This claudikins was built in a checkout, which git changes.";
+      return "This claudikins was built in a checkout, which git updates.";
   }
 }

@@ -148,7 +148,7 @@ function namedChanges(key: string, before: unknown, now: unknown, { place, isExa
 }
 
 function requiredChanges(before: unknown, now: unknown, place: string): string[] {
-  if (!Array.isArray(before) || !Array.isArray(now)) return [`${place}: what is required changed`];
+  if (!Array.isArray(before) || !Array.isArray(now)) return [`${place}: the required properties changed`];
   return [
     ...now.filter((name) => !before.includes(name)).map((name) => `${place}: "${shown(name)}" is required now`),
     ...before.filter((name) => !now.includes(name)).map((name) => `${place}: "${shown(name)}" is optional now`),

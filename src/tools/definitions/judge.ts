@@ -201,7 +201,7 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
     return { why: [...moved, "it differs from the lock file, and the accepted text is not on this machine", ...lost] };
   }
   if (!known.definition)
-    return { why: [...moved, "it differs from what was accepted, and that text is no longer kept", ...lost] };
+    return { why: [...moved, "it differs from the accepted definition, whose text is no longer kept", ...lost] };
   return { why: [...moved, ...definitionChanges(known.definition, tool.definition), ...lost] };
 }
 
@@ -216,7 +216,7 @@ function lostLabels({ labels }: AcceptedDefinition, tool: NamedDefinition): stri
 function findingsOfNew(tool: NamedDefinition, scene: Scene): Findings {
   const { name, definition } = tool;
   const { record, room } = scene;
-  if (record.isLost) return { why: ["the file with what was accepted is damaged, so it may have changed"] };
+  if (record.isLost) return { why: ["the record of accepted definitions is damaged, so it may have changed"] };
   const twin = scene.bySkeleton.get(skeletonOf(name));
   if (twin !== undefined && twin !== name) return { why: [`its name looks like "${twin}"`] };
   const other = scene.others.get(skeletonOf(`${scene.server}.${name}`));
