@@ -1,4 +1,4 @@
-/** Says from where an IP address can be reached: the internet, a private network, or this machine. */
+/** Decides from where an IP address can be reached: the internet, a private network, or this machine. */
 import { BlockList, isIP } from "node:net";
 
 /** `forbidden`: none of these, or meant only for programs of the machine, such as the metadata service of a cloud (169.254.169.254). */

@@ -1,4 +1,4 @@
-/** What scripts/build.ts has built into this executable. There is nothing when the program runs from source. */
+/** Values that scripts/build.ts builds into the executable. A run from source has none. */
 
 export interface BuiltIn {
   version: string;

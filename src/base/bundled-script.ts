@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 const root = join(import.meta.dir, "..", "..");
 
 export interface Bundling {
-  /** Begins the name of the cached file. */
+  /** The prefix of the cached file's name. */
   name: string;
   entry: string;
   /** Files and folders from which the script is made, beside packages. */

@@ -16,10 +16,10 @@ let isDue = false;
 let uncollectedBytes = 0;
 
 /**
- * Runs one collection soon, however often it is called. `bytes` is the approximate size of what was passed on. A worker collects at once.
+ * Runs one collection soon, however often it is called. `bytes` is the approximate size of the text or buffer. A worker collects at once.
  * The main thread waits until others are likely to be done with it, and collects everything only after many bytes, which takes 15 ms.
- * Collecting only new objects takes 1 ms. `Bun.gc(false)` is no help there, because its collection goes on only while the thread allocates
- * objects.
+ * Collecting only new objects takes 1 ms. `Bun.gc(false)` does not help there, because its collection makes progress only while the thread
+ * allocates objects.
  */
 export function collectSoon(bytes: number): void {
   uncollectedBytes += bytes;

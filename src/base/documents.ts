@@ -1,6 +1,6 @@
 /**
- * Documents: texts that several processes read and change, each named by the path of its file in the user's data folder. They are files of this
- * machine, or rows of a database that several machines share. Reading waits for nothing.
+ * Documents: texts that several processes read and change, each named by the path of its file in the user's data folder. They are files of
+ * this machine, or rows of a database that several machines share. Reading is synchronous.
  */
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -37,7 +37,7 @@ export interface Documents {
   /** Whether the documents can be read now. False while a database was not reached yet. */
   readonly areKnown: boolean;
   /**
-   * Brings the documents of these folders up to date, and the ones that everybody needs. They stay up to date from then on. Throws
+   * Brings the documents of these folders up to date, and the documents that everyone needs. They stay up to date from then on. Throws
    * DATABASE_UNAVAILABLE and VERSION_TOO_OLD.
    */
   ready(folders?: readonly string[]): Promise<void>;

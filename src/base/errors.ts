@@ -83,7 +83,9 @@ const unanswered: readonly string[] = [
   "SANDBOX_UNAVAILABLE",
 ] satisfies ErrorCode[];
 
-/** Whether the code says that a call was not made, or that nobody waited for its answer. The error has words of claudikins only. */
+/**
+ * Whether the code says that a call was not made, or that nobody waited for its answer. Such an error contains only claudikins' own text.
+ */
 export function isUnanswered(code: ErrorCode): boolean {
   return unanswered.includes(code);
 }

@@ -5,7 +5,7 @@ const eventLoopTurnMs = 8;
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** Resolves in a turn of the event loop that no other caller gets, so that many callers do not block the thread together. */
+/** Resolves in a turn of the event loop that only this caller gets, so that many callers together do not block the thread. */
 export function eventLoopTurn(): Promise<void> {
   lastTurn = lastTurn.then(turn);
   return lastTurn;

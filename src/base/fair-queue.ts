@@ -1,7 +1,7 @@
 /**
- * A queue whose callers get their turns fairly: callers with one key in the order in which they came, the keys of an owner in turn, and owners
- * in turn, so that neither many callers nor many keys of one owner keep others waiting. Written for Node 22 as well, which runs the generated
- * bridge and has no `getOrInsertComputed`.
+ * A fair queue. Owners get turns in rotation, the keys of an owner in rotation, and callers with one key in the order of their arrival. So
+ * neither many callers nor many keys of one owner delay other owners. Written for Node 22 as well, which runs the generated bridge and has
+ * no `getOrInsertComputed`.
  */
 export class FairQueue<T> {
   /** By owner and by key, in the order in which these get their turns. */
@@ -48,7 +48,7 @@ export class FairQueue<T> {
     return this.#owners.size === 0;
   }
 
-  /** Takes out everybody. */
+  /** Removes and returns all callers. */
   clear(): T[] {
     const all = this.#all().flatMap((callers) => [...callers]);
     this.#owners.clear();

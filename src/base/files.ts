@@ -258,20 +258,20 @@ function ifThere<T>(path: string, read: () => T): T | undefined {
 
 const otherFolder = "Choose a folder that you can write to.";
 
-/** Why the system refuses to write, and what helps. */
+/** Reasons for which the system refuses to write, with the next step. */
 const refusals: Record<string, { reason: string; hint: string }> = {
   EROFS: { reason: "its file system is read-only", hint: otherFolder },
   EACCES: { reason: "permission denied", hint: "Check that the folder belongs to you, and that you may write to it." },
   EPERM: { reason: "the system does not permit it", hint: otherFolder },
   ENOSPC: { reason: "the disk is full", hint: "Free some space." },
-  EDQUOT: { reason: "your quota of the disk is used up", hint: "Free some space." },
-  ENOTDIR: { reason: "a file stands where a folder should be", hint: "Move that file, or choose another folder." },
-  EISDIR: { reason: "a folder stands in its place", hint: "Move that folder, or choose another file." },
+  EDQUOT: { reason: "your disk quota is used up", hint: "Free some space." },
+  ENOTDIR: { reason: "a file is in the place of a folder", hint: "Move that file, or choose another folder." },
+  EISDIR: { reason: "a folder has this name", hint: "Move that folder, or choose another file." },
   ENAMETOOLONG: { reason: "the path is too long", hint: "Choose a folder with a shorter path." },
 };
 
 function notWritable(verb: string, path: string, cause: unknown): ClaudikinsError {
-  // Our own errors with a hint already say what is wrong.
+  // Our own errors with a hint already describe the problem.
   if (cause instanceof ClaudikinsError && cause.hint !== undefined) return cause;
   const why = cause instanceof ClaudikinsError && cause.cause ? cause.cause : cause;
   const { reason, hint } = refusals[systemCodeOf(why) ?? ""] ?? {};

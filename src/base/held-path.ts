@@ -38,7 +38,7 @@ export class HeldPath implements Disposable {
   readonly isFolder: boolean;
   readonly #fd: number | undefined;
 
-  /** `path` must be absolute. A path that may not be looked at, and links in a circle, count as missing. */
+  /** `path` must be absolute. Paths without permission and circular links count as missing. */
   constructor(path: string) {
     const links: PathLink[] = [];
     let held = new Descriptor("/");
@@ -81,7 +81,7 @@ export class HeldPath implements Disposable {
     return id !== undefined && (this.id === id || this.around.includes(id));
   }
 
-  /** Whether the way to it passes through one of the folders: whoever may write there decides where it leads. */
+  /** Whether the path passes through the folder. Anyone who may write to that folder decides where the path leads. */
   leadsThrough(folder: HeldPath): boolean {
     const { id } = folder;
     return id !== undefined && (this.around.includes(id) || this.hasLinkIn(folder));

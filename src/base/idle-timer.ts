@@ -1,4 +1,4 @@
-/** Notices when nothing has run for a minute. That is the time to give memory back. */
+/** Notices when nothing has run for a minute, so that memory can be given back. */
 
 /**
  * Time without calls after which memory is given back. Agents make their calls seconds apart. After a longer pause, a cold start is hardly
@@ -10,13 +10,13 @@ export class IdleTimer implements Disposable {
   readonly #atRest: () => void;
   readonly #afterMs: number;
   #running = 0;
-  /** When the rest began, by `performance.now()`. */
+  /** When the idle time began, by `performance.now()`. */
   #since = 0;
-  /** It is not set again with each `restart`: a daemon would spend 8 µs on that for each call. */
+  /** The timer is not set again with each `restart`, because that would cost a daemon 8 µs for each call. */
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  /** `atRest` is called once for each rest. The timer starts with the first work, or with `restart`. */
+  /** `atRest` is called once for each idle period. The timer starts with the first work, or with `restart`. */
   constructor(atRest: () => void, afterMs = idleAfterMs) {
     this.#atRest = atRest;
     this.#afterMs = afterMs;
@@ -38,7 +38,7 @@ export class IdleTimer implements Disposable {
     return this.#running > 0;
   }
 
-  /** Starts the whole time again. */
+  /** Starts the idle time again from zero. */
   restart(): void {
     if (this.isRunning || this.#isEnded) return;
     this.#since = performance.now();

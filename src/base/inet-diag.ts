@@ -24,7 +24,7 @@ const headerBytes = 16;
 const requestBytes = headerBytes + 56;
 /** The header and `struct inet_diag_msg`. */
 const answerBytes = headerBytes + 72;
-/** Places in the answer. */
+/** Offsets in the answer. */
 const at = {
   type: 4,
   sequence: 8,
@@ -101,7 +101,7 @@ function hasAddress(answer: Buffer, place: 0 | 1, address: readonly number[]): b
   return shown.every((byte, index) => answer[start + index] === byte);
 }
 
-/** Undefined if it is an error, or is missing. Answers to earlier requests are passed over. */
+/** Undefined if it is an error, or is missing. Answers to earlier requests are skipped. */
 function answerTo({ recv, socket }: System, wanted: number): Buffer | undefined {
   const answer = Buffer.alloc(answerBytes);
   for (;;) {

@@ -77,13 +77,13 @@ export function sameValue(schema: JsonObject, root: unknown): JsonObject[] {
   return [...found];
 }
 
-/** Keywords with which the schema of an object says more about names than its list of properties does. */
+/** Keywords with which an object's schema restricts names beyond its list of properties. */
 const moreThanNames =
   "anyOf oneOf allOf not if $ref $dynamicRef $recursiveRef patternProperties propertyNames dependentSchemas unevaluatedProperties".split(
     " ",
   );
 
-/** Whether the schema of an object is a list of properties and nothing else, so that each of them is certain. */
+/** Whether an object's schema consists only of a list of properties, so that each property is certain. */
 export function isPlainObject(schema: unknown): schema is JsonObject & { properties: JsonObject } {
   return isObject(schema) && isObject(schema["properties"]) && !moreThanNames.some((key) => key in schema);
 }

@@ -84,8 +84,8 @@ function endOfString(json: Uint8Array, start: number): number {
 }
 
 /**
- * Why a message takes too long to read for the thread that answers all clients, and what to do about it. Undefined if it does not. The size
- * of texts does not matter: code and images are one text each.
+ * Why a message is too expensive to parse on the thread that answers all clients, with the next step. Undefined if it is not. The size of
+ * texts does not matter: code and images are one text each.
  */
 export function tooHeavy(json: Uint8Array, most: typeof clientMessage = clientMessage): string | undefined {
   const { depth, values, keys, digits } = weigh(json);

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { messageOf } from "./errors.ts";
 
-/** The name under which the keychain lists what claudikins keeps. */
+/** The name of claudikins' items in the keychain. */
 const service = "claudikins";
 
 /** Time for the system's keychain to answer. A person may have to unlock it, but an agent is waiting. */

@@ -1,4 +1,4 @@
-/** A lock between processes. The kernel releases it when its holder dies, for whatever reason. */
+/** A lock between processes. The kernel releases it when its holder dies for any reason. */
 import type { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";

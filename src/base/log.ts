@@ -23,7 +23,7 @@ export function checkLevel(level: string | undefined): void {
 
 type SendLine = (level: LogLevel, message: string) => void;
 
-/** Gets the lines of all logs of this process. Undefined if nobody does. */
+/** The function that gets the lines of all logs of this process, if there is one. */
 let sendLine: SendLine | undefined;
 
 /** Sends the lines of all logs of this process, from `info` on, to a function as well. Returns a function that ends this. */

@@ -143,7 +143,8 @@ export function displayedBlocks(displayed: unknown): Block[] {
 }
 
 /**
- * Returns a returned value as it is shown. If it consists only of blocks, its text is the text of these blocks, as for `display`.
+ * Returns a program's value in the form in which it is shown. If it consists only of blocks, its text is the text of these blocks, as for
+ * `display`.
  */
 export function shownValue(value: unknown, words: Words = sizeText): WithoutMedia {
   const blocks = blocksIn(value);

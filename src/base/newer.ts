@@ -1,4 +1,4 @@
-/** Data that a newer version of claudikins has written. An older one must not use it, and must not replace it. */
+/** Recognises data that a newer version of claudikins has written. An older version must neither use nor replace it. */
 import { ClaudikinsError } from "./errors.ts";
 import { isObject } from "./json-object.ts";
 import { version } from "./version.ts";

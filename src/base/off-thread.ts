@@ -122,7 +122,7 @@ export class OffThread<Input, Output> {
   }
 }
 
-/** An error of a worker that has no job concerns nobody. */
+/** Ignores errors of a worker without a job. */
 const ignored = (event: ErrorEvent) => event.preventDefault();
 
 /** Starts the worker with this path in `src`. An executable is one bundle, and its paths are relative to the entry point, which is in `src`. */

@@ -145,7 +145,7 @@ function ignoreItself(folder: { at(name: string): string }): void {
       },
     );
   } catch {
-    // Whatever the folder is made for is tried next, and fails with a better error.
+    // Ignored, because the next operation in the folder fails with a better error.
   }
 }
 

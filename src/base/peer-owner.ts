@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { isIPv4 } from "node:net";
 import { userOfSocket } from "./inet-diag.ts";
 
-/** Looks at the system's tables of connections. A row can be missed while other rows change, so a missing one is looked for again. */
+/** Number of searches in the system's tables of connections. A search can miss a row while other rows change. */
 const maxPeerLooks = 3;
 
 /** One end of a connection. */
@@ -24,13 +24,13 @@ export interface PeerProblem {
 /** IPv4 connections of IPv6 sockets are in the second table. */
 const tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 
-/** The state of an open connection. In all other states the listed user may be 0, because the program has let go of its socket. */
+/** The state of an open connection. In other states the listed user may be 0, because the program has closed its socket. */
 const established = "01";
 
 /**
- * Undefined if a program of this user, or of the administrator, has opened the connection. Systems forward connections in programs of
- * the administrator, who can do everything as this user anyway. Where the system does not tell owners (macOS, Windows), every
- * connection is accepted, and only secrets protect what listens. `userOf` is asked first: it may know nothing.
+ * Undefined if a program of this user, or of the administrator, has opened the connection. The administrator's programs are accepted
+ * because they may forward connections, and the administrator can act as this user anyway. On systems that do not list owners (macOS,
+ * Windows), every connection is accepted, and only secrets protect the listener. `userOf` is asked first, and may return undefined.
  */
 export async function problemOfPeer(
   peer: ConnectionEnd | null,
@@ -64,7 +64,7 @@ const ofOther: PeerProblem = {
 };
 
 const ofNobody: PeerProblem = {
-  message: "No program of this machine owns this connection, so its user is not known",
+  message: "No program on this machine owns this connection, so its user is not known",
   hint: "Connect from a program on this machine. From another machine, forward the port with ssh -L.",
 };
 
@@ -73,7 +73,7 @@ const unreadable: PeerProblem = {
   hint: "Mount /proc where claudikins runs.",
 };
 
-/** Reads the table in a thread of its own, because it is long on a busy machine. Undefined if it cannot be read. */
+/** Reads the table in a separate thread, because it is long on a busy machine. Undefined if it cannot be read. */
 function rowsOf(table: string): Promise<string | undefined> {
   return readFile(table, "latin1").catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-/** Reads files that only their owner may read and change, because they say who may call. */
+/** Reads files that only their owner may read and change, because they decide who may call. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { systemCodeOf } from "./errors.ts";
 

@@ -7,10 +7,11 @@ import { version } from "./version.ts";
  *
  * - The engine or the guest's script has changed at all, even by a newer version of Bun that bundles it. A saved program is only the
  *   memory that differs from a fresh engine's, so every byte of the fresh memory must be the same.
- * - The host's part of a program, or the form of saved memory, has changed so that this build does not understand what others wrote.
+ * - The host's part of a program, or the form of saved memory, has changed so that this build cannot read the data of others.
  *
- * `test/programs/program-format.test.ts` fails for such a change. The cost of a higher number: each user's earlier executable is kept for as
- * long as a program waits that it has saved. The cost of a number that was not raised: such programs continue over a wrong memory, and crash.
+ * `test/programs/program-format.test.ts` fails for such a change. The cost of a higher number: each user's earlier executable is kept for
+ * as long as a program that it has saved waits. The cost of a number that was not raised: such programs continue over a wrong memory, and
+ * crash.
  */
 const sourceFormat = 1;
 

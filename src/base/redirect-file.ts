@@ -53,12 +53,15 @@ function removeAll(): void {
   for (const file of present) file[Symbol.dispose]();
 }
 
-/** Browsers that snapd confines read neither the temporary folder nor hidden ones, but all others in the home folder. */
+/**
+ * The folder for the file. Browsers that snapd confines cannot read the temporary folder or hidden folders, but they can read other folders
+ * in the home folder.
+ */
 function placeFor(home: string): string {
   return process.platform === "linux" && existsSync("/var/lib/snapd") ? home : tmpdir();
 }
 
-/** Removes what processes have left that were killed. */
+/** Removes the files of killed processes. */
 function removeOld(place: string): void {
   for (const name of namesIn(place)) {
     if (!name.startsWith(prefix)) continue;

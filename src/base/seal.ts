@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:
 import { isObject, parsedJson } from "./json-object.ts";
 import { sha256 } from "./sha256.ts";
 
-/** Characters of a sealed value that others keep for us. Anybody can send longer ones, which are not ours. */
+/** Characters of a sealed value that another party keeps for us. Anyone can send longer values, but these are not ours. */
 const maxSealedChars = 8_000;
 
 const algorithm = "aes-256-gcm";
@@ -15,7 +15,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 export interface SealingKey {
-  /** Names the key in sealed texts. It says nothing about the key. */
+  /** Names the key in sealed texts without revealing it. */
   id: string;
   bytes: Uint8Array;
 }
@@ -37,7 +37,7 @@ export function ownKey(): Uint8Array<ArrayBuffer> {
 
 export interface Opened {
   text: string;
-  /** Another key than the first has sealed it. */
+  /** A key other than the first has sealed it. */
   isOld: boolean;
 }
 
@@ -45,13 +45,13 @@ export class Seal {
   readonly #keys: readonly SealingKey[];
   readonly #owner: string;
 
-  /** `owner` names whose texts are sealed. The seals of others do not open, whatever file they are moved to. */
+  /** `owner` names the owner of the texts. Texts of other owners cannot be opened, even if they are moved to another file. */
   constructor(keys: readonly SealingKey[], owner: string) {
     this.#keys = keys;
     this.#owner = owner;
   }
 
-  /** `about` says what the text is. It must be the same when the text is opened. */
+  /** `about` describes the text. It must be the same when the text is opened. */
   seal(text: string, about: string): string {
     const [{ id, bytes }] = this.#keys as [SealingKey];
     const nonce = randomBytes(nonceBytes);
@@ -66,7 +66,7 @@ export class Seal {
     const [id = "", ...parts] = sealed.split(".");
     const [nonce = Buffer.alloc(0), bytes = Buffer.alloc(0)] = parts.map((part) => Buffer.from(part, "base64url"));
     const place = this.#keys.findIndex((key) => key.id === id);
-    // Base64 has several texts for the same bytes. Only the one that we write counts.
+    // Base64 has several texts for the same bytes. Only the form that we write is accepted.
     const isOurs = nonce.length === nonceBytes && bytes.length >= tagBytes && sealedText(id, nonce, bytes) === sealed;
     if (place < 0 || !isOurs) return undefined;
     try {
@@ -91,7 +91,7 @@ function sealedText(id: string, nonce: Buffer, body: Buffer): string {
   return [id, nonce.toString("base64url"), body.toString("base64url")].join(".");
 }
 
-/** Values that others keep for us for some time and give back: each is sealed, for one purpose. */
+/** Values that other parties keep for us for some time and return. Each is sealed for one purpose. */
 export class SealedValues<Value> {
   readonly #seal: Seal;
   readonly #keptMs: number;

@@ -1,7 +1,10 @@
 /** A fair semaphore: limits how many callers run concurrently. The others wait in a fair queue. */
 import { FairQueue } from "./fair-queue.ts";
 
-/** The part of places that is kept for owners that have none: a token or person does not wait until others' work ends. */
+/**
+ * The share of the places that is reserved for owners that have none, so that a token or person need not wait for the work of others to
+ * end.
+ */
 const reservedShare = 0.25;
 
 export class Semaphore {
@@ -51,7 +54,7 @@ export class Semaphore {
     return acquired;
   }
 
-  /** Acquires it for a caller that must not wait. Until as many have released it, the others wait longer. */
+  /** Acquires it for a caller that must not wait, even beyond the count. Other callers then wait longer. */
   take(owner = ""): void {
     this.#free -= 1;
     this.#held.set(owner, (this.#held.get(owner) ?? 0) + 1);

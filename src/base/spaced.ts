@@ -1,4 +1,4 @@
-/** Work that anybody can cause, and that is done seldom: all who ask in the meantime share the next run. */
+/** Limits how often work runs that anyone can cause. Callers in the meantime share the next run. */
 
 /**
  * Returns a function that runs `work`, at once if it has not run for `everyMs`. Callers that come while it runs share the next run, so that

@@ -53,7 +53,7 @@ export class TimeLimit implements Clock {
     if (this.#holds === 0) this.#run();
   }
 
-  /** Starts the whole time again. */
+  /** Starts the time limit again from zero. */
   restart(): void {
     this.#restMs = this.#ms;
     if (this.#holds === 0) this.#run();
@@ -75,7 +75,7 @@ export class TimeLimit implements Clock {
   }
 }
 
-/** Measures how long one call's time limit is paused. It passes everything on to the limit, if there is one. */
+/** Measures how long one call's time limit is paused. It forwards each pause to the limit, if there is one. */
 export class PausedTime implements Clock {
   readonly #clock: Clock | undefined;
   #holds = 0;

@@ -1,9 +1,9 @@
-/** Notices that files have changed which other processes write, such as the config. A request asks once, where it begins. */
+/** Notices changes of files that other processes write, such as the config. Each request asks once, when it begins. */
 
 /**
- * The question takes 1 to 2 µs a file, because it asks the system for the times of each: 20 µs for a config seven folders deep. `fs.watch` is
- * no replacement. In Bun, its event comes up to 4 ms late: of 199 writes that another process announced over a pipe, 176 were announced first,
- * so that a request would overtake the change.
+ * Watches files by their times. A check takes 1 to 2 µs for each file: 20 µs for a config seven folders deep. `fs.watch` cannot replace it.
+ * In Bun, its event comes up to 4 ms late: of 199 writes that another process announced over a pipe, 176 were announced first, so that a
+ * request would overtake the change.
  */
 export class Watched {
   readonly #look: () => string;
@@ -15,7 +15,7 @@ export class Watched {
     this.#last = look();
   }
 
-  /** Whether something has changed since the last question, or since the beginning. */
+  /** Whether something has changed since the last call, or since the beginning. */
   hasChanged(): boolean {
     const now = this.#look();
     const isSame = now === this.#last;

@@ -26,8 +26,8 @@ export class DaemonClient {
   #starting: Promise<void> | undefined;
 
   /**
-   * `config` is the config file, undefined for the demo. A new daemon uses it only if it is trusted, or if `isAnsweredFor`
-   * says that the user vouches for it. Throws errors of reading the file.
+   * `config` is the config file, undefined for the demo. A new daemon uses it only if it is trusted, or if `isAnsweredFor` says that the
+   * user has confirmed it. Throws errors of reading the file.
    */
   constructor(config: string | undefined, env: Environment, isAnsweredFor = false) {
     this.#isAnsweredFor = isAnsweredFor;
@@ -59,8 +59,8 @@ export class DaemonClient {
   }
 
   /**
-   * Repeats the attempt until a daemon takes it, and starts daemons in between. Undefined means that no daemon was running,
-   * and a problem that the daemon was leaving: neither attempt had an effect.
+   * Repeats the attempt until a daemon accepts it, and starts daemons in between. If the attempt returns undefined, no daemon was running.
+   * If it returns a problem, the daemon was leaving. In both cases the attempt had no effect.
    */
   async reach<T extends object>(attempt: () => Promise<T | Partial<DaemonProblem> | undefined>): Promise<T> {
     for (const deadline = performance.now() + daemonStartMs; ; ) {
@@ -107,7 +107,7 @@ export class DaemonClient {
     }
   }
 
-  /** A call may take long, but a daemon that answers no request at all hangs, or was stopped. */
+  /** Detects a daemon that hangs or was stopped. A call may take long, but such a daemon answers no request at all. */
   async #listen(silence: AbortController): Promise<void> {
     const { statusOf } = await import("./peers.ts");
     if (await statusOf(this.place.socket)) return;

@@ -1,4 +1,4 @@
-/** Which process holds the place of a daemon: a note for people, for when the daemon does not answer. */
+/** Records which process holds the place of a daemon. People read this note if the daemon does not answer. */
 import { writeFileSync } from "node:fs";
 import { readIfThere } from "../base/files.ts";
 import { parsedJson } from "../base/json-object.ts";
@@ -19,7 +19,7 @@ export function noteHolder({ holder }: DaemonPaths, { pid, config }: Holder): vo
   }
 }
 
-/** The last process that has noted itself. Whether it still holds the place, only the lock tells. */
+/** The process in the last note. Only the lock shows whether it still holds the place. */
 export function holderOf({ holder }: DaemonPaths): Holder | undefined {
   try {
     const { pid, config } = (parsedJson(readIfThere(holder) ?? "") ?? {}) as Partial<Holder>;

@@ -54,7 +54,7 @@ const takeOverMs = 5_000;
 /** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
 const maxDaemonLogBytes = megabyte;
 
-/** Time without calls after which the daemon ends, at least. */
+/** Minimum time without calls after which the daemon ends. */
 const minIdleMs = 300_000;
 
 /** How often the files and the idle time are checked. */
@@ -69,7 +69,7 @@ const lastAnswerMs = 5_000;
 interface DaemonOptions {
   place: DaemonPaths;
   sharedServers: SharedServers;
-  /** The environment of servers that the daemon starts now for a caller. */
+  /** The environment of servers that the daemon starts for callers. */
   environment: CallerEnvironment;
   /** The working directory of servers that name none, unless the caller names one. */
   cwd: string;
@@ -81,9 +81,9 @@ interface DaemonOptions {
   log: Log;
   /** Opens the part of the config behind a door, or of a person. It ends with the daemon. */
   openDoor: (view: ExecutionView) => Promise<App>;
-  /** Where the saved programs behind a door are. */
+  /** Returns the place of the saved programs behind a door. */
   programsBehind: (door: string) => SavedProgramsPlace;
-  /** Whether a service manager runs the daemon: it does not end when it is not used. */
+  /** Whether a service manager runs the daemon. It then does not end when it is idle. */
   isService?: boolean | undefined;
   /** Opens the page of `claudikins ui`. Called when a user wants to see the page. */
   openPage?: (() => Promise<LocalPage>) | undefined;
@@ -99,7 +99,7 @@ export class CallerEnvironment {
   readonly #own: Environment;
   #env: Environment;
 
-  /** `own` is the daemon's. It counts until a caller says more. */
+  /** `own` is the daemon's environment. It is used until a caller sends another one. */
   constructor(own: Environment) {
     this.#own = own;
     this.#env = own;
@@ -164,12 +164,12 @@ class Daemon {
   readonly #scheduler: Scheduler;
   /** Whether a program is scheduled. */
   #isScheduled = false;
-  /** Whether it leaves because its config or its program has changed. */
+  /** Whether the daemon leaves because its config or its program has changed. */
   #isOld = false;
   /** Doors and people whose programs cannot be continued, by their keys. */
   readonly #closedDoors = new Set<string>();
   #executions: Executions | undefined;
-  /** Where the daemon listens after it has left its place, while its page is open. */
+  /** The place where the daemon listens after it has left its usual place, while its page is open. */
   #aside: DaemonPaths | undefined;
   #running = 0;
   #done = 0;
@@ -207,7 +207,7 @@ class Daemon {
     this.#watch = setInterval(() => this.#look(), Math.min(daemonLookMs, options.idleMs ?? daemonLookMs));
   }
 
-  /** A changed config may lead callers to another socket, so they would never tell. */
+  /** Checks the files and the idle time. A changed config may lead callers to another socket, so no caller would report the change. */
   #look(): void {
     this.#leaveWhenOld();
     void this.#page.closeUnused();
@@ -318,7 +318,7 @@ class Daemon {
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
-  /** For the next daemon, while the open page keeps this one from ending. */
+  /** Leaves the executions to the next daemon, while the open page keeps this one from ending. */
   async #giveUpExecutions(): Promise<void> {
     this.#executions = undefined;
     for (const app of [...this.#others.values(), ...this.#doors.apps, this.#app]) {
@@ -433,7 +433,7 @@ class Daemon {
     return { id, app, asked: { ...asked, limits, check, trace } };
   }
 
-  /** Continues the executions that no process runs: these, and all whose ids callers have. */
+  /** Continues executions that no process runs: the given ones, and all executions whose ids callers have. */
   async #adopt(asked: readonly string[] = []): Promise<void> {
     try {
       const executions = await this.#app.executions();
@@ -491,7 +491,7 @@ class Daemon {
     return isOutdated ? "OUTDATED" : "LEAVING";
   }
 
-  /** The hook that led to the daemon's first call. Later calls are not counted. */
+  /** Counts the hook that led to the daemon's first call. Later calls are not counted. */
   #countFirst(via: string): void {
     if (this.#isFound || !this.#app.config.hooks) return;
     this.#isFound = true;
@@ -529,7 +529,7 @@ class Daemon {
     };
   }
 
-  /** A server that runs has a problem only if its calls are refused. */
+  /** The problems of servers. A running server has a problem only if its calls are refused. */
   #problems(running: ReadonlySet<string>): Status["problems"] {
     const problems: Status["problems"] = {};
     for (const { pool } of [...this.#others.values(), this.#app]) {
@@ -541,7 +541,7 @@ class Daemon {
     return problems;
   }
 
-  /** The daemon does not end while one of its servers is to be kept alive for longer. */
+  /** The daemon's idle time. It is at least the longest keep-alive time of its servers. */
   #idleMs(): number {
     const { idleMs, sharedServers } = this.#options;
     if (idleMs !== undefined) return idleMs;

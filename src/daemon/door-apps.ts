@@ -1,4 +1,4 @@
-/** The parts of the daemon's config that are behind doors or that people have. Each is opened when a call or a program needs it. */
+/** The parts of the daemon's config for doors and for people. Each is opened when a call or a program needs it. */
 import type { App } from "../app/app.ts";
 import type { Executions } from "../programs/execution/executions.ts";
 import type { ExecutionView } from "../programs/execution/stored-executions.ts";
@@ -42,7 +42,7 @@ export class DoorApps {
   }
 }
 
-/** The same for the same door and person. */
+/** A key that is the same for the same door and person. */
 export function viewKey({ door, person }: ExecutionView): string {
   return JSON.stringify([door ?? null, person?.id ?? null]);
 }

@@ -1,4 +1,4 @@
-/** Starts the daemon of a config as a process of its own, which outlives this one. */
+/** Starts the daemon of a config as a separate process, which outlives this one. */
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,10 +8,10 @@ import type { Environment } from "../config/environment.ts";
 import { daemonStartMs } from "./limits.ts";
 import { type DaemonPaths, doWithout, makePrivate, notListening } from "./place.ts";
 
-/** Time until the daemon of a faster process listens. */
+/** Time to wait for another process's daemon to listen, if that process was faster. */
 const otherDaemonStartMs = 500;
 
-/** What a start needs. Generated files start the daemon too, so nothing here may need Bun. */
+/** The options of a start. Generated files start the daemon too, so this file must not need Bun. */
 interface DaemonStart {
   place: DaemonPaths;
   /** The config file; undefined for the demo. */
@@ -19,7 +19,7 @@ interface DaemonStart {
   env: Environment;
   /** The command of claudikins. */
   command: readonly string[];
-  /** The user vouches for the config. Otherwise the daemon checks whether it is trusted. */
+  /** Whether the user has confirmed the config. Otherwise the daemon checks whether it is trusted. */
   isAnsweredFor?: boolean;
   /** Asks the daemon for its status. Undefined if none is listening. */
   status(): Promise<{ pid?: number } | undefined>;
@@ -97,7 +97,7 @@ function openLogFile(path: string): number {
 /** The error in a line of JSON, as `--json` prints it; otherwise all output since the start. */
 function lastWords(log: string, from: number): ClaudikinsError | undefined {
   const lines = readFileSync(log).subarray(from).toString("utf8").trim().split("\n");
-  // A crash has output of another form.
+  // The output of a crash has another form.
   for (const line of lines.toReversed()) {
     const { error } = Object(parsedJson(line)) as { error?: { message: string; code: ErrorCode; hint?: string } };
     if (error) return new ClaudikinsError(error.code, error.message, { hint: error.hint });

@@ -1,4 +1,4 @@
 /** Limits that several files share. */
 
-/** Time until a daemon listens. */
+/** Maximum time until a new daemon listens. */
 export const daemonStartMs = 30_000;

@@ -11,7 +11,10 @@ import { isId } from "../programs/trace/id.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { httpStatusOf, type ProblemCode, shellSession } from "./protocol.ts";
 
-/** A request of our own command line to the daemon. Its arguments are copied less often, and belong to the same user. */
+/**
+ * A request of our own command line to the daemon. It may be larger than others, because its arguments are copied less often and belong to
+ * the same user.
+ */
 const ownMessage = { keys: 100_000, values: 1_000_000, levels: 500, digits: 1_000 };
 
 const text = z.string();
@@ -64,7 +67,7 @@ const openRequest = z.object({
   server: text,
   /** The mark of the server's entry in the caller's config, see `entryMark`. */
   entry: text,
-  /** The door that has processes of its own of the server. */
+  /** The door, if the server has separate processes for it. */
   door: text.optional(),
   /** The working directory of a server that names none, and the environment of its process. */
   cwd: text,
@@ -133,7 +136,7 @@ export function callIn(body: unknown): DaemonCallRequest | WrittenCall {
   throw new ClaudikinsError("USAGE", `Expected ${form}`);
 }
 
-/** The first message of a connection to a server, or undefined if it is another one. */
+/** The request in the first message of a connection to a server. Undefined if the message is not such a request. */
 export function openingIn(message: unknown): OpenServerRequest | undefined {
   return z.object({ open: openRequest }).safeParse(message).data?.open;
 }

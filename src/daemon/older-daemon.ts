@@ -1,6 +1,6 @@
 /**
- * Continues a program that a build of claudikins with another format has saved. The executable of that build was kept. It runs as a
- * daemon of the same config at a place of its own, and ends when no program needs it any more.
+ * Continues a program that was saved by a build of claudikins with another format. The kept executable of that build runs as a daemon of
+ * the same config at a separate place, and ends when no program needs it any more.
  */
 import type { Environment } from "../config/environment.ts";
 import { startDaemon } from "./launch.ts";

@@ -3,7 +3,9 @@ import { ClaudikinsError } from "../base/errors.ts";
 
 /** See `page/user-page.ts`. */
 export interface LocalPage {
-  /** Where to open it. The token works once. With `withFile`, there is a file that leads a browser there. */
+  /**
+   * Returns the address of the page and a token that works once. With `withFile`, it also creates a file that leads a browser to the page.
+   */
   invite(options?: { withFile?: boolean }): { port: number; path: string; token: string; file?: string };
   /** Whether it is open in a browser, or about to be opened. */
   readonly isInUse: boolean;

@@ -8,7 +8,7 @@ import { allPlaces, type DaemonPaths, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
 
-/** Time for a daemon that has its place to listen. */
+/** Time for a daemon that holds its place to begin listening. */
 const peerBeginsMs = 300;
 
 /** Time for a daemon to answer another process. A running daemon answers at once. */
@@ -62,7 +62,7 @@ export async function askToStop(socket: string, now: boolean): Promise<number | 
   return answer?.calls;
 }
 
-/** Lets a daemon continue executions. Returns the executions that it runs now. */
+/** Asks a daemon to continue executions. Returns the executions that it runs now. */
 export async function adoptAt(socket: string, executions: readonly string[]): Promise<readonly string[]> {
   const answer = (await ask(socket, "POST /adopt", { executions }, adoptMs)) as { executions?: string[] } | undefined;
   return answer?.executions ?? [];
@@ -94,8 +94,8 @@ function isThere(pid: number): boolean {
 }
 
 /**
- * Zombie processes count as ended: in a container, a process whose parent is gone may never be reaped. While other threads of it are
- * ending, its sockets still take connections.
+ * Zombie processes count as ended: in a container, a process whose parent is gone may never be reaped. While its other threads are ending,
+ * its sockets still accept connections.
  */
 function isZombie(pid: number): boolean {
   const stat = readIfThere(`/proc/${pid}/stat`) ?? "";

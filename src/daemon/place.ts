@@ -1,4 +1,4 @@
-/** Where the daemon of a config listens. Generated files look there too, so nothing here may need Bun. */
+/** The place where the daemon of a config listens. Generated files use it too, so this file must not need Bun. */
 
 import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
@@ -17,7 +17,7 @@ const maxSocketFolderBytes = 70;
 
 const isWindows = process.platform === "win32";
 
-/** The end of hints of a daemon that cannot run. */
+/** The end of hints about a daemon that cannot run. */
 export const doWithout = "Commands do without the daemon with --no-daemon or CLAUDIKINS_DAEMON=off.";
 
 /** The folder of all daemons of this user. It may not exist. */
@@ -39,7 +39,7 @@ export interface DaemonPaths {
   lock: string;
   /** The file with the daemon's stderr. */
   log: string;
-  /** The file that says which process listens there, for when it does not answer. */
+  /** The file that names the process that listens there, for people whose daemon does not answer. */
   holder: string;
 }
 
@@ -56,7 +56,10 @@ export function placeAt(socket: string): DaemonPaths {
   return { socket, lock: file(".lock"), log: file(".log"), holder: file(".json") };
 }
 
-/** The place of a daemon beside the usual one: one that has left its place to another and has not ended yet, or one of an earlier build. */
+/**
+ * The place of a second daemon beside the usual one: a daemon that has left its place and has not ended yet, or a daemon of an earlier
+ * build.
+ */
 export function besides({ socket, lock, log, holder }: DaemonPaths, name: number | string): DaemonPaths {
   const named = (path: string, ending: string) => `${path.slice(0, -ending.length)}-${name}${ending}`;
   return { socket: named(socket, ".sock"), lock: named(lock, ".lock"), log, holder: named(holder, ".json") };
@@ -74,8 +77,8 @@ function placeNamed(name: string, env: Environment): DaemonPaths {
 }
 
 /**
- * There is one daemon for each user, config, and set of values of the variables that the config refers to or that its servers inherit:
- * with other values, a caller is another user for the servers.
+ * The key of a daemon's place. There is one daemon for each user, config, and set of values of the variables that the config refers to or
+ * that its servers inherit. A caller with other values is another user for the servers.
  */
 function keyOf(config: string | undefined, env: Environment): string {
   const file = config === undefined ? undefined : realpathSync(config);
@@ -89,8 +92,8 @@ function keyOf(config: string | undefined, env: Environment): string {
 }
 
 /**
- * The variables that servers inherit by their entries. `*` alone is left out: it would count the folder of the shell and its other
- * passing variables.
+ * The variables that servers inherit by their entries. `*` alone is ignored, because it would include temporary variables of the shell,
+ * such as its folder.
  */
 function inheritedIn(text: string, env: Environment): string[] {
   const lists = [...text.matchAll(/"inherit"\s*:\s*\[([^\]]*)\]/g)].map(([, list]) => list ?? "");
@@ -132,7 +135,10 @@ const notConnected: ReadonlySet<string> = new Set([
   "ETIMEDOUT",
 ]);
 
-/** Whether a connection failed because the socket does not exist, its daemon is gone, or too many callers wait for it: nothing was sent. */
+/**
+ * Whether a connection failed because the socket does not exist, its daemon is gone, or too many callers wait for it. Nothing was sent in
+ * these cases.
+ */
 export function isNobody(error: unknown): boolean {
   return notConnected.has(systemCodeOf(error) ?? "");
 }

@@ -16,8 +16,8 @@
  * - `POST /run` with `{"id"?, "source", "limits"?, "check"?}` runs a program while the caller waits: `{"outcome", "value"?, "folders"}`, the stored
  *   form of the outcome and the folders of the config. A caller that is gone cancels it. EXECUTION_WAITS says that it waits for a decision elsewhere.
  * - `POST /cancel` with `{"id"}` cancels such a program, whose caller still gets the outcome: `{"cancelled": boolean}`.
- * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: these, and all whose ids callers have. It returns
- *   the ids that run here now: `{"executions"}`.
+ * - `POST /adopt` with `{"executions"?: ids}` continues executions that no process runs: the given ones, and all whose ids callers have. It
+ *   returns the ids of executions that run here now: `{"executions"}`.
  * - `POST /ui` with `{"file"?: true}` opens the page of `claudikins ui` on a port of this machine: `{"port", "path", "token", "file"?}`. The
  *   token works once. The file leads a browser to the page, and exists until the token was used or is no longer valid.
  * - `POST /stop` with `{"now"?: true}` returns `{"calls"}`, the number of running calls. The daemon takes no more calls and ends
@@ -44,8 +44,8 @@ export function shellSessionOf(env: Environment): string {
 }
 
 /**
- * A digest of a server's entry, by which two processes find out whether their entries are equal without revealing secrets. The
- * order of the keys does not matter.
+ * A digest of a server's entry. Two processes compare it to find out whether their entries are equal, without revealing secrets. The order
+ * of the keys does not matter.
  */
 export function entryMark({ policy: _, view: __, own: ___, edits: ____, door: _____, ...entry }: ServerConfig): string {
   const sorted = Object.entries(entry)
@@ -74,7 +74,7 @@ export interface Status {
 
 export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";
 
-/** The message of both codes by which a daemon says that it is ending. */
+/** The message of both codes with which a daemon reports that it is ending. */
 export const leavingText = "This daemon is shutting down: nothing was done";
 
 /** Whether the daemon is ending and has done nothing, so that the next daemon must be asked. */

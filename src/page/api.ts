@@ -1,6 +1,6 @@
 /**
- * What the page can ask and do, once a request has been accepted. What it shows comes from files and from the running daemon, so several
- * pages see the same.
+ * Answers the page's requests once they have been accepted. The data comes from files and from the running daemon, so several pages show
+ * the same.
  */
 
 import type { ZodType } from "zod";
@@ -52,13 +52,13 @@ interface PageApiOptions {
   approvals: Approvals;
   credentials: CredentialStore;
   env: Environment;
-  /** Whether the user vouches for the config, trusted or not. */
+  /** Whether the user has confirmed the config, so that it need not be trusted. */
   isAnswered: boolean;
   continued: Continued;
   /** Opens the part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
   openDoor(door: string): Promise<App>;
   background: Background;
-  /** What the daemon of the config knows of its servers. Undefined if none is running. */
+  /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
   running(): Promise<RunningServers | undefined>;
 }
 
@@ -115,11 +115,11 @@ export class PageApi {
   /** The page of one recorded execution. Throws if there is none. */
   async tracePage(id: string): Promise<string> {
     const page = isId(id) ? await tracePageOf(this.#options.app.store, id) : undefined;
-    if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
+    if (page === undefined) throw new RefusedRequest(404, "This execution has no record, or its record was deleted");
     return page;
   }
 
-  /** What the page asks and does. */
+  /** The page's requests, by method and path. */
   #routes(): Routes {
     const { app, credentials } = this.#options;
     const [tools, held, rules, actions] = [this.#tools, this.#held, this.#rules, this.#actions];

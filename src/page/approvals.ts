@@ -1,4 +1,4 @@
-/** Approvals as the page shows and decides them. */
+/** Shows approvals on the page, and decides them. */
 
 import { indentedJson } from "../base/json-object.ts";
 import { hourMs } from "../base/units.ts";
@@ -47,7 +47,7 @@ export class PageApprovals {
     this.#continued = continued;
   }
 
-  /** The open ones, and the ones that were decided lately. */
+  /** The open approvals, and the recently decided ones. */
   async list(): Promise<Listed> {
     const now = this.#approvals.now();
     return this.#listed.get(await storeStamp(this.#store, now), () => this.#list(now));
@@ -59,18 +59,21 @@ export class PageApprovals {
     return { approvals: open.map((each) => shown(each)), decided: decided.map((each) => shown(each)) };
   }
 
-  /** With all arguments as long as it is open, and with their beginning afterwards. Throws if it does not exist. */
+  /** Returns an approval. It has all arguments while it is open, and only their beginning afterwards. Throws if it does not exist. */
   async whole(id: string): Promise<PageApproval> {
     const found = shown(await this.#find(id));
     const json = await this.#approvals.argumentsOf(id);
     if (json === undefined) return found;
-    // Deep arguments become much longer.
+    // Indenting makes deeply nested arguments much longer.
     const args =
       json.length > maxIndentedInlineChars ? await runJob({ work: "indented", json }, indentingMs) : indentedJson(json);
     return { ...found, args };
   }
 
-  /** Decides an open approval. `person` is the one who decides, if it is not the user. Throws if it was decided already, or if its time is over. */
+  /**
+   * Decides an open approval. `person` is the person who decides, if that is not the user. Throws if it was decided already, or if its time
+   * is over.
+   */
   async decide(id: string, decision: PageDecision, person?: Person): Promise<Decided> {
     const [decided] = await this.#approvals.decide(id, storedDecision(decision), person);
     if (decided) {
@@ -100,7 +103,7 @@ const places: Record<stored.DecisionPlace, string> = {
   command: "with claudikins approvals",
 };
 
-/** The end of a sentence. */
+/** The state of an approval, as the end of a sentence. */
 function stateWords({ state, decidedBy }: stored.Approval): string {
   const by = decidedBy === null ? "" : ` ${places[decidedBy]}`;
   switch (state) {

@@ -1,7 +1,7 @@
-/** Keeps what was read until the stamp changes, because the page asks for it often. */
+/** Caches a value until its stamp changes, because the page asks for it often. */
 import type { Store } from "../store/store.ts";
 
-/** The end of a process changes no file, so what is known of processes is read again after this time. */
+/** Facts about processes are read again after this time, because the end of a process changes no file. */
 const processesFreshMs = 2_000;
 
 /** The stamp of the store and of the processes in it. `now` is in milliseconds, from any moment. */
@@ -13,7 +13,7 @@ export class Cached<T> {
   #stamp: string | undefined;
   #value: T | undefined;
 
-  /** `read` is called only if the stamp is another one than last time. */
+  /** Calls `read` only if the stamp has changed since the last call. */
   get(stamp: string, read: () => T): T {
     if (stamp !== this.#stamp) {
       this.#value = read();

@@ -1,24 +1,30 @@
-/** What the page of `claudikins ui` and its server say to each other, as JSON, which leaves undefined values out. The browser imports only these types. */
+/**
+ * The messages between the page of `claudikins ui` and its server, as JSON, which omits undefined values. The browser imports only these
+ * types.
+ */
 
-/** Everything that the page shows, without long texts and tools, which are asked for. Names and texts are as servers wrote them. */
+/**
+ * Everything that the page shows, except long texts and tools, which have their own requests. Names and texts are unchanged texts of
+ * servers.
+ */
 export interface PageState {
   version: string;
   /** The config file; null for the demo. */
   config: string | null;
-  /** The same as people read it: the home folder is ~. */
+  /** The same for people: the home folder is shown as ~. */
   configText: string;
   /** Why the current config file is not in use. */
   problem?: string | undefined;
   /** Open approvals, oldest first, of all configs. */
   approvals: PageApproval[];
-  /** Approvals that were decided lately, newest first. */
+  /** Recently decided approvals, newest first. */
   decided: PageApproval[];
   /** Executions that run or wait come before ended ones; each group has the newest first. */
   executions: PageExecution[];
   servers: PageServerEntry[];
   /** The saved programs of the config, then the ones of its doors. */
   programs: PageProgram[];
-  /** When they run by themselves. */
+  /** The schedules of saved programs. */
   schedules: PageSchedule[];
   /** Files of programs and schedules that cannot be read. */
   programProblems: string[];
@@ -33,20 +39,20 @@ export interface PageViewer {
   name: string;
   /** Whether the person may approve and deny calls. */
   mayApprove: boolean;
-  /** The groups whose people may. `*` is everybody. */
+  /** The groups whose members may approve. `*` means everyone. */
   approvers: string[];
-  /** For administrators: everybody who has signed in. */
+  /** For administrators: everyone who has signed in. */
   people?: PagePerson[] | undefined;
 }
 
 export interface PagePerson {
   id: string;
   name: string;
-  /** What the person has used. */
+  /** The doors that the person has used. */
   doors: string[];
   lastAt: number;
   isRevoked: boolean;
-  /** Whether what was kept of the person was deleted. The name is the id then. */
+  /** Whether the person's data was deleted. The name is then the id. */
   isDeleted: boolean;
   isViewer: boolean;
 }
@@ -64,7 +70,7 @@ export interface PageApproval {
   line?: number | undefined;
   /** The line of the code that makes the call. */
   code?: string | undefined;
-  /** The arguments as indented JSON. In `State` only the beginning; `GET api/approvals/ID` has all as long as the approval is open. */
+  /** The arguments as indented JSON. In `PageState` only the beginning; `GET api/approvals/ID` has all as long as the approval is open. */
   args: string;
   /** Characters of the whole JSON. */
   argsChars: number;
@@ -78,11 +84,11 @@ export interface PageApproval {
   expiresAt: number;
   state: "open" | "approved" | "denied" | "expired" | "withdrawn";
   decidedAt?: number | undefined;
-  /** Where it was decided. */
+  /** The place where it was decided. */
   decidedBy?: "agent" | "terminal" | "page" | "command" | undefined;
 }
 
-/** `deny all` also denies everything else that the execution asks. */
+/** `deny all` also denies all other questions of the execution. */
 export type PageDecision = "once" | "session" | "deny" | "deny all";
 
 /** The answer to a decision. */
@@ -123,10 +129,10 @@ export interface PageProgram {
   /** The door that it belongs to. Undefined for the whole config. */
   door?: string | undefined;
   description: string;
-  /** How code calls it. */
+  /** The expression with which code calls it. */
   call: string;
   inputs: PageInput[];
-  /** What it may call. */
+  /** The tools that it may call. */
   calls: string[];
   savedAt: number;
   savedBy: "user" | "agent";
@@ -140,7 +146,7 @@ export interface PageProgram {
 
 export interface PageInput {
   name: string;
-  /** What it takes, such as "a whole number". */
+  /** The type of the input in words, such as "a whole number". */
   type: string;
   isRequired: boolean;
   description?: string | undefined;
@@ -179,13 +185,13 @@ export interface PageScheduledRun {
   isRecorded: boolean;
   /** Earlier times that were missed. */
   missed: number;
-  /** Given when it has ended. */
+  /** Set when it has ended. */
   ok?: boolean | undefined;
   /** Why it failed. */
   message?: string | undefined;
 }
 
-/** What would be saved under a name: the answer to `POST api/programs/preview`. */
+/** A preview of a program that would be saved: the answer to `POST api/programs/preview`. */
 export interface PageSaving {
   call: string;
   description: string;
@@ -194,9 +200,9 @@ export interface PageSaving {
   inputs: PageInput[];
   /** How often each value was replaced in the code. */
   replaced: { input: string; places: number }[];
-  /** Identifies the program that has the name now, which would be replaced. Null if none has. */
+  /** Identifies the existing program with this name, which would be replaced. Null if there is none. */
   before: string | null;
-  /** What would change. */
+  /** The changes to the existing program. */
   changes: string[];
 }
 
@@ -204,7 +210,7 @@ export interface PageSaving {
 export interface PageScheduled {
   /** When it runs first. */
   next?: number | undefined;
-  /** Whether a daemon runs that starts it at its times. */
+  /** Whether a running daemon starts it at its times. */
   isWatched: boolean;
 }
 
@@ -279,7 +285,7 @@ export interface PageSignIn {
   failed?: string | undefined;
 }
 
-/** Tools of one server and what the config says about them: `GET api/tools?server=NAME`. */
+/** Tools of one server and their settings in the config: `GET api/tools?server=NAME`. */
 export interface PageTools {
   server: string;
   tools: PageTool[];
@@ -304,23 +310,23 @@ export interface DeniedPattern {
 export type ConfirmMode = "never" | "destructive" | "always";
 
 export interface PageTool {
-  /** Its own name, which rules are about. */
+  /** Its own name, which rules match. */
   name: string;
-  /** The name by which agents know it, if it is another. */
+  /** The name by which agents know it, if that is a different name. */
   shownAs?: string | undefined;
   description: string;
-  /** What the server says about the tool's effect. */
+  /** The tool's effect, as its server states it. */
   effect: "reads" | "changes" | "destroys" | "unstated";
-  /** What its data is, and why, as the end of a sentence. */
+  /** The labels of its data, each with its reason as the end of a sentence. */
   labels: { label: "untrusted" | "private" | "public"; why: string }[];
   /** Why it is denied, as the end of a sentence. */
   denied?: string | undefined;
   confirm: ConfirmMode;
-  /** The place in the config that says so. */
+  /** The place of this setting in the config. */
   confirmLine?: string | undefined;
 }
 
-/** What the config says about doors and tools: `GET api/rules`, and the answer to each of its changes. */
+/** The doors, rules, labels and edits in the config: the answer to `GET api/rules` and to each change of them. */
 export interface PageRules {
   /** The servers that doors and rules can be about. */
   servers: string[];
@@ -335,7 +341,7 @@ export interface PageRules {
 export interface PageDoor {
   name: string;
   servers: string[];
-  /** Agents of this machine that are behind it. */
+  /** Agents on this machine that use the door. */
   agents: string[];
   /** Patterns of its tools. An empty `allow` stands for all. */
   allow: string[];
@@ -391,16 +397,16 @@ export interface Savings {
   problems: string[];
 }
 
-/** The page of one execution, as its components make it. */
+/** The page of one execution as HTML from its components. */
 export interface ExecutionHtml {
-  /** HTML, as is the body. */
+  /** HTML, like the body. */
   title: string;
   body: string;
   /** CSS rules that only this execution needs. */
   rules: string;
 }
 
-/** The answer to a person who signs out, if the provider has a session to end. The ID token is a part of the address. */
+/** The answer to a person who signs out, if the provider has a session to end. The address contains the ID token. */
 export interface SignedOut {
   to: string;
 }

@@ -1,8 +1,8 @@
 /** The cookies of the page. */
 
 /**
- * Browsers take a cookie with this prefix only from this very host, over https. So neither a page of a neighbouring domain nor an answer that was
- * changed on its way can set one (RFC 6265bis, section 4.1.3.2). It must be for all paths.
+ * Browsers accept a cookie with this prefix only from this exact host, over https. So neither a page of a neighbouring domain nor an answer
+ * that was changed on its way can set it (RFC 6265bis, section 4.1.3.2). The cookie must be for all paths.
  */
 const hostPrefix = "__Host-";
 
@@ -11,14 +11,19 @@ export class PageCookies {
   readonly #path: string;
   readonly #sameSite: "Strict" | "Lax";
 
-  /** `base` is the address of the page. Without https, which is for one machine, only some browsers take cookies with the prefix. */
+  /**
+   * `base` is the address of the page. The prefix is not used without https (on one machine), because only some browsers then accept it.
+   */
   constructor(base: string, sameSite: "Strict" | "Lax") {
     this.#isSecure = base.startsWith("https:");
     this.#path = this.#isSecure ? "/" : new URL(base).pathname;
     this.#sameSite = sameSite;
   }
 
-  /** By their names without the prefix. Of several with one name, the first counts. With https, those without the prefix do not count. */
+  /**
+   * The cookies of a request, by their names without the prefix. Of several with one name, the first counts. With https, cookies without
+   * the prefix are ignored.
+   */
   in({ headers }: Request): Map<string, string> {
     const prefix = this.#isSecure ? hostPrefix : "";
     const found = new Map<string, string>();

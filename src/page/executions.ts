@@ -1,4 +1,4 @@
-/** The executions of one config as the page lists them: stored and recorded ones. */
+/** Lists the stored and recorded executions of one config for the page. */
 
 import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
@@ -38,7 +38,7 @@ export interface ReadExecutions {
 export class ExecutionsReader {
   readonly #app: App;
   readonly #recorded = new Cached<Promise<Summary[]>>();
-  /** What was read of stored programs, by their ids. */
+  /** The facts read from stored programs, by their ids. */
   #programs = new Map<string, AboutProgram>();
   readonly #stored = new Cached<Promise<ListedExecution[]>>();
 
@@ -71,7 +71,7 @@ export class ExecutionsReader {
       const summaries = await readSummaries(this.#app.store);
       return summaries.filter(({ config }) => config === owner);
     } catch {
-      // Records that cannot be read are none.
+      // Unreadable records are treated as missing.
       return [];
     }
   }
@@ -90,7 +90,7 @@ export class ExecutionsReader {
     }
   }
 
-  /** Programs may be long, so each is read in a turn of its own. */
+  /** Reads a stored program. Programs may be long, so each is read in a separate turn of the event loop. */
   async #programOf(id: string, executions: Executions): Promise<AboutProgram> {
     await eventLoopTurn();
     return executions.stored.aboutProgram(id, maxShownCodeChars, this.#app);

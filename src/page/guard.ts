@@ -1,4 +1,7 @@
-/** Checks the requests to the page: they come from the page itself, in the browser of the user of this process, and their bodies are as expected. */
+/**
+ * Checks the requests to the page: they must come from the page itself, in the browser of this process's user, and their bodies must have
+ * the expected shape.
+ */
 import { z } from "zod";
 import { parsedJson } from "../base/json-object.ts";
 import { tooHeavy } from "../base/json-weight.ts";
@@ -6,10 +9,10 @@ import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes, labels } from "../config/policy.ts";
 import { maxPageBodyBytes } from "./limits.ts";
 
-/** Sent by the page's script. Forms and images cannot send it, and other pages would need our permission. */
+/** A header that the page's script sends. Forms and images cannot send it, and other pages would need our permission. */
 const ownHeader = "claudikins-ui";
 
-/** Answers a request that is not accepted. */
+/** The refusal of a request, with its status. */
 export class RefusedRequest extends Error {
   readonly status: number;
   readonly hint: string | undefined;
@@ -26,7 +29,7 @@ export function checkHost({ headers }: Request, host: string): void {
   if (headers.get("host") !== host) throw new RefusedRequest(403, `This page is only at http://${host}`);
 }
 
-/** Throws for requests by other pages. Browsers tell where a request comes from. `own` is our origin. */
+/** Throws for requests by other pages. Browsers send the origin of a request. `own` is our origin. */
 function checkOrigin({ headers }: Request, own: string, isChange: boolean): void {
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
@@ -55,14 +58,14 @@ export const sessionBody = z.strictObject({ token: z.string().max(200) });
 
 export const decisionBody = z.strictObject({ decision: z.enum(["once", "session", "deny", "deny all"]) });
 
-/** Exactly one of `access` and `confirm`. `tool` is a name, or a pattern of the config. */
+/** Has exactly one of `access` and `confirm`. `tool` is a name, or a pattern of the config. */
 export const policyBody = z.union([
   z.strictObject({ server: name, tool: name, access: z.enum(["allowed", "denied"]) }),
   z.strictObject({ server: name, tool: name, confirm: z.enum(confirmModes) }),
 ]);
 export type PolicyBody = z.infer<typeof policyBody>;
 
-/** With `isNew`, a rule is added and its tool must exist. Without, a rule of the config is changed. */
+/** With `isNew`, a rule is added, and its tool must exist. Without it, an existing rule is changed. */
 export const ruleBody = z.union([
   z.strictObject({ server: name, tool: name, isNew: z.boolean(), access: z.enum(["allowed", "denied"]) }),
   z.strictObject({ server: name, tool: name, isNew: z.boolean(), confirm: z.enum([...confirmModes, "default"]) }),
@@ -82,7 +85,7 @@ export const doorBody = z.strictObject({
 });
 export type DoorBody = z.infer<typeof doorBody>;
 
-/** Null removes what the config says. */
+/** Null removes the labels from the config. */
 export const labelBody = z.strictObject({ server: name, tool: name, labels: z.array(z.enum(labels)).nullable() });
 export type LabelBody = z.infer<typeof labelBody>;
 
@@ -138,7 +141,7 @@ const saving = {
 export const previewBody = z.strictObject(saving);
 export type PreviewBody = z.infer<typeof previewBody>;
 
-/** With the answer to the preview. */
+/** The same with `before` from the answer to the preview. */
 export const saveBody = z.strictObject({ ...saving, before: z.string().max(200).nullable() });
 export type SaveBody = z.infer<typeof saveBody>;
 

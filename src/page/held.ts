@@ -1,4 +1,4 @@
-/** Tools that are held because their definitions changed, as the page shows and accepts them. */
+/** Shows the tools on the page that are held because their definitions changed, and accepts them. */
 import { diffLines } from "diff";
 import type { App } from "../app/app.ts";
 import type { Environment } from "../config/environment.ts";
@@ -20,7 +20,7 @@ const maxShownDiffLines = 400;
 
 export class HeldOnPage {
   readonly #surroundings: () => Surroundings;
-  /** The page asks for the numbers with each change, and the records of many tools take 20 ms to read. */
+  /** Cached, because the page asks for the numbers with each change, and reading the records of many tools takes 20 ms. */
   readonly #counts = new Cached<Map<string, number>>();
 
   constructor(app: App, env: Environment) {

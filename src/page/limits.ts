@@ -2,7 +2,7 @@
 
 import { minuteMs } from "../base/units.ts";
 
-/** Longer bodies are refused, also by the server before they are read. */
+/** Longer bodies are refused. The server refuses them even before they are read. */
 export const maxPageBodyBytes = 262_144;
 
 /** Time for a person to sign in. */

@@ -7,7 +7,7 @@ const maxQueuedEvents = 20;
 const pageKeepAliveMs = 15_000;
 
 interface LiveOptions {
-  /** The state as JSON. Undefined if nobody may see it any longer, which ends all streams. */
+  /** The state as JSON. If it is undefined, nobody may see the state any longer, and all streams end. */
   read(): Promise<string | undefined>;
   /** How often the state is compared. */
   everyMs: number;
@@ -20,7 +20,7 @@ const keepAlive = ": still here\n\n";
 
 interface Reader {
   controller: ReadableStreamDefaultController<string>;
-  /** What was sent last. */
+  /** The state that was sent last. */
   state: string;
   sentAt: number;
   isOpen: () => boolean;
@@ -30,7 +30,7 @@ interface Reader {
 export class Live {
   readonly #options: LiveOptions;
   readonly #readers = new Set<Reader>();
-  /** The state that is being read, for all who want it. */
+  /** The running read of the state, shared by all callers. */
   #reading: Promise<string | undefined> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
@@ -74,7 +74,7 @@ export class Live {
     return reading;
   }
 
-  /** A reading that has begun may show the state before the change, so the next one reads again. All streams get it at once. */
+  /** Sends the state to all streams at once. A read that has begun may return the state before the change, so the state is read again. */
   changed(): void {
     this.#reading = undefined;
     void this.#look();

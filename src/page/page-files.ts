@@ -35,7 +35,7 @@ function document(body: string): PageFile {
 export const userDocument = document(`<div id="page"></div>
 <noscript><p>This page needs JavaScript. ${howToOpen}</p></noscript>`);
 
-/** The document for people who sign in. The script learns from it where. */
+/** The document for people who sign in. It tells the script where to sign in. */
 export const peopleDocument = document(`<div id="page" data-sign-in="sign-in"></div>
 <noscript><p>This page needs JavaScript.</p></noscript>`);
 
@@ -59,10 +59,10 @@ const policy = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** The page of an execution brings its own policy. Without an origin, its script can do nothing here. */
+/** The page of an execution brings its own policy. It has no origin, so its script has no access to our page. */
 export const tracePolicy = "sandbox allow-scripts; frame-ancestors 'none'";
 
-/** Of every answer: it is not cached or embedded, and its address does not reach other sites. */
+/** The headers of every answer. Answers must not be cached or embedded, and their addresses must not reach other sites. */
 export const headers = {
   "content-security-policy": policy,
   "x-frame-options": "DENY",

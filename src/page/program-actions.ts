@@ -1,4 +1,4 @@
-/** What the page does with saved programs: it runs, schedules, saves and removes them. */
+/** Runs, schedules, saves and removes saved programs for the page. */
 import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { indentedJson, type JsonObject } from "../base/json-object.ts";
@@ -24,7 +24,7 @@ import { shownInputs } from "./programs.ts";
 /** Characters of the value of an execution that was started on the page. */
 const maxShownValueChars = 20_000;
 
-/** What the daemon of the config does. The page may be of an earlier daemon, which has left its place. */
+/** The functions of the config's current daemon. The page may belong to an earlier daemon, which has left its place. */
 export interface Background {
   /** Starts a saved program. Returns the id of its execution. Throws what the daemon throws. */
   start(program: { program: string; input: JsonObject; door: string | undefined }): Promise<string>;
@@ -92,7 +92,7 @@ export class ProgramActions {
     return shown;
   }
 
-  /** What would be saved. Throws INVALID_ARGUMENTS for what cannot be saved. */
+  /** Previews the program that would be saved. Throws INVALID_ARGUMENTS if it cannot be saved. */
   async preview(body: PreviewBody): Promise<PageSaving> {
     const made = await this.#programIn(body);
     const { program, replaced } = made;
@@ -109,7 +109,7 @@ export class ProgramActions {
     };
   }
 
-  /** Saves what was shown. Throws if another program has got the name since. */
+  /** Saves the program as the preview showed it. Throws if another program has got the name since. */
   async save({ before, ...body }: SaveBody): Promise<{ call: string }> {
     const made = await this.#programIn(body);
     const library = new ProgramLibrary(this.#placeOf(body.door));
@@ -118,7 +118,7 @@ export class ProgramActions {
       throw new RefusedRequest(
         409,
         `The program "${now.name}" was changed meanwhile. Nothing was saved`,
-        "Look again at what would be saved.",
+        "Look at the preview again.",
       );
     });
     return { call: callOf(saved.program) };
@@ -165,14 +165,14 @@ export class ProgramActions {
     throw new ClaudikinsError("DOOR_NOT_FOUND", `The config has no door "${door}"`);
   }
 
-  /** Servers that are started to list their tools end with these parts. */
+  /** Opens the part of the config behind a door. Servers that are started to list their tools end with it. */
   async #partsOf(door: string | undefined): Promise<App> {
     const { app, openDoor } = this.#options;
     return door === undefined ? app.withOwnPool() : openDoor(door);
   }
 }
 
-/** A text that is left empty is not given. */
+/** Empty texts count as missing. */
 function wordsOf(texts: Record<string, string>): ArgumentWord[] {
   return Object.entries(texts)
     .filter(([, text]) => text !== "")

@@ -1,4 +1,4 @@
-/** The saved programs of the config and of its doors, and when they run by themselves, as the page shows them. */
+/** Lists the saved programs of the config and of its doors with their schedules, for the page. */
 import { join } from "node:path";
 import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";

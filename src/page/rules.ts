@@ -1,4 +1,7 @@
-/** What the config says about doors, rules, labels and edits of tools, as the page shows and changes it. The commands write it in the same way. */
+/**
+ * Shows doors, rules, labels and edits of tools on the page, and changes them in the config. The commands use the same functions to write
+ * them.
+ */
 import type { App } from "../app/app.ts";
 import { ClaudikinsError, toClaudikinsError } from "../base/errors.ts";
 import { statsOf } from "../base/files.ts";
@@ -21,7 +24,7 @@ import { type DoorBody, type EditBody, type LabelBody, RefusedRequest, type Rule
 interface RulesOptions {
   app: App;
   env: Environment;
-  /** Whether the user vouches for the config, trusted or not. */
+  /** Whether the user has confirmed the config, so that it need not be trusted. */
   isAnswered: boolean;
 }
 
@@ -68,7 +71,7 @@ export class RuleChanges {
   async rule({ isNew, ...change }: RuleBody): Promise<void> {
     const { isAnswered } = this.#options;
     const which = this.#which(this.#fileOf(change.server));
-    // A pattern that is removed may fit no tool any more.
+    // A pattern that is removed may no longer match any tool.
     const tool = isNew ? (await this.#tool(change.server, change.tool)).tool : change.tool;
     if ("confirm" in change && isNew && tool.includes("*")) {
       throw new RefusedRequest(400, "Name one tool: this rule takes no pattern");
@@ -102,7 +105,7 @@ export class RuleChanges {
           ask: Object.keys(objectAt(tools, ["confirm"])),
         };
         try {
-          // The whole config is in use here, so it needs no trust any more.
+          // The whole config is already in use here, so it needs no further trust.
           const { servers } = await loadConfig({ flag: file, door: name, trust: true, cwd: "/", env });
           return { ...shown, servers: [...servers.keys()] };
         } catch (error) {
@@ -112,7 +115,7 @@ export class RuleChanges {
     );
   }
 
-  /** A tool that stands in the config, or with `isNew` one that the server has. */
+  /** A tool that is named in the config, or with `isNew` a tool of the server. */
   async #tool(server: string, tool: string, isNew = true): Promise<OwnTool> {
     const which = this.#which(this.#fileOf(server));
     const configFile = await this.#trusted(which);
@@ -130,7 +133,7 @@ export class RuleChanges {
     return configFile;
   }
 
-  /** The file with the server: the user's own, if a project's config has it from there. */
+  /** The file that has the server. For a server that a project's config takes from the user's own config, this is the user's file. */
   #fileOf(server: string): string | undefined {
     const { config } = this.#options.app;
     const [first, own] = filesOf(config);
@@ -143,7 +146,7 @@ export class RuleChanges {
   }
 }
 
-/** The demo has no file to write to. */
+/** The error for the demo, which has no file to write to. */
 export function noFile(): ClaudikinsError {
   return new ClaudikinsError("CONFIG_NOT_FOUND", "The demo has no config file to write to", {
     hint: "Make a config with claudikins add or claudikins init.",

@@ -1,4 +1,4 @@
-/** What the ledger says, for the chart of the page. */
+/** Reads the ledger for the chart of the page. */
 import { messageOf } from "../base/errors.ts";
 import { statisticsOf } from "../programs/ledger/statistics.ts";
 import { readCounts } from "../programs/ledger/store.ts";
@@ -10,7 +10,7 @@ import type { Savings } from "./contract.ts";
 /** Tools in the chart of calls. */
 const maxSavingsTools = 12;
 
-/** For people who do not see the ledger. */
+/** The empty answer for people who may not see the ledger. */
 export const noSavings: Savings = {
   days: [],
   keptOut: 0,

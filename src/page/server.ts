@@ -1,4 +1,4 @@
-/** Answers the requests to a page, for whoever an authenticator lets in: the user of this machine, or people who sign in. */
+/** Answers the requests to a page. An authenticator decides who may send them: the user of this machine, or people who sign in. */
 import type { ZodType } from "zod";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
@@ -31,12 +31,12 @@ export interface RouteRequest {
   body<T>(shape: ZodType<T>): Promise<T>;
 }
 
-/** What a view answers, by method and path. In the place of an id is `*`. */
+/** The functions that answer a view's requests, by method and path. `*` stands for an id. */
 export type Routes = Readonly<Record<string, (request: RouteRequest) => unknown>>;
 
 /** The page, as the owner of one session sees it. */
 export interface PageView {
-  /** Views of one name show the same, so their state is read once for all. */
+  /** Views with the same name show the same state, so it is read once for all of them. */
   readonly name: string;
   /** Undefined if the session has ended. */
   state(): Promise<PageState | undefined>;
@@ -44,21 +44,24 @@ export interface PageView {
   tracePage(id: string): Promise<string>;
   /** Every other request. The functions throw RefusedRequest and errors of what they do. */
   readonly routes: Routes;
-  /** The session has a stream from now on. */
+  /** Marks that the session has a stream from now on. */
   stream?(): { isOpen(): boolean; end(): void };
 }
 
-/** Says who sends a request. */
+/** Identifies the sender of a request. */
 export interface Authenticator {
   /** Answers a request to another path itself. Throws RefusedRequest if the sender may not send any. */
   locate(request: Request): Promise<Asked | Response>;
-  /** Answers what needs no session, and what browsers are led to from elsewhere. Checks the sender itself if it changes something. */
+  /**
+   * Answers requests that need no session, and requests to which other sites lead browsers. Checks the sender itself if it changes
+   * something.
+   */
   enter(asked: Asked): Promise<Response | undefined>;
   /** Undefined without a session. */
   view(asked: Asked): Promise<PageView | undefined>;
   /** The refusal without a session. */
   readonly closed: { message: string; hint?: string };
-  /** Below the refusals that a person sees in a browser as a text. Without it, all are JSON. */
+  /** A line below refusals that a person sees as text in a browser. Without it, all refusals are JSON. */
   readonly lead?: string;
 }
 
@@ -125,7 +128,7 @@ export class PageServer {
     return new RefusedRequest(401, message, hint);
   }
 
-  /** Readings of one view are shared as long as somebody needs them. */
+  /** The shared reads of one view. They end when no stream needs them any more. */
   #live(view: PageView): Live {
     const { name } = view;
     const found = this.#lives.get(name);
@@ -180,7 +183,7 @@ async function answerTo(route: string, routes: Routes, { request, search }: Aske
   return routes[found]!({ id: of, search, body: (shape) => jsonBody(request, shape) });
 }
 
-/** The text of an unexpected error may contain anything, so only the log has it. */
+/** Makes the answer for an error. The text of an unexpected error may contain anything, so it is only logged. */
 function refusalOf(thrown: unknown): { status: number; message: string; hint?: string | undefined } {
   if (thrown instanceof RefusedRequest) return thrown;
   if (thrown instanceof PersonRefused) {
@@ -196,7 +199,7 @@ export function fileAnswer({ type, text }: PageFile, more: Record<string, string
   return new Response(text, { headers: { "content-type": type, ...more } });
 }
 
-/** Only to our own page, and to providers and authorization servers of the config. */
+/** Redirects a browser. Use it only for our own page, and for providers and authorization servers of the config. */
 export function redirected(to: string, ...cookies: string[]): Response {
   const response = new Response(null, { status: 303, headers: { location: to } });
   for (const each of cookies) response.headers.append("set-cookie", each);

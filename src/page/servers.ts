@@ -1,4 +1,7 @@
-/** The servers of the config as the page shows them: their state in the daemon, their sign-ins, and their tools with what the config says about them. */
+/**
+ * Shows the servers of the config on the page: their state in the daemon, their sign-ins, and their tools with their settings in the
+ * config.
+ */
 
 import type { App } from "../app/app.ts";
 import { boxEngine } from "../config/box.ts";
@@ -16,7 +19,7 @@ import { firstSentence } from "../tools/signature.ts";
 import type { DeniedPattern, PageServerEntry, PageSignIn, PageTool, PageTools } from "./contract.ts";
 import { maxShownDescriptionChars } from "./limits.ts";
 
-/** What the daemon of the config knows of its servers. */
+/** The servers' state in the daemon of the config. */
 export interface RunningServers {
   /** The state of each server in words, by name. */
   servers: Record<string, string>;
@@ -96,7 +99,7 @@ function stateIn(
 }
 
 export class ToolViews {
-  /** Tools whose policy the page has changed, by server. A tool that was denied is listed by its server again only later. */
+  /** Tools whose policy the page has changed, by server. A tool that was denied reappears only when its server is listed again. */
   readonly #touched = new Map<string, Map<string, RegistryTool>>();
 
   /** Throws SERVER_NOT_FOUND. */
@@ -165,7 +168,7 @@ function toolOf(
 function patternsIn(server: string, { deny }: ServerPolicy): DeniedPattern[] {
   const own = pathText(["mcpServers", server, "deny"]);
   const all = deny.flatMap(({ patterns, line }) =>
-    // A pattern of the entry may begin with the server's name, and counts with it and without it.
+    // A pattern in the entry may begin with the server's name. It matches with the name and without it.
     patterns
       .filter((each) => !patterns.includes(each.slice(server.length + 1)) || !each.startsWith(`${server}.`))
       .map((pattern) => ({ pattern, line, isOwn: line.startsWith(own) })),

@@ -24,7 +24,7 @@ interface Session {
 
 type Exchanged = { session: string } | { refused: "unknown" | "used twice" };
 
-/** Only digests are kept, so that no secret can be read from the memory of lists, and lookups take the same time. */
+/** The open sessions. Only digests of secrets are kept, so that memory contains no secret, and lookups always take the same time. */
 export class PageSessions {
   readonly #times: SessionTimes;
   readonly #tokens = new Map<string, Token>();
@@ -41,7 +41,7 @@ export class PageSessions {
     return token;
   }
 
-  /** A token that comes a second time was seen by another program, so the session of its first use ends too. */
+  /** Exchanges a token for a session. If a token is used twice, another program has seen it, so the session of its first use ends too. */
   exchange(token: string): Exchanged {
     this.#forgetOld();
     const found = this.#tokens.get(digest(token));
@@ -56,7 +56,7 @@ export class PageSessions {
     return { session };
   }
 
-  /** Whether the session is open. Counts as its use. */
+  /** Whether the session is open. This counts as a use of the session. */
   use(session: string | undefined): boolean {
     this.#forgetOld();
     const found = session === undefined ? undefined : this.#sessions.get(digest(session));
@@ -70,7 +70,7 @@ export class PageSessions {
     return this.#sessions.has(digest(session));
   }
 
-  /** The session does not end while it has a stream. Returns the function that ends the stream. */
+  /** Marks that the session has a stream, and does not end meanwhile. Returns the function that ends the stream. */
   stream(session: string): () => void {
     const found = this.#sessions.get(digest(session));
     if (!found) return () => {};

@@ -42,7 +42,7 @@ export class ServerSignIns {
     const isReady = Promise.withResolvers<void>();
     const guide = {
       send: ({ to, back, paste }: { to: URL; back: URL; paste(text: string): string | undefined }) => {
-        // Only pages of the web are ever linked.
+        // Only web pages may become links.
         if (to.protocol === "https:" || to.protocol === "http:")
           running.attempt = { url: to.href, back: back.href, paste };
         isReady.resolve();

@@ -1,4 +1,4 @@
-/** The page of `claudikins ui`, on a port of this machine, for the user of this process: whoever has exchanged a token for a session. */
+/** The page of `claudikins ui`, on a port of this machine, for the user of this process. The user exchanges a token for a session. */
 import type { Log } from "../base/log.ts";
 import { RedirectFile } from "../base/redirect-file.ts";
 import type { PageApi } from "./api.ts";
@@ -17,7 +17,7 @@ interface UserPageOptions {
   times?: SessionTimes | undefined;
 }
 
-/** Where to open the page. The token works once, and for a minute. */
+/** The address of the page and a token to open it. The token works once, within a minute. */
 export interface Invitation {
   port: number;
   /** Begins and ends with a slash. */
@@ -29,7 +29,7 @@ export interface Invitation {
 
 const cookieName = "claudikins";
 
-/** No other address is served, so that each connection has one owner to look for. */
+/** Only this address is served, so that the owner of each connection can be found. */
 const hostname = "127.0.0.1";
 
 export class UserPage implements Authenticator {
@@ -65,7 +65,7 @@ export class UserPage implements Authenticator {
     });
     this.#host = `${hostname}:${this.#server.port}`;
     this.#base = `http://${this.#host}${this.#path}`;
-    // No other site ever leads the browser to a page with a session.
+    // Other sites never lead the browser to a page with a session.
     this.#cookies = new PageCookies(this.#base, "Strict");
   }
 
@@ -99,7 +99,10 @@ export class UserPage implements Authenticator {
     await this.#server.stop(true);
   }
 
-  /** Only programs of this user get an answer. The page for people has no such check: people come from other machines, through proxies. */
+  /**
+   * Only programs of this user get an answer. The page for people has no such check, because people connect from other machines through
+   * proxies.
+   */
   async locate(request: Request): Promise<Asked | Response> {
     checkHost(request, this.#host);
     await checkPeer(this.#server.requestIP(request), { address: hostname, port: this.#server.port! });

@@ -35,15 +35,15 @@ export function withoutArguments(bound: Bound): Bound {
 /** A user's answer. A no counts for the tool, or with `all` for everything, until the execution ends. */
 export type Answer = { state: "approved"; scope: "once" | "session" } | { state: "denied"; all?: boolean };
 
-/** An answer, or that there was none in time. */
+/** An answer, or the fact that there was none in time. */
 export type AnswerOrExpiry = Answer | { state: "expired" };
 
-/** How a question left the queue. `afterMs` is the time that a stored one was open; a withdrawn one no longer needs an answer. */
+/** How a question left the queue. `afterMs` is the time that a stored question was open. A withdrawn question no longer needs an answer. */
 export type Verdict = Answer | { state: "expired"; afterMs?: number } | { state: "withdrawn" };
 
 /** A question in the queue. */
 export interface QueueEntry {
-  /** The id by which the user decides it from elsewhere. Undefined if that is not possible. */
+  /** The id with which the user can decide the question from elsewhere. Undefined if that is not possible. */
   readonly id?: string | undefined;
   readonly isOpen: boolean;
   /** What has changed since an earlier question about the same call. */
@@ -51,7 +51,7 @@ export interface QueueEntry {
   /** Rejects if the decision cannot be read any more. */
   verdict: Promise<Verdict>;
   /**
-   * Records what was answered in this process. Has no effect if the call was already decided; an expiry has none if the question may
+   * Records an answer from this process. It has no effect if the call was already decided. An expiry also has no effect if the question may
    * wait for an answer from elsewhere. Rejects if it cannot be recorded.
    */
   decide(answer: AnswerOrExpiry): Promise<void>;
@@ -71,8 +71,8 @@ export interface ApprovalQueue {
   /** Whether the user has approved the call already. */
   isApproved(made: MadeCall | undefined): Promise<boolean>;
   /**
-   * Adds the question to the queue. A question about the same call that waits already is used if it is bound to the same;
-   * otherwise it is withdrawn. Throws FILE_NOT_WRITABLE.
+   * Adds the question to the queue. A waiting question about the same call is reused if its digests are the same. Otherwise it is
+   * withdrawn. Throws FILE_NOT_WRITABLE.
    */
   add(question: Question, bound: Bound, made: MadeCall | undefined): Promise<QueueEntry>;
 }
@@ -123,7 +123,7 @@ export class ImmediateQueue implements ApprovalQueue {
       changed: undefined,
       verdict,
       decide: async (answer) => {
-        // The first answer counts, also while it is being recorded.
+        // The first answer counts, even while it is still being recorded.
         if (isOpen) deciding ??= record(answer);
         await deciding;
       },

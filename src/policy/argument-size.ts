@@ -40,11 +40,11 @@ export function exceededLimit(args: object, limits: ArgumentLimits = readable): 
     // The closing bracket has a line of its own.
     characters += 2 * depth + 2;
     if (Array.isArray(node)) {
-      // Unlike the keys of an object, the items can be counted before they are visited.
+      // A list's items can be counted before they are visited, unlike an object's keys.
       if (values + node.length > limits.values) return text(limits.values, "values");
       for (const item of node) add(item, depth);
     } else {
-      // One key after another, without a list of all.
+      // The loop visits one key at a time, without making a list of all keys.
       for (const key in node) {
         characters += lengthOf(key, limits.characters - characters) + 2;
         add((node as Record<string, unknown>)[key], depth);

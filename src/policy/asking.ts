@@ -32,7 +32,7 @@ export type QueueChoice = (made: MadeCall | undefined) => ApprovalQueue;
 
 /**
  * Returns the definition of the tool, or of the server if no tool is given. With `isFresh`, the server is asked now, because a server may
- * change a tool without a notification; otherwise the last list of the same connection counts until the server announces a change.
+ * change a tool without a notification. Otherwise the last list of the same connection is used until the server announces a change.
  */
 export type DefinitionOf = (
   server: string,
@@ -43,7 +43,7 @@ export type DefinitionOf = (
 interface Grant {
   /** The definition that the user allowed. */
   digests: ToolDefinition["digests"];
-  /** The tool had another definition since. The permission no longer counts, even if the old definition comes back. */
+  /** The tool's definition has changed since. The permission is void even if the old definition comes back. */
   isVoid: boolean;
 }
 
@@ -106,7 +106,7 @@ export class Asking {
     let changed: string[] | undefined;
     for (let questions = 0; questions < maxQuestionRounds; ) {
       const grant = this.#granted.get(key);
-      // Only a tool that its server calls harmless is trusted until the server announces a change.
+      // A tool is trusted until the server announces a change only if the server calls it harmless.
       const isFresh = Boolean(isAlways) || grant !== undefined;
       const definition = withLeaving(await this.#definition(request, call.signal, isFresh), reasons.leaving);
       if (grant) {
@@ -150,7 +150,7 @@ export class Asking {
     throw denied(request, "was not called: its definition kept changing while the person was asked");
   }
 
-  /** A tool may have the name of another request, so the method belongs to what a permission is bound to. */
+  /** The method is part of the definition that a permission is bound to, because a tool may have the name of another request. */
   async #definition({ server, tool, method }: Outgoing, signal: AbortSignal | undefined, isFresh: boolean) {
     const isCall = method === "tools/call";
     const definition = await this.#options.definition(server, isCall ? tool : undefined, { signal, isFresh });
@@ -184,7 +184,7 @@ export function allowanceOf(request: Outgoing, { key }: Leaving): string {
   return `${keyOf(request)}\n${key}`;
 }
 
-/** What to change in the config so that the request needs no permission. */
+/** The change of the config with which the request needs no permission. */
 function hintFor(
   { server, tool, shownAs, method }: Outgoing,
   { confirmation, rule, leaving }: Reasons,
@@ -204,7 +204,7 @@ function hintFor(
     : `This is required by ${confirmation?.line} of the config`;
 }
 
-/** Why the user is asked, and the same for the agent, which reads no data in it. Undefined if no permission is needed. */
+/** The reason for asking the user, and the same reason for the agent without any data. Undefined if no permission is needed. */
 function whyAsked(
   { confirmation, rule, leaving }: Reasons,
   definition: Pick<ToolDefinition, "annotations">,
@@ -242,5 +242,5 @@ function whyConfirmed(
   return `${line} says "destructive", and the server ${says}`;
 }
 
-/** The part of a permission that is bound to what leaves, by a name that the user understands. */
+/** The name, for the user, of the part of a permission that is bound to the data that leaves. */
 const leavingPart = "what was read before";

@@ -16,7 +16,10 @@ export interface CallDecision {
 export interface Call {
   /** Aborted when nobody waits for the answer any more. All calls of one execution share it. */
   signal?: AbortSignal | undefined;
-  /** The signal of the agent's request that the call is made for. It tells whom a question of the server is for. Default `signal`. */
+  /**
+   * The signal of the agent's request that the call is made for. It identifies the agent that a question of the server is for. Default
+   * `signal`.
+   */
   origin?: AbortSignal | undefined;
   /** The agent that makes the call. Default: the agent of the connection. */
   caller?: Caller | undefined;

@@ -3,8 +3,8 @@ import { exactness, matches } from "../config/pattern.ts";
 import { type ConfirmLine, type ConfirmMode, confirmModes, pathText, type ServerPolicy } from "../config/policy.ts";
 
 /**
- * The line of the config that denies the tool. Undefined if the tool may be called. With `isRenamed`, agents do not know the name of the tool,
- * so the pattern is left out.
+ * The line of the config that denies the tool. Undefined if the tool may be called. With `isRenamed`, the pattern is left out, because
+ * agents do not know the tool's own name.
  */
 export function denialOf(
   { allow, deny }: ServerPolicy,
@@ -18,8 +18,8 @@ export function denialOf(
 }
 
 /**
- * The line of the config that closes the server: the config denies all of it, or it lists allowed tools and none of this
- * server. Nothing of a closed server may be used, including its resources and prompts.
+ * The line of the config that closes the server: the config denies all of it, or it lists allowed tools and none of this server. A closed
+ * server may not be used at all, including its resources and prompts.
  */
 export function closingLine({ allow, deny }: ServerPolicy): string | undefined {
   const denied = deny.find(({ patterns }) => patterns.some(isForAll));
@@ -35,8 +35,9 @@ export interface Confirmation {
 }
 
 /**
- * The most exact pattern for the tool decides; among equally exact ones, and between project, user and door, the strictest. Without a tool,
- * only "always" for all tools does, because other requests of the protocol read. Undefined if no permission is needed.
+ * The most exact pattern for the tool decides. Among equally exact patterns, and between project, user and door, the strictest decides.
+ * Requests without a tool need a permission only if all tools have "always", because these requests only read. Undefined if no permission
+ * is needed.
  */
 export function confirmationOf(policy: ServerPolicy, tool: string | undefined): Confirmation | undefined {
   const { confirm, userConfirm = [], doorConfirm = [] } = policy;
@@ -83,7 +84,7 @@ export function isDestructive(annotations: Record<string, unknown> | undefined, 
   return effect === "destroys" || (effect === "unstated" && !readsByName(tool));
 }
 
-/** Whether a call may change something, as far as the server and the name say it. */
+/** Whether a call may change something, judged by the tool's annotations and its name. */
 export function mayChange(annotations: Record<string, unknown> | undefined, tool: string): boolean {
   const effect = effectOf(annotations);
   return effect !== "reads" && !(effect === "unstated" && readsByName(tool));
@@ -108,7 +109,7 @@ function readsByName(tool: string): boolean {
   return readingVerbs.has(words[0] ?? "") && !words.some((word) => doingWords.has(word));
 }
 
-/** What to change in the config so that the tool needs no permission. With `isRenamed`, the tool is not named. */
+/** The change of the config with which the tool needs no permission. With `isRenamed`, the tool is not named. */
 export function allowingLine(
   server: string,
   policy: ServerPolicy,

@@ -1,4 +1,4 @@
-/** A tool's definition, to which the user's "yes, for this session" is bound. */
+/** A tool's definition. The user's "yes, for this session" is bound to it. */
 import { digestOf } from "../config/trust/marks.ts";
 
 /** The parts of a definition that describe the tool. Icons and `_meta` may change although the tool does not. */

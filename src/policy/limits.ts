@@ -12,22 +12,22 @@ export const maxPersonTokenChars = 16_000;
 /** Characters of data of one call that are kept for a comparison with arguments, such as a list of 10,000 orders. */
 export const maxReadChars = 4_000_000;
 
-/** Values of one text that are told apart. The rest is compared as letters only. */
+/** Values of one text that are kept as separate values. Further values are compared as letters only. */
 export const maxTextLeaves = 100_000;
 
-/** Letters of the shortest word of a result that is found among the words of the program. */
+/** Minimum letters of a word in a result that is searched for among the program's words. */
 export const minWordLetters = 4;
 
-/** Characters of the longest answer that may be no more than a repetition of its arguments. */
+/** Maximum characters of an answer that may count as a repetition of its arguments. */
 export const maxEchoChars = 2_000;
 
-/** Letters that are looked for in a text. More could take quadratic time, and say no more. */
+/** Maximum letters that are searched for in a text. More could take quadratic time without a better result. */
 export const maxSoughtLetters = 2_000;
 
-/** Letters of a piece of a text. A repeated part is found if it has one and a half times as many, or is a whole value. */
+/** Letters of a piece of a text. A repeated part is found if it has one and a half times as many letters, or is a whole value. */
 export const pieceLetters = 16;
 
-/** Letters of the shortest value that is compared. */
+/** Minimum letters of a value that is compared. */
 export const minPieceLetters = 5;
 
 /** Characters of private data that all pieces together are compared with, in the main thread: 0.2 ms for each million. */

@@ -1,4 +1,4 @@
-/** What goes to a server: the kinds of requests of MCP, and what the steps of the permit know of one request. */
+/** Requests to servers: their kinds in MCP, and the facts about one request that the steps of the permit share. */
 import type { JsonObject } from "../base/json-object.ts";
 import type { Label, ServerPolicy } from "../config/policy.ts";
 import type { Call } from "./call.ts";
@@ -7,20 +7,23 @@ import type { Leaving } from "./flow/leaving.ts";
 import type { Caller } from "./flow/session-reads.ts";
 import type { AppliedRule } from "./rules.ts";
 
-/** Every request and notification of both eras that may go to a server, and the requests of servers that are answered, by what they carry. */
+/**
+ * Every request and notification of both eras that may be sent to a server, and the servers' requests that are answered, grouped by the
+ * data that they carry.
+ */
 const methods = {
   call: ["tools/call"],
   /** Texts that a program or an agent has chosen. */
   inquiry: ["resources/read", "resources/subscribe", "prompts/get", "skills/get", "completion/complete"],
-  /** Nothing but a page that the server has named. */
+  /** Only the cursor of a page that the server has named. */
   list: ["resources/list", "resources/templates/list", "prompts/list", "skills/list"],
   /** A text that the agent's model writes for a server. */
   sampling: ["sampling/createMessage"],
   /** Values that a person enters in a form that names the server, and the folders of the agent. */
   answer: ["elicitation/create", "roots/list"],
-  /** The values of a form, when they go back to the server. The name is ours: MCP has them in an answer. */
+  /** The values of a form when they are sent back to the server. The method name is ours, because MCP sends them in an answer. */
   reply: ["elicitation/reply"],
-  /** Nothing of a session, or a part of a request that was permitted: its task, or a subscription that ends or is renewed. */
+  /** No data of a session, or a part of a permitted request: its task, or a subscription that ends or is renewed. */
   service: [
     "initialize",
     "server/discover",
@@ -58,7 +61,7 @@ export interface ToolCall {
   server: string;
   /** The tool's own name. Other requests have the name of their function in programs, such as `resources.read`. */
   tool: string;
-  /** The name that agents know it by, if it is another. */
+  /** The name that agents know it by, if that is a different name. */
   shownAs?: string | undefined;
   args: object;
   /** Removes secrets from arguments that the config has added. Without it, all arguments come from the caller. */
@@ -69,12 +72,12 @@ export interface Outgoing extends ToolCall {
   method: Method;
 }
 
-/** The request of another kind than a call. Rules and questions name it as programs do. */
+/** Makes a request that is not a tool call. Rules and questions name it as programs do. */
 export function inquiryOf(server: string, method: Method, args: object): Outgoing {
   return { server, method, tool: method.replaceAll("/", "."), args };
 }
 
-/** What a request may be sent with. */
+/** The connection and the arguments for which a request is permitted. */
 export interface Permission {
   /** The connection for which it counts. */
   connection: object | undefined;
@@ -87,7 +90,7 @@ export interface Reasons {
   confirmation?: Confirmation | undefined;
   /** A rule that requires it. */
   rule?: AppliedRule | undefined;
-  /** Given if the request may show private data to others, or sends something to a place that a stranger has named. */
+  /** Set if the request may show private data to others, or sends anything to a place that a stranger has named. */
   leaving?: Leaving | undefined;
 }
 
@@ -102,9 +105,9 @@ export interface Passing {
   readonly caller: Caller;
   readonly policy: ServerPolicy | undefined;
   readonly send: Send;
-  /** What the checks have found. Undefined if nobody need be asked. */
+  /** The findings of the checks. Undefined if no person must be asked. */
   reasons: Reasons | undefined;
-  /** The labels of what is asked, once they were looked up. */
+  /** The labels of the requested tool or resource, once they were looked up. */
   labels: ReadonlySet<Label> | undefined;
   /** The permission of a person, if one was needed. */
   permission: Permission | undefined;
@@ -112,7 +115,7 @@ export interface Passing {
   isCounted: boolean;
 }
 
-/** The rest of the way: the steps that follow, and the sending. */
+/** The remaining steps, and then the sending. */
 export type Next = (passing: Passing) => Promise<JsonObject | undefined>;
 
 /** A step of the permit. */
@@ -120,9 +123,11 @@ export interface Step {
   readonly name: string;
   /** The requests that it decides about. */
   readonly kinds: readonly Kind[];
-  /** Loads what the check needs. Undefined if it has that. */
+  /** Loads the data that the check needs. Undefined if the data is already loaded. */
   prepare?(passing: Passing): Promise<unknown> | undefined;
-  /** Throws if the request may not be sent, or adds a reason to ask a person. It also decides for those who only want to know. */
+  /**
+   * Throws if the request may not be sent, or adds a reason to ask a person. It also runs for callers that only want to know the decision.
+   */
   check?(passing: Passing): void;
   /** Calls `next`, before or after its own work. */
   around?(passing: Passing, next: Next): Promise<JsonObject | undefined>;

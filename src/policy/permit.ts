@@ -1,4 +1,7 @@
-/** The permit: one ordered list of steps, which everything passes that goes to a server. Each step says for which requests it counts. */
+/**
+ * The permit: one ordered list of steps. Every request to a server passes these steps. Each step names the kinds of requests that it
+ * applies to.
+ */
 import { ClaudikinsError, wholeTextOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { jsonSize } from "../base/json-size.ts";
@@ -40,7 +43,7 @@ export interface PermitOptions extends ServerFacts, AskingOptions {
   caller: () => Caller;
 }
 
-/** The steps that count for one kind of request. */
+/** The steps for one kind of request. */
 interface Way {
   prepares: NonNullable<Step["prepare"]>[];
   checks: NonNullable<Step["check"]>[];
@@ -53,7 +56,7 @@ export class Permit {
   readonly #options: PermitOptions;
   readonly #asking: Asking;
   readonly #ways = new Map<Kind, Way>();
-  /** The steps that refuse a request whatever its arguments are. */
+  /** The steps that can refuse a request without looking at its arguments. */
   readonly #refusing: readonly Step[];
 
   constructor(options: PermitOptions) {
@@ -98,12 +101,12 @@ export class Permit {
     throw new ClaudikinsError("SERVER_UNAVAILABLE", `${shownId(request)} was not called: its server keeps restarting`);
   }
 
-  /** Throws if a request may not be sent whatever its arguments are: TOOL_NOT_FOUND, POLICY_DENIED, DEFINITION_CHANGED. */
+  /** Throws if a request may not be sent with any arguments: TOOL_NOT_FOUND, POLICY_DENIED, DEFINITION_CHANGED. */
   refuse(request: Outgoing): void {
     this.#refuse(this.#begin(request, {}));
   }
 
-  /** As `refuse`, for a message of the protocol, in which tools have their own names. Methods that MCP does not define are denied. */
+  /** Like `refuse`, for a protocol message. Tools have their own names in it. Methods that MCP does not define are denied. */
   refuseMessage(server: string, { method, params }: { method: string; params?: unknown }): void {
     const kind = kindOf(method);
     if (kind === undefined) throw new ClaudikinsError("POLICY_DENIED", `"${method}" is not an MCP request`);
@@ -187,7 +190,7 @@ const unsent: Send = async () => undefined;
 interface ServerFacts {
   /** Whether the tool may be known here. */
   exists: (server: string, tool: string) => boolean;
-  /** Compares the tools with the accepted definitions, if calls must wait for that. Undefined if they need not. */
+  /** Compares the tools with the accepted definitions, if calls must wait for this. Undefined if they need not wait. */
   verified?: ((server: string, signal: AbortSignal | undefined) => Promise<unknown> | undefined) | undefined;
   /** Why the tool is held until a person has seen its changed definition. Undefined if it is not. */
   whyHeld?: ((server: string, tool: string) => string | undefined) | undefined;
@@ -200,9 +203,9 @@ interface ServerFacts {
   describedIn: (letters: string) => string | undefined;
   /** Whether a call of the tool may change something. */
   changes: (server: string, tool: string) => boolean;
-  /** A tool whose description seems to talk to the agent. Descriptions are read like results. */
+  /** Returns a tool whose description seems to talk to the agent. Agents read descriptions like results. */
   suspiciousTool: () => string | undefined;
-  /** Says what the tool's definition asks for besides its own data, such as the result of another tool. */
+  /** Returns data that the tool's definition asks for besides its own, such as the result of another tool. */
   asksFor: (server: string, tool: string) => string | undefined;
   /** The door and the person that requests are made for, for rules. */
   place: { door: string; person: string };
@@ -212,7 +215,7 @@ interface ServerFacts {
   hasServerText: (error: unknown) => boolean;
 }
 
-/** The config denies the tool, or everything of the server. */
+/** Refuses tools that the config denies, and servers that it closes. */
 function deniedStep({ exists }: ServerFacts): Step {
   return {
     name: "denied",
@@ -233,7 +236,7 @@ function deniedStep({ exists }: ServerFacts): Step {
   };
 }
 
-/** The definition of the tool has changed since a person accepted it. */
+/** Refuses tools whose definition has changed since a person accepted it. */
 function heldStep({ verified, whyHeld }: ServerFacts): Step {
   return {
     name: "held",
@@ -246,7 +249,7 @@ function heldStep({ verified, whyHeld }: ServerFacts): Step {
   };
 }
 
-/** The config's rules and `confirm`. */
+/** Applies the config's rules and `confirm`. */
 function rulesStep(facts: ServerFacts): Step {
   const rules = new Rules();
   return {
@@ -256,7 +259,7 @@ function rulesStep(facts: ServerFacts): Step {
     check(passing) {
       const { request, kind, policy } = passing;
       if (!policy) return;
-      // The agent's person answers the others.
+      // The agent's user answers the other requests.
       const isConfirmed = kind === "call" || kind === "inquiry";
       const confirmation = isConfirmed ? confirmationOf(policy, kind === "call" ? request.tool : undefined) : undefined;
       const rule = policy.rules && appliedRule(rules, facts, passing);
@@ -276,7 +279,7 @@ function appliedRule(rules: Rules, facts: ServerFacts, passing: Passing) {
     tool,
     args,
     labels,
-    // Few conditions ask for these.
+    // Computed only on demand, because few conditions use these.
     get reads() {
       noteDescriptions(passing, facts);
       return caller.reads.labels;
@@ -288,7 +291,10 @@ function appliedRule(rules: Rules, facts: ServerFacts, passing: Passing) {
   return rules.applied(policy?.rules ?? [], { tool, labels }, factsOf, () => facts.argumentNames(server, request.tool));
 }
 
-/** Private data does not leave unasked if strangers may have asked for it, and nothing goes unasked to a place that a stranger has named. */
+/**
+ * Asks a person before private data leaves if strangers may have asked for it, and before anything goes to a place that a stranger has
+ * named.
+ */
 function labelsStep(facts: ServerFacts): Step {
   return {
     name: "labels",
@@ -338,7 +344,7 @@ function labelsOf(passing: Passing, { labels }: ServerFacts): ReadonlySet<Label>
   return passing.labels;
 }
 
-/** Strangers may have told the session what to do with private data in descriptions of tools, too. */
+/** Descriptions of tools may also contain instructions of strangers, so they count as read. */
 function noteDescriptions({ caller: { reads } }: Passing, { suspiciousTool }: ServerFacts): void {
   if (reads.isRisky || !reads.labels.has("private")) return;
   const described = suspiciousTool();
@@ -371,7 +377,9 @@ function quotaStep(quotas: UsageQuotas | undefined, { jsonOf }: ServerFacts, aga
   };
 }
 
-/** Records what is read, before anybody gets the answer or the error of the server, and whether text of strangers was written into it. */
+/**
+ * Records the data that is read before anyone gets the server's answer or error, and whether text of strangers was written into the server.
+ */
 function recordStep(facts: ServerFacts): Step {
   return {
     name: "record",
@@ -411,14 +419,14 @@ function recordStep(facts: ServerFacts): Step {
   };
 }
 
-/** The lists of a server are texts of the one who made it. */
+/** The lists of a server contain texts of the server's author. */
 function listReads(server: string): readonly Read[] {
   return lists.getOrInsertComputed(server, () => [{ label: "untrusted", source: `the lists of ${server}` }]);
 }
 
 const lists = new Map<string, readonly Read[]>();
 
-/** What requests return, by their labels, which stay the same object while nothing changes. */
+/** The reads of requests by their labels. The labels are the same object while nothing changes. */
 const known = new WeakMap<ReadonlySet<Label>, { source: string; reads: readonly Read[] }>();
 
 function readsOf(labels: ReadonlySet<Label>, source: string): readonly Read[] {

@@ -14,7 +14,7 @@ const maxArgumentLineChars = 200;
 /** Longer arguments are not read as a whole, and the number of omitted characters is not exact. */
 const maxExactChars = 100_000;
 
-/** Characters of a broken line, at least. */
+/** Minimum characters of a broken line. */
 const minBrokenLineChars = 20;
 
 /** A question shows this much of the end of long arguments. */
@@ -27,7 +27,7 @@ export interface Question {
   server: string;
   /** The tool's own name. */
   tool: string;
-  /** The name that agents know it by, if it is another. `why` says it to the user. */
+  /** The name that agents know it by, if that is a different name. `why` mentions it to the user. */
   shownAs?: string | undefined;
   /** Without secrets of the config. */
   args: object;
@@ -52,7 +52,7 @@ export function questionText({ server, tool, args, why, changed }: Omit<Question
   ].join("\n");
 }
 
-/** As `questionText`, with all arguments. `json` are the arguments as indented JSON, or the beginning of it. */
+/** Like `questionText`, with all arguments. `json` contains the arguments as indented JSON, or its beginning. */
 export function wholeQuestionText(
   { server, tool, why, changed }: Omit<Question, "args" | "told">,
   json: string,
@@ -91,8 +91,8 @@ interface LeftOut {
 }
 
 /**
- * The first and the last lines of the arguments as indented JSON. A line of its own says what is left out; no argument can contain such
- * a line. The time depends on what is shown, not on the rest.
+ * The first and the last lines of the arguments as indented JSON. A separate line says how much is left out. No argument can contain such a
+ * line. The time depends on what is shown, not on the rest.
  */
 function argumentLines(args: object): { lines: string[]; leftOut: LeftOut } {
   const json = JSON.stringify(args, null, 2);
@@ -125,7 +125,7 @@ function brokenLines(json: string, width: number): string[] {
   });
 }
 
-/** Every character of these has the width 1. */
+/** Matches text in which every character has the width 1. */
 const plain = /^[\x20-\x7e]*$/;
 
 function brokenLine(indent: string, text: string, most: number): string[] {
@@ -146,7 +146,7 @@ function brokenLine(indent: string, text: string, most: number): string[] {
   return lines;
 }
 
-/** All line breaks and indents are ours. */
+/** Splits a line into indent and text. All line breaks and indents are ours. */
 function partsOf(line: string): { indent: string; text: string } {
   const indent = /^ */.exec(line)?.[0] ?? "";
   return { indent: `    ${indent.slice(0, 40)}`, text: line.slice(indent.length) };
@@ -169,7 +169,7 @@ function* linesFrom(json: string, isExact: boolean): Generator<ShownLine> {
   }
 }
 
-/** The lines from the lastArgumentLines one back to the one that begins at `from`. */
+/** The lines from the last one back to the one that begins at `from`. */
 function* linesBackTo(json: string, from: number, isExact: boolean): Generator<ShownLine> {
   for (let end = json.length; end > from; ) {
     const before = json.lastIndexOf("\n", end - 1);
@@ -195,13 +195,13 @@ function exactEnds(text: string): Ends {
 
 /** Both ends of a text that is too long to be made visible as a whole. */
 function roughEnds(text: string): Ends {
-  // An escape is never shorter than what it stands for, and depends on a few characters before it.
+  // An escape is never shorter than the character that it stands for, and depends only on a few characters before it.
   const { head } = halves(visible(text.slice(0, maxArgumentLineChars)), maxArgumentLineChars);
   const { tail } = halves(visible(text.slice(-maxArgumentLineChars)), maxArgumentLineChars);
   return { head, tail, leftOut: text.length - maxArgumentLineChars };
 }
 
-/** The lines that fit. The longest line fits alone. `rest` is the place in the JSON that the lastArgumentLines of them leads to from `start`. */
+/** The lines that fit. The longest line fits alone. `rest` is the place in the JSON after the last of these lines, counted from `start`. */
 function fitting(all: Generator<ShownLine>, room: { lines: number; characters: number }, start: number) {
   const lines: ShownLine[] = [];
   let characters = 0;
@@ -244,7 +244,7 @@ function halves(text: string, most: number): Ends {
   return { head, tail, leftOut: text.length - head.length - tail.length };
 }
 
-/** Such as `5 characters of its arguments are not shown`. A number that is not exact has three digits that count. */
+/** Such as `5 characters of its arguments are not shown`. A number that is not exact is rounded to three digits. */
 function notShown({ characters, isExact }: LeftOut, where = ""): string {
   if (characters === 1) return `1 character${where} is not shown`;
   const shown = isExact ? characters : Number(characters.toPrecision(3));

@@ -88,12 +88,12 @@ export class Questions {
   async approval(asked: PendingQuestion): Promise<{ scope: "once" | "session"; entry: QueueEntry }> {
     const { question, definition, queue, call } = asked;
     const { signal, made } = call;
-    // This is checked again when the user is asked. Here, the question does not count yet.
+    // This is checked again when the user is asked. The question is not counted yet.
     const isReachable = queue.waits || (await this.#asker()) !== undefined;
     const earlier = this.#refusals.inForce(question, signal);
     // A call that waits may still be approved elsewhere after a question without an answer.
     const refusal = earlier && (isNo(earlier.how) || !queue.waits) ? refused(asked, earlier) : undefined;
-    // An approved call stays approved, whatever the user said about others since: an execution that is continued asks again.
+    // An approved call stays approved even if the user has refused others since. A continued execution asks again.
     if (refusal && !(await queue.isApproved(made))) throw refusal;
     if (!isReachable) throw unreachable(asked);
     this.#refusals.countQuestion(signal);
@@ -217,7 +217,7 @@ export class Questions {
   }
 }
 
-/** Rejects as the asker does. */
+/** Rejects if the asker rejects. */
 async function answerOf(
   asker: Asker,
   question: Question,

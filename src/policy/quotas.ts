@@ -1,4 +1,4 @@
-/** Keeps what all programs and calls together use within the quotas of the config, the door and the server. */
+/** Keeps the total usage of all programs and calls within the quotas of the config, the door and the server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
@@ -12,13 +12,13 @@ import type { Store } from "../store/store.ts";
 const refusedCallMs = 100;
 
 interface QuotasOptions {
-  /** The owners as the config is now. */
+  /** The owners in the current config. */
   owners: () => readonly QuotaOwner[];
   servers: ReadonlyMap<string, Pick<ServerConfig, "quotas">>;
   /** The config, for the keys of its servers. */
   config: string;
   store: Store;
-  /** The quotas of the whole config, behind a door. Concurrent calls and executions count together with those. */
+  /** Set behind a door: the quotas of the whole config. Concurrent calls and executions count for both. */
   parent?: UsageQuotas | undefined;
 }
 
@@ -42,9 +42,9 @@ interface CountedCall<T> {
 
 export class UsageQuotas {
   readonly #options: QuotasOptions;
-  /** By the owner and what is limited. */
+  /** By owner and limit. */
   readonly #semaphores: Map<string, Semaphore>;
-  /** The last quota that was found used up: until the end of its time span, nobody need look again. */
+  /** The last quota that was found used up. It need not be checked again until the end of its time span. */
   #reached: Reached | undefined;
 
   constructor(options: QuotasOptions) {
@@ -101,7 +101,7 @@ export class UsageQuotas {
     return [...owners(), { name: `the server "${server}"`, key: JSON.stringify([config, "server", server]), quotas }];
   }
 
-  /** A changed count makes another semaphore. Calls that run keep the one that they have. */
+  /** A changed count creates another semaphore. Running calls keep the old one. */
   #semaphore(what: string, count: number): Semaphore {
     return this.#semaphores.getOrInsertComputed(`${what} ${count}`, () => Semaphore.shared(count));
   }
@@ -134,7 +134,7 @@ export class UsageQuotas {
 
 type Span = Pick<QuotaUse, "from" | "to">;
 
-/** What a call uses. Its bytes are known later. */
+/** The usage of a call. Its bytes are counted later. */
 function usesOf(owners: readonly QuotaOwner[], now: number): Reached[] {
   const [minute, day] = [spanOf(now, minuteMs), spanOf(now, dayMs)];
   return owners.flatMap((owner) => {

@@ -1,19 +1,19 @@
-/** Remembers refused questions, so that the user is not asked the same thing again and again, and words them. */
+/** Remembers refused questions, so that the user is not asked the same thing repeatedly, and makes the errors about them. */
 
 import { ClaudikinsError } from "../base/errors.ts";
 import { shellWord } from "../base/shell-word.ts";
 import { minuteMs } from "../base/units.ts";
 
-/** Different tools of one execution that are refused. After that, it asks no more. */
+/** Refused tools of one execution after which it may not ask any more. */
 const maxRefusedTools = 5;
 
-/** Questions of one execution. */
+/** Maximum number of questions of one execution. */
 const maxQuestions = 50;
 
-/** After this many refusals of one tool within the time below, from any execution, it is not asked about for as long again. */
+/** Refusals of one tool within `refusalPauseMs`, from any execution, after which the tool is not asked about for the same time. */
 const maxRefusalsOfTool = 3;
 
-/** The time for this. */
+/** The time for `maxRefusalsOfTool`. */
 const refusalPauseMs = minuteMs;
 
 /** `no` and `declined`, a no to everything, are the user's answers. With `cancelled` and `late` there was no answer. */
@@ -54,7 +54,7 @@ export function shownId({ server, tool, shownAs = tool }: NamedTool): string {
   return `${server}.${shownAs}`;
 }
 
-/** A tool may have the name of a request. */
+/** The key of a tool or a request. The method is part of it, because a tool may have the name of a request. */
 export function keyOf({ server, tool, method }: NamedTool & { method?: string }): string {
   return JSON.stringify([server, tool, method]);
 }
@@ -142,7 +142,7 @@ export function refused(
   return denied(question, why, nextStep(how, hint));
 }
 
-/** The error for a call that must be confirmed, if the user cannot be asked. `why` is what the asker says. */
+/** The error for a call that must be confirmed, if the user cannot be asked. `why` is the asker's reason. */
 export function unreachable({ question, hint }: RefusedQuestion, why?: string): ClaudikinsError {
   if (why !== undefined) return denied(question, `needs confirmation, and nobody could be asked: ${why}`, hint);
   return denied(question, "needs a person's confirmation, and nobody can be asked here", hint);

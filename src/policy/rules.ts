@@ -14,7 +14,7 @@ export interface AppliedRule extends RuleLine {
   problem: string | undefined;
 }
 
-/** A tool by its whole name, and its labels, which are the same object while they do not change. */
+/** A tool by its whole name, with its labels. The labels are the same object until they change. */
 interface LabelledTool {
   tool: string;
   labels: ReadonlySet<Label>;
@@ -29,7 +29,7 @@ export class Rules {
   >();
   #read: ((text: string) => Condition) | undefined;
 
-  /** Loads what rules need. Undefined if that was done. */
+  /** Loads the code that rules need. Undefined if it is already loaded. */
   load(rules: readonly RuleLine[]): Promise<void> | undefined {
     return rules.length === 0 || this.#read ? undefined : this.#load();
   }
@@ -39,9 +39,9 @@ export class Rules {
   }
 
   /**
-   * The first rule that denies the call, else the first one that requires a confirmation. A condition that fails applies, and so does one
-   * that names the tool and an argument that the tool does not have. `known` returns the tool's arguments. `factsOf` is called only if a rule can
-   * apply to the tool.
+   * The first rule that denies the call, else the first one that requires a confirmation. A rule also applies if its condition fails, or if
+   * the condition names this tool and an argument that the tool does not have. `known` returns the tool's arguments. `factsOf` is called
+   * only if a rule can apply to the tool.
    */
   applied(
     rules: readonly RuleLine[],
@@ -105,7 +105,7 @@ export class Rules {
   }
 }
 
-/** What a condition that names the tool says of an argument that the tool does not have. */
+/** The problem of a condition that names the tool and an argument that the tool does not have. */
 export function unknownArgument(
   { args, tools }: Condition,
   tool: string,

@@ -1,4 +1,4 @@
-/** Texts in which nothing is hidden. The local page uses this in the browser, so nothing here may need Bun. */
+/** Makes hidden characters in texts visible. The local page uses this in the browser, so this file must not need Bun. */
 
 /**
  * Characters that are invisible, change the look of others, or push others out of sight: control characters, direction

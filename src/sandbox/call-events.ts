@@ -1,4 +1,6 @@
-/** What happens to calls, as one stream of events. The receipt of a program is made from it, and by everything else that looks at calls. */
+/**
+ * What happens to calls, as one stream of events. A program's receipt and everything else that watches calls is built from these events.
+ */
 import { type Clock, PausedTime } from "../base/time-limit.ts";
 import type { BindingValue, CallRequest } from "./contract.ts";
 import type { ErrorShape, SettleMessage } from "./messages.ts";
@@ -12,7 +14,7 @@ interface CallEventBase {
 interface EndEventBase extends CallEventBase {
   /** Time in which a person was asked, in milliseconds. */
   waitedMs: number;
-  /** Time of the call without that, in milliseconds. */
+  /** Time of the call without `waitedMs`, in milliseconds. */
   durationMs: number;
 }
 
@@ -31,7 +33,10 @@ export type CallEvent<Value = BindingValue> =
  */
 export type CallListener<Event = CallEvent> = (event: Event) => void | Promise<void>;
 
-/** Passes each event on to all listeners. A promise only if one of them needs time: four events of a call would take 15 µs for promises alone. */
+/**
+ * Passes each event to all listeners. Returns a promise only if a listener needs time, because promises for the four events of a call cost
+ * 15 µs.
+ */
 export function tellAll<Event>(listeners: readonly CallListener<Event>[]): CallListener<Event> {
   return (event) => {
     let waits: Promise<unknown> | undefined;
@@ -50,7 +55,7 @@ interface Call<Value> extends CallEventBase {
   listener: CallListener<CallEvent<Value>>;
 }
 
-/** Makes a call, and tells that it was made and how it ended. `make` gets a clock that measures how long a person was asked. */
+/** Makes a call, and reports its start and its end to the listeners. `make` gets a clock that measures how long a person was asked. */
 export async function observedCall<Value>(
   { call, request, signal, clock, listener }: Call<Value>,
   make: (clock: Clock) => Promise<Value>,
@@ -76,7 +81,7 @@ export async function observedCall<Value>(
   }
 }
 
-/** What the program may see of an error: never a stack, a cause, or a path of ours. */
+/** The part of an error that the program may see. It never contains a stack, a cause, or a path of this machine. */
 export function errorShape(error: unknown): ErrorShape {
   const { code, hint, message, data } = error as Record<"code" | "hint" | "message" | "data", unknown>;
   return {

@@ -4,13 +4,13 @@ import type { CallMessage, SettleMessage } from "./messages.ts";
 import type { Manifest, ProgramImage } from "./program-image.ts";
 import type { RecordedOutput, RecorderState } from "./worker/outcome-recorder.ts";
 
-/** An execution that waits. */
+/** A waiting execution, in the form in which it is saved. */
 export interface SavedRun {
   image: ProgramImage;
   recorder: RecorderState;
   /** Everything that was recorded so far, in order. More is added at the end later. */
   recorded: readonly RecordedOutput[];
-  /** The rest of its time limit in milliseconds. */
+  /** The remaining time limit in milliseconds. */
   restMs: number;
   /** When its first timer fires, in milliseconds since 1970. */
   wakeAt: number | undefined;
@@ -31,7 +31,7 @@ export interface OpenCall {
 export interface CopyTurn {
   /** Whether the copy must have all pages. */
   isWhole: boolean;
-  /** Call this when the copy was saved, or was not made. */
+  /** Call this when the copy has been saved, or if no copy was made. */
   end(): void;
 }
 
@@ -39,14 +39,14 @@ export interface CopyTurn {
 export interface Checkpointer {
   /** Whether the execution is saved from its start. Otherwise it is saved once it is parked, or once its id is handed out. */
   readonly fromStart: boolean;
-  /** Whether it could not be saved when this was last tried. */
+  /** Whether the last attempt to save it failed. */
   readonly hasFailed: boolean;
-  /** Waits until a copy of a program with so much memory may be made. */
+  /** Waits until a program with this much memory may be copied. */
   turn(memoryBytes: number): Promise<CopyTurn>;
   /**
-   * Saves the execution in the place of what was saved before, and the calls that it waits for. New calls are made when this has
-   * resolved. Undefined if it cannot be saved: what was saved before must not be used. Copy the data at once, because it changes later;
-   * only the image is moved away. Resolves with whether the execution is saved.
+   * Saves the execution and the calls that it waits for, and replaces the previous save. New calls are made after this resolves. Without
+   * `saved`, the execution cannot be saved, and the previous save must not be used. Copy the data at once, because it changes later; only
+   * the image is transferred. Resolves with whether the execution is saved.
    */
   save(saved: SavedRun | undefined, open: readonly OpenCall[]): Promise<boolean>;
   /** Reads the image that was saved last. */

@@ -27,7 +27,7 @@ export interface OutcomeError {
 export interface ToolUse {
   calls: number;
   failures: number;
-  /** Sum over all calls, without the time in which a person was asked; concurrent calls count individually. */
+  /** Sum over all calls, without the time that a person took to answer. Concurrent calls count individually. */
   durationMs: number;
   /** Characters of the results, which stayed out of the model's context. */
   resultChars: number;
@@ -53,7 +53,7 @@ export interface Receipt {
   registry?: string;
 }
 
-/** A call that a dry run has not made. */
+/** A call that a dry run recorded instead of making it. */
 export interface PlannedCall {
   server: string;
   tool: string;
@@ -67,7 +67,7 @@ export interface PlannedCall {
   approval?: string;
 }
 
-/** What a dry run would have called. */
+/** The calls that a dry run recorded instead of making them. */
 export interface DryRunReport {
   /** In the order in which the program made them. */
   calls: PlannedCall[];
@@ -85,7 +85,7 @@ interface Common {
   dryRun?: DryRunReport;
 }
 
-/** `ok` tells success from failure. */
+/** `ok` is true for a success, and false for a failure. */
 export type Outcome =
   | ({
       ok: true;
@@ -114,7 +114,7 @@ export interface Limits {
   resultBytes: number;
   /** Maximum bytes of the value as JSON, and of everything displayed. */
   valueBytes: number;
-  /** Maximum bytes of the logs. Longer logs keep beginning and end. */
+  /** Maximum bytes of the logs. Longer logs keep their beginning and their end. */
   logBytes: number;
 }
 
@@ -123,11 +123,14 @@ export interface Mounts {
   workspace: string;
   registry: string;
   /**
-   * The part of each path that may contain links. Below it, none is followed. Without it, the folder itself may be reached through
-   * links.
+   * The leading part of each path, which may contain links. Links below it are not followed. Without `bases`, the path of the folder itself
+   * may contain links.
    */
   bases?: { workspace: string; registry: string };
-  /** Given for a dry run: the workspace is copied into this folder before it is changed, and the copy is changed. It need not exist. */
+  /**
+   * Given for a dry run. Before the first change, the workspace is copied into this folder, and changes go to the copy. The folder need not
+   * exist.
+   */
   scratch?: string;
 }
 
@@ -138,14 +141,14 @@ export interface Namespace {
   jsName: string | undefined;
   /** The description from the config. */
   description?: string | undefined;
-  /** `any` if they are not known: then every name is accepted, and the call is checked later. */
+  /** `any` if the functions are not known. Every name is then accepted, and the call is checked later. */
   functions: KnownFunction[] | "any";
   /**
    * Denied and held functions that the program names. They are neither shown nor suggested; a call of one reaches the host, which explains
    * why.
    */
   hidden?: Pick<KnownFunction, "name" | "jsName">[];
-  /** Whether a call may add functions: then an unknown name may be right. */
+  /** Whether a call may add functions. An unknown name may then be right. */
   mayGrow?: boolean;
 }
 
@@ -159,7 +162,7 @@ export interface KnownFunction {
   signature?: string | undefined;
 }
 
-/** A function that a wrong name may mean. */
+/** A function that may be meant by a wrong name. */
 export interface Suggestion {
   /** The name of its namespace, and its name in code. */
   server: string;
@@ -188,7 +191,7 @@ export interface BindingCall {
   group: CallGroup;
   name: string;
   args: Record<string, unknown>;
-  /** The arguments as JSON, if they were written as JSON already. */
+  /** The arguments as JSON, if they arrived as JSON. */
   argsJson?: string;
   /** Whether the program wants the whole result instead of the value. */
   raw: boolean;
@@ -204,7 +207,7 @@ export interface CallPosition {
   line: number | undefined;
 }
 
-/** A call as it was written. */
+/** A call with its arguments as the program wrote them. */
 export interface CallRequest extends Omit<BindingCall, "args" | "argsJson"> {
   /** The line of the code, if known. */
   line?: number | undefined;
@@ -218,13 +221,13 @@ export interface BindingContext {
   signal: AbortSignal;
   /** The time limit of the execution. Paused while a person is asked. */
   clock?: Clock | undefined;
-  /** Pauses the whole program, for a wait that is not for a person. */
+  /** Pauses the whole program while it waits for something other than a person. */
   pause?: Clock | undefined;
   made?: CallPosition | undefined;
 }
 
 /**
- * The functions that a program may call. A rejection becomes an exception inside. Only its message, `code` and `hint` are passed
+ * The functions that a program may call. A rejection becomes an exception in the program. Only its message, `code` and `hint` are passed
  * on.
  */
 export interface Bindings {

@@ -1,6 +1,6 @@
 /**
- * Limits that several files share. Limits that a config sets are in config/defaults.ts; these are for everybody. The numbers of the guest
- * stand in the guest: its script must stay the same for as long as programs wait that it has saved.
+ * Limits that several files share. Limits that a config sets are in config/defaults.ts; these are the same for everyone. The guest's limits
+ * are in the guest: its script must not change while saved programs still use it.
  */
 
 import { megabyte } from "../base/units.ts";
@@ -23,10 +23,10 @@ export const maxDisplayedValues = 1_000;
 /** Characters of JSON that are read in one turn of the event loop. */
 export const jsonCharsInTurn = 1_000_000;
 
-/** Calls and answers of one moment cross between the threads together, unless they are longer than this many characters. */
+/** Calls and answers that arise together cross between the threads in one message, unless they are longer than this many characters. */
 export const maxJoinedChars = 10_000;
 
-/** Loop rounds between two calls of the host: about a millisecond. */
+/** Loop iterations between two calls of the host: about a millisecond. */
 export const fuelRounds = 200_000;
 
 /**

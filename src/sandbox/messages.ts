@@ -19,11 +19,11 @@ import type { ProgramImage } from "./program-image.ts";
 /** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
 export interface PrepareMessage {
   type: "prepare";
-  /** Undefined if this worker is to compile it: this thread may be too busy. */
+  /** Undefined if the worker must compile it, because this thread may be too busy. */
   engine: WebAssembly.Module | undefined;
-  /** Undefined if this worker is to make it. */
+  /** Undefined if the worker must create it. */
   ready: ReadyMemory | undefined;
-  /** The guest's script as UTF-8, in a shared buffer: most workers do not need it, and a text would be copied for each. */
+  /** The guest's script as UTF-8, in a shared buffer. A string would be copied to every worker, and most workers do not need it. */
   guest: Uint8Array;
   memoryBytes: number;
   /** Whether further executions may follow. */
@@ -43,7 +43,7 @@ export interface RunMessage {
   deadline: number;
   /** Whether the program is saved before each of its calls leaves. */
   isKept: boolean;
-  /** Whether the uses of the workspace are told. */
+  /** Whether the worker reports uses of the workspace. */
   tellsFiles: boolean;
   /**
    * Four Int32 values: why the code must stop (`stopReason`), the worker's `phase`, the milliseconds that the code has run, and whether it
@@ -73,7 +73,7 @@ export interface ErrorShape {
  */
 export type SettleMessage = { type: "settle"; call: number } & (BindingValue | { error: ErrorShape });
 
-/** Short answers that came in one moment, as JSON: one text crosses in 2 µs less than an object. */
+/** Short answers that arrived together, as JSON. A string crosses between threads 2 µs faster than an object. */
 export type AnswersJson = string;
 
 /** The new end of the time limit, after a pause. Milliseconds since 1970. */
@@ -99,7 +99,7 @@ export type ToWorker =
   | ParkMessage
   /** Answers `wantsPlace`. */
   | { type: "place" }
-  /** The parked program could not be saved: it goes on in this worker. */
+  /** The parked program could not be saved, and continues in this worker. */
   | { type: "stay" }
   /** Saves the program soon, and from now on before each of its calls leaves. */
   | { type: "keep" }
@@ -119,10 +119,10 @@ export interface CallMessage extends CallRequest {
   line: number | undefined;
 }
 
-/** Calls with short arguments that were made in one moment, as JSON: one text crosses in 2 µs less than an object. */
+/** Calls with short arguments that were made together, as JSON. A string crosses between threads 2 µs faster than an object. */
 export type CallsJson = string;
 
-/** Asks for the program, unless one of its timers fires within `nearMs`: then it would have to be resumed at once. */
+/** Asks the worker to park the program, unless one of its timers fires within `nearMs`: the program would have to be resumed at once. */
 export interface ParkMessage {
   type: "park";
   nearMs: number;
@@ -130,8 +130,8 @@ export interface ParkMessage {
 }
 
 /**
- * The answer to `park`: the program, or nothing if it cannot be parked now. Between `park` and `resumed`, the worker must be sent nothing
- * of the program but `stay`. `wakeAt` is the time of its next timer, in milliseconds since 1970.
+ * The answer to `park`: the program, or nothing if it cannot be parked now. Between `park` and `resumed`, `stay` is the only message about
+ * the program that the worker may be sent. `wakeAt` is the time of its next timer, in milliseconds since 1970.
  */
 export interface ParkedMessage {
   type: "parked";
@@ -144,8 +144,8 @@ export interface ParkedMessage {
 }
 
 /**
- * A copy of a program that is kept, which goes on. The copy waits for the calls in `open`, and `calls` among them may be made once
- * it is saved. Without `saved`, no copy could be made.
+ * A copy of a kept program, which continues meanwhile. The copy waits for the calls in `open`. The calls in `calls` are new and may be made
+ * once the copy is saved. Without `saved`, no copy could be made.
  */
 export interface CheckpointMessage extends Omit<ParkedMessage, "type" | "reusable"> {
   type: "checkpoint";
@@ -153,11 +153,11 @@ export interface CheckpointMessage extends Omit<ParkedMessage, "type" | "reusabl
 }
 
 export type FromWorker =
-  /** The worker has done what `prepare` asks for. `engine` and `ready` are there if this worker has made them. */
+  /** The worker is prepared. `engine` and `ready` are set if this worker has created them. */
   | { type: "prepared"; engine?: WebAssembly.Module | undefined; ready?: ReadyMemory | undefined }
   | ParkedMessage
   | CheckpointMessage
-  /** A program that is kept waits, and has calls that may be made once a copy is saved. `bytes` is the size of its memory. */
+  /** A kept program waits, and has calls that may be made once a copy is saved. `bytes` is the size of its memory. */
   | { type: "wantsCopy"; bytes: number }
   | { type: "resumed" }
   /** The program has something to compute, and has lost its place while it waited. */
@@ -210,17 +210,17 @@ export interface WorkerFailure {
 /** A new `state`. */
 export const newState = (): SharedArrayBuffer => new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT);
 
-/** Values of the first number of `state`. */
+/** Values of the first number of `state`: why the code must stop. */
 export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;
 
 /** Values of the second number of `state`. A worker waits for its modules, for answers, and for its engine. */
 export const phase = { waiting: 0, reading: 1, running: 2 } as const;
 
-/** Where `computing` stands in `state`. */
+/** The index of `computing` in `state`. */
 export const stateOfPlace = 3;
 
 /**
- * Values of the fourth number of `state`. The worker says that the code waits for calls and timers only. The main thread may then take its
- * place from it. A program that lacks a place asks for one before it goes on.
+ * Values of the fourth number of `state`. The worker reports that the code only waits for calls and timers. The main thread may then take
+ * the program's place. A program without a place asks for one before it continues.
  */
 export const computing = { runs: 0, waits: 1, lacksPlace: 2 } as const;

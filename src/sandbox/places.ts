@@ -1,30 +1,31 @@
 /**
- * The places of programs. A program has a place in memory from its start to its end, and needs one of the fewer places to compute. While
- * it only waits, for calls or timers, another program that needs it gets that place. While it waits for a person, another one may have
- * its place in memory too. Owners get places in turn, and some places are kept for owners that have none.
+ * The places of programs, which limit how many programs are in memory and how many of them compute. A program has a place in memory from
+ * its start to its end. To compute, it also needs a place to compute, and there are fewer of these. While a program only waits for calls or
+ * timers, it gives up its place to compute to another program that needs it. While it waits for a person, it may give up its place in
+ * memory too. Owners get places in turn, and some places are reserved for owners that have none.
  */
 import { Semaphore } from "../base/semaphore.ts";
 import type { Clock } from "../base/time-limit.ts";
 import { computing, stateOfPlace } from "./messages.ts";
 import type { Caller, CallerShares } from "./time-shares.ts";
 
-/** The part of the places to compute that is kept for owners that have none. The rest is enough for an owner that is alone. */
+/** The share of the places to compute that is reserved for owners that have none. The rest is enough for a single owner. */
 const reservedComputingShare = 0.5;
 
-/** The pause between two looks at which programs only wait, while others need their places. */
+/** Time between two searches for programs that only wait, while others need their places. */
 const placeLookMs = 5;
 
-/** Programs that leave their place in memory while they wait for a person. Later ones keep it. */
+/** Maximum number of programs that give up their place in memory while they wait for a person. Further programs keep it. */
 const maxProgramsWithoutPlace = 100;
 
-/** CPU time that a program takes around its own, on all threads: its request, its text, its answer. Measured, like the next three. */
+/** CPU time for handling a program on all threads, beside the time of its own code: its request, its text, its answer. A measured value. */
 const programOverheadMs = 10;
 
-/** How a program takes its turn. */
+/** How a program waits for its turn. */
 export interface Turn extends Caller {
   /** Further limits of concurrent programs. */
   others?: readonly Semaphore[] | undefined;
-  /** 1 for a program that no other one calls, 2 for one that such a program calls, and so on. */
+  /** 1 for a program that no other program called, 2 for a program that it calls, and so on. */
   depth?: number | undefined;
 }
 
@@ -40,13 +41,13 @@ interface PlacesOptions {
 
 export class Places {
   readonly #options: PlacesOptions;
-  /** By depth: a program that waits for one that it calls must not keep the place that this one needs. */
+  /** By depth, because a program that waits for a program that it called must not hold the place that the called one needs. */
   readonly #inMemory = new Map<number, Semaphore>();
   readonly #computing: Semaphore;
   /** Programs that have a place to compute. */
   readonly #holders = new Set<ProgramPlace>();
   #look: Timer | undefined;
-  /** Programs that have left their place in memory. */
+  /** Number of programs that have given up their place in memory. */
   #withoutPlace = 0;
   #isClosed = false;
 
@@ -91,7 +92,7 @@ export class Places {
     return this.#options.parkAfterMs;
   }
 
-  /** Counts a program that leaves its place in memory. False if too many have left theirs. */
+  /** Counts a program that gives up its place in memory. Returns false if too many have done so. */
   leave(): boolean {
     if (this.#withoutPlace >= maxProgramsWithoutPlace) return false;
     this.#withoutPlace += 1;
@@ -102,7 +103,7 @@ export class Places {
     this.#withoutPlace -= 1;
   }
 
-  /** Takes a place to compute. Undefined if there was one at once, else whether there is one now. */
+  /** Takes a place to compute. Returns undefined if one was free, and otherwise a promise of whether the program got one. */
   takeComputing(
     place: ProgramPlace,
     signal: AbortSignal | undefined,
@@ -125,7 +126,10 @@ export class Places {
     this.#computing.release(owner);
   }
 
-  /** Nobody tells when a program begins to wait, which would take time in every call. Programs are looked at while others need their places. */
+  /**
+   * Programs do not report when they begin to wait, because that would slow down every call. They are checked while others need their
+   * places.
+   */
   #lookForIdle(): void {
     clearTimeout(this.#look);
     for (const each of this.#holders) {
@@ -157,7 +161,7 @@ export class ProgramPlace implements Clock {
     this.#held = held;
   }
 
-  /** `state` is the program's. `park` is called when it has waited for a person for a while. */
+  /** `state` is the program's `state`. `park` is called after the program has waited for a person for a while. */
   begin(state: Int32Array, park: () => void): void {
     this.#state = state;
     this.#park = park;

@@ -17,13 +17,13 @@ import { calledId } from "./worker/seen-calls.ts";
 /** Results of this length cause a garbage collection in the process that gives them to a program. */
 const collectedResultChars = 4 * megabyte;
 
-/** CPU time that a call takes in this process and in a fast server. */
+/** CPU time that a call takes in this process and in a fast server. A measured value, like the next one. */
 const callOverheadMs = 1.5;
 
 /** The same for each million characters of its result. */
 const resultOverheadMs = 100;
 
-/** The share of the time that the caller of a program has. */
+/** The share of CPU time that belongs to the caller of a program. */
 export interface ProgramShare {
   /** Resolves when the caller may use the time; undefined means at once. */
   take(ms: number, signal: AbortSignal): Promise<void> | undefined;
@@ -41,18 +41,18 @@ interface ProgramCallsOptions {
   checkpointer: Checkpointer | undefined;
   clock: Clock;
   share: ProgramShare;
-  /** Gives the program an answer. */
+  /** Sends an answer to the program. */
   send: (answer: SettleMessage) => void;
   /** Whether there is, or will be, a copy of the program that may still wait for an answer. */
   isCopied: () => boolean;
 }
 
-/** Made once: an exception of its own would take 20 µs for each execution. */
+/** Created once, because a new exception for each execution would take 20 µs. */
 const ended = new DOMException("The execution has ended", "AbortError");
 
 export class ProgramCalls {
   readonly #options: ProgramCallsOptions;
-  /** The calls that the program waits for, and answers that a copy of it may not have received. */
+  /** The calls that the program waits for, and the answers that a copy of the program may not have received. */
   readonly #open = new Map<number, OpenCall>();
   readonly #ending = new AbortController();
 
@@ -126,7 +126,7 @@ export class ProgramCalls {
     return isSaved;
   }
 
-  /** Makes the calls of a program that was saved elsewhere, and gives it the answers that it has not received. */
+  /** Makes the calls of a program that was saved elsewhere, and sends it the answers that it has not received. */
   restore(calls: readonly OpenCall[]): void {
     const { listener, send } = this.#options;
     for (const { message, answer } of calls) {
@@ -144,7 +144,7 @@ export class ProgramCalls {
     for (const [id, { answer }] of this.#open) if (answer) this.#open.delete(id);
   }
 
-  /** Cancels the calls. They learn the reason. */
+  /** Cancels the calls with the given reason. */
   end(reason: unknown = ended): void {
     this.#ending.abort(reason);
   }

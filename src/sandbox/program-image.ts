@@ -1,26 +1,26 @@
 /**
- * The image of a program that waits: its memory and what the host knows of it, in pages. Only pages that have changed since the last image
- * are made again, so that a program with a large memory can be saved before each of its calls. Plain data, which moves between threads
- * without copies.
+ * The image of a waiting program: its memory and the host's state for it, in pages. An image contains only the pages that have changed
+ * since the last one, so that a program with a large memory can be saved before each of its calls. It is plain data, which is transferred
+ * between threads without copies.
  */
 
 import { megabyte } from "../base/units.ts";
 
-/** A larger part of the host's state is split in an image. */
+/** Larger parts of the host's state are split in an image. */
 const imagePartBytes = megabyte;
 
-/** Bytes of one batch of pages of an image. Batches are written one at a time, and others may write between two of them. */
+/** Bytes of one batch of pages of an image. Batches are written one at a time, so that other writers get a turn between two of them. */
 const imageBatchBytes = megabyte;
 
 /** The pages of an image, in columns. */
 export interface Manifest {
   /** The number of the image. Each image of a program has a higher one than those before it. */
   version: number;
-  /** Begins the hashes, so that no program can make two pages with one hash. */
+  /** The random seed of the page hashes, so that no program can produce two pages with the same hash. */
   seed: bigint;
   /** Memory pages by their address; the parts of the host's state below zero. */
   pages: Float64Array;
-  /** The version in which each page was made; 0 for a page that equals a fresh engine's and has no bytes. */
+  /** The version of the image in which each page was stored. 0 for a page that equals the page of a fresh engine and has no bytes. */
   versions: Float64Array;
   /** Compressed bytes. */
   sizes: Float64Array;
@@ -69,7 +69,7 @@ export class Pages {
     }
   }
 
-  /** Begins the next image. A whole one has all pages: use it if what was made before is not stored. */
+  /** Begins the next image. A whole image has all pages: use it if earlier images are not stored. */
   next(isWhole: boolean): NextImage {
     this.#version += 1;
     const before = isWhole ? new Map<number, PageEntry>() : this.#entries;
@@ -94,7 +94,7 @@ export class NextImage {
     this.#seed = seed;
   }
 
-  /** Adds a page. `encode` gives its stored form if it has changed: undefined if it equals a fresh engine's. */
+  /** Adds a page. If the page has changed, `encode` returns its stored form, or undefined if it equals the page of a fresh engine. */
   add(page: number, content: Uint8Array, encode: () => Uint8Array | undefined): void {
     const hash = Bun.hash.xxHash64(content, this.#seed);
     const known = this.#before.get(page);

@@ -1,4 +1,4 @@
-/** Runs one program: hears what its worker says, keeps its time, and parks it while it waits for a person. */
+/** Runs one program: handles the messages of its worker, enforces its time limits, and parks it while it waits for a person. */
 import { availableParallelism, loadavg } from "node:os";
 import { type Clock, TimeLimit } from "../base/time-limit.ts";
 import { megabyte } from "../base/units.ts";
@@ -32,25 +32,30 @@ import type { WorkerPool } from "./worker-pool.ts";
 /** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
 const programReadingMs = 5_000;
 
-/** How much the memory of this process may grow meanwhile, in MB. A parser that tries combinations leaves garbage quickly. */
+/**
+ * How much the memory of this process may grow while a program is parsed, in MB. A parser that tries combinations leaves garbage quickly.
+ */
 const programReadingMb = 512;
 
-/** The pause between two looks at the memory meanwhile. Most programs are parsed before the first. */
+/** Time between two checks of the memory while a program is parsed. Most programs are parsed before the first check. */
 const programReadingLookMs = 200;
 
-/** Time that an outcome waits for its explanation. */
+/** Maximum time that an outcome waits for its explanation. */
 const explanationMs = 2_000;
 
 /** Time for a worker to make a copy before other programs go first. */
 const imageCopyMs = 1_000;
 
-/** A kept program is parked after this many times the usual time if it waits for a call and not for a person. */
+/** A kept program that waits for a call is parked after this many times the delay for a program that waits for a person. */
 const longCallShare = 6;
 
-/** The same for a new worker, when the one of a program cannot be used again. */
+/** CPU time for starting a new worker when the program's worker cannot be reused. */
 const workerStartMs = 50;
 
-/** Time for a worker to stop by itself before it is terminated. On a busy machine it takes long, and says where the code was. */
+/**
+ * Time for a worker to stop by itself before it is terminated. On a busy machine stopping takes long. A worker that stops by itself can
+ * report where the code was.
+ */
 const stopGraceMs = { timeout: 1_000, cancelled: 250 };
 
 export interface RunOptions {
@@ -101,26 +106,26 @@ export class ProgramRun {
   readonly #shared: SharedResources;
   readonly #worker: ProgramWorker;
   readonly #calls: ProgramCalls;
-  /** What the worker and this thread tell each other at once: see `RunMessage`. */
+  /** Memory through which the worker and this thread notify each other immediately. See `RunMessage`. */
   readonly #state = new Int32Array(newState());
   readonly #limit: TimeLimit;
   readonly #place: ProgramPlace;
   /** Pauses the time limit, and lends the place of the program to others. */
   readonly #clock: Clock = { hold: () => this.#hold(), release: () => this.#release() };
   readonly #end = Promise.withResolvers<ProgramEnd>();
-  /** The end, while its explanation is awaited. */
+  /** The end of the program, while its explanation is awaited. */
   #ended: ProgramEnd | undefined;
   readonly #timers: Timer[] = [];
   #quietTimer: Timer | undefined;
   #isKept: boolean;
   #isParking = false;
-  /** The program waits for a copy of it to be made and saved, before its next calls. The number is the size of its memory. */
+  /** Set while the program waits for a copy to be saved before its next calls. The number is the size of its memory. */
   #wantsCopy: number | undefined;
   #turn: CopyTurn | undefined;
-  /** From the wait for a turn until the copy is saved. */
+  /** True from the wait for a copy turn until the copy is saved. */
   #isCopying = false;
   #hasEnded = false;
-  /** When it goes on, if it waits for nothing but a timer that fires late. In milliseconds since 1970. */
+  /** When the program continues, if it waits only for a timer that fires late. In milliseconds since 1970. */
   sleepsUntil: number | undefined;
 
   constructor(
@@ -205,7 +210,7 @@ export class ProgramRun {
     return this.#untimed(this.#shared.shares.take(this.#options.turn, ms, signal));
   };
 
-  /** Time until `wait` resolves does not count as time of the program. */
+  /** Excludes the time until `wait` resolves from the program's time. */
   #untimed<T>(wait: Promise<T> | undefined): Promise<T> | undefined {
     if (!wait) return undefined;
     this.#limit.hold();
@@ -216,7 +221,7 @@ export class ProgramRun {
     });
   }
 
-  /** The program goes on when there is a place for it. */
+  /** Continues the program when it has a place to compute. */
   async #computeAgain(): Promise<void> {
     if ((await this.#untimed(this.#place.compute())) !== false) this.#worker.send({ type: "place" });
   }
@@ -341,7 +346,7 @@ export class ProgramRun {
     this.#end.resolve({ result, reusable: false });
   }
 
-  /** The calls learn why the execution was cancelled. */
+  /** Ends the calls with the reason for which the execution was cancelled. */
   #endCalls(): void {
     const { signal } = this.#options;
     this.#calls.end(signal?.aborted ? signal.reason : undefined);
@@ -351,7 +356,10 @@ export class ProgramRun {
     this.#timers.push(setTimeout(then, ms));
   }
 
-  /** Waiting does not count. Executions at the same time share the cores, with each other and with other programs. */
+  /**
+   * Stops a program whose parsing takes too long. Waiting does not count, and concurrent executions share the cores with each other and
+   * with other processes.
+   */
   #watchReading(waitedMs = 0): void {
     this.#after(programReadingMs, () => {
       const now = Atomics.load(this.#state, 1);
@@ -365,8 +373,9 @@ export class ProgramRun {
   }
 
   /**
-   * The collector of the worker waits too long: it takes the memory of the engine for data that the worker uses, and lets its garbage
-   * grow to twice as much. Other work of this process can add to the growth, but not in the time that a program is usually parsed in.
+   * Stops a program whose parsing takes too much memory. The worker's garbage collector starts too late: it counts the engine's memory as
+   * live data, and lets garbage grow to twice that size. Other work of this process can add to the growth, but rarely in the time that
+   * parsing usually takes.
    */
   #watchReadingMemory(startBytes?: number): void {
     this.#after(programReadingLookMs, () => {
@@ -417,7 +426,7 @@ export class ProgramRun {
     this.#worker.park(2 * this.#shared.parkAfterMs, this.#turn?.isWhole ?? true);
   }
 
-  /** Whether it may be asked to leave its worker: it is in one, and no copy of it is being made. */
+  /** Whether the program may be asked to leave its worker. It must be in a worker, and no copy of it may be in progress. */
   get #mayPark(): boolean {
     return this.#worker.isHere && !this.#isParking && !this.#isCopying && this.#wantsCopy === undefined;
   }
@@ -464,7 +473,7 @@ export class ProgramRun {
     this.#turn = turn;
     this.#wantsCopy = undefined;
     this.#worker.send({ type: "copy", isWhole: turn.isWhole });
-    // A program that computes for long lets others go first.
+    // A program that computes for a long time yields to other programs.
     this.#after(imageCopyMs, () => {
       if (this.#turn === turn && this.#isCopying) turn.end();
     });

@@ -1,6 +1,6 @@
 /**
- * The worker of one program. A program that waits for a person for long is parked: its memory leaves the worker, which runs other
- * programs meanwhile. With the next message for it, the program continues in another worker, where it stopped.
+ * The worker of one program. A program that waits long for a person is parked: its memory leaves the worker, which can then run other
+ * programs. When the next message for the program arrives, it continues in another worker where it stopped.
  */
 import { maxTimerMs } from "../base/time-limit.ts";
 import { maxJoinedChars } from "./limits.ts";
@@ -31,7 +31,7 @@ export class ProgramWorker {
   readonly #options: ProgramWorkerOptions;
   #worker: ReadyWorker | undefined;
   #parked: Parked | undefined;
-  /** Answers of this moment, which leave together. */
+  /** Answers that are sent together. */
   #answers: SettleMessage[] = [];
   /** Messages for the program, until a worker has it. */
   #waiting: ToWorker[] | undefined = [];
@@ -108,7 +108,7 @@ export class ProgramWorker {
     this.#waiting = [];
   }
 
-  /** The worker answered `park` and has left the program, which is elsewhere now. */
+  /** Call this when the worker has answered `park`. The program is then outside of the worker. */
   parked(saved: Parked, { reusable, wakeAt }: { reusable: boolean; wakeAt: number | undefined }): void {
     if (this.#hasEnded) {
       this.#release();
@@ -120,7 +120,9 @@ export class ProgramWorker {
     else if (wakeAt !== undefined) this.#wakeAt(wakeAt, saved);
   }
 
-  /** The program was not parked, and goes on in its worker. `isReady` means that the worker waits for word of this. */
+  /**
+   * Call this when the program was not parked and continues in its worker. `isReady` means that the worker waits for the `stay` message.
+   */
   stay(isReady: boolean): void {
     if (isReady) this.#post({ type: "stay" });
     this.#release();

@@ -16,24 +16,24 @@ import { WorkerPool } from "./worker-pool.ts";
 const maxParkedBytes = 512 * megabyte;
 
 /**
- * Programs that compute at the same time, for each core. The operating system gives the cores to all of them in turn, so a program of one
- * owner is slow beside too many of another.
+ * Programs that compute at the same time, for each core. The operating system gives the cores to all of them in turn, so too many programs
+ * of one owner would slow down the programs of another.
  */
 const computingPerCore = 2;
 
-/** At least, so that some owners can compute beside each other on a small machine. */
+/** Minimum of computing programs, so that several owners can compute at the same time on a small machine. */
 const minComputingPrograms = 8;
 
-/** At most, because the main thread must get a core within 100 ms. */
+/** Maximum of computing programs, because the main thread must get a core within 100 ms. */
 const maxComputingPrograms = 16;
 
-/** Programs in memory, for each that may compute. Those that wait for calls take 8 MB each, and no core. */
+/** Programs in memory for each program that may compute. A program that waits for calls takes 8 MB, and no core. */
 const programsPerComputing = 4;
 
-/** The part of the machine's memory that programs may fill that use all that they may use by default. Each counts as `memoryOfProgram`. */
+/** The share of the machine's memory for programs. Each program counts as `memoryOfProgram`. */
 const programMemoryShare = 0.5;
 
-/** The default of the memory of a program. */
+/** The default memory limit of a program. */
 const memoryOfProgram = 256 * megabyte;
 
 const guest: string = guestScript();
@@ -105,7 +105,7 @@ export class Sandbox implements Disposable {
     await this.#shared.workers.release();
   }
 
-  /** Programs that wait for a person and are in no worker. */
+  /** Number of parked programs. */
   get parkedPrograms(): number {
     return this.#running.values().reduce((sum, { isParked }) => sum + Number(isParked), 0);
   }
@@ -121,7 +121,7 @@ export class Sandbox implements Disposable {
   }
 }
 
-/** As many as fit into the memory of the machine if each uses what it may use by default, and never fewer than may compute. */
+/** The number of programs that fit into the machine's memory if each uses its default limit. At least the number that may compute. */
 function programsInMemory(atOnce: number): number {
   const fitting = Math.floor((totalmem() * programMemoryShare) / memoryOfProgram);
   return Math.max(atOnce, Math.min(atOnce * programsPerComputing, fitting));

@@ -1,13 +1,13 @@
 /**
- * Shares the time of this process among its callers, so that the heavy programs of one keep nobody waiting. While several callers are
- * active, each may use an equal part of the time. One that has used up its part and a reserve owes time, and waits: long while others
- * work that owe less, and shortly in their pauses. A caller that is alone never waits.
+ * Shares the CPU time of this process among its callers, so that heavy programs of one caller do not delay the others. While several
+ * callers are active, each may use an equal share. A caller that has used its share and a reserve owes time and must wait. It waits longer
+ * while callers that owe less are working, and shorter during their pauses. A caller that is alone never waits.
  */
 import { availableParallelism } from "node:os";
 
 /**
- * Milliseconds of CPU time that are shared in a millisecond. The rest of the cores is for other programs, and for the servers and the
- * main thread, which all callers need.
+ * Milliseconds of CPU time that are shared in a millisecond. The other cores are left to other processes, the servers and the main thread,
+ * which all callers need.
  */
 export const sharedCores = Math.max(1, availableParallelism() / 2);
 
@@ -17,24 +17,27 @@ export const activeCallerMs = 1_000;
 /** The time that a caller may use at once before it waits for its share. */
 export const callerReserveMs = 250;
 
-/** The most that a caller can owe. A program that computed for ten seconds keeps the next one waiting for this time, times the callers. */
+/**
+ * The most that a caller can owe. After a program that computed for ten seconds, the caller's next program waits for this time multiplied
+ * by the number of callers.
+ */
 export const largestCallerDebtMs = 500;
 
-/** A caller works for this long after it has used time. Then it pauses, and those that owe time get all of it. */
+/** A caller works for this long after it has used time. After that it pauses, and callers that owe time get all of the time. */
 const workingCallerMs = 100;
 
-/** The part of its share that a caller gets while it owes time and another works that owes less. */
+/** The part of its share that an indebted caller gets while a caller that owes less is working. */
 const debtorShare = 1 / 3;
 
 /** A caller owes less than another if it owes this much less. Otherwise both get their shares. */
 const debtLeadMs = 50;
 
-/** The longest pause between two looks at whether a caller may go on. */
+/** The longest time between two checks of whether a caller may continue. */
 const shareLookMs = 25;
 
 /** The caller of a program. */
 export interface Caller {
-  /** A token, a person, or whoever else is the owner. */
+  /** The owner, such as a token or a person. */
   owner?: string | undefined;
   /** One of the owner's sessions or clients. */
   key?: string | undefined;
@@ -64,8 +67,8 @@ export class TimeShares {
   #countedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * Uses `ms` milliseconds of the share of `key`. Undefined if the caller may go on at once, otherwise a promise that resolves when it
-   * may, or when `signal` is aborted.
+   * Uses `ms` milliseconds of the share of `key`. Returns undefined if the caller may continue at once. Otherwise returns a promise that
+   * resolves when it may, or when `signal` is aborted.
    */
   take(key: string, ms: number, signal?: AbortSignal): Promise<void> | undefined {
     const now = performance.now();
@@ -106,7 +109,7 @@ export class TimeShares {
     }, ms);
   }
 
-  /** Lets callers go on, in their order. */
+  /** Lets waiting callers continue, in their order. */
   #look(account: Account): void {
     const now = performance.now();
     this.#refill(account, now);

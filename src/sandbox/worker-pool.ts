@@ -15,21 +15,21 @@ import type { Caller } from "./time-shares.ts";
 const startingAtOnce = Math.max(1, availableParallelism() - 1);
 
 /**
- * Programs that wait get the next worker that is freed. Only if none was freed for this time, one more is started: programs that are short
- * are done sooner one after another, and those that wait for calls keep their workers for long.
+ * Waiting programs get the next worker that is freed. Another worker starts only if none was freed for this time. Short programs finish
+ * sooner one after another than on more workers; programs that wait for calls hold their workers for long.
  */
 const stallMs = 20;
 
-/** As many workers are kept as were busy at once in the last of these periods, or in this one. */
+/** The pool keeps as many workers as were busy at once in this period or in the one before it. */
 const peakPeriodMs = 30_000;
 
-/** The part of the machine's memory that workers may fill that are kept. */
+/** The share of the machine's memory that idle workers may take. */
 const keptMemoryShare = 0.01;
 
 /** The memory of a worker that runs nothing. */
 const workerBytes = 9 * megabyte;
 
-/** Workers that are kept at most. */
+/** Maximum number of idle workers that are kept. */
 const maxKeptWorkers = Math.min(Math.max(8, Math.floor((keptMemoryShare * totalmem()) / workerBytes)), 32);
 
 /** Time for terminated workers to end. */
@@ -49,7 +49,7 @@ interface Waiting {
 export class WorkerPool implements Disposable {
   /** The guest's script, for all workers. */
   readonly #guest: Uint8Array;
-  /** How many idle workers are kept at least; 0 for a process that keeps none. */
+  /** Minimum number of idle workers that are kept. 0 for a process that keeps none. */
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
@@ -182,7 +182,7 @@ export class WorkerPool implements Disposable {
     this.#peaks[1] = Math.max(this.#peaks[1]!, this.#busy.size);
   }
 
-  /** Ends the idle workers that are too many: first those of another memory size, which belong to an earlier config. */
+  /** Ends surplus idle workers. Workers with another memory size end first, because they belong to an earlier config. */
   #trim(memoryBytes: number): void {
     this.#countPeak();
     const kept = Math.max(this.#keptWorkers, Math.min(maxKeptWorkers, Math.max(...this.#peaks)));

@@ -1,4 +1,4 @@
-/** Reads files of one commit of a git repository, without running anything of it. */
+/** Reads the files of one commit of a git repository, without running any of them. */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const repositoryMs = 120_000;
 /** Size of one file of a saved program in a repository. */
 const maxRepositoryFileBytes = 1_048_576;
 
-/** Characters of what git prints: the list of the files of a commit, or one of them. */
+/** Characters of git's output: the list of a commit's files, or the content of one file. */
 const maxGitOutputChars = 8 * megabyte;
 
 export interface FetchedCommit extends AsyncDisposable {

@@ -5,13 +5,13 @@ import type { Environment } from "../config/environment.ts";
 import { homeOf } from "../config/locations.ts";
 
 export interface Service {
-  /** The name by which the system knows it. */
+  /** The name of the service in the system. */
   name: string;
-  /** The file that describes it, and its text. Undefined on Windows, where the commands have everything. */
+  /** The file that describes the service, and its text. Undefined on Windows, where the commands contain everything. */
   file?: { path: string; text: string } | undefined;
   /** The commands that start it now and with each login. */
   enable: string[][];
-  /** The commands that stop it. The file is removed after the first ones, and the last ones follow. */
+  /** The commands that stop it. The `before` commands run first, then the file is removed, and then the `after` commands run. */
   disable: { before: string[][]; after: string[][] };
 }
 
@@ -27,7 +27,10 @@ interface ServiceOptions {
   uid?: number | undefined;
 }
 
-/** Variables that say where things are. The environment of a service has few of its own, and secrets do not belong into its file. */
+/**
+ * Variables with paths and proxy addresses, which the service gets from the user's environment. A service has few variables of its own, and
+ * secrets must not be in its file.
+ */
 const passed = [
   "PATH",
   "XDG_CONFIG_HOME",

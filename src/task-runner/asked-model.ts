@@ -32,10 +32,7 @@ export class AskedModel {
     return text;
   }
 
-  /**
-   * Runs one step of the receipt and counts its requests. `work` fills in the step; a step that fails is in the receipt
-   * too.
-   */
+  /** Runs one step of the receipt and counts its requests. `work` fills in the step. The receipt contains failed steps too. */
   async step<T>(begun: Pick<TaskStep, "level" | "options">, work: (step: TaskStep) => Promise<T>): Promise<T> {
     const step: TaskStep = { ...begun, choice: "", skipped: false, tokens: 0, ms: 0 };
     this.steps.push(step);

@@ -3,7 +3,7 @@ import { estimateTokens } from "../base/token-estimate.ts";
 import type { ModelRequest } from "./model.ts";
 import { type Option, type Options, short } from "./options.ts";
 
-/** The budget of all options. */
+/** The token budget of all options. */
 const maxOptionsTokens = 2_400;
 
 /** Tokens of the answer with one option. Enough for models that think before they answer. */
@@ -80,6 +80,6 @@ function lines<T>(byName: ReadonlyMap<string, Option<T>>): string {
   const written = (length: number) =>
     [...byName].map(([name, option]) => JSON.stringify({ name, ...option.about(length) })).join("\n");
   const fitting = lengths.map(written).find((text) => estimateTokens(text) <= maxOptionsTokens);
-  // If nothing else fits, only the names.
+  // Uses only the names if descriptions do not fit.
   return fitting ?? [...byName.keys()].map((name) => JSON.stringify({ name })).join("\n");
 }

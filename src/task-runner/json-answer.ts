@@ -1,4 +1,4 @@
-/** Finds the object or the name in a small model's answer, past fences, prose and thoughts. */
+/** Finds the object or the name in a small model's answer, and skips fences, prose and thoughts. */
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 
 /** Only this much of an answer is searched. */

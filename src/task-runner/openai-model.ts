@@ -287,7 +287,7 @@ type ApiError = InstanceType<typeof OpenAI.APIError>;
 
 const lasting = (error: ClaudikinsError): EndpointFailure => ({ error, isPassing: false });
 
-/** The failure for what the client has thrown. */
+/** The failure for an error that the client has thrown. */
 export function failureOf(thrown: unknown, llm: Llm, redact: Redact): EndpointFailure {
   if (!(thrown instanceof OpenAI.APIError)) return oddAnswer(llm, "its answer is not JSON");
   if (thrown.cause instanceof ClaudikinsError) return lasting(thrown.cause);
@@ -352,7 +352,7 @@ export function unavailable(llm: Llm, what: string, hint: string): ClaudikinsErr
 
 export const place = ({ name, model }: Llm) => `The model ${name}/${model}`;
 
-/** Tells which variable or config key has the API key. */
+/** Names the variable or config key that has the API key. */
 function keyHint({ variable, apiKey }: Llm): string {
   if (variable !== undefined) return `Set ${variable} to a valid key.`;
   return apiKey === undefined
@@ -374,7 +374,7 @@ function sentenceOf(body: unknown, redact: Redact): string {
     .replace(/[\p{Cc}\p{Cf}]+/gu, "\n")
     .trim()
     .split("\n");
-  // Endpoints repeat the key, partly as stars.
+  // Endpoints repeat the key, with some of its characters as stars.
   const safe = line.replace(/\b(?:sk|key|AIza|csk|gsk)[-_\w*.]{6,}/g, "***");
   return safe.length > 200 ? `${safe.slice(0, 199)}…` : safe;
 }

@@ -1,11 +1,14 @@
-/** Offers the levels of the registry as options: the likely ones first, and not more than a small model can read. */
+/** Offers the categories, servers and tools of the registry as options: likely ones first, and no more than a small model can read. */
 import { isObject } from "../base/json-object.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../tools/model.ts";
 import type { RankedTool } from "../tools/search/search.ts";
 
-/** Factor for the maximum if search finds none of the options, because the right one might be left out. Each gets fewer words. */
+/**
+ * Multiplies the maximum number of options if search finds none of them, because the right one might be left out. Each description is then
+ * shorter.
+ */
 const unknownOptionsFactor = 4;
 
 /** Servers that describe a category. */
@@ -28,7 +31,7 @@ export interface ServerTool {
   tool: RegistryTool;
 }
 
-/** `T` is what the option stands for. */
+/** `T` is the thing that the option stands for. */
 export interface Option<T> {
   name: string;
   value: T;

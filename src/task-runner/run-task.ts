@@ -23,7 +23,7 @@ const maxTaskChars = 20_000;
 /** Maximum number of unavailable servers that a failure names. */
 const maxMissedServers = 5;
 
-/** Never throws: a failure, also a cancelled task, is an outcome with `error.type`, a code of `errors.ts`, and the steps so far. */
+/** Never throws. A failure, including a cancelled task, is an outcome with `error.type`, a code of `errors.ts`, and the steps so far. */
 export async function runTask(options: TaskOptions, model: Model, parts: Parts): Promise<TaskOutcome> {
   const { askForMissing, dryRun, trace, caller, signal = new AbortController().signal } = options;
   const asked = new AskedModel(model, signal);
@@ -103,7 +103,7 @@ function noTool(isAny: boolean, near: string[], problems: ReadonlyMap<string, st
 /** Maximum number of starts and calls together. There are fewer if each takes the full time limit. */
 const maxCallTries = 3;
 
-/** The same if each takes the full time limit. */
+/** The same maximum if each takes the full time limit. */
 const maxCallTimeouts = 2;
 
 /** Wait before the second try. It doubles for the third. */
@@ -153,7 +153,7 @@ async function makeCall(
   }
 }
 
-/** One try if the tool may have run and is neither read-only nor idempotent by its annotations. */
+/** Number of tries after an error. It is one if the tool may have run and its annotations say neither read-only nor idempotent. */
 function triesAfter(error: unknown, isStarted: boolean, tool: RegistryTool): number {
   if (!(error instanceof ClaudikinsError)) return 1;
   const tries =
@@ -162,7 +162,7 @@ function triesAfter(error: unknown, isStarted: boolean, tool: RegistryTool): num
   return isUnsent || isRepeatable(tool) ? tries : 1;
 }
 
-/** How long to wait; undefined if the server stays unavailable for too long or for good. */
+/** How long to wait. Undefined if the server stays unavailable for too long or permanently. */
 function restOf({ pool }: Parts, server: string, waitMs: number): number | undefined {
   const state = pool.state(server);
   if (state.state !== "broken") return waitMs;

@@ -10,13 +10,13 @@ const maxBriefValues = 6;
 /** Fields of a result in a brief signature. An object with more is rarely a wrapper, so its first few are enough to tell what it is. */
 const maxBriefFields = 4;
 
-/** These first few. */
+/** Number of fields that are then shown. */
 const firstBriefFields = 2;
 
 /** Optional arguments in a brief signature, if there are at least two more. */
 const maxBriefOptional = 4;
 
-/** Fields of an object where a brief signature has room for more. */
+/** Fields of an object in the longer form of a brief signature. */
 const maxFields = 8;
 
 /** A longer outline belongs to a union with many variants. */
@@ -45,7 +45,7 @@ export function briefSignature(tool: RegistryTool): BriefSignature {
   };
 }
 
-/** A sentence is written for people: programs do not read it. What a call needs or changes stands in front of it. */
+/** A sentence is text for people that programs do not read. The requirements and effects of a call come before it. */
 function formatText(tool: RegistryTool): string {
   const format = formatOf(tool) ?? "";
   const [effect] = /^[^:;]+(?=; (?:content: )?a sentence\b)/.exec(format) ?? [];
@@ -104,11 +104,14 @@ export function outlineOf(type: string): string {
     const names = members.map(({ name }) => name);
     return names.length > maxBriefFields ? [...names.slice(0, firstBriefFields), "…"] : names;
   });
-  // A union of many objects says no more than this to a program.
+  // For a union of many objects, this is all that a program can use.
   return text.length > maxOutlineChars ? "object" : text;
 }
 
-/** The same with more fields, and with the fields of the rows if one field is a list: `{ entities: { name }[] }`. Undefined if it is long. */
+/**
+ * The same with more fields, and with the fields of the rows if one field is a list: `{ entities: { name }[] }`. Undefined if the text is
+ * long.
+ */
 export function fieldsOf(type: string): string | undefined {
   const text = withObjects(type, (members) => {
     const lists = members.filter(isList);
@@ -169,7 +172,10 @@ function partsOf(members: string): string[] {
 
 const memberParts = new RegExp(String.raw`^(${literal}|\[[^\]]*\]|[^:]+?)\??: ?(.*)$`, "s");
 
-/** Behind the bracket that closes the one at `from`; with `mark`, at the next mark outside of brackets and texts, or the end. */
+/**
+ * The index after the bracket that closes the one at `from`. With `mark`, the index of the next mark outside of brackets and strings, or
+ * the end.
+ */
 function endOf(type: string, from: number, mark?: string): number {
   let depth = 0;
   for (let at = from; at < type.length; at++) {

@@ -1,6 +1,6 @@
 /**
- * `gen`: asks every configured server for its tools and writes the registry, or with `--check` finds what it would change. A
- * server that fails is reported and does not stop the others.
+ * `gen`: asks every configured server for its tools and writes the registry. With `--check`, it only finds the changes that it would make.
+ * A server that fails is reported and does not stop the others.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -130,8 +130,8 @@ function isInRepository(folder: string): boolean {
 }
 
 /**
- * A server that fails is reported, and its files are not compared. The user's own servers beside a project are left out: the result is the
- * same for everybody who works on the project.
+ * A server that fails is reported, and its files are not compared. The user's own servers are left out in a project, so that the result is
+ * the same for everyone who works on it.
  */
 export async function checkRegistry(
   { catalog, pool }: CatalogParts,

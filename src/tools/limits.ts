@@ -18,7 +18,7 @@ export const maxObservedDepth = 6;
 /** Levels of a schema. Deeper ones are `unknown`. */
 export const maxSchemaDepth = 64;
 
-/** Schemas around a part that are remembered for the defaults of arguments: the nearest ones. */
+/** Outer schemas that are kept to find the defaults of arguments. The nearest ones are kept. */
 export const maxSurroundingSchemas = 32;
 
 /** Characters of a description in a comment. */
@@ -36,5 +36,5 @@ export const maxServiceQueryChars = 1_000;
 /** With fewer tools, making the index is faster than reading it. */
 export const minPreparedTools = 500;
 
-/** Characters of a name that a server has chosen, in a reason. */
+/** Characters of a server's name for something, when a reason quotes it. */
 export const maxShownNameChars = 80;

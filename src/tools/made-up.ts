@@ -86,7 +86,7 @@ function partsOf(schema: JsonObject, root: JsonObject): JsonObject[] {
   return [...found];
 }
 
-/** The first type that is not null. A schema without a type has one if its keywords tell it. */
+/** The first type that is not null. Without `type`, the keywords of the schema may imply it. */
 function typeIn(parts: readonly JsonObject[]): unknown {
   const types = parts.flatMap((part) => typesIn(part) ?? []);
   const told = types.find((type) => type !== "null") ?? types[0];

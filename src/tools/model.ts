@@ -6,7 +6,7 @@ import type { CatalogResult } from "./server-catalog.ts";
 export interface RegistryTool {
   /** The name that agents and people use: the original name, or the one that the config gives. */
   name: string;
-  /** The mark of the config's edit that the definition was made with. Missing if the config does not edit the tool. */
+  /** The mark of the config's edit that was applied to the definition. Missing if the config does not edit the tool. */
   edit?: string;
   /** The JS name; undefined if two tools would get the same one. */
   jsName?: string;
@@ -16,12 +16,12 @@ export interface RegistryTool {
   outputSchema?: JsonObject;
   /** The shape of observed results, as a JSON Schema, if the server does not declare it fully. It is stored in a separate file. */
   observed?: JsonObject;
-  /** What the tool of a well-known server returns. Observed shapes come first: another version may return something else. */
+  /** The result type of a well-known server's tool. Observed shapes take precedence, because another version may return something else. */
   known?: CatalogResult;
   /** Whether most tasks with the server need the tool, from the server catalog. */
   usual?: boolean;
   annotations?: JsonObject;
-  /** The labels that the rules give its definition, and those that it has lost before a person has seen it. Missing if there are none. */
+  /** The labels that the rules give its definition, and lost labels that no person has reviewed yet. Missing if there are none. */
   labels?: readonly Label[];
   icons?: unknown[];
   _meta?: JsonObject;

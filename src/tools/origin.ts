@@ -1,6 +1,6 @@
 /**
- * Records in the user's data folder which config a registry belongs to, and how to start claudikins. The registry must not have
- * these paths: it may be shared, and sandboxed code can read it.
+ * Records in the user's data folder which config a registry belongs to, and how to start claudikins. The registry must not contain these
+ * paths, because it may be shared and sandboxed code can read it.
  */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ export function noteOrigin(
   }
 }
 
-/** Whether the record is of a newer version that is installed at another place. */
+/** Whether a newer version, installed at another place, has written the record. */
 function isOfAnother(noted: Partial<RegistryOrigin>, own: Pick<RegistryOrigin, "command" | "version">): boolean {
   if (noted.version === undefined || !isOlder(own.version, noted.version)) return false;
   return noted.command?.join("\0") !== own.command.join("\0") && existsSync(noted.command?.[0] ?? "");
@@ -53,7 +53,7 @@ export function originOf(dataFolder: string, registry: string): Partial<Registry
     try {
       return JSON.parse(readFileSync(file, "utf8"));
     } catch {
-      // The next file is asked.
+      // Try the next file.
     }
   }
   return {};

@@ -1,4 +1,4 @@
-/** Rules of a config that cannot be right: what they say about servers, tools and arguments, as far as the registry knows these. */
+/** Finds rules of a config that cannot be right, by comparing them with the servers, tools and arguments in the registry. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { typesIn } from "../base/json-schema.ts";
 import { misspelling } from "../base/near-names.ts";
@@ -29,7 +29,10 @@ export async function ruleProblems(config: Config, servers: readonly RegistrySer
   });
 }
 
-/** A server or a tool that does not exist and has a name like an existing one. Other unknown names are no problem: a rule of the user may be about servers of other projects. */
+/**
+ * A server or a tool that does not exist and has a name like an existing one. Other unknown names are not a problem, because a rule of the
+ * user may be about servers of other projects.
+ */
 function unknownName(
   { of, value }: Comparison,
   names: string[],
@@ -52,7 +55,10 @@ function misspelt(what: string, name: string, names: string[]): string | undefin
   return meant && `there is no ${what} "${name}". Did you mean ${meant}?`;
 }
 
-/** The arguments of a tool that an edit has changed are not those that rules see. */
+/**
+ * Finds arguments in a condition that the tool does not have, or that have another type. Edited tools are skipped, because rules see the
+ * arguments that the server receives.
+ */
 function argumentProblems(condition: Condition, id: string, { inputSchema, edit }: RegistryTool): string[] {
   const properties = inputSchema["properties"];
   if (!isObject(properties) || edit !== undefined) return [];

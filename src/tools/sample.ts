@@ -10,11 +10,11 @@ const maxSampleDepth = 6;
 export interface Sample {
   /** The required arguments as source text: `{ order_id: "ord_00042" }`; empty if nothing is required. */
   text: string;
-  /** Whether it has values that the types do not tell, such as the form of an id. */
+  /** Whether it has values that the types do not show, such as the form of an id. */
   isTelling: boolean;
 }
 
-/** With `placeholder`, it stands for texts that nobody knows. Otherwise they have the name of their property. */
+/** `placeholder` replaces texts whose value is unknown. Without it, such a text is the name of its property. */
 export function sampleArguments(schema: JsonObject, placeholder?: string): Sample {
   const telling = { count: 0 };
   const value = sampleOf(schema, { root: schema, depth: 0, name: "value", telling, placeholder });
@@ -106,7 +106,7 @@ const formats: Record<string, string> = {
   email: "someone@example.com",
 };
 
-/** A value of the format, the description or the name; else the name itself, which tells nothing. */
+/** A value that fits the format, the description or the name. Otherwise the name itself. */
 function stringSample(schema: JsonObject, { name, telling, placeholder }: SampleContext): string {
   const { format, description } = schema;
   const known =

@@ -8,7 +8,7 @@ import type { CatalogResult, CatalogResults, CatalogServer } from "../../registr
 import { nearNames } from "../base/near-names.ts";
 import { kilobyte } from "../base/units.ts";
 
-/** The least number of tools by which a server is recognised, because a few names may be the same by chance. */
+/** The minimum number of tools to recognise a server by, because a few names may match by chance. */
 const minKnownTools = 4;
 
 /** Folders above a program that are searched for its manifest. */
@@ -87,10 +87,7 @@ export function recogniseByTools(tools: readonly string[]): CatalogServer | unde
   });
 }
 
-/**
- * The folders that a server's arguments name, if it does the same in any other folder. Undefined if its folder may make a difference, or if
- * that is not certain.
- */
+/** The folders in a server's arguments, if its behaviour does not depend on its working directory. Undefined if it may depend on it. */
 export function foldersNamedBy(launch: Launch): string[] | undefined {
   const { command = "", args = [], env = {} } = launch;
   const uses = recognise(launch)?.folders ?? {};
@@ -137,7 +134,7 @@ function packageStarted(launch: Launch): string | undefined {
   return path === null ? undefined : packageOf(path, cwd);
 }
 
-/** Programs that start the rest of their arguments, and the options of theirs that take a value. */
+/** Programs that run the rest of their arguments as a command, each with its options that take a value. */
 const wrappers: Record<string, RegExp> = {
   cmd: /^$/,
   env: /^-[uC]$/,
@@ -153,7 +150,7 @@ function unwrapped(launch: Launch): Launch {
   const program = programName(command);
   if (/^(?:ba|z|da|k|fi)?sh$/.test(program)) {
     const at = args.findIndex((arg) => /^-\w*c$/.test(arg));
-    // Several commands, or variables, are not read.
+    // Command lines with several commands or with variables are not parsed.
     const script = at === -1 ? undefined : args[at + 1];
     const words = script !== undefined && !/[;&|<>`$\n]/.test(script) ? wordsOf(script) : [];
     return words.length === 0 ? launch : unwrapped({ ...launch, command: words[0], args: words.slice(1) });
@@ -216,7 +213,7 @@ function isContainerProgram(program: string): boolean {
   return program === "docker" || program === "podman";
 }
 
-/** What an entry starts, in lower case: a package without its version, an image without its tag, or the program. */
+/** The programs that an entry starts, in lower case: a package without its version, an image without its tag, or the program. */
 function programsOf(launch: Launch): string[] {
   const { command, args = [] } = unwrapped(launch);
   if (command === undefined) return [];

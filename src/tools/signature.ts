@@ -56,7 +56,7 @@ export function isObserved({ outputSchema, observed }: RegistryTool): boolean {
   return !outputSchema || (isVague(outputSchema) && resultSchema({ outputSchema, observed }) !== outputSchema);
 }
 
-/** What the server says about the effects of a call, as sentences. */
+/** The server's claims about the effects of a call, as sentences. */
 export function effectsOf({ annotations }: Pick<RegistryTool, "annotations">): string {
   const { readOnlyHint, destructiveHint, idempotentHint } = annotations ?? {};
   if (readOnlyHint === true) return "It only reads.";
@@ -108,8 +108,8 @@ export function exampleCall(server: ServerNames, tool: RegistryTool): string {
 }
 
 /**
- * The example call, and whether it tells more than the signature, such as the form of an id. Such an example is read before a call, so
- * texts that the tool would refuse are left open in it.
+ * The example call, and whether it tells more than the signature, such as the form of an id. Agents read such an example before a call, so
+ * it has placeholders for texts that the tool would refuse.
  */
 export function exampleOf(server: ServerNames, tool: RegistryTool): { example: string; exampleTells?: true } {
   const plain = sampleArguments(tool.inputSchema);

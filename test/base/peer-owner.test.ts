@@ -57,7 +57,7 @@ describe.skipIf(!isLinux)("on Linux, a connection of this user is known", () => 
     const { peer, own } = await connected("127.0.0.1", "127.0.0.1", "127.0.0.1");
     const bytes = [127, 0, 0, 1];
     expect(userOfSocket(bytes, peer.port, bytes, own.port)).toBe(process.getuid!());
-    // A socket that listens is no open one, and the end of a connection that its program has closed has no owner.
+    // A listening socket does not count as open, and a connection that its program has closed has no owner.
     expect(userOfSocket(bytes, own.port, bytes, 1)).toBeUndefined();
     sockets.at(-2)!.destroy();
     await eventually(() => userOfSocket(bytes, peer.port, bytes, own.port) === undefined);
@@ -88,7 +88,7 @@ describe.skipIf(!isLinux)("on Linux, a connection is refused", () => {
   ])("%s", async (_, peer, own) => {
     for (const userOf of [undefined, knowsNothing]) {
       const problem = await problemOfPeer(peer(known.peer), own(known.own), userOf);
-      expect(problem?.message).toBe("No program of this machine owns this connection, so its user is not known");
+      expect(problem?.message).toBe("No program on this machine owns this connection, so its user is not known");
     }
   });
 });

@@ -67,7 +67,7 @@ async function start(oidc: object = {}): Promise<void> {
 }
 
 const browser = (from?: PageBrowser) => new PageBrowser(page, page, from?.cookies);
-const refusal = "This answer belongs to no sign-in of this browser, or it came too late\nTo sign in: /ui/";
+const refusal = "This answer does not belong to a sign-in of this browser, or it came too late\nTo sign in: /ui/";
 const signInsOf = ({ cookies }: PageBrowser) => [...cookies.keys()].filter((name) => name.includes("sign-in"));
 
 describe("a sign-in to the page", () => {

@@ -206,7 +206,7 @@ describe("the sign-in to the page", () => {
     const to = new URL(begun.headers.get("location")!);
     to.searchParams.set("login_hint", "ann");
     const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
-    const refusal = "This answer belongs to no sign-in of this browser, or it came too late\nTo sign in: /ui/";
+    const refusal = "This answer does not belong to a sign-in of this browser, or it came too late\nTo sign in: /ui/";
     const other = await ask(new Map(), back.href);
     expect([other.status, await other.text()]).toEqual([403, refusal]);
     const changed = new URL(back);
@@ -232,7 +232,7 @@ describe("the sign-in to the page", () => {
     const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
     const ended = await ask(cookies, back.href);
     expect(ended.status).toBe(502);
-    expect(await ended.text()).toStartWith("The provider has given no token: invalid_client\n");
+    expect(await ended.text()).toStartWith("The provider returned no token: invalid_client\n");
     serving!.signal("SIGTERM");
     await serving!.exited;
     await start({ clientId: undefined, clientSecret: undefined });

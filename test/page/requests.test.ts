@@ -200,7 +200,10 @@ describe("with a session", () => {
       404,
       "This approval does not exist",
     ]);
-    expect(await asked("trace/..%2f..%2fetc", "GET")).toEqual([404, "This execution is not recorded, or no longer"]);
+    expect(await asked("trace/..%2f..%2fetc", "GET")).toEqual([
+      404,
+      "This execution has no record, or its record was deleted",
+    ]);
     for (const path of [
       "api/nothing",
       "api/constructor",

@@ -25,7 +25,7 @@ export interface RemoteChannelOptions {
   session: string;
   /** The session ends with this process. */
   endsWithCaller: boolean;
-  /** Use only daemons and servers that are already running. */
+  /** Whether to use only daemons and servers that are already running. */
   startsNothing: boolean;
 }
 
@@ -75,7 +75,7 @@ async function open(
   return (answer as { channel: Channel }).channel;
 }
 
-/** A channel that fails when it is used: this process could not start the server either. */
+/** A channel that fails when it is used. Starting the server in this process would fail too. */
 function failedChannel(failure: ClaudikinsError): Channel {
   const started = Promise.reject(failure);
   started.catch(() => {});
@@ -152,5 +152,5 @@ const letterJ = 0x6a;
 
 type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: DaemonProblem } | { opened: { pid?: number } };
 
-/** It is unknown what the server has done meanwhile. The next daemon starts it again. */
+/** The end of a channel whose daemon has ended. The state of the pending requests is unknown. The next daemon starts the server again. */
 const gone: PortEnd = { how: "the claudikins daemon that ran it has ended", lastWords: [], kind: "gone" };

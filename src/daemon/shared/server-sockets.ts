@@ -20,7 +20,7 @@ interface ServerSocketsOptions {
   /** Throws POLICY_DENIED for requests that the config denies. The other process has already asked for permissions. */
   refuseDenied: (server: string, request: { method: string; params?: unknown }) => void;
   sharedServers: SharedServers;
-  /** Why the daemon takes no more users: it is ending, or the caller has a newer version. */
+  /** Why the daemon accepts no more users: it is ending, or the caller has a newer version. */
   whyLeaving: (asked?: string) => "LEAVING" | "OUTDATED" | undefined;
   /** Called when a user has come or gone, and when a tool call begins or ends. */
   onUse: () => void;
@@ -31,7 +31,7 @@ interface Socket {
   user?: { server: SharedServer; port: Port };
   /** Ids of tool calls that are not answered yet. */
   readonly calls: Set<unknown>;
-  /** Nothing is read or answered any more. */
+  /** Whether the connection is over. Its messages are then neither read nor answered. */
   isOver: boolean;
 }
 
@@ -97,7 +97,7 @@ export class ServerSockets {
       return refuse(socket, "UNLIKE", "This daemon has a different config");
     }
     const server = opening.door === undefined ? shared : { ...shared, door: opening.door };
-    // A server that the config closes is not even started.
+    // A server that the config closes must not be started.
     const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
     if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);
     const isPrivate = await sharedServers.isPrivate(server as StdioServer);

@@ -65,7 +65,7 @@ export class SharedTransport implements Transport {
   }
 }
 
-/** `pid` is the server's process, which this process has not started. */
+/** `pid` is the server's process, if another process has started it. */
 export function sharedChannel(transport: SharedTransport, pid: () => number | undefined): Channel {
   return {
     transport,

@@ -1,6 +1,6 @@
 /**
- * One server process that several users share, as if each were alone. The process is initialized once. Requests of users
- * get new ids, answers go back with the original ids, and notifications go to all users.
+ * One server process that several users share. Each user sees it as its own. The process is initialized once. Requests of users get new
+ * ids, answers go back with the original ids, and notifications go to all users.
  */
 import {
   type JSONRPCMessage,
@@ -22,7 +22,7 @@ export interface Port {
   /** The user's session. Several users may have the same one. */
   readonly session: string;
   send(message: JSONRPCMessage): void;
-  /** The last call, unless the user has detached itself. */
+  /** The last call to the port, unless the user has detached itself. */
   end(how: PortEnd): void;
 }
 
@@ -44,11 +44,11 @@ interface SharedServerOptions {
   capabilities: object;
   /** Idle time until the process is ended, in milliseconds. Infinite if it stays. */
   idleMs: number;
-  /** The process ends with its last user. */
+  /** Whether the process ends with its last user. */
   isOfOne: boolean;
   log: Log;
   open: () => Promise<Channel>;
-  /** The server has sent a request to a user. From now on, it belongs to that user's session. */
+  /** Called when the server has sent a request to a user. From then on, the server belongs to that user's session. */
   onAsks: (owner: string) => void;
   onEnd: () => void;
 }
@@ -59,7 +59,7 @@ interface User {
   /** URIs of subscribed resources. */
   uris: Set<string>;
   logLevel?: string;
-  /** The user is moved out as soon as no request is pending. */
+  /** Whether the user is moved out as soon as no request is pending. */
   isLeaving: boolean;
 }
 
@@ -72,7 +72,7 @@ interface PendingRequest {
   token: ProgressToken | undefined;
 }
 
-/** This request lasts as long as its user listens. */
+/** The method of a request that lasts as long as its user listens. */
 const listen = "subscriptions/listen";
 
 const initializeId = 0;
@@ -86,13 +86,13 @@ export class SharedServer {
   #early: { port: Port; id: RequestId }[] = [];
   /** The server's answer to `initialize`: a result, or an error. */
   #greeting: { result: object } | { error: object } | undefined;
-  /** The server has answered `server/discover`, so it is of the newer era, and needs no `initialize`. */
+  /** Whether the server has answered `server/discover`. It is then of the newer era, and needs no `initialize`. */
   #isDiscovered = false;
   #channel: Channel | undefined;
   #lastId = initializeId;
   #timer: NodeJS.Timeout | undefined;
   #owner: string | undefined;
-  /** A user has sent a request. */
+  /** Whether a user has sent a request. */
   #wasUsed = false;
   #closed: Promise<void> | undefined;
   /** Resolves when the process is started. Rejects if it cannot be started. */
@@ -198,7 +198,7 @@ export class SharedServer {
 
   /** Requests get new ids, because two users may use the same one. */
   #passOn(port: Port, request: JSONRPCRequest): void {
-    // A ping is passed on as well: by pings, users find out whether the server asks something.
+    // Pings are passed on as well, because users find out with pings whether the server asks something.
     if (request.method !== "ping") this.#wasUsed = true;
     this.#lastId += 1;
     const id = this.#lastId;
@@ -340,7 +340,7 @@ export class SharedServer {
     });
   }
 
-  /** A failed write is ignored: all users get an error when the process ends. */
+  /** Ignores a failed write, because all users get an error when the process ends. */
   #send(message: JSONRPCMessage): void {
     this.#channel?.transport.send(message).catch(() => {});
   }
@@ -357,7 +357,7 @@ export class SharedServer {
   #endWhenIdle(): void {
     if (this.#users.size > 0 || this.#closed || this.#timer) return;
     const { idleMs, isOfOne } = this.#options;
-    // A server that no later user could take over is not kept.
+    // A server is not kept if no later user could take it over.
     const isWanted = this.isReady && !isOfOne && this.#owner === undefined && this.#wasUsed;
     const end = () => this.#end({ how: "nothing uses it", lastWords: [], kind: "moved" });
     if (!isWanted) end();

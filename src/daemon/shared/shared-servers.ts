@@ -1,4 +1,4 @@
-/** The server processes that callers share. A caller gets a running process if it can be the same one. */
+/** The server processes that callers share. A caller gets a running process if one fits its needs. */
 
 import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
@@ -10,7 +10,7 @@ import { sessionOf } from "../../tools/catalog/session-of.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 import { type Port, SharedServer } from "./shared-server.ts";
 
-/** What a caller needs: a process that fits all of this. */
+/** The requirements of a caller for a process. */
 interface WantedProcess {
   server: StdioServer;
   /** The working directory of a server that names none. */
@@ -166,7 +166,7 @@ export class SharedServers implements AsyncDisposable {
   }
 }
 
-/** Equal for callers that a server cannot tell apart. */
+/** A key that is equal for callers that a server cannot distinguish. */
 function commonKey({ server, cwd, capabilities }: WantedProcess): string {
   return JSON.stringify([server.name, server.cwd ?? cwd, capabilities, server.door ?? null]);
 }

@@ -1,7 +1,7 @@
 /**
- * The address that belongs to the path of a daemon's socket. Elsewhere than on Windows, it is that path. On Windows, the path is a
- * file with the name of a named pipe. Each daemon chooses a random name, because every user of the machine may create a pipe under
- * a name that is known, and only this user can write the file. Generated files look here too, so nothing here may need Bun.
+ * The address that belongs to the path of a daemon's socket. Except on Windows, the address is that path. On Windows, the path is a file
+ * with the name of a named pipe. Each daemon chooses a random name, because every user of the machine may create a pipe under a name that
+ * is known, and only this user can write the file. Generated files use this too, so this file must not need Bun.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -6,7 +6,9 @@ import { addressOf } from "./address.ts";
 import { type DaemonRequestOptions, exchange, request } from "./exchange.ts";
 import { MessageConnection, type MessageHandler, upgradeName } from "./message-connection.ts";
 
-/** The JSON of the daemon's answer. Rejects as `request` does, and with errors of the system: nothing was sent if `isNobody` of the error. */
+/**
+ * The JSON of the daemon's answer. Rejects like `request`, and with system errors. If `isNobody` is true for the error, nothing was sent.
+ */
 export async function requestDaemon(socket: string, route: string, options: DaemonRequestOptions): Promise<unknown> {
   options.signal?.throwIfAborted();
   return request(await connect(addressOf(socket), options.signal), route, options);
@@ -27,9 +29,9 @@ export async function connectToDaemon(
 }
 
 /**
- * Connects to a socket or pipe: with a socket of Bun, because node:net would take 2 of the 30 ms of a warm call. `node-stream.ts` is for generated
- * files, which run in Node too. Rejects with the error of the system, or with the reason of the signal: Windows waits for 30 seconds if a pipe has
- * too many callers.
+ * Connects to a socket or pipe. It uses a socket of Bun, because node:net would take 2 of the 30 ms of a warm call. Generated files use
+ * `node-stream.ts` instead, because they run in Node too. Rejects with the error of the system, or with the reason of the signal: Windows
+ * waits for 30 seconds if a pipe has too many callers.
  */
 async function connect(address: string, signal?: AbortSignal): Promise<BunStream> {
   const { promise, resolve, reject } = Promise.withResolvers<BunStream>();

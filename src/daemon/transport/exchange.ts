@@ -5,7 +5,7 @@ import { type HttpMessage, HttpReader, httpText } from "./http.ts";
 
 /** A connection to a daemon. */
 export interface Stream {
-  /** Gets what arrives. The bytes of a chunk do not change. */
+  /** Called with the bytes that arrive. The bytes of a chunk do not change later. */
   onData: (chunk: Buffer) => void;
   /** Aborted when the connection has ended, for any reason. */
   readonly closed: AbortSignal;
@@ -15,14 +15,14 @@ export interface Stream {
 
 export interface DaemonRequestOptions {
   body?: string;
-  /** A daemon of an older version than this ends. */
+  /** A daemon with an older version than this ends. */
   version?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Waits for the daemon's answer without a time limit, and returns its JSON. Closes the connection, because the daemon may close one that is
- * kept just as it is used. Rejects with the reason of the signal.
+ * Waits for the daemon's answer without a time limit, and returns its JSON. Closes the connection afterwards, because the daemon could
+ * close a kept connection at the moment in which it is used again. Rejects with the reason of the signal.
  */
 export async function request(stream: Stream, route: string, options: DaemonRequestOptions): Promise<unknown> {
   const { version, body = "", signal } = options;

@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 as both ends of the daemon's socket write and read it: one request on each connection, and bodies with a content-length.
- * Loading node:http would take 16 ms in Node, which itself starts in 26 ms, and 4 ms in Bun. Nothing here may need Bun.
+ * Reads and writes HTTP/1.1 for both ends of the daemon's socket: one request on each connection, and bodies with a content-length. Loading
+ * node:http would take 16 ms in Node, which itself starts in 26 ms, and 4 ms in Bun. Nothing here may need Bun.
  */
 import { ClaudikinsError } from "../../base/errors.ts";
 

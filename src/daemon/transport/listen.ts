@@ -16,12 +16,12 @@ const isWindows = process.platform === "win32";
 export interface DaemonRequest {
   /** `POST /call`. */
   route: string;
-  /** A daemon of an older version than this must end. */
+  /** A daemon with an older version than this must end. */
   version: string | undefined;
   body: string;
   /** Aborted when the caller has gone. */
   signal: AbortSignal;
-  /** Makes the connection one for messages. Undefined if the caller has not asked for that. */
+  /** Upgrades the connection to one for messages. Undefined if the caller has not asked for that. */
   upgrade: ((handler: (connection: MessageConnection) => MessageHandler) => void) | undefined;
 }
 

@@ -7,7 +7,7 @@ import { PendingLine } from "../../servers/process/pending-line.ts";
 /** The name of this protocol in the request that begins such a connection. */
 export const upgradeName = "claudikins-messages";
 
-/** Unread bytes after which a connection is given up. */
+/** Unread bytes after which a connection is closed. */
 const maxUnreadBytes = 4 * maxMessageBytes;
 
 /** Time for the other side to read the last messages. A paused process reads nothing. */
@@ -30,11 +30,11 @@ export interface MessageHandler {
 export class MessageConnection {
   readonly #stream: BunStream;
   readonly #maxBytes: number;
-  /** A message within one chunk is handed over without a copy if it is not longer. */
+  /** A message within one chunk is passed on without a copy if it is not longer than this. */
   readonly #maxWholeBytes: number;
   readonly #handler: MessageHandler;
   readonly #line = new PendingLine();
-  /** Texts of this moment, which are written together. */
+  /** Texts that will be written together. */
   #unsent: string[] = [];
 
   /** Takes over the stream. `early` are bytes that have arrived already. */
@@ -84,7 +84,7 @@ export class MessageConnection {
     this.#stream.destroy();
   }
 
-  /** `isOwn` says that nobody else uses the chunk. */
+  /** `isOwn` means that no other code uses the chunk. */
   #add(chunk: Buffer, isOwn: boolean): void {
     let rest = chunk;
     for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline)) {
@@ -102,7 +102,7 @@ export class MessageConnection {
     if (this.#line.size > this.#maxBytes) this.terminate();
   }
 
-  /** Hands the line over, and begins a new one. */
+  /** Passes the line to the handler, and begins a new line. */
   #hand(): void {
     if (this.#handler.largeMessage && this.#line.size > maxInlineBytes) {
       this.#handler.largeMessage(this.#line.take());

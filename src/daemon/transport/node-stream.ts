@@ -1,4 +1,4 @@
-/** A connection to a daemon where nothing of Bun may be needed: in the programs of generated files. */
+/** A connection to a daemon that does not need Bun, for the programs of generated files. */
 import { connect } from "node:net";
 import type { Stream } from "./exchange.ts";
 

@@ -127,7 +127,7 @@ export function App() {
 interface ViewsProps {
   shown: readonly View[];
   current: View;
-  /** How many things need attention. */
+  /** Number of items in each view that need attention. */
   counts: Partial<Record<View, number>>;
   hasKeys: boolean;
   onChoose(view: View): void;
@@ -153,7 +153,7 @@ function Views({ shown, current, counts, hasKeys, onChoose }: ViewsProps) {
   );
 }
 
-/** Where people sign in to `serve --http`. Undefined on the page of `claudikins ui`. */
+/** The address at which people sign in to `serve --http`. Undefined on the page of `claudikins ui`. */
 const signInAt = document.getElementById("page")?.dataset["signIn"];
 
 /** The page without a session. */

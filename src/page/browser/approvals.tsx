@@ -1,4 +1,4 @@
-/** Calls that wait for approval: what exactly would be called, and the decision. */
+/** Calls that wait for approval, with all details of each call and the buttons that decide it. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../base/counted.ts";
@@ -154,7 +154,7 @@ function Card({ approval, ownConfig, viewer, hasKeys, item, hasMoved }: CardProp
   );
 }
 
-/** Decides an approval, and says what that means for its execution. */
+/** Decides an approval, and reports the effect on its execution. */
 function useDecision({ id, server, tool, execution }: PageApproval) {
   const notices = useNotices();
   const { isRunning, run } = useAction();
@@ -199,7 +199,7 @@ function Actions({ isDisabled, onClick }: { isDisabled: boolean; onClick(decisio
   );
 }
 
-/** For people who may not decide. */
+/** Names the approvers, for people who may not decide. */
 function Approvers({ groups }: { groups: string[] }) {
   if (groups.length === 0) return <p class="about">Whoever runs claudikins decides about it.</p>;
   return (
@@ -209,7 +209,7 @@ function Approvers({ groups }: { groups: string[] }) {
   );
 }
 
-/** The whole arguments, whatever their size. Longer ones than in lists are fetched at once. */
+/** All arguments, even long ones. Arguments that are cut in lists are fetched immediately. */
 function Arguments({ approval: { id, args, argsChars } }: { approval: PageApproval }) {
   const isShort = args.length === argsChars;
   const [whole, setWhole] = useState<string>();

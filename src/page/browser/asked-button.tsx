@@ -35,7 +35,7 @@ export function AskedButton({ children, question, tabIndex, action }: AskedButto
 interface ChangeButtonProps extends Omit<AskedButtonProps, "action"> {
   path: string;
   body: object;
-  /** What the user is told afterwards. */
+  /** The message for the user afterwards. */
   said: string;
 }
 

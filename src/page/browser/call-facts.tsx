@@ -1,4 +1,4 @@
-/** How code calls a program, and what the program may call: rows of a list of facts. */
+/** Rows of a list of facts: how code calls a program, and which tools the program may call. */
 import { Text } from "./text.tsx";
 
 export function CallFacts({ call, calls }: { call: string; calls: readonly string[] }) {

@@ -1,7 +1,7 @@
 /** Requests to the daemon. */
 import type { PageRefusal } from "../contract.ts";
 
-/** The answer was a refusal. Status 401 means that there is no session. */
+/** A refusal as the answer. Status 401 means that there is no session. */
 export class RequestFailure extends Error {
   readonly status: number;
   readonly hint: string | undefined;
@@ -13,7 +13,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** The server's path to an API. Throws RequestFailure; status 0 means that no answer came. */
+/** Sends a request to a path of the server's API. Throws RequestFailure. Status 0 means that no answer came. */
 async function ask<T>(path: string, init: RequestInit): Promise<T> {
   const answer = await fetch(`api/${path}`, { ...init, cache: "no-store", redirect: "error" }).catch(() => undefined);
   if (!answer) throw new RequestFailure(0, "The daemon does not answer", "It may have ended. Run claudikins ui again.");

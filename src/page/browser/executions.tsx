@@ -103,7 +103,7 @@ function Row({ execution, item, onSave }: RowProps) {
   );
 }
 
-/** It asks first, because a cancelled execution cannot be continued. */
+/** The button asks first, because a cancelled execution cannot be continued. */
 function Cancel({ execution: { id, door }, tabIndex }: { execution: PageExecution; tabIndex: number }) {
   const change = { path: `executions/${id}/cancel`, body: { door }, said: `Cancelled the execution ${id}` };
   return (

@@ -5,15 +5,15 @@ import { Text } from "./text.tsx";
 interface FieldProps {
   name: string;
   value: string;
-  /** Stands behind the name. */
+  /** Shown after the name. */
   about?: string | undefined;
-  /** Stands below the field. */
+  /** Shown below the field. */
   help?: string | undefined;
   example?: string | undefined;
   onInput(value: string): void;
 }
 
-/** A text field with its name. What stands in it is sent as it is. */
+/** A text field with its name. Its text is sent unchanged. */
 export function Field({ name, value, about, help, example, onInput }: FieldProps) {
   return (
     <label class="field">

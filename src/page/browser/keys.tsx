@@ -48,7 +48,7 @@ export function useKeys(onNumber: (place: number) => void): Keys {
   return { areOn, turn, dialog, explain };
 }
 
-/** What each group of keys does. */
+/** The groups of keys with their effects. */
 const explained: [keys: string[], does: string][] = [
   [["↑", "↓", "Home", "End"], "Move in a list"],
   [["A", "S", "D"], "Approve the focused call once, approve it for the session, deny it"],

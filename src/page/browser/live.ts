@@ -13,7 +13,7 @@ const maxUnansweredRequests = 4;
 
 export interface StateListener {
   onState(state: PageState): void;
-  /** There is no session, or the daemon has ended. The page follows nothing any more. */
+  /** Called when there is no session, or when the daemon has ended. The page then stops following the state. */
   onEnd(why: "no session" | "ended"): void;
 }
 
@@ -39,7 +39,7 @@ export function follow({ onState, onEnd }: StateListener): () => void {
     timer = setTimeout(start, ms);
   };
 
-  /** A request tells more about a failure than a stream. */
+  /** A failed request has more information than a failed stream. */
   const request = async () => {
     try {
       const state = await get<PageState>("state");

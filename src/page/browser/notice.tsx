@@ -1,4 +1,4 @@
-/** Says what was done and what failed. */
+/** Shows messages about finished and failed actions. */
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { get, RequestFailure } from "./client.ts";
@@ -36,7 +36,10 @@ export function useAction() {
   return { isRunning, run };
 }
 
-/** What the server answers at a path, undefined until it is loaded, and the function that replaces it. It is loaded again when `mark` changes. */
+/**
+ * The server's answer at a path and a function that replaces it. The answer is undefined until it is loaded, and is loaded again when
+ * `mark` changes.
+ */
 export function useLoaded<T>(path: string, mark: unknown) {
   const notices = useNotices();
   const [found, setFound] = useState<T>();

@@ -45,7 +45,7 @@ function Row({ person }: { person: PagePerson }) {
   );
 }
 
-/** It asks first, because it ends what the person has begun. */
+/** The button asks first, because revoking ends everything that the person has begun. */
 function Revoke({ person: { id, name } }: { person: PagePerson }) {
   return (
     <ChangeButton question="Really revoke?" path="people/revoke" body={{ id }} said={`Revoked the access of ${name}`}>
@@ -54,9 +54,9 @@ function Revoke({ person: { id, name } }: { person: PagePerson }) {
   );
 }
 
-/** It asks first, because nothing of it can be restored. */
+/** The button asks first, because deleted data cannot be restored. */
 function Delete({ person: { id, name } }: { person: PagePerson }) {
-  const said = `Deleted what was kept of ${name}`;
+  const said = `Deleted the data of ${name}`;
   return (
     <ChangeButton question="Really delete everything?" path="people/delete" body={{ id }} said={said}>
       Delete

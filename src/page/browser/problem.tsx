@@ -1,4 +1,4 @@
-/** Why something failed, and what to do next. */
+/** Shows why something failed, with the next step. */
 import { Text } from "./text.tsx";
 
 export interface Reason {

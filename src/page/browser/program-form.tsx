@@ -1,4 +1,4 @@
-/** Runs a saved program with an input, now or at a time, and shows how it ended. */
+/** Runs a saved program with an input, now or on a schedule, and shows its result. */
 import { useEffect, useState } from "preact/hooks";
 import type { PageOutcome, PageProgram, PageScheduled } from "../contract.ts";
 import { get, post } from "./client.ts";

@@ -1,4 +1,4 @@
-/** The saved programs: what each does, may call and has done, and when it runs by itself. */
+/** The saved programs, each with its description, the tools that it may call, its runs and its schedules. */
 
 import { useState } from "preact/hooks";
 import { durationText } from "../../base/duration.ts";
@@ -173,7 +173,7 @@ function Runs({ runs }: { runs: PageRun[] }) {
   );
 }
 
-/** The code is fetched when somebody wants to see it. `mark` changes with it. */
+/** Shows the code, which is fetched on demand. `mark` changes with the code. */
 function Code({ name, door, mark }: { name: string; door: string | undefined; mark: number }) {
   const notices = useNotices();
   const [found, setFound] = useState<{ code: string; mark: number }>();

@@ -19,7 +19,7 @@ export function useRoving(ids: readonly string[]): Roving {
     // Arrows have a meaning of their own in these.
     if (target.closest("select, input, textarea, pre")) return;
     const items = [...(around.current?.querySelectorAll<HTMLElement>("[data-item]") ?? [])];
-    // A button may stand beside its item.
+    // A button may be beside its item.
     const at = items.findIndex((each) => (each.closest("li") ?? each).contains(target));
     const to = placeAfter(event, at, items.length);
     if (to === undefined) return;

@@ -182,7 +182,7 @@ function ToolLabels({ rules: { labels, servers }, change }: PartProps) {
   return (
     <Panel id="labels" title="Labels">
       <p class="about">What the data of tools is, where you say so instead of the catalog and its rules.</p>
-      <Lines isEmpty={labels.length === 0} empty="You have said nothing about labels.">
+      <Lines isEmpty={labels.length === 0} empty="The config sets no labels.">
         {labels.map(({ server, pattern, labels: said }) => (
           <Line
             key={`${server} ${pattern}`}

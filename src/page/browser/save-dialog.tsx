@@ -1,4 +1,4 @@
-/** Saves the program of an execution under a name. What would be saved is shown before. */
+/** Saves the program of an execution under a name. A preview is shown first. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../base/counted.ts";
@@ -39,7 +39,7 @@ export function SaveDialog({ execution: { id, door }, onClose }: SaveDialogProps
 
   const values = Object.fromEntries(rows.filter((row) => row.name !== "").map((row) => [row.name, row.value]));
   const wanted = { execution: id, door, name, ...(description === "" ? {} : { description }), values };
-  /** What was shown is no longer what would be saved. */
+  /** The preview is out of date after a change. */
   const change = (apply: () => void) => {
     apply();
     setSaving(undefined);

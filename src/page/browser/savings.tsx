@@ -1,4 +1,4 @@
-/** What claudikins kept out of the context in the last days, from the ledger. */
+/** The characters that claudikins kept out of the context in the last days, from the ledger. */
 import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import type { Savings } from "../contract.ts";
@@ -52,7 +52,7 @@ export function SavingsView({ savings }: { savings: Savings }) {
           )}
           <p class="about">
             {
-              "Tokens are estimated at 4.6 characters per token for definitions, and at 4 for everything else. All your projects count."
+              "Tokens are estimated at 4.6 characters per token for definitions, and at 4 for everything else. All your projects are included."
             }
           </p>
         </>

@@ -1,4 +1,4 @@
-/** When saved programs run by themselves, and what went wrong. */
+/** The schedules of saved programs, and their problems. */
 import { counted } from "../../base/counted.ts";
 import type { PageSchedule, PageScheduledRun } from "../contract.ts";
 import { Age } from "./age.tsx";
@@ -88,7 +88,7 @@ function RunWords({ run: { startedAt, execution, isRecorded, missed, ok, message
   );
 }
 
-/** Schedules whose last run failed, or made up for times that were missed. */
+/** Schedules whose last run failed, or replaced missed runs. */
 export function troubled(schedules: readonly PageSchedule[]): PageSchedule[] {
   return schedules.filter(({ lastRun }) => lastRun && (lastRun.ok === false || lastRun.missed > 0));
 }

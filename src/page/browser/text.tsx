@@ -18,7 +18,7 @@ export function ToolName({ server, tool }: { server: string; tool: string }) {
   );
 }
 
-/** A text of many lines, as it is. */
+/** A text of many lines, unchanged. */
 export function ScrolledText({ class: name, children }: { class?: string; children: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys.
@@ -39,7 +39,7 @@ export function visibleLines(text: string): string {
     .join("\n");
 }
 
-/** The key of a command, for eyes only. */
+/** The key of a command. Screen readers skip it. */
 export function Key({ children }: { children: string }) {
   return (
     <span class="key" aria-hidden="true">

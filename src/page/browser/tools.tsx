@@ -23,9 +23,9 @@ const effectWords: Record<PageTool["effect"], string> = {
   destroys: "may destroy",
 };
 
-/** Why the tools of a server are not known, and what makes them known. What is wrong with it stands above. */
+/** Why the tools of a server are not known, and how to list them. The server's problem is shown above. */
 const unknownTools: Partial<Record<PageServerEntry["state"], string>> = {
-  broken: "Its tools are not known, because it could not be started or reached. They are listed once that is repaired.",
+  broken: "Its tools are not known, because it could not be started or reached. They are listed once that is fixed.",
   needs: "Its tools are not known, because it cannot be started without these variables.",
   "signed out": "Its tools are not known. They are listed once you have signed in.",
   denied: "Its tools are not listed, because the config denies all of them.",
@@ -74,7 +74,9 @@ export function ToolList({ server, state, mark }: { server: string; state: PageS
   );
 }
 
-/** The tools of a server, undefined until they are loaded, and the function that changes what the config says about one. */
+/**
+ * The tools of a server and a function that changes the settings of a tool in the config. The tools are undefined until they are loaded.
+ */
 function useTools(server: string, mark: string) {
   const notices = useNotices();
   const { isRunning: isSaving, run } = useAction();
@@ -173,7 +175,7 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
                 value={confirm}
                 onChange={(event) => {
                   const wanted = event.currentTarget.value as ConfirmMode;
-                  // Shows what is saved until the answer.
+                  // Shows the new setting until the answer arrives.
                   event.currentTarget.value = confirm;
                   onChange(name, { confirm: wanted });
                 }}

@@ -1,4 +1,7 @@
-/** What a person who has signed in to the page can see and do: the person's own executions, and approvals, as the person's groups allow. */
+/**
+ * Answers the requests of a person who has signed in to the page: the person's own executions, and the approvals that the person's groups
+ * allow.
+ */
 import type { App } from "../../app/app.ts";
 import { version } from "../../base/version.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
@@ -28,7 +31,7 @@ export interface PeopleApiOptions {
   openDoor(door: string): Promise<App>;
   /** Takes access away or gives it back, on behalf of an administrator. */
   changePeople(people: readonly StoredPerson[], what: "revoked" | "restored", by: PersonClaims): Promise<unknown>;
-  /** Deletes what is kept of a revoked person, on behalf of an administrator. */
+  /** Deletes the data of a revoked person, on behalf of an administrator. */
   deletePerson(person: StoredPerson, by: PersonClaims): Promise<unknown>;
 }
 
@@ -73,8 +76,8 @@ export class PeopleApi {
   }
 
   /**
-   * The executions of the viewer. Administrators see everybody's, with their persons and without their programs: to end them, nobody needs to
-   * read them.
+   * The executions of the viewer. Administrators see the executions of everyone with the person's name, but without the program, because
+   * ending an execution does not require reading it.
    */
   async #executionsFor(viewer: PersonClaims, rights: Rights, asking: PageApproval[]): Promise<PageExecution[]> {
     const isOwn = ({ person }: Pick<ListedExecution, "person">) => person?.id === viewer.id;
@@ -93,11 +96,11 @@ export class PeopleApi {
     const { app } = this.#options;
     const isOwn = isId(id) && (await this.#isOwn(id, viewer));
     const page = isOwn ? await tracePageOf(app.store, id) : undefined;
-    if (page === undefined) throw new RefusedRequest(404, "This execution is not recorded, or no longer");
+    if (page === undefined) throw new RefusedRequest(404, "This execution has no record, or its record was deleted");
     return page;
   }
 
-  /** What the viewer can ask and do. */
+  /** The viewer's requests, by method and path. */
   routesFor(viewer: PersonClaims): Routes {
     const change = (what: "revoked" | "restored") => async (call: RouteRequest) => {
       await this.#options.changePeople([await this.#chosen(call, viewer)], what, viewer);

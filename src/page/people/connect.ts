@@ -1,6 +1,7 @@
 /**
- * People sign in to servers with accounts of their own. The link of a server has no secret: who opens it must be signed in to the page, and
- * the sign-in at the server ends only in the same person's browser. So nobody can lead another person into an account, or get one.
+ * People sign in to servers with their own accounts. The link of a server contains no secret. A person who opens it must be signed in to
+ * the page, and the sign-in at the server can only be completed in the same person's browser. So nobody can connect another person to a
+ * wrong account, or take over an account.
  */
 
 import type { App } from "../../app/app.ts";
@@ -27,7 +28,7 @@ const freshSignInMs = minuteMs;
 /** Sign-ins of one person to servers that have begun. */
 const maxConnecting = 20;
 
-/** What a person has of a door, for the person's own credentials. */
+/** The servers behind a door that use a person's own credentials. */
 export interface PersonServers {
   servers: ReadonlyMap<string, ServerConfig>;
   own: CredentialStore | undefined;
@@ -36,7 +37,7 @@ export interface PersonServers {
 export interface ConnectOptions {
   app: Pick<App, "env">;
   people: LivePeople;
-  /** Loads what the person has of a door, or without a name of the whole config. */
+  /** Loads the person's servers behind a door, or of the whole config without a name. */
   serversOf(door: string | undefined, person: PersonClaims): Promise<PersonServers>;
   /** Undefined without other replicas. */
   signIns?: SharedSignIns | undefined;
@@ -44,9 +45,12 @@ export interface ConnectOptions {
 
 /** Sign-ins to servers that are under way at one of several replicas, by their states. */
 export interface SharedSignIns {
-  /** A person has begun a sign-in here. Beyond `max` of one person, the oldest one is given up. `endsAt` is in milliseconds since 1970. */
+  /**
+   * Records that a person has begun a sign-in here. Beyond `max` sign-ins of one person, the oldest one is dropped. `endsAt` is in
+   * milliseconds since 1970.
+   */
   begun(signIn: { state: string; person: string; endsAt: number }, max: number): Promise<void>;
-  /** Passes the end of a person's sign-in on to the replica that has begun it. Undefined if there is none. */
+  /** Passes the redirect of a person's sign-in to the replica that has begun it. Undefined if there is no such replica. */
   pass(signIn: { state: string; person: string }, request: Request, path: string): Promise<Response | undefined>;
 }
 
@@ -58,7 +62,7 @@ interface Pending {
   endsAt: number;
 }
 
-/** Where authorization servers send browsers back to, below the path of the page. */
+/** The path to which authorization servers send browsers back, below the path of the page. */
 export const connectedPath = "connected";
 
 const path = /^connect\/([a-z0-9-]{1,32})\/([^/]{1,1000})$/;
@@ -104,7 +108,7 @@ export class PersonConnect {
     if (server.url === undefined) throw new RefusedRequest(404, "The page has no such request");
     const isRead = request.method === "GET";
     if (!isRead) await formBody(request, new URL(base).origin);
-    // The server gets a token for that of the sign-in, and the provider may have refused an older one.
+    // The server's token is exchanged for the token of the sign-in, and the provider may have refused an older one.
     if (server.exchange && Date.now() - begunAt > freshSignInMs) return isRead ? undefined : redirected(request.url);
     return isRead ? asks(server, person) : this.#begin(server, own, person, base);
   }
@@ -150,7 +154,7 @@ export class PersonConnect {
     return redirected(authorizationUrl.href);
   }
 
-  /** The server of a link. For everything that the person may not use, or that is not there, the refusal is the same. */
+  /** The server of a link. The refusal is the same for servers that the person may not use and for servers that do not exist. */
   async #serverAt(relative: string, person: PersonClaims): Promise<{ server: ServerConfig; own: CredentialStore }> {
     const [, door = "", name = ""] = path.exec(relative) ?? [];
     const view = door === wholeConfig ? undefined : door;
@@ -188,7 +192,7 @@ export class PersonConnect {
     return done(server, person);
   }
 
-  /** A person can begin many. The person's own oldest ones are given up, and nobody else's. */
+  /** A person can begin many sign-ins. Only the person's own oldest ones are dropped. */
   #forgetOld({ id }: PersonClaims, kept: number): void {
     const now = performance.now();
     const own = [...this.#pending].filter(([, { person }]) => person === id).map(([state]) => state);
@@ -201,7 +205,7 @@ export class PersonConnect {
   }
 }
 
-/** Nothing is begun by a link, which any page can open in the person's browser. */
+/** The page that asks before a sign-in begins. A link alone must not begin one, because any page can open it in the person's browser. */
 function asks({ name, url }: NetworkServer, person: PersonClaims): Response {
   const lines = [
     `${name} is at ${new URL(url).host}. Programs of your agents then use it with your account there, as ${person.name}.`,

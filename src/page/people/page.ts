@@ -108,21 +108,21 @@ export class PeoplePage implements Authenticator {
     };
   }
 
-  /** What the provider is asked with. */
+  /** The parameters for requests to the provider. */
   #atProvider({ request, base }: Asked) {
     const oidc = this.#oidc();
     const provider = this.#options.people.provider(oidc);
     return { oidc, provider, redirect: `${base}${backPath}`, cookies: cookiesOf(base).in(request) };
   }
 
-  /** Leads the browser to the provider, and afterwards to the path below the page. */
+  /** Leads the browser to the provider, and then to the path `to` below the page. */
   async #signIn(asked: Asked, to?: string): Promise<Response> {
     const { url, set } = await this.#signIns.begin(this.#atProvider(asked), to);
     const cookies = cookiesOf(asked.base);
     return redirected(url.href, ...set.map(([name, value]) => cookies.text(name, value, pageSignInMs)));
   }
 
-  /** The provider has sent the browser back. */
+  /** Handles the redirect from the provider. */
   async #signedIn(asked: Asked): Promise<Response> {
     const { people, app, log } = this.#options;
     const sent = this.#atProvider(asked);
@@ -154,7 +154,7 @@ export class PeoplePage implements Authenticator {
     await store.audit.add([event], { ...thisProcess("page"), person });
   }
 
-  /** Ends the session. The answer has the address at which the browser ends that of the provider, if there is one. */
+  /** Ends the session. The answer has the address at which the browser ends the provider's session, if there is one. */
   async #signOut(session: PersonSession, asked: Asked): Promise<Response> {
     await this.#record("signed-out", session.claims);
     await this.#sessions.end(cookieOf(asked));
@@ -186,7 +186,7 @@ export class PeoplePage implements Authenticator {
   }
 }
 
-/** Lax, because the browser comes from the provider when a cookie is set. */
+/** The cookies are Lax, because the browser comes from the provider when a cookie is set. */
 function cookiesOf(base: string): PageCookies {
   return new PageCookies(base, "Lax");
 }

@@ -8,7 +8,7 @@ import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { ValueRows } from "../../store/replicas.ts";
 import { secret } from "../sessions.ts";
 
-/** Sessions of one person at the page, in as many browsers. Beyond it, the person's oldest one ends. */
+/** Sessions of one person, one in each browser. Beyond this number, the person's oldest session ends. */
 const maxPersonSessions = 50;
 
 /** The longest session of a person, if the provider's token does not end before. */
@@ -57,19 +57,19 @@ export class PersonSessions {
 }
 
 /**
- * What belongs to a secret that only a browser has, for some time. Replicas keep it in their database, sealed with the secret, so that the
- * database alone is of no use. Secrets begin with the id of a person and a dot.
+ * Values that belong to secrets of browsers and are kept for some time. Replicas keep them in their database, sealed with the secret, so
+ * that the database alone does not reveal them. Secrets begin with the id of a person and a dot.
  */
 interface Kept<Value> {
   /** `endsAt` is in milliseconds since 1970. */
   add(secret: string, value: Value, endsAt: number): Promise<void>;
   /** Undefined if there is none, or its time is over. */
   find(secret: string): Promise<Value | undefined>;
-  /** Removes it. Of several callers, one alone gets it. */
+  /** Removes the value and returns it. Only one of several concurrent callers gets it. */
   take(secret: string): Promise<Value | undefined>;
 }
 
-/** Beyond `max` values of one person, the person's oldest one is given up: nobody can push out what others have. */
+/** Beyond `max` values of one person, the person's oldest value is dropped, so nobody can push out values of others. */
 function keptValues<Value>(kind: string, max: number, rows: ValueRows | undefined): Kept<Value> {
   return rows ? keptInStore(kind, max, rows) : new KeptHere(max);
 }

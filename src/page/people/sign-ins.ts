@@ -1,6 +1,7 @@
 /**
- * Signs people in to the page, and out of it: the authorization code flow of OpenID Connect, with PKCE (RFC 7636), at the provider of the config. Anybody can
- * begin a sign-in, so nothing is kept of it here: its secrets are in a cookie of the browser, sealed with a key that replicas share.
+ * Signs people in to the page, and out of it: the authorization code flow of OpenID Connect, with PKCE (RFC 7636), at the provider of the
+ * config. Anyone can begin a sign-in, so the server stores nothing for it. Its secrets are in a cookie of the browser, sealed with a key
+ * that replicas share.
  */
 import { createHash } from "node:crypto";
 import { basicAuthorization } from "../../base/basic-authorization.ts";
@@ -16,17 +17,17 @@ import { RefusedRequest } from "../guard.ts";
 import { pageSignInMs } from "../limits.ts";
 import { secret } from "../sessions.ts";
 
-/** Sign-ins to the page that have begun in one browser, in as many tabs. Each has a cookie, and servers limit the size of all cookies. */
+/** Unfinished sign-ins to the page in one browser, one in each tab. Each has a cookie, and servers limit the size of all cookies. */
 const maxBrowserSignIns = 6;
 
 /** Characters of the path to which a person returns after a sign-in. The longest link of a server fits. It is in the cookie of the sign-in. */
 const maxReturnChars = 1_200;
 
-/** What the cookie of a sign-in has. It opens with the state of the sign-in alone. */
+/** The content of a sign-in's cookie. Only the state of the sign-in opens it. */
 interface Begun {
   nonce: string;
   verifier: string;
-  /** Where the person wants to go, below the path of the page. */
+  /** The path to return to, below the path of the page. */
   to: string;
 }
 
@@ -63,8 +64,8 @@ export class ProviderSignIns {
   }
 
   /**
-   * Begins a sign-in. Returns the address of the provider, and the cookies to set, of which empty ones are to be removed. `redirect` is the
-   * address on our page that the provider sends the browser to. Throws RefusedRequest, and PersonRefused if the provider cannot be asked.
+   * Begins a sign-in. Returns the address of the provider, and the cookies to set. Empty cookies are removed. `redirect` is the address on
+   * our page that the provider sends the browser to. Throws RefusedRequest, and PersonRefused if the provider cannot be asked.
    */
   async begin(
     { oidc, provider, redirect, cookies }: Asked,
@@ -95,8 +96,8 @@ export class ProviderSignIns {
   }
 
   /**
-   * Ends a sign-in with what the provider sent. The provider takes a code once, and so does an answer count once. Throws RefusedRequest for an
-   * answer to a sign-in of another browser and if the provider has refused it, and PersonRefused.
+   * Completes a sign-in with the provider's answer. An answer counts once, because the provider accepts a code only once. Throws
+   * RefusedRequest for an answer to a sign-in of another browser and if the provider has refused it, and PersonRefused.
    */
   async end(
     answer: URLSearchParams,
@@ -105,8 +106,9 @@ export class ProviderSignIns {
     const state = answer.get("state") ?? "";
     const cookie = cookieOf(state);
     const begun = (await this.#sealed()).open(cookies.get(cookie) ?? "", state);
-    if (!begun) throw new RefusedRequest(403, "This answer belongs to no sign-in of this browser, or it came too late");
-    // RFC 9207: the answer of another provider must not be taken for one of ours.
+    if (!begun)
+      throw new RefusedRequest(403, "This answer does not belong to a sign-in of this browser, or it came too late");
+    // RFC 9207: the answer of another provider must not be mistaken for our provider's.
     const issuer = answer.get("iss");
     if (issuer !== null && issuer !== provider.issuer) throw new RefusedRequest(403, "Another provider has answered");
     const code = answer.get("code");
@@ -118,8 +120,8 @@ export class ProviderSignIns {
 }
 
 /**
- * Signs out by RP-Initiated Logout 1.0 of OpenID Connect: the address at which the browser ends the session that `idToken` is of. The provider sends it back to `redirect`. Undefined if the provider
- * has no such address, or does not answer.
+ * Signs out by RP-Initiated Logout 1.0 of OpenID Connect: returns the address at which the browser ends the session of `idToken`. The
+ * provider sends it back to `redirect`. Undefined if the provider has no such address, or does not answer.
  */
 export async function providerSignOut(
   { clientId = "" }: Oidc,
@@ -159,15 +161,15 @@ async function idTokenOf(
   const error = isObject(answer) ? answer["error"] : undefined;
   // The code was used, or has expired.
   if (error === "invalid_grant")
-    throw new RefusedRequest(403, "This answer of the provider was used, or it came too late");
+    throw new RefusedRequest(403, "This answer of the provider was already used, or it came too late");
   throw new RefusedRequest(
     502,
-    `The provider has given no token: ${shortOf(error)}`,
+    `The provider returned no token: ${shortOf(error)}`,
     "Compare clientId and clientSecret in the config with the client at the provider.",
   );
 }
 
-/** An error code of OAuth, and nothing that could be taken for our own words. */
+/** An error code of OAuth. Other text is dropped, because it could be mistaken for our own words. */
 function shortOf(error: unknown): string {
   return typeof error === "string" && /^[\w.-]{1,60}$/.test(error) ? error : "it does not say why";
 }

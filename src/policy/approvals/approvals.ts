@@ -1,6 +1,6 @@
 /**
- * The approvals of the user: what waits for a decision, in all processes, and the decisions. The audit log records every decision
- * before it counts.
+ * The user's approvals: the calls of all processes that wait for a decision, and the decisions. The audit log records every decision before
+ * it takes effect.
  */
 
 import { eventLoopTurn } from "../../base/event-loop.ts";
@@ -14,7 +14,7 @@ import { openStore } from "../../store/open.ts";
 import type { Owner } from "../../store/replicas.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Time between looks at the decisions of other processes. */
+/** Time between two checks for decisions of other processes. */
 const decisionLookMs = 500;
 
 /** With an environment, the store is opened for the approvals alone, and closed with them. */
@@ -35,7 +35,7 @@ export class Approvals implements AsyncDisposable {
   readonly #watched = new Map<string, { row: Approval; closed: (row: Approval) => void }>();
   readonly #rowListeners = new Set<(row: Approval) => void>();
   readonly #changeListeners = new Set<() => void>();
-  /** The change that marks rows whose time is over, while it is made. */
+  /** The running change that marks rows whose time is over. */
   #expiring: Promise<unknown> | undefined;
   /** Rows that are withdrawn together in the next turn. */
   #withdrawing: { ids: string[]; done: Promise<Approval[]> } | undefined;
@@ -81,7 +81,7 @@ export class Approvals implements AsyncDisposable {
     return rows.get(id);
   }
 
-  /** All arguments of an open approval, as JSON. Undefined if it is not open: what is left of them is its excerpt. */
+  /** All arguments of an open approval, as JSON. Undefined if it is not open, because then only an excerpt is kept. */
   async argumentsOf(id: string): Promise<string | undefined> {
     return (await this.#opened()).argumentsOf(id);
   }
@@ -105,17 +105,17 @@ export class Approvals implements AsyncDisposable {
     );
   }
 
-  /** Whether replicas of `serve --http` share the store and continue what no process runs. */
+  /** Whether replicas of `serve --http` share the store, and continue executions that no process runs. */
   get areShared(): boolean {
     return this.#store.continuations !== undefined;
   }
 
-  /** Whether a process runs that waits for the row. */
+  /** Whether a running process waits for the row. */
   isWaitedFor({ owner }: Approval): Promise<boolean> {
     return this.#store.isAlive(owner);
   }
 
-  /** Withdraws an open or approved row, because what was asked about has changed or nobody needs it any more. */
+  /** Withdraws an open or approved row, because the call has changed or is no longer needed. */
   async withdraw(id: string): Promise<Approval[]> {
     // The rows of an execution that is cancelled are withdrawn in one change.
     this.#withdrawing ??= { ids: [], done: this.#pending(eventLoopTurn().then(() => this.#withdrawAll())) };
@@ -223,7 +223,7 @@ export class Approvals implements AsyncDisposable {
     return approvals;
   }
 
-  /** Changes rows, and tells those who wait for them. */
+  /** Changes rows, and notifies the functions that wait for them. */
   async #change(change: ApprovalChange, by?: Decider): Promise<Approval[]> {
     await this.#opened();
     const changed = await this.#make(change, by);
@@ -236,7 +236,7 @@ export class Approvals implements AsyncDisposable {
     return this.#pending(this.#store.approvals.change(change, by, this.#now()));
   }
 
-  /** The end of this process waits for the work. */
+  /** Makes the end of this process wait for the work. */
   #pending<T>(work: Promise<T>): Promise<T> {
     const watched = work.finally(() => this.#changing.delete(watched));
     this.#changing.add(watched);
@@ -293,7 +293,7 @@ export class Approvals implements AsyncDisposable {
       const isChanged = this.#isChanged;
       this.#isNew = false;
       this.#isChanged = false;
-      // A row that is watched from here on waits for the next look.
+      // A row that is watched from now on waits for the next check.
       const watched = [...this.#watched.values()];
       const open = await rows.openAmong(watched.map(({ row }) => row.id));
       for (const { row } of watched) {
@@ -301,7 +301,7 @@ export class Approvals implements AsyncDisposable {
       }
       if (isChanged) this.#changed();
     } catch {
-      // The database may be locked for long, or away. The next look tries again.
+      // The database may be locked for a long time, or unavailable. The next check tries again.
       this.#isNew = true;
     } finally {
       this.#isLooking = false;

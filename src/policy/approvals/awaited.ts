@@ -3,7 +3,7 @@
 import { isOfExecution } from "../../store/approval.ts";
 import type { Approvals } from "./approvals.ts";
 
-/** Time between looks whether an execution waits for a decision. The user may be asked a moment after the question was stored. */
+/** Time between two checks whether an execution waits for a decision. The user may be asked a moment after the question was stored. */
 const questionLookMs = 250;
 
 interface AwaitedOptions {

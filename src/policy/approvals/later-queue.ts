@@ -10,7 +10,7 @@ import type { Question } from "../question-text.ts";
 import { keyOf } from "../refusals.ts";
 import type { StoredQueue } from "./stored-queue.ts";
 
-/** A question that is stored while no call waits for it. */
+/** A stored question that no call waits for. */
 interface Left {
   /** The tool and the arguments. */
   key: string;
@@ -45,7 +45,7 @@ export class LaterQueue implements ApprovalQueue, AsyncDisposable {
   async add(question: Question, bound: Bound): Promise<QueueEntry> {
     const key = `${keyOf(question)}\n${argumentsDigest(bound)}`;
     const at = this.#left.findIndex((left) => left.key === key);
-    // Two equal calls at once are two questions, so a question that is taken is no longer left.
+    // Two equal concurrent calls need two questions, so a question that a call has taken is removed from the list.
     const [known] = at === -1 ? [] : this.#left.splice(at, 1);
     this.#calls += known ? 0 : 1;
     const call = known?.call ?? this.#calls;
@@ -68,7 +68,7 @@ export class LaterQueue implements ApprovalQueue, AsyncDisposable {
     };
   }
 
-  /** Withdraws what nobody will call any more. */
+  /** Withdraws the questions of calls that will not be made again. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.#left.splice(0).map(({ withdraw }) => withdraw()));
   }

@@ -33,7 +33,7 @@ interface StoredQueueOptions {
   person: Person | undefined;
   /** How long calls wait. Read for each question. */
   expiresAfterMs: () => number;
-  /** Where the user is asked in this process. */
+  /** The place where this process asks the user. */
   place: DecisionPlace;
   /** Removes the secrets of a server's entry from its arguments. */
   redact: (server: string, args: object) => object;

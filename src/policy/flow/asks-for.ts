@@ -1,4 +1,6 @@
-/** What the definition of a tool asks for that is not its own: the result of another server's tool, or the conversation. */
+/**
+ * Finds data that a tool's definition asks for although it is not the tool's own: the result of another server's tool, or the conversation.
+ */
 import type { JsonObject } from "../../base/json-object.ts";
 
 import { lettersOf } from "./letters.ts";
@@ -18,7 +20,7 @@ interface ListedServers<Tool> {
 const wants =
   /\b(?:context|summary|history|transcript|contents?|copy|text|messages?) of (?:the|this|your|our) (?:\w+ )?(?:conversation|chat|session)|\b(?:conversation|chat)(?: history| so far| context| transcript)|[:=] *(?:the )?(?:whole |full |entire |current )?conversation\b|\bsystem prompt\b|\b(?:previous|earlier|other|last) tools?(?: calls?)?(?:['’]s?)? (?:results?|outputs?|answers?|responses?)|\b(?:results?|outputs?|answers?) of (?:the |any |all )?(?:previous|earlier|other|last) (?:tools?|calls?)|\beverything (?:you (?:know|have)|so far)/i;
 
-/** Names of several words, as tools have them. */
+/** Names of several words, the form of tool names. */
 const toolNames = /\b[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b/g;
 
 export class AsksFor<Tool extends AskingTool> {

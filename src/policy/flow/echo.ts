@@ -1,14 +1,14 @@
-/** Answers that only repeat what they were given. Nobody learns data from them. */
+/** Recognises answers that only repeat their arguments. No data can be learned from them. */
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { maxEchoChars } from "../limits.ts";
 import { lettersOf } from "./letters.ts";
 
-/** Letters of the names that such an answer may add of its own, all together: too few for an address. */
+/** Total letters of the property names that such an answer may add. They are too few for an address. */
 const maxOwnNameLetters = 12;
 
 /**
- * Whether each value of a tool's result, as JSON, is one of its arguments or its name. Names of properties could say something too: the
- * server's own ones must be few letters.
+ * Whether each value of a tool's result, as JSON, is one of its arguments or its name. Names of properties could carry data too, so the
+ * names that the server adds must have few letters.
  */
 export function isEcho(json: string, { tool, args }: { tool: string; args: object }): boolean {
   const values = json.length > maxEchoChars ? undefined : valuesOf(parsedJson(json));
@@ -20,7 +20,7 @@ export function isEcho(json: string, { tool, args }: { tool: string; args: objec
   return own.length <= maxOwnNameLetters && /^[a-z]*$/i.test(own);
 }
 
-/** The members of a result that hold nothing but texts and structured content. */
+/** The members of a result that hold only texts and structured content. */
 const plainMembers = new Set(["content", "structuredContent", "isError"]);
 
 /** Undefined if the result has anything else, such as a picture. */

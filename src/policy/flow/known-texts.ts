@@ -1,14 +1,14 @@
-/** The texts of data with labels, as far as they are kept, to look for in what a call sends. */
+/** The kept texts of labelled data, which are searched for in the arguments of calls. */
 import { parsedJson } from "../../base/json-object.ts";
 import type { Label } from "../../config/policy.ts";
 import { maxReadChars, maxSoughtLetters, maxTextLeaves } from "../limits.ts";
 import { isFreeText, lettersOf } from "./letters.ts";
 import { type DataRecord, recordsOf } from "./records.ts";
 
-/** The same for all calls of a program, and for everything that a session has seen. */
+/** Characters of data that are kept for all calls of a program, and for everything that a session has seen. */
 const maxKeptReadChars = 8_000_000;
 
-/** Sentences of a stranger's text in which the one is looked for that a question quotes. */
+/** Sentences of a stranger's text that are searched for the one that a question quotes. */
 const maxSearchedSentences = 10_000;
 
 export type DataLabel = Exclude<Label, "public">;
@@ -17,14 +17,14 @@ export type DataLabel = Exclude<Label, "public">;
 export interface Origin {
   source: string;
   labels: ReadonlySet<DataLabel>;
-  /** The text of the program whose outcome it is, if the model has sent that program. */
+  /** The text of the program that showed it in its outcome, if the model sent that program. */
   shownBy?: string | undefined;
 }
 
 /** The server of a source such as `crm.get_customer`. */
 export const serverOf = (source: string) => source.split(".", 1)[0] ?? "";
 
-/** A part of a text that was found, as the person is shown it. */
+/** A found part of a text, in the form that a person is shown. */
 export interface Found extends Origin {
   words: string;
 }
@@ -35,7 +35,7 @@ export class KnownTexts {
   /** The labels of data whose text is not kept. */
   readonly #unknown = new Set<DataLabel>();
 
-  /** `size` is about the length of the text, which is not made before it is needed. */
+  /** `size` is the approximate length of the text. The text is made only when it is needed. */
   add(origin: Origin, size: number, text: () => string): void {
     if (size > maxReadChars || this.#chars + size > maxKeptReadChars) {
       this.addUnknown(origin.labels);
@@ -45,7 +45,7 @@ export class KnownTexts {
     this.#texts.push(new KnownText(origin, size, text));
   }
 
-  /** Adds other texts, as long as there is room. The oldest ones go. */
+  /** Adds other texts. The oldest texts are dropped if there is no room. */
   addAll(others: KnownTexts): void {
     this.addUnknown(others.#unknown);
     for (const text of others.all) {
@@ -100,7 +100,7 @@ export class KnownText {
     return this.#text;
   }
 
-  /** Whether the value is in the text as it is, also as JSON in JSON. Takes 1 ms for a megabyte, and letters take 40. */
+  /** Whether the text contains the value unchanged, or as JSON in JSON. This takes 1 ms for a megabyte; comparing letters takes 40 ms. */
   hasValue(value: string): boolean {
     const once = JSON.stringify(value).slice(1, -1);
     return (
@@ -120,7 +120,7 @@ export class KnownText {
     return this.#letters.includes(letters.slice(0, maxSoughtLetters));
   }
 
-  /** Whether the number is in the text, as it is written or as its digits. Digits of a longer number are another one. */
+  /** Whether the number is in the text, as it is written or as its digits. Digits inside a longer number do not count. */
   hasNumber(number: string): boolean {
     const forms = [number, lettersOf(number)].map((form) => RegExp.escape(form));
     return new RegExp(`(?<![\\d.])(?:${forms.join("|")})(?![\\d]|\\.\\d)`).test(this.#whole);
@@ -146,7 +146,7 @@ export class KnownText {
     return this.#records;
   }
 
-  /** The words around the letters in a text that was written freely. Undefined if they are in none. */
+  /** The words around the letters in a text that was written freely. Undefined if no such text contains them. */
   wordsAround(letters: string): string | undefined {
     this.#read();
     const sought = letters.slice(0, maxSoughtLetters);
@@ -194,7 +194,10 @@ function addressesIn(text: string): string[] {
   return text.split(/[\s<>"'(),;]+/).filter((word) => /.@./.test(word));
 }
 
-/** Addresses that are spelled, such as `eve at example dot com`, as they are meant. Repetitions have bounds, because strangers write the text. */
+/**
+ * Replaces spelled addresses, such as `eve at example dot com`, by the addresses that they mean. Repetitions have bounds, because strangers
+ * write the text.
+ */
 function plainAddresses(text: string): string {
   return text
     .replace(/\s{0,9}[([{<]\s{0,9}(?:at|@)\s{0,9}[)\]}>]\s{0,9}/gi, "@")

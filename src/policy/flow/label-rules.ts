@@ -1,6 +1,6 @@
 /**
- * The rules that label tools which neither the config nor the server catalog labels. They read what a server says about a tool: its name, its
- * description, its arguments and its annotations. A server can say that a tool of it is harmless only where its words say nothing.
+ * The rules that label tools without labels in the config and in the server catalog. They read a tool's name, description, arguments and
+ * annotations. An annotation can make a tool count as harmless only if its name and description say nothing else.
  */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { type Label, labels } from "../../config/policy.ts";
@@ -21,7 +21,7 @@ export interface LabelReason {
   label: Label;
   /** The end of a sentence about the tool. */
   why: string;
-  /** Whether a public tool takes data to any address, or may do so. */
+  /** Whether a public tool sends data to any address, or may do so. */
   reaches?: boolean;
 }
 
@@ -52,7 +52,7 @@ export const labelWords = {
     "web page site website mail email inbox message thread comment issue ticket review post tweet feed news result article reply discussion " +
     "request log transcript snapshot screenshot html markdown console notification profile attachment dataset repository repo package paper " +
     "forum community event crawl scrape history",
-  /** Things that are the user's own, in which strangers may have written. */
+  /** Things of the user that may contain text of strangers. */
   mixed:
     "file directory folder drive mail email inbox message thread memory note graph node entity observation record row sql value " +
     "document page block issue ticket customer contact lead deal opportunity engagement dispute attachment object calendar event output photo transcript log commit code crm",
@@ -71,11 +71,11 @@ export const labelWords = {
   stores: "database collection table index datasource schema",
   /** Arguments that are web addresses, or a part of a request to one. */
   addresses: "url uri link href website webhook endpoint headers useragent",
-  /** What addresses may be of, as in `page_url`. Other addresses, such as `issue_url`, name a thing of the service. */
+  /** Words before an address, as in `page_url`. Other addresses, such as `issue_url`, name a thing in the service. */
   addressOf:
     "web page target site website image source link base webhook callback request remote start seed feed rss repo git download media video audio " +
     "document proxy install redirect api is",
-  /** Arguments that say who gets something, whatever else a tool has. */
+  /** Arguments that always name a recipient. */
   recipients: "recipient cc bcc attendee invitee phone",
   /** Verbs and objects of tools that run what they are given. */
   runs: "run execute exec evaluate eval invoke start interact",
@@ -127,7 +127,7 @@ export function statedLabels(name: string, definition: LabelledDefinition): Labe
   return labelsByRules(name, definition).map(({ label }) => label);
 }
 
-/** Tools do one of these. */
+/** The kind of action of a tool. */
 type Deed = "sends" | "writes" | "acts" | "reads";
 
 interface Argument extends Text {
@@ -135,7 +135,7 @@ interface Argument extends Text {
   schema: JsonObject;
 }
 
-/** A definition as the rules see it. */
+/** The facts that the rules read from a definition. */
 interface Reading {
   name: Text;
   said: Text;
@@ -148,7 +148,7 @@ interface Reading {
   saidDeed: Deed | undefined;
   /** Whether it can be given data at all. */
   takesData: boolean;
-  /** What it runs. */
+  /** The argument with the code that the tool runs. */
   runs: string | undefined;
   /** The argument that is a web address. */
   address: string | undefined;
@@ -246,7 +246,7 @@ const addressWhy = (argument: string) => `its argument "${argument}" is a web ad
 
 const isDone = (deed: Deed | undefined) => deed === "writes" || deed === "acts";
 
-/** A missing hint counts as MCP says: the world is open. What its own words say about a tool comes before that. */
+/** Whether the tool reaches an open world. A missing hint means yes, as in MCP. The tool's own words have precedence. */
 function openness({ deed, annotations }: Reading): { isSaid: boolean; why: string } | undefined {
   const hint = annotations?.["openWorldHint"];
   if (hint === false || deed === "acts") return undefined;
@@ -299,7 +299,7 @@ function mayBeVerb({ words, stems }: Text, at: number): boolean {
   return !words[at]!.endsWith("s") || /^(?:an?|the|your|text|one|this)$/.test(words[at + 1] ?? "");
 }
 
-/** The first words of a description are a verb more often than a noun. */
+/** The first word of a description is more often a verb than a noun. */
 function sendsIn(said: Text, deed: Deed | undefined): string | undefined {
   const count = deed === "reads" || deed === "writes" ? 1 : 4;
   const at = startOf(said, count).lists.findIndex(
@@ -315,7 +315,7 @@ function seenIn(name: Text, said: Text): string | undefined {
   return word === undefined || /^pages?$/.test(word) ? undefined : `its description says that it writes "${word}"`;
 }
 
-/** The last word of the first text that has one of the lists. */
+/** The last word on one of the lists, in the first text that has such a word. */
 function wordIn(texts: readonly Text[], ...named: List[]): string | undefined {
   const wanted = maskOf(...named);
   for (const { words, lists: all } of texts) {
@@ -327,7 +327,7 @@ function wordIn(texts: readonly Text[], ...named: List[]): string | undefined {
 
 const nouns = maskOf("foreign", "mixed", "own");
 
-/** As `wordIn`. A later text counts only if the texts before it do not say what the tool deals with. */
+/** Like `wordIn`, but a later text counts only if earlier texts do not say what the tool deals with. */
 function nounIn(texts: readonly Text[], ...named: List[]): string | undefined {
   const first = texts.find((text) => text.lists.some((mask) => (mask & nouns) !== 0));
   return first && wordIn([first], ...named);
@@ -352,7 +352,7 @@ function argumentsOf(schema: JsonObject | undefined): Argument[] {
 const isName = ({ words }: Argument) =>
   words.length === 1 || (words.length === 2 && /^(?:id|name|slug|key)s?$/.test(words[1]!));
 
-/** Numbers and choices carry no data, and neither does nothing at all. */
+/** Whether the arguments can carry data. Numbers and choices cannot. */
 function takesData(schema: JsonObject | undefined, args: readonly Argument[]): boolean {
   if (args.length === 0) return !isObject(schema?.["properties"]) && schema?.["additionalProperties"] !== false;
   return args.some(({ schema: { type, enum: choices } }) => {
@@ -370,7 +370,7 @@ function isAddress({ stems: all, schema }: Argument): boolean {
   return format === "uri" || /^(?:\S+ ){0,3}urls?\b/i.test(typeof description === "string" ? description : "");
 }
 
-/** A place counts if there is a text for it. */
+/** The argument that names a recipient. A place counts only if there is also a text to send. */
 function recipientIn(args: readonly Argument[]): string | undefined {
   const named = (pattern: RegExp) => args.find(({ name }) => pattern.test(name))?.name;
   const direct = args.find(({ stems: all }) => all.some((stem) => isIn(stem, "recipients")))?.name;

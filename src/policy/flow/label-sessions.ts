@@ -1,4 +1,7 @@
-/** The sessions of a process and what they have read. It is kept in the database with executions, files, and clients of `serve --http`. */
+/**
+ * The sessions of a process and the data that they have read. The database keeps the labels with executions, files, and clients of `serve
+ * --http`.
+ */
 import { dirname, sep } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -11,7 +14,7 @@ import { type Read, type ReadKeeper, SessionReads } from "./session-reads.ts";
 /** Sessions of clients of `serve --http` in memory. Others are read from the database when they come back. */
 const maxKnownSessions = 10_000;
 
-/** Time between two looks whether other processes have written files with labels. */
+/** Time between two checks whether other processes have written labelled files. */
 const labelLookMs = 1_000;
 
 /** Days that labels of clients are kept after they were last written. The labels of executions and files go with them. */
@@ -19,12 +22,12 @@ const labelKeptDays = 30;
 
 const clientPrefix = "client ";
 
-/** The holder of the labels of a file. With a separator at its end, the beginning of the holders of everything in a folder. */
+/** The holder of a file's labels. For a path with a separator at its end, the prefix of all holders in the folder. */
 export function fileHolder(path: string): string {
   return `file ${path}`;
 }
 
-/** Names of what labels are kept for, besides executions. */
+/** Prefixes of the holders of labels other than executions. */
 const holders = {
   file: fileHolder,
   server: (config: string, server: string) => `server ${sha256(`${config} ${server}`)}`,
@@ -48,7 +51,7 @@ export class LabelSessions {
     return new SessionReads(this.#keeper());
   }
 
-  /** The session of a client of `serve --http`, also if another process has served it. */
+  /** The session of a client of `serve --http`, even if another process has served it before. */
   ofClient(key: string): Promise<SessionReads> {
     const known = this.#clients.get(key);
     if (known) return known;
@@ -94,7 +97,7 @@ export class LabelSessions {
     return this.#files.any;
   }
 
-  /** A session has written a file. `replaces`: nothing is left of what it had. */
+  /** Call this when a session has written a file. With `replaces`, nothing of its old content is left. */
   async wroteFile(path: string, session: SessionReads, { replaces }: { replaces: boolean }): Promise<void> {
     const reads = session.all;
     if (reads.length === 0 && !(replaces && (await this.ofFile(path)).length > 0)) return;
@@ -106,7 +109,7 @@ export class LabelSessions {
     });
   }
 
-  /** The data of others that was written into a server. */
+  /** The reads that were written into a server from other sources. */
   ofServer(config: string, server: string): Promise<Read[]> {
     return this.#of([holders.server(config, server)]);
   }

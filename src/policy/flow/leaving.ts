@@ -1,6 +1,6 @@
 /**
- * What a call would send to others: private data, or anything to a place that a stranger has named. Values are followed by their words. A
- * value that the program has computed counts as everything that the program has read.
+ * Finds out whether a call would send private data to others, or anything to a place that a stranger has named. Values are recognised by
+ * their words. A value that the program has computed counts as everything that the program has read.
  */
 import type { FlowMode, Label } from "../../config/policy.ts";
 import { exceededLimit } from "../argument-size.ts";
@@ -28,7 +28,7 @@ const minAddressLetters = 3;
 /** Characters of the shortest code, such as base64, that counts as encoded data if nobody has shown it. */
 const minEncodedChars = 24;
 
-/** Numbers that a call to a chosen place may hold, such as a count, without counting as computed data. */
+/** Numbers, such as counts, that a call to a chosen place may contain without counting as computed data. */
 const maxSentNumbers = 3;
 
 /** Letters of the shortest number, address or code that is data by itself. */
@@ -46,7 +46,7 @@ export interface Leaving {
   why: string;
   /** The same without the data, for the agent. */
   told: string;
-  /** What the answer counts for: the places that it is sent to, and where the data comes from. */
+  /** The scope of the answer: the places that the data is sent to, and the sources of the data. */
   key: string;
   reads: SessionReads;
 }
@@ -64,17 +64,17 @@ export interface LeavingCall {
   labels: ReadonlySet<Label>;
   reads: SessionReads;
   mode: Exclude<FlowMode, "off">;
-  /** Says what the tool's definition asks for besides its own data. */
+  /** Returns data that the tool's definition asks for besides its own. */
   asksFor: () => string | undefined;
 }
 
-/** Undefined if nobody need be asked. */
+/** Undefined if no person must be asked. */
 export function leavingIn(call: LeavingCall): Leaving | undefined {
   const { labels, reads, mode, isStrange, changes } = call;
   const isPublic = labels.has("public");
   if (isOfTwoScripts(call.tool))
-    return asked(call, plain("its name has letters of two scripts, and looks like another"), []);
-  // A tool that reads pages sends nothing but their addresses, which are looked at as data.
+    return asked(call, plain("its name mixes letters of two scripts, and looks like another name"), []);
+  // A tool that reads pages sends only their addresses, which are checked as data.
   const sends = isPublic && !labels.has("untrusted");
   // The usual call of a session without private data costs nothing here.
   const isChange = sends || changes();
@@ -84,7 +84,7 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   const pays = isChange && places.some(({ key }) => isPayee(key));
   const stranger = sends || pays ? firstOf(places, (place) => namedByStranger(place, call)) : undefined;
   if (stranger !== undefined) return asked(call, stranger, places);
-  // A path beside a content says where that goes, and no file is read.
+  // A path beside a content says where the content goes. No file is read.
   const readsFiles = sends && !values.some(({ key }) => isMessage(key));
   const files = readsFiles ? values.filter(({ key }) => isFile(key)) : [];
   const file = firstOf(files, (each) => namedByStranger(fileName(each), call));
@@ -101,7 +101,7 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
   }
   if (asksFor === undefined && !(isPublic && (isStrict || reads.hasRead("untrusted")))) return undefined;
   const people = sends ? places.filter(({ key }) => isPerson(key)) : [];
-  // A page or a resource goes nowhere else than to the address that is asked for.
+  // A request for a page or a resource goes only to that address.
   const isChosen =
     !sends || (people.length > 0 && people.every((place) => isOwnField(place, reads) || isPlain(place, reads)));
   const sent = values.filter((value) => !people.includes(value));
@@ -123,8 +123,8 @@ export function leavingIn(call: LeavingCall): Leaving | undefined {
 }
 
 /**
- * The records that a call gives back to whom they are about: to the address of a customer, or as the answer to a ticket. A record with a free
- * text, such as a mail, does not say by its address where data may go, because its author has written both.
+ * The records that a call sends to the people that they are about: to the address of a customer, or as the answer to a ticket. A record
+ * with free text, such as a mail, does not permit sending data to an address in it, because its author has written both.
  */
 function recordsFor(values: readonly Value[], places: readonly Value[], { server, reads }: LeavingCall): DataRecord[] {
   const all = textsOf(reads, "private").flatMap((text) => text.records);
@@ -137,7 +137,7 @@ function recordsFor(values: readonly Value[], places: readonly Value[], { server
   return found.every((records) => records.length > 0) ? linkedRecords(found.flat(), all) : [];
 }
 
-/** A letter that only looks like another, such as the Cyrillic е in `send_mail`. */
+/** Whether a name mixes scripts, such as a Cyrillic е in `send_mail`. */
 function isOfTwoScripts(name: string): boolean {
   return /\p{Script=Latin}/u.test(name) && /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u.test(name);
 }
@@ -168,7 +168,7 @@ export function strangersTextIn(args: object, reads: SessionReads): string | und
       (text) => text.has(letters.slice(0, pieceLetters)) || text.has(letters.slice(-pieceLetters)),
     );
     if (found) return found.origin.source;
-    // The program may have made it of anything that it has read.
+    // The program may have computed it from anything that it has read.
     const own =
       isProgram && !reads.isWritten(letters) ? reads.own.find(({ label }) => label === "untrusted") : undefined;
     if (own) return own.source;
@@ -176,7 +176,10 @@ export function strangersTextIn(args: object, reads: SessionReads): string | und
   return undefined;
 }
 
-/** The agent's model answers a server with what it has seen. The server knows its own data. */
+/**
+ * Checks an answer of the agent's model to a server. It may contain anything that the model has seen. Data of the server itself does not
+ * count.
+ */
 export function leavingInAnswer(server: string, reads: SessionReads): Leaving | undefined {
   const others = reads.all.filter(({ label, source }) => label === "private" && serverOf(source) !== server);
   if (others.length === 0) return undefined;
@@ -185,7 +188,7 @@ export function leavingInAnswer(server: string, reads: SessionReads): Leaving | 
   return { ...reason, key: sources, reads };
 }
 
-/** Data of another server in a call of a server whose owner is a stranger. A word or a number alone says little. */
+/** Data of another server in a call of a server whose owner is a stranger. A single word or number does not count. */
 function givenToStranger(call: LeavingCall, values: readonly Value[]): Leaving | undefined {
   const { server, reads } = call;
   const ofOthers = ({ origin }: KnownText) => serverOf(origin.source) !== server;
@@ -249,7 +252,7 @@ function isPlain({ letters }: Value, reads: SessionReads): boolean {
   return isWritten && !strangers.some((each) => each.has(letters));
 }
 
-/** Whether the data goes to somebody of whom the data's own server says it is the address, such as a customer. */
+/** Whether the place is an address in records of the server that the data comes from, such as a customer's. */
 function isOfSameServer(place: Value, data: PrivateData, { server, reads }: LeavingCall): boolean {
   const sources = data.source.split(" ").map(serverOf);
   const known = textsOf(reads, "private").filter((text) => text.hasField(place.letters));
@@ -263,7 +266,7 @@ function isOfSameServer(place: Value, data: PrivateData, { server, reads }: Leav
 interface Target {
   /** Whether the program has not computed it. */
   isChosen: boolean;
-  /** The records about whom they go to. Empty if these are not known. */
+  /** The records about the recipient. Empty if none are known. */
   about: readonly DataRecord[];
 }
 
@@ -293,9 +296,9 @@ function privateIn(
     return { source, why: `${repeat} (${source}: "${words}")`, told: `${repeat} (${source})` };
   }
   if (isMissing) return unknown(reads, "it may hold private data whose text is not known");
-  // Even a constant can say something: the program may have chosen it, or that it is sent, by the data.
+  // Even a constant can carry information, because the program may have chosen it, or whether to send it, by the data.
   if (reads instanceof ProgramReads && reads.ownLabels.has("private") && !(isChosen && isOwnText(values, reads, about)))
-    return unknown(reads, "the program has read or asked for private data, on which the call may depend");
+    return unknown(reads, "the call may depend on private data that the program has read or asked for");
   // A value that was read as it is, such as an id, does not count as a code.
   const isRead = (letters: string) => textsOf(reads, "private").some((text) => text.hasField(letters));
   const code = values.find(({ text, letters }) => !isRead(letters) && isEncoded(text, reads));
@@ -306,7 +309,7 @@ function privateIn(
 const numberOrDate =
   /^(?:\p{Sc}?\p{N}[\p{N}.%]{0,8}\p{Sc}?|(?:(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\.?)$/iu;
 
-/** Whether the program has written the values itself, but for a few numbers such as counts. */
+/** Whether all values are the program's own text, except a few numbers such as counts. */
 function isOwnText(values: readonly Value[], reads: ProgramReads, about: Target["about"]): boolean {
   const others = values.flatMap((value) => otherWordsIn(value, reads, about));
   return others.length <= maxSentNumbers && others.every((word) => numberOrDate.test(word));
@@ -314,7 +317,7 @@ function isOwnText(values: readonly Value[], reads: ProgramReads, about: Target[
 
 const isAnyOf = (records: readonly DataRecord[], letters: string) => records.some((record) => record.has(letters));
 
-/** The words that are neither the program's own nor about whom they go to. */
+/** The words that are neither the program's own nor part of the recipient's record. */
 function otherWordsIn({ text, letters }: Value, reads: ProgramReads, about: Target["about"]): string[] {
   const words = reads.isWritten(letters) ? [] : wordsIn(text);
   return words.filter((word) => {
@@ -376,7 +379,7 @@ function holds(text: KnownText, letters: string, words: string): boolean {
   return /^\d+$/.test(letters) ? text.hasNumber(words) : text.has(letters);
 }
 
-/** Whether a text is a code that nobody has shown, or decodes to private data. */
+/** Whether a text looks encoded and has not been shown before, or decodes to private data. */
 function isEncoded(text: string, reads: SessionReads): boolean {
   const seen = textsOf(reads, "private");
   for (const decoded of decodedForms(text)) {
@@ -412,13 +415,13 @@ export function codesIn(text: string): string[] {
   return (text.match(code) ?? []).filter(isMixed);
 }
 
-/** Digits among letters in no order, as in base64 and hex. */
+/** Whether digits and letters are mixed without order, as in base64 and hex. */
 function isMixed(code: string): boolean {
   const changes = code.match(/[A-Z][a-z]*[0-9]|[0-9][a-z]*[A-Z]|[0-9][a-f]|[a-f][0-9]/g) ?? [];
   return changes.length >= minCodeLetters;
 }
 
-/** The texts that a text may stand for: turned around, rotated or decoded. */
+/** The texts that a text may encode: reversed, rotated or decoded. */
 function decodedForms(text: string): string[] {
   const turned = [...text].reverse().join("");
   const rotated = text.replace(/[a-z]/gi, (letter) => {

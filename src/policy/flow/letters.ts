@@ -1,4 +1,4 @@
-/** Texts as they are compared: by their letters and digits, so that neither punctuation nor the escapes of JSON matter. */
+/** Reduces texts to the letters and digits by which they are compared, so that punctuation and JSON escapes do not matter. */
 
 /** Characters of the longest value that counts as one fact, such as the name and address of a sender. A longer one is free text. */
 const maxFieldChars = 120;
@@ -29,7 +29,7 @@ export function wordsIn(text: string): string[] {
   return text.match(/[^\s"'`()[\]{}<>,;:!?|=&/\\]+/g) ?? [];
 }
 
-/** Whether somebody may have written anything in a text, because it is longer than a name or an address. */
+/** Whether a text is free text, because it is longer than a name or an address. */
 export function isFreeText(text: string): boolean {
   return text.length > maxFieldChars || /\n|[.!?] |\s\S+\s\S+\s\S+\s\S+/.test(text.trim());
 }

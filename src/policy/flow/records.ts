@@ -1,6 +1,6 @@
 /**
  * Records in results, such as one customer of a list of customers: data of a customer may go to that customer. Records are found by the
- * servers' own ids, which strangers do not choose, and never in texts that somebody has written.
+ * servers' own ids, which strangers cannot choose, and never in free text.
  */
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import { maxTextLeaves, minWordLetters } from "../limits.ts";
@@ -11,13 +11,13 @@ export interface DataRecord {
   server: string;
   /** Whole values, as letters. */
   fields: ReadonlySet<string>;
-  /** Whether the letters are of one of its values. A few letters must be a whole word. */
+  /** Whether one of its values contains the letters. Few letters must be a whole word. */
   has: (letters: string) => boolean;
   /** The record's own ids, as letters. */
   ids: ReadonlySet<string>;
   /** The ids of other records, as letters. */
   references: ReadonlySet<string>;
-  /** Whether somebody may have written a free text in it, such as the body of a mail. */
+  /** Whether it contains free text, such as the body of a mail. */
   hasProse: boolean;
 }
 
@@ -36,7 +36,7 @@ export function recordsOf(value: unknown, server: string): DataRecord[] {
   return records;
 }
 
-/** The JSON that the parts of a result hold. A text of another kind has no records. */
+/** The JSON in the parts of a result. Other texts have no records. */
 function partsOf(value: unknown): unknown[] {
   if (!isObject(value) || !Array.isArray(value["content"])) return [value];
   const texts = value["content"].map((block) => isObject(block) && parsedJson(String(block["text"])));
@@ -96,7 +96,7 @@ class Collected {
   }
 }
 
-/** The records, and other records of their server that they name or that name them. */
+/** The records, and other records of the same server that they refer to or that refer to them. */
 export function linkedRecords(records: readonly DataRecord[], all: readonly DataRecord[]): DataRecord[] {
   const isLinked = (one: DataRecord, other: DataRecord) =>
     one.server === other.server && (meets(one.ids, other.references) || meets(one.references, other.ids));

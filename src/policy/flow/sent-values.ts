@@ -1,4 +1,4 @@
-/** The values in the arguments of a call: their parts, and what the names of arguments say about them. */
+/** The values in the arguments of a call: their parts, and the meaning of the arguments' names. */
 import { readable } from "../argument-size.ts";
 import { minPieceLetters, pieceLetters } from "../limits.ts";
 import { lettersOf, wordsIn } from "./letters.ts";
@@ -50,13 +50,13 @@ export function valuesIn(args: object): Value[] {
 
 export interface Piece {
   letters: string;
-  /** As they are written. */
+  /** The words as they are written. */
   words: string;
   /** Whether it is one word of letters. It counts only if it is a whole value of the data. */
   isWord: boolean;
 }
 
-/** Parts of a value that are long enough to be no chance. */
+/** Parts of a value that are too long to match by chance. */
 export function piecesOf({ text, letters }: Value): Piece[] {
   const words = (from: number) =>
     text
@@ -67,7 +67,7 @@ export function piecesOf({ text, letters }: Value): Piece[] {
   if (letters.length <= pieceLetters) {
     return [{ letters, words: words(0), isWord: /^\p{L}+$/u.test(text.trim()) }];
   }
-  // Numbers and addresses in a sentence come first, because a person recognises them. Codes stand in addresses, too.
+  // Numbers and addresses in a sentence come first, because a person recognises them. Addresses can contain codes too.
   const codes = text.match(/[\p{L}\p{N}]{7,}/gu) ?? [];
   const pieces = [...wordsIn(text), ...codes].flatMap((word) => {
     const each = lettersOf(word);
@@ -116,7 +116,7 @@ interface Kinds {
 
 const kinds = new Map<string, Kinds>();
 
-/** What the name of an argument says. Asked for with each call, so it is kept. */
+/** The meaning of an argument's name. It is cached, because every call needs it. */
 function kindsOf(key: string): Kinds {
   const known = kinds.get(key);
   if (known) return known;
@@ -133,21 +133,21 @@ function kindsOf(key: string): Kinds {
   return found;
 }
 
-/** Whether an argument of this name is what others read. */
+/** Whether an argument of this name is a message that others read. */
 export const isMessage = (key: string): boolean => kindsOf(key).isMessage;
 
 export const isPerson = (key: string): boolean => kindsOf(key).isPerson;
 
-/** Whether money goes there. */
+/** Whether an argument of this name says where money goes. */
 export const isPayee = (key: string): boolean => kindsOf(key).isPayee;
 
 /** Whether an argument of this name is the path of a file, whose content a tool may send. */
 export const isFile = (key: string): boolean => kindsOf(key).isFile;
 
-/** Whether an argument of this name says where the rest goes. */
+/** Whether an argument of this name says where the other arguments go. */
 export const isPlace = (key: string): boolean => kindsOf(key).isPlace;
 
-/** The last part of a path. A text names a file by it. */
+/** The last part of a path, the name by which a text refers to the file. */
 export function fileName({ key, text }: Value): Value {
   return new Value(key, text.split(/[/\\]/).at(-1) ?? "");
 }

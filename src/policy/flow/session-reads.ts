@@ -1,7 +1,7 @@
 /**
- * The data with labels that an agent has seen, and that its programs have read. A session is an agent's connection, or a client of
- * `serve --http` without one: its model has seen what outcomes showed. A program can send what it has read itself, and what the model has
- * written into its text.
+ * The labelled data that an agent has seen, and that its programs have read. A session is an agent's connection, or a client of `serve
+ * --http` that has none. The session's model has seen what outcomes showed. A program can send the data that it has read, and the text that
+ * the model has written into it.
  */
 import type { Label } from "../../config/policy.ts";
 import { maxSoughtLetters } from "../limits.ts";
@@ -11,11 +11,11 @@ import { lettersOf } from "./letters.ts";
 /** Data that was read. */
 export interface Read {
   label: DataLabel;
-  /** The tool, or what else it came from. */
+  /** The tool or other source that the data came from. */
   source: string;
 }
 
-/** The text of data. It is not made before it is needed. */
+/** The text of data, which is made only when it is needed. */
 export interface ReadText {
   /** About its length, in characters. */
   size: number;
@@ -24,7 +24,7 @@ export interface ReadText {
   shownBy?: string | undefined;
 }
 
-/** Keeps what was read, so that it outlives the process. */
+/** Stores reads, so that they outlive the process. */
 export interface ReadKeeper {
   /** For the session itself. */
   keep(reads: readonly Read[]): Promise<void> | undefined;
@@ -34,7 +34,7 @@ export interface ReadKeeper {
 
 export class SessionReads {
   readonly texts = new KnownTexts();
-  /** What programs have read and their outcomes have not shown: the model cannot send it, unless it got it in another way. */
+  /** Data that programs have read but their outcomes have not shown. The model cannot send it, unless it has learned it in another way. */
   readonly unseen = new KnownTexts();
   readonly #reads = new Map<string, Read>();
   /** The lists that were added, so that a tool that is called again costs nothing. */
@@ -47,17 +47,17 @@ export class SessionReads {
     this.keeper = keeper;
   }
 
-  /** What was read here. */
+  /** The data that this session or program has read itself. */
   get own(): Read[] {
     return [...this.#reads.values()];
   }
 
-  /** Everything that the next call may depend on. */
+  /** All data that the next call may depend on. */
   get all(): Read[] {
     return this.own;
   }
 
-  /** The labels of all of it. Asked for with each call. */
+  /** The labels of `all`. Every call needs them. */
   get labels(): ReadonlySet<Label> {
     return this.#labels;
   }
@@ -85,12 +85,12 @@ export class SessionReads {
     return this.labels.has(label) || this.allUnseen.some((texts) => texts.lacks(label) || texts.of(label).length > 0);
   }
 
-  /** Resolves when everything is looked up, such as the labels of a file that a program has read. Undefined if it is. */
+  /** Resolves when pending lookups have ended, such as for the labels of a file that a program has read. Undefined if there are none. */
   get pending(): Promise<void> | undefined {
     return this.#pending;
   }
 
-  /** Calls wait until the work has found out what was read. */
+  /** Makes calls wait until the work has found out which data was read. */
   after(work: () => Promise<void>): void {
     const before = this.#pending ?? Promise.resolve();
     const pending: Promise<void> = before.then(work).finally(() => {
@@ -99,7 +99,10 @@ export class SessionReads {
     this.#pending = pending;
   }
 
-  /** Adds data. Undefined if nothing is new, else a promise that it is kept. Without `text`, it is data whose text is not known. */
+  /**
+   * Adds data. Returns undefined if nothing is new, and otherwise a promise that resolves when the data is stored. Without `text`, the text
+   * of the data is not known.
+   */
   add(reads: readonly Read[], text?: ReadText): Promise<void> | undefined {
     this.#addTexts(reads, text);
     if (this.#added.has(reads)) return undefined;
@@ -145,8 +148,8 @@ export class ProgramReads extends SessionReads {
   readonly #within: SessionReads;
   readonly #source: string;
   /**
-   * The text by which its outcome is known again. A program that is run again, such as after a dry run, makes the same texts again, of data
-   * that it reads again.
+   * The text that identifies the program's outcome. A program that runs again, such as after a dry run, reads the same data and makes the
+   * same texts again.
    */
   readonly shownBy: string | undefined;
   #letters: string | undefined;
@@ -187,7 +190,7 @@ export class ProgramReads extends SessionReads {
     return [this.unseen, ...this.#within.allUnseen];
   }
 
-  /** Whether the program's text has the letters, so that the model has written them. */
+  /** Whether the program's text contains the letters. The model has then written them. */
   isWritten(letters: string): boolean {
     this.#letters ??= lettersOf(this.#source);
     return letters.length <= maxSoughtLetters && this.#letters.includes(letters);
@@ -203,12 +206,12 @@ export class ProgramReads extends SessionReads {
     return ['"', "'", "`"].some((quote) => this.#source.includes(quote + text + quote));
   }
 
-  /** Whether it was kept for the execution. */
+  /** Whether the reads were stored for the execution. */
   get isKept(): boolean {
     return this.#isKept;
   }
 
-  /** Keeps it for the execution too, with everything that the program reads from now on. Resolves when it is kept. */
+  /** Stores the reads for the execution too, with everything that the program reads from now on. Resolves when they are stored. */
   async keepForExecution(): Promise<void> {
     this.#isKept = true;
     const { all } = this;
@@ -229,7 +232,7 @@ export interface Caller {
   reads: SessionReads;
   /** The agent, as it names itself. Empty texts if it does not, and for a shell. */
   agent: CallingAgent;
-  /** Its token or person, among which places are shared. */
+  /** The token or person that owns the request. Places are shared among owners. */
   owner?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The labels of tools: the config decides, then the server catalog, then the rules about what a server says of its tools. */
+/** The labels of tools. The config decides first, then the server catalog, then the rules about the server's own definitions. */
 import { exactness, matches } from "../../config/pattern.ts";
 import { labels as allLabels, type Label, type LabelLine, type ServerPolicy } from "../../config/policy.ts";
 import { type LabelledDefinition, type LabelReason, labelsByRules, statedLabels } from "./label-rules.ts";
@@ -6,14 +6,14 @@ import { type LabelledDefinition, type LabelReason, labelsByRules, statedLabels 
 /** The labels of a server's tools, by pattern. */
 export type LabelPatterns = Readonly<Record<string, readonly Label[]>>;
 
-/** A tool as its server was last listed, with its labels and those that it has lost unseen. */
+/** A tool from the server's last list, with its labels, including lost labels that no person has reviewed. */
 export type StatingTool = LabelledDefinition & { edit?: string | undefined; labels?: readonly Label[] | undefined };
 
 type LabelledServer = { policy?: ServerPolicy | undefined; definitions?: { mode: string } | undefined };
 
 export interface ToolLabelsOptions<Server extends LabelledServer> {
   servers: ReadonlyMap<string, Server>;
-  /** What the server catalog says of a server. */
+  /** Returns the labels of a server in the server catalog. */
   fromCatalog: ((server: Server) => Promise<LabelPatterns | undefined>) | undefined;
   /** The own names of a server's tools, as it was last listed. */
   toolsOf: (server: string) => readonly string[];
@@ -36,7 +36,7 @@ const none: ReadonlySet<Label> = new Set();
 
 export class ToolLabels<Server extends LabelledServer> {
   readonly #options: ToolLabelsOptions<Server>;
-  /** What the catalog says. A changed entry is another object. */
+  /** The labels in the catalog. A changed entry is another object. */
   readonly #catalog = new WeakMap<Server, LabelPatterns>();
   /** Labels that were found, with the listed tools that they were found for. */
   readonly #known = new WeakMap<Server, Map<string, Found>>();
@@ -59,7 +59,7 @@ export class ToolLabels<Server extends LabelledServer> {
     return this.#find(server, tool)?.labels ?? none;
   }
 
-  /** Whether the config or the server catalog says that a tool is private. The rules may only think so. */
+  /** Whether the config or the server catalog says that a tool is private. The rules only guess. */
   isSaidPrivate(server: string, tool: string): boolean {
     return this.#find(server, tool)?.isSaidPrivate === true;
   }
@@ -114,8 +114,8 @@ export class ToolLabels<Server extends LabelledServer> {
   }
 
   /**
-   * Whether data of other servers in a call of the tool would be given to a stranger: nobody has said anything of the server, and it is
-   * not one that keeps private data of the user and is told to add some. `tool` is undefined for requests of another kind.
+   * Whether a call of the tool would give data of other servers to a stranger. This is so if neither the config nor the catalog describes
+   * the server, unless the server keeps private data of the user and the tool adds to it. `tool` is undefined for requests of another kind.
    */
   isStrange(server: string, tool: string | undefined): boolean {
     const entry = this.#options.servers.get(server);
@@ -128,9 +128,9 @@ export class ToolLabels<Server extends LabelledServer> {
   }
 
   /**
-   * The labels of everything that a server has: of its resources and prompts too. A label of one tool counts for all of it, but where a tool
-   * sends its arguments says nothing about a resource: `public` counts if the config says so, if the catalog says so of all tools, or if the
-   * rules found a tool that reaches any address.
+   * The labels of a whole server, including its resources and prompts. A label of one tool counts for the whole server. `public` is an
+   * exception, because the place where a tool sends its arguments says nothing about a resource: it counts only if the config says so, if
+   * the catalog says so for all tools, or if the rules found a tool that reaches any address.
    */
   ofAll(server: string): ReadonlySet<Label> {
     const entry = this.#options.servers.get(server);
@@ -140,7 +140,7 @@ export class ToolLabels<Server extends LabelledServer> {
     const configured = [...labels, ...addedLabels].flatMap((line) => line.labels.flatMap((each) => each.labels));
     const catalog = isWhole ? [] : Object.entries(this.#catalog.get(entry) ?? {});
     const ofCatalog = catalog.flatMap(([pattern, each]) => (pattern === "*" ? each : withoutPublic(each)));
-    // A tool that the server has taken back counts, too.
+    // Removed tools of the server count too.
     const tools = new Set([...this.#options.toolsOf(server), ...(this.#known.get(entry)?.keys() ?? [])]);
     const ofTools = [...tools].flatMap((tool) => {
       const all = [...this.of(server, tool)];
@@ -178,7 +178,7 @@ interface Given {
   why: string;
 }
 
-/** The labels of the most exact pattern of the first line that has one for the tool. */
+/** The labels of the most exact pattern, from the first line with a pattern for the tool. */
 function mostExact(lines: readonly LabelLine[], tool: string): Given | undefined {
   for (const { labels, line } of lines) {
     const [found] = labels
@@ -189,7 +189,7 @@ function mostExact(lines: readonly LabelLine[], tool: string): Given | undefined
   return undefined;
 }
 
-/** A server cannot take a label back by listing a tool without it. With `lock`, the list has it until a person has accepted that it is gone. */
+/** A server cannot remove a label by listing a tool without it. With `lock`, the label stays until a person has accepted its loss. */
 function statedNow(
   entry: LabelledServer,
   name: string,

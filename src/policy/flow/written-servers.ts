@@ -1,5 +1,5 @@
 /**
- * Servers into which text of strangers was written, such as a memory or a folder: whoever reads from them later reads it, also in another
+ * Servers into which text of strangers was written, such as a memory or a folder. Later reads from them return this text, even in another
  * session.
  */
 import type { LabelSessions } from "./label-sessions.ts";
@@ -17,7 +17,7 @@ export class WrittenServers {
     this.#config = config;
   }
 
-  /** Looks up what was written into the server. Undefined if that is known. */
+  /** Looks up the strangers' text that was written into the server. Undefined if it is already known. */
   load(server: string): Promise<void> | undefined {
     if (this.#known.has(server)) return undefined;
     return this.#sessions.ofServer(this.#config, server).then((reads) => {
@@ -25,12 +25,12 @@ export class WrittenServers {
     });
   }
 
-  /** What whoever reads from the server reads, besides its own data. Empty if no stranger's text was written into it. */
+  /** The reads that every read from the server includes, besides the server's own data. Empty if no stranger's text was written into it. */
   in(server: string): readonly Read[] {
     return this.#known.get(server) ?? [];
   }
 
-  /** A call that changes something was made with these arguments. Undefined if nothing new has to be kept. */
+  /** Records a call that changes something, with its arguments. Returns undefined if nothing new has to be stored. */
   wrote(server: string, args: object, reads: SessionReads): Promise<void> | undefined {
     if (!reads.hasRead("untrusted")) return undefined;
     const source = strangersTextIn(args, reads);

@@ -13,7 +13,7 @@ const maxGroups = 1_000;
 /** Characters of the name of a person in lists and logs. */
 const maxPersonNameChars = 100;
 
-/** What a token says of a person. Times are in milliseconds since 1970. */
+/** The facts about a person in a token. Times are in milliseconds since 1970. */
 export interface PersonClaims {
   id: string;
   issuer: string;
@@ -21,14 +21,14 @@ export interface PersonClaims {
   name: string;
   email: string | undefined;
   groups: string[];
-  /** Set if the token says nothing about groups, such as one for fewer scopes. It tells nothing about other tokens. */
+  /** Set if the token has no claim about groups, such as a token for fewer scopes. The groups of other tokens are not affected. */
   isSilent?: true;
   /** Undefined if the token does not say it. */
   issuedAt?: number | undefined;
   expiresAt: number;
 }
 
-/** Only signatures that nobody can make with a public key. */
+/** Only asymmetric signatures, because the public key must not be enough to make one. */
 const algorithms = [
   "RS256",
   "RS384",
@@ -43,7 +43,7 @@ const algorithms = [
   "Ed25519",
 ];
 
-/** Claims that only ID tokens have, which say that somebody has signed in to a page, and not what an agent may do. */
+/** Claims that only ID tokens have. An ID token proves a sign-in to a page, not the rights of an agent. */
 const claimsOfIdTokens = ["nonce", "at_hash", "c_hash"];
 
 /** Whether the text has the form of a JWT. */
@@ -76,7 +76,7 @@ export function personOf(payload: JWTPayload, oidc: Oidc): PersonClaims {
 export async function idClaims(token: string, provider: Provider, oidc: Oidc, nonce: string): Promise<PersonClaims> {
   const { clientId = "", clockSkewSeconds: skewSeconds } = oidc;
   const payload = await verified(token, provider, { audience: [clientId], skewSeconds });
-  if (payload["nonce"] !== nonce) throw invalid("its nonce is that of another sign-in");
+  if (payload["nonce"] !== nonce) throw invalid("its nonce belongs to another sign-in");
   const { azp } = payload;
   if (azp !== undefined && azp !== clientId) throw invalid("it is for another client");
   return personIn(payload, oidc);
@@ -91,7 +91,7 @@ async function verified(token: string, provider: Provider, { audience, skewSecon
   const { decodeJwt, errors, jwtVerify } = await import("jose");
   const { issuer } = provider;
   try {
-    // The keys are not asked for because of a token of another provider.
+    // A token of another provider must not cause a request for the keys.
     if (decodeJwt(token).iss !== issuer) throw invalid("it is not of the provider of this config");
     const { payload } = await jwtVerify(token, await provider.keys(), {
       algorithms,
@@ -117,7 +117,7 @@ async function verified(token: string, provider: Provider, { audience, skewSecon
   }
 }
 
-/** Such a token would be the newest one for long. Throws PersonRefused. */
+/** A token from the future would count as the newest token for a long time. Throws PersonRefused. */
 export function refuseFuture({ iat = 0 }: JWTPayload, skewSeconds: number): void {
   if (iat > Date.now() / 1_000 + skewSeconds) throw invalid("it was issued in the future");
 }
@@ -135,7 +135,7 @@ function scopesOf({ scope, scp }: JWTPayload): string[] {
 function personIn(payload: JWTPayload, oidc: Oidc): PersonClaims {
   const { iss: issuer = "", sub: subject, iat, exp = 0 } = payload;
   if (typeof subject !== "string" || subject === "") throw invalid("it names nobody");
-  // Some providers let people write any address.
+  // Some providers let people enter any address.
   const email = payload["email_verified"] === false ? undefined : shortText(payload["email"]);
   const name = email ?? shortText(payload["preferred_username"]) ?? shortText(payload["name"]) ?? shortText(subject);
   return {
@@ -151,7 +151,7 @@ function personIn(payload: JWTPayload, oidc: Oidc): PersonClaims {
   };
 }
 
-/** The same for the same person, whatever the name is now. */
+/** An id that stays the same for a person, even if the name changes. */
 export function personId(issuer: string, subject: string): string {
   return sha256(JSON.stringify([issuer, subject])).slice(0, 16);
 }

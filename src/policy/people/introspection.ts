@@ -1,4 +1,4 @@
-/** Asks the OIDC provider about access tokens that are not JWTs (RFC 7662). Answers count for a short time. */
+/** Asks the OIDC provider about access tokens that are not JWTs (RFC 7662). Answers are cached for a short time. */
 import type { JWTPayload } from "jose";
 import { basicAuthorization } from "../../base/basic-authorization.ts";
 import { isObject, parsedJson } from "../../base/json-object.ts";
@@ -10,7 +10,7 @@ import { invalid, type PersonClaims, personOf, refuseFuture } from "./claims.ts"
 import type { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
 
-/** Time that an answer of the provider about an opaque token counts, unless the token expires earlier. */
+/** Time for which the provider's answer about an opaque token is used, unless the token expires earlier. */
 const introspectionKeptMs = 30_000;
 
 /** Tokens that the provider is asked about at the same time. Others wait. */
@@ -36,7 +36,10 @@ export class Introspection {
   readonly #kept = new Map<string, Kept>();
   readonly #asking = new Semaphore(introspectionsAtOnce);
 
-  /** What the provider says of an access token, which must be for one of `audience`. Throws PersonRefused, and what `client` throws. */
+  /**
+   * Returns the provider's claims about an access token, which must be for one of `audience`. Throws PersonRefused, and what `client`
+   * throws.
+   */
   async claims(token: string, asked: Asked, audience: readonly string[]): Promise<PersonClaims> {
     if (token.length > maxPersonTokenChars || !/^[\x21-\x7e]+$/.test(token))
       throw invalid("it cannot be an access token");
@@ -45,7 +48,7 @@ export class Introspection {
   }
 
   async #answer(token: string, asked: Asked): Promise<JWTPayload> {
-    // Another provider or client may say something else.
+    // Another provider or client may get another answer.
     const { oidc, provider } = asked;
     const key = sha256(JSON.stringify([provider.issuer, oidc.introspection?.clientId, token]));
     const known = this.#kept.get(key);
@@ -59,14 +62,14 @@ export class Introspection {
   }
 
   async #ask(token: string, { provider, client }: Asked): Promise<JWTPayload> {
-    // Anybody can send tokens that nobody knows.
+    // Anyone can send unknown tokens.
     const turn = this.#asking.acquire(AbortSignal.timeout(providerRequestMs));
     if (turn && !(await turn)) throw unavailable(provider, "too many tokens are being checked");
     try {
       const { url, clientId, clientSecret } = await client();
       const endpoint = url === undefined ? (await provider.metadata()).introspection_endpoint : new URL(url);
       if (!endpoint)
-        throw unavailable(provider, 'its metadata have no introspection_endpoint: give "url" in the config');
+        throw unavailable(provider, 'its metadata has no introspection_endpoint: give "url" in the config');
       const headers = { authorization: basicAuthorization(clientId, clientSecret), accept: "application/json" };
       const body = new URLSearchParams({ token, token_type_hint: "access_token" });
       const { status, text } = await provider.ask(endpoint, { method: "POST", headers, body });

@@ -1,6 +1,6 @@
 /**
- * The people of a running `serve --http`, by their access tokens. Everything that a person began listens to signals: `ended` is aborted when
- * the last token has expired, and `revoked` when an administrator has revoked the person. What a token allows is in rights.ts.
+ * The people of a running `serve --http`, by their access tokens. All work of a person listens to two signals: `ended` is aborted when the
+ * last token has expired, and `revoked` when an administrator has revoked the person. rights.ts decides what a token allows.
  */
 
 import { messageOf } from "../../base/errors.ts";
@@ -16,21 +16,21 @@ import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
 import { Rights } from "./rights.ts";
 
-/** How often expired and revoked people are looked for. What they began must end within a second. */
+/** Time between two checks for expired and revoked people. Their work must end within a second. */
 const peopleLookMs = 250;
 
-/** Tokens of one person whose groups are known at once. A person has few clients, and each has one valid token. */
+/** Tokens of one person whose groups are remembered. A person has few clients, and each has one valid token. */
 const maxLiveTokens = 50;
 
 /** Time for which the groups in the newest token of a person are kept. Older tokens have expired long before. */
 const newestGroupsKeptMs = 90 * dayMs;
 
-/** Time between two writes of the time when a person was here last. */
+/** Time between two writes of a person's last activity. */
 const personSeenGapMs = minuteMs;
 
 /** A person, by the token of one request. */
 export interface LivePerson extends Person {
-  /** What this token says. */
+  /** The claims of this token. */
   readonly claims: PersonClaims;
   /** Aborted when the last token of the person has expired, or the person was revoked. */
   readonly ended: AbortSignal;
@@ -42,10 +42,10 @@ class Live {
   readonly id: string;
   /** The access token that was issued last, for servers that get it in exchange. It is never stored. */
   accessToken: string | undefined;
-  /** When that was, and when the last of the tokens expires, in milliseconds since 1970. */
+  /** When the token was issued, in milliseconds since 1970. */
   issuedAt = 0;
   expiresAt = 0;
-  /** The tokens that say something about groups. */
+  /** The tokens with a claim about groups. */
   #tokens: PersonClaims[] = [];
   readonly ending = new AbortController();
   readonly revoking = new AbortController();
@@ -66,7 +66,7 @@ class Live {
     this.expiresAt = Math.max(this.expiresAt, expiresAt);
   }
 
-  /** The groups that all tokens have that are valid at this time: what is done for the person is done for all of them. */
+  /** The groups that all tokens valid at this time have, because work for the person is done for all of these tokens. */
   groupsAt(now: number): string[] {
     this.#tokens = this.#tokens.filter(({ expiresAt }) => expiresAt > now);
     const [first, ...others] = this.#tokens;
@@ -83,7 +83,7 @@ export interface LivePeopleOptions {
   log: Log;
   /** Reads the secrets in a part of the settings. Throws NEEDS_SECRET. */
   withValues<T>(part: T): Promise<T>;
-  /** Ends what people who were revoked have left: stored programs, in whatever process they run, and credentials for servers. */
+  /** Removes everything that revoked people have left: stored programs, in whichever process they run, and credentials for servers. */
   endPeople: (ids: readonly string[]) => Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export class LivePeople implements AsyncDisposable {
   readonly #idTokens = new IdTokens();
   readonly #introspection = new Introspection();
   readonly #working = new Set<Promise<unknown>>();
-  /** When it was last written that a person has used something. */
+  /** When the last activity of each person was last written. */
   readonly #notedAt = new Map<string, number>();
   #provider: Provider | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -107,7 +107,7 @@ export class LivePeople implements AsyncDisposable {
     return this.#options.oidc();
   }
 
-  /** Its metadata and keys, for everything that needs them. */
+  /** The provider of an issuer, with its metadata and keys. */
   provider({ issuer }: Pick<Oidc, "issuer">): Provider {
     if (this.#provider?.issuer !== issuer) this.#provider = new Provider(issuer);
     return this.#provider;
@@ -154,7 +154,7 @@ export class LivePeople implements AsyncDisposable {
     this.#idTokens.end(signIn);
   }
 
-  /** The person of verified claims, who is here from now on. Throws PersonRefused if the person was revoked. */
+  /** Adds the person of verified claims to the people who are here. Throws PersonRefused if the person was revoked. */
   async enter(claims: PersonClaims, accessToken?: string): Promise<LivePerson> {
     await this.know(claims);
     const person = this.#people.get(claims.id) ?? new Live(claims);
@@ -165,7 +165,7 @@ export class LivePeople implements AsyncDisposable {
     return { id, name, claims, ended: person.ending.signal, revoked: person.revoking.signal };
   }
 
-  /** Every process knows from now on what a verified token says. Throws PersonRefused if the person was revoked. */
+  /** Makes the claims of a verified token known to every process. Throws PersonRefused if the person was revoked. */
   async know(claims: PersonClaims): Promise<void> {
     const newest = await this.#newestOf(claims);
     const { id, groups, isSilent, issuedAt } = claims;
@@ -250,7 +250,9 @@ export class LivePeople implements AsyncDisposable {
   #endAll(ids: string[]): void {
     const { endPeople, log } = this.#options;
     this.#pending(
-      endPeople(ids).catch((error) => log.warn(`Cannot end what revoked people have left: ${messageOf(error)}`)),
+      endPeople(ids).catch((error) =>
+        log.warn(`Cannot end the programs and credentials of revoked people: ${messageOf(error)}`),
+      ),
     );
   }
 
@@ -283,7 +285,7 @@ interface SignIn {
 }
 
 class IdTokens {
-  /** The newest one of each person, by the person's id. */
+  /** The newest sign-in of each person, by the person's id. */
   readonly #newest = new Map<string, SignIn>();
 
   get size(): number {
@@ -300,7 +302,7 @@ class IdTokens {
     return [...this.#newest.values()].flatMap(({ sharedAs }) => sharedAs ?? []);
   }
 
-  /** Undefined if the person has none, or if the sign-in has ended. */
+  /** The person's ID token. Undefined if there is none, or if the sign-in has ended. */
   of(id: string): string | undefined {
     const kept = this.#newest.get(id);
     return kept && kept.endsAt > Date.now() ? kept.idToken : undefined;
@@ -311,7 +313,7 @@ class IdTokens {
     if (this.#newest.get(id)?.idToken === idToken) this.#newest.delete(id);
   }
 
-  /** Forgets what belongs to people who were revoked, and to sign-ins that have ended. `ended` are names of shared ones. */
+  /** Forgets the tokens of revoked people and of ended sign-ins. `ended` contains the names of shared sign-ins. */
   forget(revoked: ReadonlySet<string>, ended: readonly string[]): void {
     for (const [id, { sharedAs = "" }] of this.#newest) {
       if (revoked.has(id) || ended.includes(sharedAs) || this.of(id) === undefined) this.#newest.delete(id);

@@ -1,4 +1,7 @@
-/** The OIDC provider of a config: its metadata and its keys. Requests are bounded, and a provider that fails is left alone for a moment. */
+/**
+ * The OIDC provider of a config: its metadata and its keys. Requests are bounded, and a provider that fails is not asked again for a
+ * moment.
+ */
 
 import type { JWTVerifyGetKey } from "jose";
 import { boundedText } from "../../base/bounded-body.ts";
@@ -13,13 +16,13 @@ import { PersonRefused } from "./refused.ts";
 /** Size of its metadata, its keys and its answers. Large providers need some 20 kB. */
 const maxProviderBytes = 1_000_000;
 
-/** Time that its metadata and its keys are used without a look whether they have changed. */
+/** Time for which its metadata and its keys are used without a check for changes. */
 const providerKeysMs = 10 * minuteMs;
 
-/** Time between two looks for keys that tokens name and that are not known. Anybody can send such tokens: they wait for the next look together. */
+/** Time between two requests for unknown keys that tokens name. Anyone can send such tokens, so all of them wait for the next request. */
 const unknownKeyPauseMs = 1_000;
 
-/** Time that a provider that has failed is not asked again. */
+/** Time for which a provider that has failed is not asked again. */
 const providerPauseMs = 2_000;
 
 /** The parts of the metadata that we use (OpenID Connect Discovery 1.0, section 3). */
@@ -82,7 +85,7 @@ export class Provider {
     }
   }
 
-  /** Like `fetch`, for requests that anybody can cause: a provider that has just failed is not asked. */
+  /** Like `fetch`, for requests that anyone can cause. A provider that has just failed is not asked. */
   ask(url: URL, init: RequestInit): Promise<ProviderAnswer> {
     return this.#bounded(() => this.fetch(url, init));
   }
@@ -95,7 +98,7 @@ export class Provider {
     try {
       this.#known = await this.#reading;
     } catch (error) {
-      // Metadata hardly changes, and the keys are looked up anyway.
+      // Metadata rarely changes, and the keys are requested separately.
       if (!this.#known) throw error;
     }
     return this.#known;
@@ -127,7 +130,7 @@ export class Provider {
   async #keysAt(url: URL): Promise<JWTVerifyGetKey> {
     const { createRemoteJWKSet, customFetch, errors } = await import("jose");
     const known = createRemoteJWKSet(url, {
-      // It would refuse a new key for some time after a token with an unknown one, which anybody can send.
+      // The library's pause would refuse a new key for some time after a token with an unknown key, and anyone can send such a token.
       cooldownDuration: Number.POSITIVE_INFINITY,
       cacheMaxAge: providerKeysMs,
       [customFetch]: (to: string) =>
@@ -167,7 +170,7 @@ export class Provider {
   }
 }
 
-/** Undefined for everything that could be read or changed on its way. */
+/** The URL, or undefined if requests to it could be read or changed on their way. */
 function safeUrl(value: unknown): URL | undefined {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   return url && isSafe(url) && url.username === "" ? url : undefined;

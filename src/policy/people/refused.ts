@@ -1,8 +1,8 @@
-/** Why a person is not let in. The kinds are told apart by the answers of HTTP. */
+/** Why a person is not let in. Each kind has its own HTTP answer. */
 
 /**
- * `invalid`: the token does not count, and a new one may. `scope`: it lacks scopes. `revoked`: an administrator has revoked the person.
- * `unavailable`: the provider cannot be asked, so nobody can tell.
+ * `invalid`: the token is not valid, but a new one may be. `scope`: it lacks scopes. `revoked`: an administrator has revoked the person.
+ * `unavailable`: the provider cannot be asked, so the token cannot be checked.
  */
 type Kind = "invalid" | "scope" | "revoked" | "unavailable";
 

@@ -1,6 +1,6 @@
 /**
- * What a token allows its person: what its own groups allow, as far as the newest known token of the person has these groups too. Nothing else
- * reads groups. Ask again for each use: the answer counts for the moment in which it was given.
+ * Decides what a token allows its person: everything that its groups allow, limited to groups that the person's newest known token has too.
+ * No other code reads groups. Ask again for each use, because the answer is only valid at that moment.
  */
 import { groupsOfDoor, isIn, type Oidc } from "../../config/oidc.ts";
 import type { NewestGroups } from "../../store/people.ts";
@@ -22,7 +22,7 @@ export class Rights {
     return this.#oidc !== undefined && isIn(this.#groups, groupsOfDoor(this.#oidc, door));
   }
 
-  /** Whether no token of the person opens the door any more: the newest one does not, so that the sessions of the others end. */
+  /** Whether the person has lost the door, because the newest token does not open it. Sessions of older tokens then end. */
   hasLost(door: string | undefined): boolean {
     if (!this.#newest || !this.#oidc) return this.#oidc === undefined;
     return !isIn(this.#newest.groups, groupsOfDoor(this.#oidc, door));
@@ -38,8 +38,8 @@ export class Rights {
 }
 
 /**
- * Times of tokens are compared with each other only, so the clock of this machine does not matter. Nobody knows how old a token without a time
- * is, so it counts as an older one. Of tokens that were issued at the same time, each counts for itself.
+ * Times of tokens are compared with each other only, so the clock of this machine does not matter. A token without a time counts as older,
+ * because its age is unknown. Tokens that were issued at the same time do not affect each other.
  */
 function groupsOf(
   { groups, issuedAt, expiresAt }: PersonClaims,

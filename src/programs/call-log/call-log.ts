@@ -73,6 +73,8 @@ export class CallLog {
   }
 
   async #writeAll(): Promise<void> {
+    // Without calls, no database is made.
+    if (this.#waiting.length === 0) return;
     const { store, send, log } = this.#options;
     try {
       while (this.#waiting.length > 0) {

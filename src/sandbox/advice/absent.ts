@@ -1,7 +1,4 @@
-/**
- * What programs take for granted and the sandbox does not have: the network, the environment, packages, other
- * globals.
- */
+/** Explains features that programs expect and the sandbox lacks: the network, the environment, packages, other globals. */
 import { isCall, propertyName } from "../ast/nodes.ts";
 import { knownNamespace } from "../ast/tool-calls.ts";
 import { insteadOfTool, objectName } from "../ast/tool-names.ts";

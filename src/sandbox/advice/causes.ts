@@ -1,4 +1,4 @@
-/** Why an expression is undefined, not a function or not a list, where the program and its results show it. */
+/** Finds out why an expression is undefined, not a function or not a list, if the program and its results show the reason. */
 import type { CallExpression, MemberExpression } from "acorn";
 import { isObject } from "../../base/json-object.ts";
 import {
@@ -95,7 +95,7 @@ function emptyList(node: Node, { tree, values }: Surroundings): string | undefin
   return isEmpty ? `${shownExpression(node, tree)} is an empty list.` : undefined;
 }
 
-/** The value of a tool used as an MCP envelope, or as the list that is in it. */
+/** The program uses the value of a tool as an MCP envelope, or as the list inside it. */
 function usedWhole(object: string, seen: Seen, property: string | undefined): string {
   const keys = keysOf(seen.values);
   const raw = property !== undefined && envelope.has(property) && !keys.includes(property);

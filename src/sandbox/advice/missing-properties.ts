@@ -1,4 +1,4 @@
-/** Properties that a program reads and that no value of its tools has. */
+/** Finds properties that a program reads but no value of its tools has. */
 import type { MemberExpression } from "acorn";
 import { isObject } from "../../base/json-object.ts";
 import { isFunction, isMember, methodName, type Node, propertyName } from "../ast/nodes.ts";

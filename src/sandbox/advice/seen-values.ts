@@ -1,6 +1,6 @@
 /**
- * The values that the expressions of a program had, as far as they follow from the results of tools: `o` in
- * `for (const o of orders)` had each of the orders. Undefined if they are not certain.
+ * Derives the values that expressions of a program had from the results of tools: `o` in `for (const o of orders)` had each of the orders.
+ * A result is undefined if the values are not certain.
  */
 import type { CallExpression, Expression, MemberExpression } from "acorn";
 import {
@@ -145,7 +145,7 @@ export class SeenValues {
     return result && { ...part(result, [result.values]), promised: true };
   }
 
-  /** What a call of a function gives. */
+  /** The values that a call of a function returned. */
   #returned(node: FunctionNode): Seen | undefined {
     const { body, async: isAsync } = node;
     const seen =

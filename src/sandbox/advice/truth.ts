@@ -1,4 +1,4 @@
-/** Whether a condition was true, as far as this follows from the values that were seen: `Array.isArray(x)`, `"id" in x`, `x.items`. */
+/** Derives whether a condition was true from the values that were seen: `Array.isArray(x)`, `"id" in x`, `x.items`. */
 import type { BinaryExpression, CallExpression, Expression } from "acorn";
 import { isObject } from "../../base/json-object.ts";
 import { bare, isCall, isMember, isNamed, methodName, type Node, propertyName } from "../ast/nodes.ts";

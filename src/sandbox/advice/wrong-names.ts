@@ -1,7 +1,4 @@
-/**
- * Names that mean nothing here, or not what the program expects: another agent's name of a tool, a missing global, a
- * hidden server.
- */
+/** Explains names that do not exist here or have another meaning: another agent's name for a tool, a missing global, a hidden server. */
 import type { CallExpression } from "acorn";
 import { didYouMean, misspelling } from "../../base/near-names.ts";
 import { correctedCall } from "../ast/arguments.ts";

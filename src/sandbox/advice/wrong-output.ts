@@ -1,4 +1,4 @@
-/** Why an output has undefined or nothing in it, where the program and its results show the cause. */
+/** Explains why an output is empty or contains undefined, if the program and its results show the cause. */
 import { isInside, isMember, isNamed, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
@@ -8,7 +8,7 @@ import { knownTool } from "./pages.ts";
 import { keysOf, listKeys, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Properties that no result has and no signature declares, where they certainly harm. */
+/** Warns about properties that no result has and no signature declares, where they certainly spoil the output. */
 export function missing(output: ProgramOutput, around: Surroundings): string[] {
   const { tree } = around;
   const hasNaN = showsNaN(output);
@@ -63,8 +63,8 @@ function isInText(node: Node, tree: Tree): boolean {
 }
 
 /**
- * `response.data?.orders ?? []`, where response itself has the orders, or `response.orders ?? []`, where they are one level below; no other
- * key is tried, and nothing came of it.
+ * `response.data?.orders ?? []`, although `response` itself has the orders, or `response.orders ?? []`, although they are one level below.
+ * The program tries no other key, and the result was empty.
  */
 function isEnvelope({ node, object, below, seen }: Missing, { json = "" }: ProgramOutput, tree: Tree): boolean {
   const parent = tree.parent(node);
@@ -90,7 +90,7 @@ function showsNaN({ notes, logs }: ProgramOutput): boolean {
   );
 }
 
-/** `by[country] = 1`, where by is a Map that nothing sets an entry of: it stays empty. */
+/** `by[country] = 1`, if `by` is a Map in which the program never sets an entry: it stays empty. */
 export function mapAsObject({ tree }: Surroundings): string[] {
   return tree.all("AssignmentExpression").flatMap(({ left }) => {
     if (!isMember(left) || !left.computed) return [];

@@ -1,4 +1,4 @@
-/** Compares the arguments that are written in a call, as far as they are literals, with the schema of its tool. */
+/** Compares the literal arguments of a call with the schema of its tool. */
 import { type CallExpression, type Expression, type ObjectExpression, parseExpressionAt } from "acorn";
 import { isExactText } from "../../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
@@ -300,7 +300,7 @@ function likelyName(name: string, names: readonly string[]): string | undefined 
   return undefined;
 }
 
-/** The types of a schema that has no other part with a say in them. */
+/** The types of a schema, if no other keyword of the schema restricts them. */
 function plainTypes(schema: JsonObject): string[] {
   const hasParts = ["anyOf", "oneOf", "allOf", "$ref", "nullable"].some((key) => key in schema);
   return hasParts ? [] : (typesIn(schema) ?? []);

@@ -60,8 +60,8 @@ export function isSameName(a: string, b: string): boolean {
 }
 
 /**
- * What to say about a tool that a server does not have: the tools that may have been meant (similar names first, then
- * search results), and all tools if none has a similar name.
+ * The explanation for a tool that a server does not have. It names the tools that may have been meant (similar names first, then search
+ * results), and all tools if none has a similar name.
  */
 export function insteadOfTool(
   name: string,

@@ -60,9 +60,7 @@ function findingsIn(tree: Tree, { namespaces, suggest, refuses }: ToolLookup): C
   return namesServer ? [...findings, ...checkPromises(scope)] : findings;
 }
 
-/**
- * Whether the code first asks if the tool exists: `demo.a ? demo.a() : …`, `if ("a" in demo)`, `demo.a && demo.a()`.
- */
+/** Whether the code first tests if the tool exists: `demo.a ? demo.a() : …`, `if ("a" in demo)`, `demo.a && demo.a()`. */
 function isGuarded(use: Node, tree: Tree, name: string): boolean {
   return tree.ancestors(use).some((node) => {
     const asks = node.type === "IfStatement" || node.type === "ConditionalExpression";
@@ -88,7 +86,10 @@ function isKnown({ namespace, name }: CalledFunction): boolean {
   return namespace.functions.some((each) => isCalled(each, name));
 }
 
-/** The names of functions that a program uses and that a call may add, by their servers. A name that it asks for first is not among them. */
+/**
+ * The names of functions that a program uses and that a call may add, by their servers. Names that the program tests before it uses them
+ * are left out.
+ */
 export function namesToCome(tree: Tree, namespaces: readonly Namespace[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const scope: Scope = { tree, namespaces };

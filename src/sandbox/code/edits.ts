@@ -1,5 +1,5 @@
 /**
- * Changes to a text that keep its lines, and find the original place of a position in the changed text.
+ * Edits a text without changing its line numbers, and maps positions in the changed text back to the original.
  *
  * magic-string can find it only with a source map of every character, and it orders insertions at one place by when
  * they were made, while the rewrites here run in any order.

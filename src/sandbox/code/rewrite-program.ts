@@ -20,8 +20,9 @@ import type { Edits, Range } from "./edits.ts";
 import { rewriteNoticed } from "./rewrite-silent-mistakes.ts";
 
 /**
- * The value of a program is what it returns; else its last expression, or the result if that is a function; else the result of its default
- * export, or of a `main` that nothing calls. Calls whose result is dropped are marked, so that the guest waits for them.
+ * The value of a program is the value that it returns. A program without `return` has the value of its last expression; if that is a
+ * function, the function is called. Otherwise the value is the result of its default export, or of a `main` function that nothing calls.
+ * Calls whose result is dropped are marked, so that the guest waits for them.
  */
 export function rewriteProgram(tree: Tree, edits: Edits, exportsDefault: boolean): void {
   const { program, code } = tree;
@@ -64,7 +65,7 @@ export function rewriteProgram(tree: Tree, edits: Edits, exportsDefault: boolean
   const assigned = program.body.flatMap((node) => exportedBy(node) ?? []).at(-1);
   const main = exportsDefault ? "__exports.default" : (assigned ?? (hasMain ? "main" : undefined));
   if (!main) return;
-  // `module.exports = { main }` is what a script gives to others, and no result.
+  // `module.exports = { main }` exports a function to other modules. It is not a result.
   const value = `Object.values(Object(${main})).some((each) => typeof each === "function") ? undefined : ${main}`;
   edits.insert(code.length, `\nreturn typeof ${main} === "function" ? ${main}() : ${value};`);
 }

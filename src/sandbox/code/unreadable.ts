@@ -1,4 +1,4 @@
-/** Explains code that cannot be parsed: what it is instead of TypeScript, or what is wrong in the line. */
+/** Explains code that cannot be parsed: names the language if it is not TypeScript, or the mistake in the line. */
 
 import { isObject, parsedJson } from "../../base/json-object.ts";
 import { literalText } from "../ast/arguments.ts";

@@ -1,6 +1,6 @@
 /**
- * Calls functions of the engine through the engine's module. On the usual way, quickjs-emscripten makes a handle for each argument and for the result,
- * and four arrays: a call takes 5 µs more.
+ * Calls functions of the engine directly through the engine's module. The usual API of quickjs-emscripten creates a handle for each
+ * argument and for the result, and four arrays, so a call takes 5 µs more.
  */
 import type {
   HostRefId,
@@ -20,7 +20,7 @@ const pointerBytes = Int32Array.BYTES_PER_ELEMENT;
 
 export class DirectCall {
   readonly #engine: Engine;
-  /** It does not grow. */
+  /** A view of the engine's memory, which does not grow. */
   readonly #memory: DataView;
 
   constructor(engine: Engine) {
@@ -76,13 +76,13 @@ export class DirectCall {
 }
 
 /**
- * A host function that the engine's module calls itself. On the usual way, quickjs-emscripten runs a generator and makes four handles for
- * each call.
+ * A host function that the engine's module calls directly. The usual API of quickjs-emscripten runs a generator and creates four handles
+ * for each call.
  */
 export class DirectFunction {
   /** The number by which the engine knows the function. */
   #number: HostRefId | undefined;
-  /** The function that was called last on the usual way. */
+  /** The function that was last called through the usual API. */
   #last: HostRefId | undefined;
 
   /** The context, once it has called any function of the host. */
@@ -124,7 +124,7 @@ export class DirectFunction {
     };
   }
 
-  /** Call this in a call of the function on the usual way. Later calls go directly. */
+  /** Call this during a call through the usual API. Later calls are direct. */
   isCalled(): void {
     this.#number = this.#last;
   }

@@ -19,7 +19,7 @@ const pageBytes = 65_536;
 
 export interface Engine {
   quickjs: QuickJSWASMModule;
-  /** What `quickjs` is made of. */
+  /** The emscripten module behind `quickjs`. */
   module: QuickJSEmscriptenModule;
   memory: WebAssembly.Memory;
   /** Called about every millisecond within loops of the engine that run no JavaScript. May throw to end them. */
@@ -38,7 +38,7 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
   const emscriptenModule = {
     // Otherwise the path of this program would get into the engine's memory.
     thisProgram: "quickjs",
-    // An abort is an exception too, which the outcome reports. stderr belongs to the program.
+    // An abort also throws an exception, and the outcome reports it. Nothing is printed, because stderr belongs to the program.
     printErr: () => {},
     async instantiateWasm(imports: Imports, onSuccess: (instance: WebAssembly.Instance) => void) {
       const instance = await instantiateInterruptible(wasmModule, imports, () => engine.onTick());

@@ -1,8 +1,8 @@
 /**
- * Makes a WebAssembly program stoppable. Bun 1.4 cannot end a worker whose WebAssembly code runs in a loop, and QuickJS
- * asks to be interrupted only between steps of JavaScript: `Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)`
- * would hold its thread for years. So loops get a few instructions that count down a global, and call the host when it
- * reaches 0. The host may throw there, which ends the program.
+ * Makes a WebAssembly program interruptible. Bun 1.4 cannot end a worker whose WebAssembly code runs in a loop, and QuickJS asks to be
+ * interrupted only between steps of JavaScript: `Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)` would hold its thread for
+ * years. So loops get a few instructions that count down a global, and call the host when it reaches 0. The host may throw there, which
+ * ends the program.
  */
 
 import { fuelRounds } from "../limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Keeps what a build makes of the engine and the guest's script for runs from source: without it, a start takes a second longer.
- * File names contain a hash of all inputs, so no run can use an old file.
+ * Keeps the files that a build makes from the engine and the guest's script, for runs from source. Without them, a start takes a second
+ * longer. File names contain a hash of all inputs, so no run can use an old file.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Puts the instructions into a WebAssembly program that make it stoppable (see `interruptible.ts`). Works on the binary
- * format (WebAssembly core specification 2.0, chapter 5). An unknown instruction is an error, so that nothing is passed
- * over. The build runs it, and a start from source.
+ * Adds the instructions to a WebAssembly program that make it interruptible (see `interruptible.ts`). Works on the binary format
+ * (WebAssembly core specification 2.0, chapter 5). An unknown instruction is an error, so that no loop is missed. The build runs this, and
+ * so does a start from source.
  */
 import { BinaryReader, type IImportEntry, type IOperatorInformation, type ITypeEntry } from "wasmparser";
 import { fuelRounds } from "../limits.ts";
@@ -11,7 +11,7 @@ const section = { global: 6, export: 7, code: 10 };
 const op = { block: 0x02, loop: 0x03, if: 0x04, end: 0x0b, call: 0x10, callIndirect: 0x11 };
 const globalKind = 3;
 
-/** What `BinaryReader` has read. The package declares these numbers for TypeScript compilers only. */
+/** The states of `BinaryReader` after each read. The package declares these numbers for TypeScript compilers only. */
 const state = {
   error: -1,
   end: 2,

@@ -1,6 +1,6 @@
 /**
  * Remembered states of an engine's memory. All workers of a process share one copy of the memory in which the guest is ready. Each worker
- * keeps only what is different in its own: a copy of everything would take megabytes for each program that waits.
+ * keeps only the differences in its own memory, because a full copy would take megabytes for each waiting program.
  */
 import { changedRuns, type Run, restoreRuns, writeRuns } from "./memory-runs.ts";
 
@@ -68,13 +68,15 @@ function isZero(page: Uint8Array): boolean {
   return Buffer.compare(page, zeros.subarray(0, page.length)) === 0;
 }
 
-/** The state of a part of the memory: a copy that is shared, and what differs from it here. */
+/** The state of a part of the memory: a shared copy, and the differences from it in this worker. */
 export class Remembered {
   readonly #part: SharedPart;
-  /** What differs, by the address of its page, as runs from the beginning of the page. */
+  /** The differences by the address of their page, as runs from the beginning of the page. */
   readonly #own = new Map<number, Uint8Array>();
 
-  /** Remembers the memory from the beginning of a part, which it is almost like, to an address that may be beyond the part. */
+  /**
+   * Remembers the memory from the beginning of `part` to `to`, which may be beyond the part. The memory should differ little from the part.
+   */
   constructor(memory: Uint8Array, part: SharedPart, to: number) {
     this.#part = part;
     for (let address = part.from; address < to; address += pageBytes) {

@@ -1,4 +1,4 @@
-/** The resources that `using` holds until the end of its block. See code/rewrite-using.ts. */
+/** The resources that `using` holds until the end of its block. See `rewriteUsing` in code/transpile.ts. */
 
 class Held {
   readonly #disposes: (() => unknown)[] = [];

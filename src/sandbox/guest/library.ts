@@ -1,4 +1,4 @@
-/** The libraries of the guest, which earlier parts of its script have left. */
+/** The libraries that earlier parts of the guest's script have stored. */
 import type { Libraries } from "./libraries/leave.ts";
 
 export const { buffer, coreJs, encoding, EventEmitter, eventTarget, inspect, path, querystring } =

@@ -1,6 +1,6 @@
 /**
- * The guest's script has parts, which run one after another. Compiling needs six times the memory of the text, and what it frees stays in
- * the memory of every program, so each part uses again what the one before it has freed.
+ * The guest's script has parts, which run one after another. Compiling needs six times the memory of the text, and freed memory stays part
+ * of every program's memory. With several parts, each one reuses the memory that the previous one has freed.
  */
 
 /** The files of the parts, in their order. */

@@ -1,4 +1,7 @@
-/** Converts long texts into bytes, and back, as the guest's libraries do. Everything unusual is left to them: the answer is undefined then. */
+/**
+ * Converts long texts into bytes, and back, as the guest's libraries do. Returns undefined for unusual texts, which are left to the
+ * libraries.
+ */
 import type { ByteKind } from "../guest/kinds.ts";
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

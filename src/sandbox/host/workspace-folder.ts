@@ -1,4 +1,4 @@
-/** The workspace for those who copy its files elsewhere. Paths are those below the workspace, with `/` between the names. */
+/** The workspace for code that copies its files elsewhere. Paths are relative to the workspace, with `/` between the names. */
 import { lutimesSync, mkdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { descriptorsHaveNames } from "../../base/open-folder.ts";
 import { NewFile, readParts } from "./filesystem/content.ts";
@@ -11,7 +11,7 @@ import type { OutputFolders } from "./outputs.ts";
 /** Bytes of a path that replicas share. An index of the database has it. */
 const maxSharedPathBytes = 1_024;
 
-/** How an entry looks. Two looks with the same mark are of the same contents, or of the same folder. */
+/** The state of an entry. Two states with the same mark have the same contents, or are of the same folder. */
 export interface Look {
   kind: "file" | "folder";
   /** In bytes. 0 for a folder. */

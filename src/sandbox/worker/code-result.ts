@@ -1,4 +1,4 @@
-/** How the code of a program ended, as the engine and the guest tell it. */
+/** How the code of a program ended, as the engine and the guest report it. */
 import type { FailureReason } from "../contract.ts";
 import type { ErrorShape } from "../messages.ts";
 
@@ -12,7 +12,7 @@ export interface CodeFailure {
   error: GuestError;
 }
 
-/** A failure as the guest tells it. */
+/** A failure as the guest reports it. */
 export interface GuestError extends ErrorShape {
   stack: string;
   floating?: boolean;

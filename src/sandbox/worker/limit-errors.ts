@@ -141,7 +141,7 @@ function tooNested(limit: string): { message: string; hint: string } {
   };
 }
 
-/** How the program ended that reached a limit, or whose worker failed. */
+/** The failure of a program that reached a limit, or whose worker failed. */
 function endOf(reason: FailureReason, limits: Limits): Partial<ErrorShape> {
   switch (reason) {
     case "timeout":

@@ -51,8 +51,8 @@ const atStart = (maxBytes: number) => ({
 });
 
 /**
- * Collects log lines and sends them in groups: a million lines must not become a million messages. Beyond the limit, beginning and
- * end are kept, with a line between them that tells how much is missing.
+ * Collects log lines and sends them in groups: a million lines must not become a million messages. Beyond the limit, the beginning and the
+ * end are kept, and a line between them says how much is missing.
  */
 export class LogBuffer {
   readonly #send: (entries: LogPart[]) => void;

@@ -190,7 +190,7 @@ export class OutcomeRecorder {
     };
   }
 
-  /** Tells the first failure if the program caught all failures and does not mention it. */
+  /** Reports the first failure if the program caught all failures and does not mention it. */
   #noteHiddenFailures(json: string): void {
     for (const [tool, message] of this.#state.failures) {
       const use = this.#use(tool);
@@ -200,7 +200,7 @@ export class OutcomeRecorder {
     }
   }
 
-  /** Tells once that numbers were texts. */
+  /** Reports once that numbers arrived as texts. */
   #noteExact(): void {
     const { exact } = this.#state;
     if (exact === undefined) return;

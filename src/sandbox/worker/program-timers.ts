@@ -1,11 +1,13 @@
-/** The timers of a program. They can be saved with it, and may be longer than the host's. */
+/** The timers of a program. They can be saved with the program, and may be longer than the host's timers. */
 import { maxTimerMs } from "../../base/time-limit.ts";
 
 export class ProgramTimers {
   readonly #timers = new Map<number, { timer: Timer; at: number }>();
   readonly #fire: (id: number) => void;
 
-  /** `fire` is called with the id of a timer, which it must clear. `saved` has when each timer of a saved program fires. */
+  /**
+   * `fire` is called with the id of a timer, which it must clear. `saved` contains the time at which each timer of a saved program fires.
+   */
   constructor(fire: (id: number) => void, saved: ReadonlyMap<number, number> = new Map()) {
     this.#fire = fire;
     for (const [id, at] of saved) this.set(id, Math.max(0, at - Date.now()));

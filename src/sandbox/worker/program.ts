@@ -84,7 +84,7 @@ export class WorkerProgram {
     this.#send({ type: "parked", saved, wakeAt, open, reusable });
   }
 
-  /** Goes on after it was parked, because it could not be saved. */
+  /** Continues the program after it was parked, because it could not be saved. */
   stay(): void {
     this.#run?.stay();
   }
@@ -100,7 +100,7 @@ export class WorkerProgram {
     this.#run?.keep();
   }
 
-  /** Goes on in the place that it has asked for. */
+  /** Continues the program in the place that it has asked for. */
   placed(): void {
     this.#run?.placed();
   }

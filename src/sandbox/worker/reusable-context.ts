@@ -36,7 +36,7 @@ const contextEndingMs = 50;
 /** Host calls between two garbage collections. */
 const callsPerCollection = 50_000;
 
-/** What the guest may call in the execution that runs. The context itself tells it the time, and converts texts. */
+/** What the guest may call in the execution that runs. The context itself provides the time and converts texts. */
 export interface HostCalls extends Omit<HostFunctions, "now" | "bytes" | "text"> {
   /** Whether the program must stop now. Called very often. */
   stopped(): boolean;
@@ -57,7 +57,7 @@ const pageEnd = (address: number) => pageBegin(address + pageBytes - 1);
 
 export class ReusableContext implements Disposable {
   readonly #engine: Engine;
-  /** It does not grow. */
+  /** A view of the engine's memory, which does not grow. */
   readonly #memory: DataView;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
@@ -78,7 +78,7 @@ export class ReusableContext implements Disposable {
   /** Whether the engine was stopped within one of its own loops, so that its stack was not unwound. */
   #torn = false;
   #hostCalls = 0;
-  /** The time of a program that was saved elsewhere runs on from there. */
+  /** Offset of the program's own time, so that the time of a program that was saved elsewhere continues. */
   #nowOffset = 0;
 
   /** `loadGuest` makes the guest ready: it runs the guest's script, or restores a snapshot or a shared copy. */

@@ -196,7 +196,7 @@ export class Run implements HostCalls {
     return { ...copy, reusable: !this.#context.outgrown };
   }
 
-  /** Goes on after it was parked. */
+  /** Continues the program after it was parked. */
   stay(): void {
     this.#over = false;
     this.#context.enter(this, this.#run.limits);
@@ -226,7 +226,7 @@ export class Run implements HostCalls {
     this.#send({ type: "checkpoint", calls, ...this.#copy(isWhole) });
   }
 
-  /** The program as it waits now. Without `saved` if its memory cannot be copied. */
+  /** The current state of the waiting program, without `saved` if its memory cannot be copied. */
   #copy(isWhole: boolean): Pick<ParkedMessage, "saved" | "wakeAt" | "open"> {
     this.#logs.flush();
     const { wakeAt } = this.#timers;
@@ -297,15 +297,15 @@ export class Run implements HostCalls {
     if (this.#reasonToStop() !== undefined) this.#enter(() => {});
   }
 
-  /** Goes on in the place that it has asked for. */
+  /** Continues the program in the place that it has asked for. */
   placed(): void {
     for (let next = this.#delayed.shift(); next; next = this.#delayed.shift()) next();
     this.#wait();
   }
 
   /**
-   * Does the work now, or, if the program has lost its place to compute while it waited, as soon as it has another one. Until then, the
-   * program must be as if nothing had happened: it may be copied.
+   * Does the work now if the program has a place to compute, and otherwise as soon as it has one. Until then, the state of the program must
+   * not change, because it may be copied.
    */
   #inPlace(work: () => void): void {
     if (this.#delayed.length === 0 && this.#mayCompute()) {

@@ -1,6 +1,6 @@
 /**
- * Whether the output of a program that succeeded may be wrong. Asked after every execution, and answered from the texts of the program and
- * of the results. A program that is right should not look suspicious: its answer would wait for the advice.
+ * Decides whether the output of a program that succeeded may be wrong. It runs after every execution, and compares the text of the program
+ * with its results. A correct program should not look suspicious, because its answer would wait for the advice.
  */
 
 import { isObject } from "../../base/json-object.ts";
@@ -23,7 +23,7 @@ const maxReadResultChars = 500_000;
 /** Characters of a value that is searched for empty parts. */
 const maxEmptySearchChars = 10_000;
 
-/** What a program that succeeded gave. */
+/** The output of a program that succeeded. */
 export interface ProgramOutput {
   /** The value as JSON; undefined if there is none. */
   json: string | undefined;
@@ -89,7 +89,10 @@ function changesLate(code: string): boolean {
   );
 }
 
-/** The program reads or compares something that is in no result. It is spelled differently there, or the output shows that it was missed. */
+/**
+ * The program reads a name or compares a text that is in no result. The results have another spelling of it, or the output shows that it
+ * was missing.
+ */
 function readsWrongly(
   code: string,
   { json = "", notes, logs, displayed, calls }: ProgramOutput,
@@ -160,7 +163,7 @@ function asksForLength(code: string, results: readonly string[], servers: readon
   );
 }
 
-/** Texts that are compared with what is no result: with the type of a value, and with the state of a promise. */
+/** Texts that programs compare with something other than a result: the type of a value, or the state of a promise. */
 const states = new Set(["string", "number", "boolean", "object", "function", "undefined", "fulfilled", "rejected"]);
 
 /** Properties that do not come from results. */

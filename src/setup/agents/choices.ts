@@ -4,7 +4,7 @@ import { didYouMean } from "../../base/near-names.ts";
 import { type Conflict, configOrigin, type Inventory, isSameServer, type MergedServer } from "./merge.ts";
 import { agentNames, unknownAgent } from "./supported/agents.ts";
 
-/** What the flags say about servers with the same name. */
+/** The flags' choices about servers with the same name. */
 export interface Wishes {
   /** Agents or project folders whose servers keep the names; the others are renamed. */
   order: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Remembers which servers a person left in their agents' files because another one got the name, so that `init` does not ask again. A
- * server is known by a digest: the file contains neither commands nor secrets.
+ * Remembers the servers that a person left in the agents' files because another server got the name, so that `init` does not ask again. The
+ * file contains only digests of the servers, no commands and no secrets.
  */
 import { join } from "node:path";
 import { makeFolder, readIfThere } from "../../base/files.ts";
@@ -28,7 +28,7 @@ function rememberedIn(env: Environment): Record<string, Record<string, string[]>
 /** Whether an earlier run may have given this key to a server of the name. */
 const isRenamed = (key: string, name: string) => key.startsWith(`${name}-`);
 
-/** Settles conflicts as they were decided before, if the config still has what was chosen. */
+/** Settles conflicts as they were decided before, if the config still has the chosen server. */
 export function settleAsBefore(inventories: readonly Inventory[], env: Environment): void {
   const remembered = rememberedIn(env);
   for (const inventory of inventories) {
@@ -55,7 +55,7 @@ export function settleAsBefore(inventories: readonly Inventory[], env: Environme
   }
 }
 
-/** Records what was decided in this run. Throws FILE_NOT_WRITABLE. */
+/** Records the decisions of this run. Throws FILE_NOT_WRITABLE. */
 export function rememberDecision(inventories: readonly Inventory[], env: Environment): void {
   const decided = inventories.flatMap(({ configFile, decided = [] }) => decided.map((one) => ({ ...one, configFile })));
   if (decided.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * The variables of the user's environment that imported servers get. An agent gives its servers all of them. Through claudikins, they get
- * the ones that say where things are. A server of the catalog also gets the variables that it reads.
+ * The environment variables of the user that imported servers get. An agent passes all variables to its servers. claudikins passes only the
+ * ones with paths and addresses. A server in the catalog also gets the variables that it is known to read.
  */
 
 import { isObject, stringsIn } from "../../base/json-object.ts";
@@ -22,7 +22,7 @@ export async function withKnownVariables(entry: PortableEntry, env: Environment)
   return names.length === 0 ? entry : { ...entry, inherit: names };
 }
 
-/** Names that belong to the shell, the terminal or claudikins, so that no server misses them. */
+/** Names of variables of the shell, the terminal or claudikins, which no server needs. */
 const ofShell =
   /^(?:_|.*PWD|SHLVL|PS\d|PROMPT.*|HIST.*|LS_COLORS|LESS.*|PAGER|MANPATH|EDITOR|VISUAL|COLORTERM|TERM_.*|COLUMNS|LINES|MAIL|BASH.*|ZSH.*|FISH.*|STARSHIP.*|TMUX.*|STY|WINDOWID|SESSION_MANAGER|INVOCATION_ID|JOURNAL_STREAM|CLAUDE.*|CLAUDIKINS_.*|CODEX.*|VSCODE.*|BUN_.*|npm_.*|FORCE_COLOR|NO_COLOR|CI)$/;
 

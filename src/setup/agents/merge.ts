@@ -48,8 +48,8 @@ export interface Inventory {
 export const configOrigin = "claudikins";
 
 /**
- * `file` is the config that has the `existing` servers, and `entryOf` makes the entry that a found server gets there. Results are in the
- * order in which the names were found.
+ * `file` is the config that has the `existing` servers, and `entryOf` makes the config entry of a found server. Results are in the order in
+ * which the names were found.
  */
 export function merge(
   found: readonly FoundServer[],
@@ -73,8 +73,7 @@ export function merge(
     if (!same) choices.push({ entry, from: [origin], notes, supplied, isThere: false });
     else {
       same.from.push(origin);
-      // A server is disabled only if it is disabled everywhere.
-      // The questions that one agent asked are asked for all.
+      // A server is disabled only if it is disabled everywhere. If one agent asked before calls, claudikins asks for all agents.
       if (!same.isThere && entry["confirm"] !== undefined) same.entry = { confirm: entry["confirm"], ...same.entry };
       if (!same.isThere && entry["disabled"] !== true) {
         const { disabled: _, ...rest } = same.entry;
@@ -94,7 +93,7 @@ export function isSameServer(one: PortableEntry, other: PortableEntry): boolean 
   return Bun.deepEquals(essence(one), essence(other));
 }
 
-/** Equal for entries that start or reach the same server with the same values. Nothing of the entry can be read from it. */
+/** A digest that is equal for entries that start or reach the same server with the same values. It reveals nothing about the entry. */
 export function entryDigest(entry: PortableEntry): string {
   return sha256(JSON.stringify(sorted(essence(entry))));
 }
@@ -133,13 +132,13 @@ function isFromBefore(
 
 const movedSecret = /\$\{secret:\w+\}/;
 
-/** Whether the text is the pattern with other texts instead of the references. */
+/** Whether the text equals the pattern, with any text in the place of each reference. */
 function fits(text: string, pattern: string, references: RegExp): boolean {
   const pieces = pattern.split(references);
   return pieces.length > 1 && new RegExp(`^${pieces.map((piece) => RegExp.escape(piece)).join("[^]*")}$`).test(text);
 }
 
-/** Keys that only a config of claudikins has. A person may have added them there, and they do not change which server an entry means. */
+/** Keys that only a config of claudikins has. A person may have added them. They do not affect which server an entry starts or reaches. */
 const besideThePoint = [
   "confirm",
   "account",

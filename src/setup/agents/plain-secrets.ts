@@ -45,7 +45,10 @@ function secretsIn(server: MergedServer): PlainSecret[] {
 
 type Part = Pick<PlainSecret, "key" | "start" | "value">;
 
-/** The secrets in one text: the ones of an address, the value of `NAME=value` or `Name: value` with the name of one, or all of it. */
+/**
+ * The secrets in one text: the secrets of an address, the value of `NAME=value` or `Name: value` if the name suggests a secret, or the
+ * whole text.
+ */
 function secretsOf(name: string, text: string): Part[] {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return secretsOfAddress(name, text);
   if (reference.test(text)) return [];
@@ -91,7 +94,7 @@ const reference = /\$\{|\{env:|^\$[A-Z_]+$/;
 
 type NamedSecret = Pick<PlainSecret, "server" | "at" | "key" | "value">;
 
-/** A name for each secret. Equal values of a server share one, and a name that has another value already is not used. */
+/** Chooses a name for each secret. Equal values of a server share a name. A name that already has another value is not used. */
 export async function namesFor<Secret extends NamedSecret>(
   secrets: readonly Secret[],
   env: Environment,

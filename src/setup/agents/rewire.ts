@@ -21,7 +21,7 @@ export interface Rewired {
   plans: Plan[];
   /** Files that cannot be changed safely. */
   refused: { host: string; file: string; error: ClaudikinsError }[];
-  /** What a person should know about agents that have a plugin of claudikins. */
+  /** Notes for the user about agents that have a plugin of claudikins. */
   notes: string[];
 }
 
@@ -101,7 +101,7 @@ function behindOtherDoor({ file, content, own }: FoundFile, command: StartComman
 function withMoved(text: string, found: FoundFile, command: StartCommand): string {
   return behindOtherDoor(found, command).reduce((edited, entry) => {
     const { section, name } = entry;
-    // A table of TOML is written anew; a member of JSON keeps its place.
+    // A TOML table is removed and written again. A JSON member keeps its place.
     const rest =
       found.file.format === "toml"
         ? changed(edited, { removed: [{ section, names: [name] }], added: [] }, found.file)

@@ -23,7 +23,7 @@ export interface AgentFile {
 }
 
 export type FileState =
-  /** As this version writes it. */
+  /** The content is what this version writes. */
   | "current"
   /** Written by another version. */
   | "older"
@@ -168,7 +168,7 @@ function skillIn(file: AgentFile, before: FileText | undefined, force: boolean):
   return hookTexts.skill;
 }
 
-/** A foreign skill stays even with `force`: nothing in it is ours. */
+/** A foreign skill stays even with `force`, because no part of it is ours. */
 function skillGone(file: AgentFile, from: string, force: boolean): { text: string; file: boolean } {
   if (originOfSkill(from) === "foreign") return { text: from, file: true };
   if (!force) checkOurs(file, from);

@@ -119,7 +119,10 @@ function inventoryOf(files: FoundFile[], configFile: ConfigFile): Inventory {
   return { ...merged, configFile, files, names: new Set(servers.map(({ name }) => name)), decided: [] };
 }
 
-/** The user's servers keep the variables that they are known to read. Others who work on a project may have set other variables. */
+/**
+ * Adds the variables that the user's servers are known to read. A project's servers are left as they are, because other members of the
+ * project may have set other variables.
+ */
 async function withVariables(inventory: Inventory, env: Environment): Promise<Inventory> {
   for (const server of inventory.servers) {
     if (server.isThere) continue;
@@ -144,7 +147,7 @@ export interface SwitchPlan extends Rewired {
   config: Config;
   /** Whether the config changes. */
   isNew: boolean;
-  /** What the agents get. */
+  /** The command in the agents' new entries. */
   command: StartCommand;
 }
 
@@ -164,7 +167,7 @@ export async function planSwitch(
     const names = server.isThere ? [] : unsetVariables(server, config, options.env);
     return names.length > 0 ? [{ server, names }] : [];
   });
-  // The others of a project may have set them.
+  // Other members of the project may have set them.
   if (unable.length > 0 && configFile.kind === "user") {
     for (const { server, names } of unable) leaveServer(inventory, server, unsetText(names));
     return planSwitch(inventory, options);
@@ -186,8 +189,8 @@ const unsetText = (names: readonly string[]) =>
   `it needs ${names.join(", ")}, not set here. Set this and run claudikins init again, or add --env ${names[0]}=value`;
 
 /**
- * An agent without servers is not changed unless the user names it, and no agent is if the config has no server for it. VS Code then
- * gets only its newer file.
+ * Whether the agent's file is changed. An agent without servers is changed only if the user names it, and no agent is changed if the config
+ * has no server for it. VS Code then gets only its newer file.
  */
 function concerns(found: FoundFile, inventory: Inventory, named: ReadonlySet<string>): boolean {
   const { agent, file } = found;

@@ -1,4 +1,4 @@
-/** How a published address is reached. */
+/** Makes the variant of a published server that is reached at an address. */
 import { headerName } from "../../config/address.ts";
 import type { PublishedKeyValue, PublishedRemote } from "./published.ts";
 import {
@@ -27,12 +27,12 @@ export function remoteVariant({ type, url, headers, variables = {} }: PublishedR
   checkText(url, "its address");
   const template = templateParts(url, (name) => {
     const field = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    // The specification wants a variable for each name in braces. Without one, the user has to say.
+    // The specification wants a variable for each name in braces. Without one, the user enters the value.
     const usual = { isRequired: true, isSecret: false, format: "string" as const };
     if (!field) return /^[A-Za-z_]\w*$/.test(name) ? wantedOf(usual, name) : undefined;
     return field.value === undefined ? wantedOf({ ...field, isRequired: true }, name) : checkText(field.value, name);
   });
-  // A first look. The whole address is checked again with the values.
+  // A preliminary check. The whole address is checked again once it has its values.
   const isOwn = typeof template[0] !== "string";
   // A digit is valid in a host, a port and a path.
   if (!isOwn) checkedAddress(template.map((part) => (typeof part === "string" ? part : "1")).join(""));
@@ -61,8 +61,8 @@ function checkedAddress(text: string): URL {
 }
 
 /**
- * Fills in the address. A value cannot leave its place: in the host it is a part of a name, and behind it, it is percent-encoded. A
- * value at the very beginning begins an address that the user gives. Throws RegistryRefusal.
+ * Fills in the address. A value cannot affect other parts: in the host it must be a part of a name, and after the host it is
+ * percent-encoded. If the address begins with a value, the user enters that part of the address. Throws RegistryRefusal.
  */
 export function filledAddress(template: Template, give: (wanted: Wanted) => string): string {
   const whole = filled(template, give, (piece, wanted, before) => {

@@ -1,6 +1,6 @@
 /**
- * Asks a registry by the API of the official one: lists of servers, in pages, and single versions. Answers are bounded, and what was
- * sent to one host is never sent to another.
+ * Requests servers from a registry with the API of the official one: lists of servers in pages, and single versions. Answers are bounded.
+ * Data that was sent to one host is never sent to another.
  */
 
 import { boundedText } from "../../base/bounded-body.ts";
@@ -100,7 +100,7 @@ export class RegistryClient {
     return undefined;
   }
 
-  /** For registries that have only the list. */
+  /** Finds a server in a registry that supports only lists. */
   async #fromList(name: string, version: string | undefined): Promise<unknown> {
     const found: { item: unknown; server: PublishedSummary }[] = [];
     const filter = { search: name, version: version ?? "latest", include_deleted: "true" };
@@ -190,7 +190,7 @@ export class RegistryClient {
     }
   }
 
-  /** Redirects are followed within the origin only: another one must get neither the headers nor a say in what is installed. */
+  /** Redirects are followed only within the origin. Another origin must not receive the headers or decide what is installed. */
   #redirected(location: string, from: URL, redirects: number): URL {
     const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
     if (to?.origin === from.origin && redirects < maxRegistryRedirects) return to;
@@ -231,7 +231,7 @@ export class RegistryClient {
     return this.#failure(status >= 500 ? `it failed (${status})` : `it refused the request (${status})`);
   }
 
-  /** Begins a sentence. */
+  /** The registry's title at the beginning of a sentence. */
   get #title(): string {
     return titleOf(this.#registry).replace("the", "The");
   }

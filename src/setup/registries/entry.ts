@@ -43,7 +43,7 @@ function programEntry({ kind, runtime, spec, options, args, env }: ProgramVarian
   return {
     command: runtime,
     args: words,
-    // A stranger's program gets nothing that leads to the user's other programs.
+    // A stranger's program gets no variables that lead to the user's other programs.
     inherit: "minimal",
     ...(present.length === 0
       ? {}
@@ -87,8 +87,8 @@ function oneLineOnly(text: string): string {
 }
 
 /**
- * Throws RegistryRefusal if a registry must not send the user to this address: a registry on the internet has nothing to say about this
- * machine and its network, and without TLS anyone on the network could read and change what is sent.
+ * Throws RegistryRefusal if a registry must not send the user to this address: a registry on the internet must not name addresses of this
+ * machine or its network, and without TLS anyone on the network could read and change the data.
  */
 export async function checkAddress(address: string, registry: Registry): Promise<void> {
   if (address.includes("${") || !URL.canParse(address)) return;

@@ -45,7 +45,7 @@ export interface Lookup {
   server?: PublishedServer | undefined;
   registry?: Registry | undefined;
   failed: Failed[];
-  /** Registries before the one that has it which could not be asked. They might have another server of this name. */
+  /** Registries with precedence that could not be asked. They might have another server of this name. */
   unsure: Failed[];
   /** Other registries that have a server of this name. */
   also: Registry[];
@@ -95,7 +95,7 @@ function asked<T>(
   );
 }
 
-/** Servers whose own name was looked for come first, then servers with the words in their names. */
+/** Servers with exactly this name come first, then servers with the words in their names. */
 function rank({ name, title, status }: PublishedSummary, words: readonly string[]): number {
   const own = name.slice(name.indexOf("/") + 1).toLowerCase();
   const lower = words.map((word) => word.toLowerCase());

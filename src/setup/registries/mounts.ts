@@ -1,7 +1,7 @@
 /**
- * Reads `-v` and `--mount` of a published container. A registry never names a folder of this machine: a mount is a named or a new
- * volume, memory, or a folder that the user types. Only the plainest form of each option is accepted, so that Docker cannot read
- * anything else in it.
+ * Reads `-v` and `--mount` of a published container. A registry never names a folder of this machine: a mount is a named or a new volume,
+ * memory, or a folder that the user types. Only the simplest form of each option is accepted, so that Docker cannot interpret it in another
+ * way.
  */
 import { posix } from "node:path";
 import { mountProblem, offersOf, RegistryRefusal, type Template, type Wanted } from "./templates.ts";
@@ -58,7 +58,7 @@ function unknownForm(): RegistryRefusal {
   return new RegistryRefusal("it mounts a folder into its container in a form that is not known");
 }
 
-/** The text with a sign for each of the user's values, which cannot be in a text of a registry. */
+/** The text with a mark for each of the user's values. Texts of a registry cannot contain the mark. */
 function withPlaces(value: Template): string {
   return value.map((part, at) => (typeof part === "string" ? part : `\0${at}\0`)).join("");
 }
@@ -82,7 +82,7 @@ function checkedValues(value: Template, source: string | undefined): Template {
   });
 }
 
-/** The user types the source. A proposal of the registry is not taken, and a part of the system is not even proposed. */
+/** The user types the source. A registry's default is never used, and a folder of the system is not even shown as an example. */
 function sourceOf(wanted: Wanted): Wanted {
   for (const offer of offersOf(wanted)) if (isOfSystem(offer)) throw givesFolder(plainPath(offer));
   return {

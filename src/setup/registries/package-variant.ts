@@ -183,7 +183,7 @@ function withExtras(spec: string, extras: string): string {
   return extras === "" || spec.includes("[") ? spec : spec.replace(/(?=@[^@]*$)|$/, extras);
 }
 
-/** Whether the package comes from where the runtime looks by itself. An image has its host in its name. */
+/** Whether the package is in the runtime's default registry. An image has its host in its name. */
 function placeOf(
   { kind, homes }: PackageType,
   identifier: string,
@@ -196,7 +196,7 @@ function placeOf(
   return { home: true, name: identifier.startsWith(`${host}/`) ? identifier : `${host}/${identifier}` };
 }
 
-/** A runtime would look for such a file in the working directory, also with a version behind it. */
+/** A runtime would look for such a file in the working directory, even with a version after the name. */
 const fileEnding = /\.(?:tgz|tar|gz|zip|whl|py|nupkg)$/i;
 
 function pinned(
@@ -220,7 +220,7 @@ function flagOf(name: string): string {
   return name;
 }
 
-/** For the runtime. Its options are checked by name, so a value may stand in the name after `=`. */
+/** Makes an option of the runtime. Options are checked by name, so the name may contain a value after `=`. */
 function optionOf(argument: PublishedArgument): RuntimeOption {
   if (argument.type === "positional") return { value: templateOf(argument, positionalName(argument)) };
   const flag = checkText(argument.name, "an option");
@@ -264,7 +264,7 @@ function isQuestion({
   return described || isRequired || isSecret || format !== "string";
 }
 
-/** An option without a value, and without anything that describes one, stands alone. */
+/** Whether an option has a value. It has none if neither a value nor a description of one is published. */
 function hasValue(argument: PublishedArgument): boolean {
   return argument.value !== undefined || isQuestion(argument);
 }
@@ -305,7 +305,7 @@ function warningsOf({ options, args, env }: ProgramVariant): string[] {
 /** Names of environment variables. */
 const variableName = /^[A-Za-z_][\w.-]*$/;
 
-/** A value that a registry proposes counts only for a setting; other variables get theirs from the user. Throws RegistryRefusal. */
+/** A registry's value is used only for settings. Other variables get their value from the user. Throws RegistryRefusal. */
 function variableOf(field: PublishedKeyValue): ProgramVariant["env"][number] {
   const { name } = field;
   if (!variableName.test(name)) throw new RegistryRefusal(`${JSON.stringify(name)} is not the name of a variable`);
@@ -317,7 +317,7 @@ function variableOf(field: PublishedKeyValue): ProgramVariant["env"][number] {
   return { name, value, isOptional: !field.isRequired && wantedIn(value).length > 0 };
 }
 
-/** The whole value is the user's. What the registry proposed is an example at most. */
+/** The user types the whole value. The registry's proposal is at most shown as an example. */
 function typedVariable(field: PublishedKeyValue, kind: VariableKind): Wanted {
   const proposal = oneLine(field.value ?? field.default ?? "", 100) || undefined;
   const placeholder = kind === "runtime" ? undefined : (field.placeholder ?? proposal);

@@ -1,6 +1,6 @@
 /**
- * The publications of registries about a server, in all forms since 2025-07-09: `server.json`, and the registry's additions. Everything
- * here comes from strangers, so it is checked and bounded before it is used.
+ * Parses the documents that registries publish about a server, in all formats since 2025-07-09: `server.json` and the registry's additions.
+ * The documents come from strangers, so they are checked and bounded before they are used.
  */
 import { z } from "zod";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
@@ -140,7 +140,7 @@ export function summaryOf(item: unknown): PublishedSummary | undefined {
   return data && { ...data, ...standing };
 }
 
-/** Returns the server, or what is wrong with its description, as a path and a text. */
+/** Returns the server, or the problem with its description, as a path and a text. */
 export function publishedServer(
   item: unknown,
 ): { server: PublishedServer; problem?: undefined } | { server?: undefined; problem: string } {
@@ -191,14 +191,14 @@ function camelCased(json: unknown, depth = 0): unknown {
       if (name === "variables" && isObject(each)) {
         return [[name, Object.fromEntries(Object.entries(each).map(([own, of]) => [own, camelCased(of, depth + 2)]))]];
       }
-      // `default: 8080`, from registries that do not check.
+      // Some registries do not check types: `default: 8080`.
       const isText = ["default", "value"].includes(name) && ["number", "boolean"].includes(typeof each);
       return [[name, isText ? String(each) : key === "_meta" ? each : camelCased(each, depth + 1)]];
     }),
   );
 }
 
-/** Renames what had other names until 2025-09-16. */
+/** Renames keys that had other names until 2025-09-16. */
 function current(document: JsonObject): JsonObject {
   const { versionDetail, packages, remotes, ...rest } = document;
   const version = rest["version"] ?? (isObject(versionDetail) ? versionDetail["version"] : undefined);

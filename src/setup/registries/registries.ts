@@ -1,4 +1,4 @@
-/** The registries that are asked for a server: from the command line, from the user's own config, or the official one. */
+/** Chooses the registries to search: from the command line, from the user's own config, or the official one. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import { readIfThere } from "../../base/files.ts";
@@ -29,8 +29,8 @@ export interface Registry {
 }
 
 /**
- * The registries of the user's own config; undefined if it has no such key. The config of a project has no say: it could have the
- * person's tokens sent to any address, and give any name to any program. Throws what reading the config throws.
+ * The registries of the user's own config; undefined if it has no such key. A project's config is ignored, because it could send the user's
+ * tokens to any address, and give any name to any program. Throws what reading the config throws.
  */
 export async function configuredRegistries(env: Environment): Promise<Registry[] | undefined> {
   const file = userConfigFile(env);

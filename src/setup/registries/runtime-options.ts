@@ -1,6 +1,6 @@
 /**
- * The options that a published server may give to the program that starts it (npx, uvx, docker or dnx). All others are refused: many of
- * them start another package than the one that is shown, or give a container the rights of this machine's administrator.
+ * The options that a published server may give to the program that starts it (npx, uvx, docker or dnx). All others are refused. Many of
+ * them start a package other than the one that is shown, or give a container administrator rights on this machine.
  */
 import { checkedMount, checkedVolume } from "./mounts.ts";
 import { offersOf, RegistryRefusal, type Template, wantedIn } from "./templates.ts";
@@ -14,7 +14,7 @@ export type Runtime = "npx" | "uvx" | "docker" | "dnx";
  */
 type Takes = "nothing" | "value" | "given" | ((value: Template, own: Own) => Template);
 
-/** A value of which each form that the registry proposes is checked. What the user may type is not. */
+/** Checks each text that the value can have with the registry's proposals. Values that the user types are not checked here. */
 function checking(check: (text: string, own: Own) => void): Takes {
   return (value, own) => {
     for (const text of proposed(value)) check(text, own);
@@ -22,7 +22,7 @@ function checking(check: (text: string, own: Own) => void): Takes {
   };
 }
 
-/** The texts that the template can be with the proposals of the registry, changed one at a time. */
+/** The texts that the template can have with the registry's proposals, one proposal at a time. */
 function proposed(value: Template): string[] {
   const text = (chosen?: number, offer = "x") =>
     value.map((part, at) => (typeof part === "string" ? part : at === chosen ? offer : (part.default ?? "x"))).join("");
@@ -38,7 +38,7 @@ interface Own {
   version: string | undefined;
 }
 
-/** A package may only name itself, perhaps with extras. Then a word after it names the program in the package. */
+/** An option for a package may only name the package itself, perhaps with extras. The next word then names the program in the package. */
 const itself = checking((value, { identifier, version }) => {
   const [, name, extras = "", , exact] = /^(@?[^@=[\]]+)(\[[\w,-]+\])?(?:(@|==)(.+))?$/.exec(value) ?? [];
   const isOwn = name === identifier.replace(/\[.*$/, "") && extras.length < 200;
@@ -58,7 +58,7 @@ const pythonVersion = checking((value) => {
     throw new RegistryRefusal("it chooses a Python by its path");
 });
 
-/** The container's own network, or this machine's, about which there is a warning. */
+/** The container's own network, or this machine's network, which gets a warning. */
 const network = checking((value) => {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(value)) throw new RegistryRefusal("it uses the network of another container");
 });
@@ -69,7 +69,7 @@ function variable(value: Template): Template {
   const [, name, sign] = (typeof first === "string" ? /^([A-Za-z_]\w*)(=|$)/.exec(first) : null) ?? [];
   const isProposed = wantedIn(value).some((each) => offersOf(each).length > 0);
   if (name === undefined || (sign === "" && value.length > 1)) {
-    // The user types all of it.
+    // The user types the whole value.
     if (value.length === 1 && typeof first !== "string" && !isProposed) return value;
     throw new RegistryRefusal("it names a variable of the container in a form that is not known");
   }
@@ -188,7 +188,7 @@ export function checkedOptions(given: readonly RuntimeOption[], runtime: Runtime
   return checked;
 }
 
-/** Whether the option names the package, so that the program in it has to be named, too. */
+/** Whether the option names the package. The program in the package must then be named too. */
 export function isSource({ flag }: RuntimeOption): boolean {
   return flag === "--from" || flag === "--package";
 }
@@ -219,7 +219,7 @@ function checkedOption({ flag, value }: RuntimeOption, runtime: Runtime, own: Ow
   return { flag: name, value: typeof takes === "function" ? takes(whole, own) : whole };
 }
 
-/** Other words name what is started. */
+/** Checks a word that is not an option. Such a word must name the package that is started. */
 function checkedWord(text: string | undefined, runtime: Runtime): undefined {
   if (runtime === "docker" && text === "run") return undefined;
   throw refused(text === undefined ? "a word that you choose" : JSON.stringify(text), runtime);

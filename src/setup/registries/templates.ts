@@ -82,7 +82,7 @@ export function wantedOf(field: PublishedInput, name: string, more: Partial<Want
   if (!isVisible(name) || name.trim() === "") throw new RegistryRefusal("one of its values has an unreadable name");
   for (const choice of wanted.choices ?? []) checkText(choice, name);
   const { default: given } = wanted;
-  // A default that cannot be used is a mistake of the publisher. Then the user has to say.
+  // An unusable default is a mistake of the publisher. The user then enters the value.
   const isUsable =
     given === undefined || (isVisible(given) && !given.includes("${") && valueProblem(wanted, given) === undefined);
   return isUsable ? wanted : { ...wanted, default: undefined };
@@ -101,7 +101,7 @@ export function checkText(text: string, name: string): string {
   return text;
 }
 
-/** Returns what is wrong with a value of the user; undefined if nothing is. */
+/** Returns the problem with a value of the user. Undefined if there is none. */
 export function valueProblem({ choices, format, isInMount }: Wanted, text: string): string | undefined {
   if (text.includes("\0")) return "must not contain a null character";
   const problem = isInMount ? mountProblem(text) : undefined;
@@ -133,10 +133,10 @@ export function offersOf({ default: usual, choices = [] }: Wanted): string[] {
 /** A value that is only a reference to a variable of the environment. */
 const reference = /^\$\{[A-Za-z_]\w*\}$/;
 
-/** Stands for `${`, while the text of a registry and the values of a person are put together. */
+/** Stands for `${` while the registry's text and the user's values are joined. */
 const mark = "\u0000";
 
-/** The values by the names of what they are for. */
+/** The values by the names in `Wanted`. */
 export type TemplateValues = ReadonlyMap<string, readonly string[]>;
 
 /** Whether all values of the template are there. */
@@ -149,8 +149,8 @@ export function wantedIn(template: Template): Wanted[] {
 }
 
 /**
- * Fills in the values. References of the user's values, such as `${TOKEN}`, stay references. `change` alters what is
- * not a reference. Throws RegistryRefusal if the parts form another reference.
+ * Fills in the values. References in the user's values, such as `${TOKEN}`, stay references. `change` alters the other parts. Throws
+ * RegistryRefusal if the parts form another reference.
  */
 export function filled(template: Template, give: (wanted: Wanted) => string, change: ChangePiece = plainValue): string {
   let whole = "";

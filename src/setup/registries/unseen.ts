@@ -1,6 +1,6 @@
 /**
- * What a person must see of a published server before it is added, so that `--yes` alone does not accept it: everything but a package or
- * an address with plain words. A plain word names no file, no other machine and no program.
+ * Finds the details of a published server that a person must see before it is added. `--yes` alone does not accept them. They are
+ * everything except a package or an address with plain words. A plain word names no file, no other machine and no program.
  */
 import type { PublishedServer } from "./published.ts";
 import { isSource } from "./runtime-options.ts";
@@ -39,7 +39,7 @@ function seenOfProgram({ runtime, options, args, env }: Exclude<Variant, { url: 
   ];
 }
 
-/** A switch, the package itself, or a variable of the container. */
+/** Whether the option is a switch, names the package itself, or sets a variable of the container. */
 function isUnremarkable(option: VariantArgument): boolean {
   const { flag = "", value } = option;
   const isVariable = (flag === "-e" || flag === "--env") && hasPlainText(value ?? []);

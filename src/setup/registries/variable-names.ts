@@ -1,6 +1,7 @@
 /**
- * Decides which environment variables a registry may give a value: only names that look like settings of an application. No list could have
- * all variables that change a loader, a runtime or a library, so every other variable gets its value from the user only.
+ * Decides which environment variables a registry may give a value. Only names that look like settings of an application are allowed,
+ * because no list could contain all variables that affect a loader, a runtime or a library. The user enters the values of all other
+ * variables.
  */
 import { RegistryRefusal } from "./templates.ts";
 
@@ -76,7 +77,7 @@ const owners = wordsOf(`
 const stems =
   /^(?:PYTHON|PERL|RUBY|PHPRC|LUA_|JAVA|OPENSSL|MALLOC|GCONV|DYLD|RUSTC|JULIA|GUILE|NODE(?=[A-Z]*_OPTIONS)|GO[A-Z]*$(?<!^GOOGLE))/;
 
-/** What decides about connections or start-up, whatever stands in front. */
+/** Endings of names that affect connections or start-up, whatever comes before them. */
 const endings =
   /(?:^|_)(?:PROXY|ASKPASS|PRELOAD|CA_BUNDLE|CA_CERTS?|CERT_FILE|REJECT_UNAUTHORIZED|STARTUP_HOOKS|TOOL_OPTIONS)$/;
 

@@ -25,7 +25,7 @@ export interface ProgramVariant {
   options: readonly VariantArgument[];
   args: readonly VariantArgument[];
   env: readonly { name: string; value: Template; isOptional: boolean }[];
-  /** What a person should know. */
+  /** Warnings for the user. */
   warnings: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import type { Variant, VariantKind } from "./variant.ts";
 export interface Variants {
   /** In the order of preference: an address runs no program here. */
   variants: Variant[];
-  /** What cannot be used, as sentences. */
+  /** Why the other variants cannot be used, as sentences. */
   refused: string[];
 }
 
@@ -52,7 +52,7 @@ export function wantedOfVariant(variant: Variant): Wanted[] {
   return [...all.filter(({ isRequired }) => isRequired), ...all.filter(({ isRequired }) => !isRequired)];
 }
 
-/** One value in two places: what either place demands of it holds. */
+/** Merges two places for one value. The value must meet the requirements of both. */
 function together(one: Wanted, other: Wanted): Wanted {
   const both = {
     ...other,

@@ -69,8 +69,8 @@ export async function catalogEntry(server: CatalogServer, options: VariableOptio
 }
 
 /**
- * The server with the entry that runs it in a box. Variables of the box are required. Throws USAGE for a server that cannot be confined. A server
- * that nobody has tried gets its own files and no network.
+ * The server with the entry that runs it in a box. Variables of the box are required. Throws USAGE for a server that cannot be confined. An
+ * untested server gets its own files and no network.
  */
 export function confinedServer(server: CatalogServer): CatalogServer {
   const { confined = {} } = server;

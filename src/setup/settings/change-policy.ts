@@ -1,4 +1,4 @@
-/** Changes what claudikins.json says about one tool: whether it may be called, and when a person is asked. */
+/** Changes the settings of one tool in claudikins.json: whether it may be called, and when a person is asked. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject } from "../../base/json-object.ts";
@@ -23,13 +23,13 @@ import { checkOn, entryIn, type Switch, switchedOff, switchedOn } from "./switch
 /** A tool of a server. With `access`, the tool may be a pattern. */
 export type PolicyChange = Required<Switch> & ({ access: "allowed" | "denied" } | { confirm: WantedMode });
 
-/** `default` removes what the entry of the server says. */
+/** `default` removes the setting from the server's entry. */
 type WantedMode = ConfirmMode | "default";
 
 export interface PolicyChangeOptions {
-  /** The user vouches for the file, trusted or not. */
+  /** The user has confirmed the change, so the file need not be trusted. */
   isAnswered?: boolean;
-  /** Where the user has decided, for the audit log. */
+  /** The place where the user decided, for the audit log. */
   place?: Decider["place"];
 }
 
@@ -74,7 +74,7 @@ function editedText(change: PolicyChange, configFile: ConfigFile, before: Config
   return modeOf(change, before) === change.confirm ? text : confirmed(change, configFile, entry);
 }
 
-/** The text in which `confirm` of the server has the mode for the tool. */
+/** The changed text, in which the server's `confirm` has the mode for the tool. */
 function confirmed(
   { server, tool, confirm }: PolicyChange & { confirm: WantedMode },
   { file, text }: ConfigFile,
@@ -94,7 +94,7 @@ function confirmed(
   );
 }
 
-/** The text in which `confirm` of the server says nothing about the tool. */
+/** The changed text, in which the server's `confirm` does not mention the tool. */
 function unconfirmed({ server, tool }: Required<Switch>, { file, text }: ConfigFile, entry: PortableEntry): string {
   const path = ["mcpServers", server];
   const { confirm: own } = entry;

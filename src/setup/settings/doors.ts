@@ -11,22 +11,22 @@ import { saveConfig } from "../trust/trust-config.ts";
 interface DoorOptions {
   /** Whether a door of this name may be replaced. */
   replaces?: boolean;
-  /** How the person says so. */
+  /** How to confirm the replacement, for an error. */
   replaceHint?: string;
   place?: Decider["place"];
 }
 
 interface DoorParts {
   servers: string[];
-  /** Patterns of tools, as are the next two. */
+  /** Patterns of tools, like `deny` and `ask`. */
   allow: string[];
   deny: string[];
-  /** The tools of which each call needs a person's consent. */
+  /** The tools that need a person's consent for each call. */
   ask: string[];
   instructions?: string | undefined;
 }
 
-/** The entry of a door. Empty lists say nothing. */
+/** The entry of a door. Empty lists are left out. */
 export function doorOf({ servers, allow, deny, ask, instructions }: DoorParts): DoorEntry {
   const tools = {
     ...(allow.length > 0 ? { allow } : {}),

@@ -1,4 +1,4 @@
-/** Changes in claudikins.json how agents see a tool. */
+/** Changes how agents see a tool, in claudikins.json. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { configAsText } from "../../config/config-file.ts";

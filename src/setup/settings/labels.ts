@@ -1,4 +1,4 @@
-/** Says in claudikins.json what the data of a tool is. */
+/** Sets the labels of a tool's data in claudikins.json. */
 import { isObject } from "../../base/json-object.ts";
 import { configAsText } from "../../config/config-file.ts";
 import { parseJson, removeMembers, setMember } from "../../config/edit/json.ts";
@@ -10,8 +10,8 @@ import { saveConfig } from "../trust/trust-config.ts";
 import { entryIn, type OwnTool } from "./switches.ts";
 
 /**
- * Writes the labels; undefined removes what was said, so that the catalog and the rules decide. Returns whether the file had to be changed.
- * Throws what writing it throws.
+ * Writes the labels. Undefined removes them, so that the catalog and the rules decide. Returns whether the file had to be changed. Throws
+ * what writing the file throws.
  */
 export async function changeLabels(
   { configFile, ...tool }: OwnTool,

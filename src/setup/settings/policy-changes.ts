@@ -1,4 +1,4 @@
-/** Records in the audit log what a change of a config file changes in its servers and its policy. */
+/** Records changes of servers and policies in a config file in the audit log. */
 
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject, objectAt, valueAt } from "../../base/json-object.ts";
@@ -12,10 +12,10 @@ import { record } from "../../store/audit/record.ts";
 
 type AuditedChange = NonNullable<AuditEvent["changes"]>[number];
 
-/** The keys of an entry that say what may be called, and are recorded with their values. */
+/** The keys of an entry that control calls. They are recorded with their values. */
 const ruleKeys = [...policyKeys, "disabled"];
 
-/** Keys of an entry that neither choose the server nor say what may be called. */
+/** Keys of an entry that neither choose the server nor control calls. */
 const otherKeys = ["category", "description", "startTimeoutMs", "callTimeoutMs", "idleTimeoutMs", "keepAlive"];
 
 /**
@@ -60,8 +60,8 @@ interface TextChange {
 }
 
 /**
- * Records what the change of a config file changes, and then makes it with `make`. If the log cannot be written, nothing is changed. If
- * `make` fails, the log says that the change was not made. Throws FILE_NOT_WRITABLE, and what `make` throws.
+ * Records the differences that a change of a config file makes, and then makes the change with `make`. If the log cannot be written,
+ * nothing is changed. If `make` fails, the log says that the change was not made. Throws FILE_NOT_WRITABLE, and what `make` throws.
  */
 export async function recordedChange(
   change: TextChange,

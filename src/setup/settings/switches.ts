@@ -38,7 +38,10 @@ export function switchOf(word: string, configFile: ConfigFile): Switch {
   throw noSuchServer(own ?? word.split(".", 1)[0] ?? word, configFile);
 }
 
-/** The same for a tool that is named as agents know it: rules are about own names. Without `isUsable`, the registry is not read. */
+/**
+ * The same with the tool's own name, because rules match own names. The user may have typed the name that agents see. Without `isUsable`,
+ * the registry is not read.
+ */
 export function ownSwitch(one: Switch, { servers, disabled, folders }: Config, isUsable: boolean): Switch {
   const { server, tool } = one;
   const { edits } = servers.get(server) ?? disabled.get(server) ?? {};
@@ -123,7 +126,7 @@ export interface OwnTool {
   /** Perhaps with `*`. */
   tool: string;
   configFile: ConfigFile;
-  /** Whether the config may be used: the user trusts or names it. */
+  /** Whether the config may be used, because the user trusts it or has named it. */
   isUsable: boolean;
 }
 

@@ -3,7 +3,7 @@ import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
 import { type PeerProblem, problemOfPeer } from "../../base/peer-owner.ts";
 import { atMost } from "../../base/time-limit.ts";
 
-/** No other address is served, so that each connection has one owner to look for. */
+/** Only this address is served, so that the owner of each connection can be found. */
 const hostname = "127.0.0.1";
 
 /** How long to wait for the browser to receive the last page. */
@@ -14,7 +14,7 @@ const path = "/callback";
 const policyOf = (forms: string) =>
   `default-src 'none'; style-src 'unsafe-inline'; ${forms}base-uri 'none'; frame-ancestors 'none'`;
 
-/** For a page with a form whose answer leads to another site: browsers apply `form-action` to redirects too. */
+/** The policy for a page with a form that redirects to another site. Browsers apply `form-action` to redirects too. */
 export const leadingPagePolicy = policyOf("");
 
 /** The pages load nothing, are not cached, and send no referrer. */
@@ -41,7 +41,7 @@ export class RedirectListener implements AsyncDisposable {
   }
 
   async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
-    // Another user could send a code of an account of theirs.
+    // Another user of the machine could send a code for their own account.
     const problem = await problemOfPeer(server.requestIP(request), { address: hostname, port: server.port! });
     if (problem) return new Response(refusedPage(problem), { status: 403, headers: redirectPageHeaders });
     const { pathname, search } = new URL(request.url);
@@ -76,7 +76,7 @@ function listen(ports: number[], fetch: RedirectHandler) {
   });
 }
 
-/** A browser may run where its user cannot be known, such as in the system around a virtual machine. */
+/** The user of a browser may be unknown, for example if it runs on the host of a virtual machine. */
 function refusedPage({ message, hint }: PeerProblem): string {
   const paste = "If you are signing in yourself: copy the address of this page and paste it where the sign-in waits.";
   return redirectPage({ mark: "failed", title: "Not signed in", lines: [`${message}.`, hint, paste] });

@@ -58,7 +58,7 @@ function programLines({ command, args, cwd, env, inherit = [] }: Program, line: 
 function addressLines({ url, headers, headersHelper, cwd, oauth, exchange }: Remote, line: MakeLine): TrustLine[] {
   return [
     line("connect to", shownAddress(url), url),
-    // Nothing in it is hidden: what looks like a secret may be a command.
+    // Nothing in it is hidden, because a command may look like a secret.
     ...(headersHelper === undefined
       ? []
       : [line("run in a shell, with all your variables, for headers", headersHelper)]),

@@ -43,7 +43,7 @@ export function trustQuestion(request: TrustRequest): string {
   return `${head}\n\n${text.join("\n")}\n\n`;
 }
 
-/** What the config means for the user's own servers. It depends on another file, so it is not recorded with the trust. */
+/** The effects of the config on the user's own servers. They depend on another file, so they are not recorded with the trust. */
 export function ownLines({ own: { added, replaced } }: Pick<TrustRequest, "own">): TrustLine[] {
   const line = (label: string, names: string[]): TrustLine[] => {
     return names.length === 0 ? [] : [{ part: "your own servers", label, text: names.join(", "), digest: "" }];

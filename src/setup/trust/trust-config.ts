@@ -31,8 +31,8 @@ export async function isTrustedFile({ kind, file, content, text }: ConfigText, e
 }
 
 /**
- * Writes the change that the user's command makes, after the audit log has what changes in the servers and the policy. A trusted file stays
- * trusted. Throws what `writeConfigFile` and `recordedChange` throw, and has changed nothing then.
+ * Records the changes of servers and policies in the audit log, and then writes the change of the user's command. A trusted file stays
+ * trusted. Throws what `writeConfigFile` and `recordedChange` throw; in that case nothing has changed.
  */
 export async function saveConfig(
   configFile: ConfigText,
@@ -74,7 +74,7 @@ export async function trustConfig(trusting: Trusting, env: Environment, place: D
   await record(trusting, env);
 }
 
-/** Ends the trust in a file, and records that first. Returns whether it was trusted. Throws FILE_NOT_WRITABLE. */
+/** Records that the trust in a file ends, and then ends it. Returns whether it was trusted. Throws FILE_NOT_WRITABLE. */
 export async function endTrust(file: string, env: Environment): Promise<boolean> {
   if (trustedStates(file, env).length === 0) return false;
   await recordEvent(env, [{ decision: "untrusted", config: file }], thisProcess("command"));

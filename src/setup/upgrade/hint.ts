@@ -1,6 +1,6 @@
 /**
- * The hint at a newer version. A check is a process of its own, at most once a day, which no command waits for; its result is shown after a
- * later command, at most once a day.
+ * The hint about a newer version. The check runs in a separate process, at most once a day, and no command waits for it. A later command
+ * shows the result, at most once a day.
  */
 
 import { join } from "node:path";
@@ -11,10 +11,10 @@ import type { Environment } from "../../config/environment.ts";
 import { upgradeFolder } from "../../config/locations.ts";
 import { compareVersions, isVersion } from "./versions.ts";
 
-/** How often a newer version is looked for, and mentioned. */
+/** Minimum time between two checks, and between two hints. */
 const hintEveryMs = dayMs;
 
-/** What the last check has found. Times are in milliseconds since 1970. */
+/** The result of the last check. Times are in milliseconds since 1970. */
 export interface LastCheck {
   latest?: string;
   checkedAt: number;
@@ -44,7 +44,7 @@ export function noteLatest(latest: string, env: Environment, now = Date.now()): 
   } catch {}
 }
 
-/** What to do after a command: show the newer version, start a check, both or nothing. A clock that was set back counts as a new day. */
+/** The steps after a command: show the newer version, start a check, both or nothing. A clock that was set back counts as a new day. */
 export function nextSteps(
   { latest, checkedAt, shownAt }: LastCheck,
   version: string,

@@ -1,4 +1,4 @@
-/** How the running executable was installed, and the command that upgrades it. Found out from its path and from what the build built in. */
+/** Finds out how the running executable was installed, and the command that upgrades it, from its path and from facts in the build. */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type BuiltIn, builtIn } from "../../base/built-in.ts";
@@ -9,7 +9,7 @@ import { ownPlatform } from "./platforms.ts";
 export type PackageManager = "npm" | "bun" | "pnpm" | "yarn";
 
 export type Installation =
-  /** A released executable in a folder of its own choice, as install.sh leaves it. */
+  /** A released executable in any folder, as install.sh installs it. */
   | { kind: "script"; path: string }
   /** A global package. For npm, `folder` is the prefix. */
   | { kind: "package"; manager: PackageManager; path: string; folder: string }
@@ -75,13 +75,13 @@ export function installationOf(
   return { kind: "project", manager: locked ?? "npm", path, folder };
 }
 
-/** Whether the path stays the same when claudikins is upgraded, and does not disappear before. */
+/** Whether the path survives upgrades of claudikins and does not disappear earlier. */
 export function isLasting({ kind, ...of }: Installation): boolean {
   // The store of pnpm has the version in each path, and an agent removes its bundles.
   return kind !== "cache" && kind !== "bundle" && !("manager" in of && of.manager === "pnpm");
 }
 
-/** Found at the start: once the executable is replaced, the system may give its path another ending. */
+/** Read at the start, because the system may append text to the path once the executable is replaced. */
 const ownPath = (() => {
   try {
     return realpathSync.native(process.execPath);
@@ -151,6 +151,6 @@ export function managedText(installation: Managed): string {
     case "package":
       return `This claudikins was installed with ${installation.manager}, which replaces it.`;
     case "checkout":
-      return "This claudikins was built in a checkout, which git changes.";
+      return "This claudikins was built in a checkout, which git updates.";
   }
 }

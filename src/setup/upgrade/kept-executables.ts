@@ -1,6 +1,6 @@
 /**
- * Earlier executables. A program that waits can only be continued by a build with the same format of saved programs. So the newest executable
- * of an earlier format is kept, for as long as a stored program needs it.
+ * Keeps earlier executables. Only a build with the same format of saved programs can continue a waiting program. So the newest executable
+ * of each earlier format is kept for as long as a stored program needs it.
  */
 
 import { constants, existsSync, rmSync, statSync } from "node:fs";
@@ -32,8 +32,7 @@ export function keptExecutable(env: Environment, mark: string): string | undefin
 }
 
 /**
- * The executable that is kept for this mark's format, if it is as new as the build with the mark. An older one may not be able to read what
- * newer ones have stored.
+ * The kept executable for this mark's format, if it is as new as the build with the mark. An older one may be unable to read newer data.
  */
 function keptAsNew(env: Environment, mark: string): string | undefined {
   const [version] = mark.split(" ");

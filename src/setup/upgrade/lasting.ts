@@ -1,5 +1,5 @@
 /**
- * The executable whose path is written into other programs' files. The path of a package runner's cache, such as npx's, disappears, so the
+ * Finds a lasting path of the executable for other programs' files. A path in the cache of a package runner such as npx disappears, so the
  * executable is first installed where install.sh would install it.
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -67,7 +67,7 @@ function whyNot(installation: Installation): string {
   return "the path of this one changes with each version";
 }
 
-/** Copies the running executable there, in one step. Returns whether nothing was there before. Throws FILE_NOT_WRITABLE. */
+/** Copies the running executable there atomically. Returns whether the path was free before. Throws FILE_NOT_WRITABLE. */
 export function installLasting({ path }: Needed, env: Environment): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const isNew = !existsSync(path);
@@ -108,7 +108,7 @@ export function removeInstalled(env: Environment): string | undefined {
   return path;
 }
 
-/** Package runners such as npx put this folder on the PATH of what they start. */
+/** Package runners such as npx put this folder on the PATH of the programs that they start. */
 const ofPackages = /[\\/]node_modules[\\/]\.bin[\\/]/;
 
 /** Returns `claudikins` if it is on the PATH. Otherwise, an agent has started it through a package runner or by its path. */

@@ -12,7 +12,7 @@ import { isVersion } from "./versions.ts";
 /** Time for a new executable to say its version. */
 const newVersionMs = 20_000;
 
-/** Time for its check of itself. */
+/** Time for the self-check of a new executable. */
 const selfCheckMs = 90_000;
 
 /** What `claudikins self-check` prints. */
@@ -20,7 +20,7 @@ export interface SelfCheck {
   version: string;
   /** Its mark, see `base/program-format.ts`: it can continue programs whose mark has the same format. */
   engine: string;
-  /** Parts of the data folder that a newer version has written, so that it cannot read them. */
+  /** Parts of the data folder that the executable cannot read, because a newer version has written them. */
   unreadable: string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The files of a release: finds and downloads them by HTTP, asks who made them, and unpacks the executable. Nothing of what a server sends
- * is trusted: sizes and times are limited, a version must look like one, and an archive counts only if its SHA-256 is the listed one.
+ * The files of a release: finds and downloads them by HTTP, verifies their origin, and unpacks the executable. Data from a server is not
+ * trusted: sizes and times are limited, a version must have the right form, and the SHA-256 of an archive must be the listed one.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ import { isVersion } from "./versions.ts";
 /** Size of the list of releases, of checksums and of other small files. */
 const maxReleaseFileBytes = megabyte;
 
-/** Time to download one of them. */
+/** Time to download one such file. */
 const releaseFileMs = 30_000;
 
 /** Redirects of one download. */
@@ -30,7 +30,7 @@ const attestationMs = 60_000;
 const maxExecutableBytes = 600 * megabyte;
 
 export interface DownloadLimits {
-  /** Time without any bytes. */
+  /** Maximum time without any bytes. */
   silenceMs: number;
   /** Time for a whole download. */
   wholeMs: number;
@@ -156,7 +156,7 @@ function reasonOf(error: unknown): string {
   }
 }
 
-/** Follows redirects. What began with TLS must not leave it. */
+/** Follows redirects. A request that began with TLS must stay with TLS. */
 async function ask(address: string, signal: AbortSignal): Promise<Response> {
   let at = address;
   for (let count = 0; count <= maxReleaseRedirects; count++) {
@@ -179,7 +179,7 @@ function failed(message: string): ClaudikinsError {
 }
 
 /**
- * Asks GitHub who made a download, if its command gh is installed and signed in. install.sh does the same. Resolves if the release
+ * Asks GitHub who built a download, if the command `gh` is installed and signed in. install.sh does the same. Resolves if the release
  * workflow made the archive, or if GitHub cannot be asked. Throws UPGRADE_FAILED.
  */
 export async function verifyOrigin(
@@ -199,7 +199,7 @@ export async function verifyOrigin(
   const { stdout } = await gh("api", "--include", `repos/${slug}/attestations/sha256:${sum}`);
   const [, status] = /^HTTP\/\S* (\d+)/.exec(stdout) ?? [];
   if (status === "404") throw wrong(`GitHub knows no attestation of ${name}, so the release workflow did not make it`);
-  // Without an answer, the SHA-256 has to be enough, as it is without gh.
+  // Without an answer, the SHA-256 must be enough, as it is without `gh`.
   if (status !== "200") return;
   const folder = mkdtempSync(join(tmpdir(), "claudikins-upgrade-"));
   try {
@@ -227,7 +227,7 @@ export async function executableIn(archive: Uint8Array, name: string, limit = ma
   throw wrong(`The archive has no file ${name}`);
 }
 
-/** The error for a file that another attempt would not make better. */
+/** The error for a file that another attempt would not fix. */
 function wrong(message: string): ClaudikinsError {
   return new ClaudikinsError("UPGRADE_FAILED", message, { hint: `${unchanged} Report it: ${repository}/issues` });
 }

@@ -1,4 +1,4 @@
-/** Runs programs of which an upgrade consists: a new executable, a package manager, git. Output and time are limited. */
+/** Runs the programs of an upgrade: a new executable, a package manager, git. Output and time are limited. */
 import { durationText } from "../../base/duration.ts";
 import { systemCodeOf } from "../../base/errors.ts";
 

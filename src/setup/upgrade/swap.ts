@@ -1,6 +1,6 @@
 /**
- * Replaces an executable with a new one. The old one is kept beside it until the new one has been proven there. A process that is killed at
- * any moment leaves one complete executable. The next upgrade removes what else is left.
+ * Replaces an executable with a new one. The old one is kept beside it until the new one has been proven there. Even if the process is
+ * killed at any moment, one complete executable remains. The next upgrade removes other leftovers.
  */
 import {
   chmodSync,
@@ -22,7 +22,7 @@ import { shellWord } from "../../base/shell-word.ts";
 
 const isWindows = process.platform === "win32";
 
-/** Begins the names of files that only exist during an upgrade. */
+/** The prefix of files that exist only during an upgrade. */
 const mark = ".claudikins-upgrade-";
 
 /** A new executable beside the one that it will replace. */
@@ -87,7 +87,7 @@ export async function swap<T>({ path }: Staged, target: string, proves: () => Pr
   const old = join(dirname(target), `${mark}${process.pid}.old${isWindows ? ".exe" : ""}`);
   try {
     rmSync(old, { force: true });
-    // A program that runs can be renamed on Windows, and not be replaced.
+    // On Windows, a running program can be renamed but not replaced.
     if (isWindows) renameSync(target, old);
     else linkOrCopy(target, old);
     renameSync(path, target);
@@ -116,7 +116,7 @@ function linkOrCopy(from: string, to: string): void {
   }
 }
 
-/** Removes what killed upgrades have left beside the executable. Call it while no other upgrade runs. */
+/** Removes files that killed upgrades have left beside the executable. Call it while no other upgrade runs. */
 export function removeLeftOvers(target: string): void {
   const folder = dirname(target);
   for (const name of namesIn(folder)) if (name.startsWith(mark)) discard({ path: join(folder, name) });

@@ -1,6 +1,6 @@
 /**
- * Replaces an executable that was downloaded with that of another release. Whatever happens, the path has an executable that works: the new
- * one is proven before it takes the place of the old one, or the old one comes back.
+ * Replaces a downloaded executable with the one of another release. The path always has a working executable: the new one is proven before
+ * it replaces the old one, and the old one is put back if the new one fails in its final place.
  */
 import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,7 +23,7 @@ export interface Upgrade {
   env: Environment;
   signal: AbortSignal;
   limits?: DownloadLimits;
-  /** Called with what is done next, for people. */
+  /** Called with a description of the next step, for people. */
   onStep(text: string): void;
 }
 
@@ -32,7 +32,10 @@ export interface Upgraded {
   kept: string | undefined;
 }
 
-/** Throws UPGRADE_FAILED, FILE_NOT_WRITABLE, VERSION_TOO_OLD, SERVER_UNAVAILABLE, CANCELLED. The old executable is in its place then. */
+/**
+ * Throws UPGRADE_FAILED, FILE_NOT_WRITABLE, VERSION_TOO_OLD, SERVER_UNAVAILABLE, CANCELLED. After an error, the old executable is in its
+ * place.
+ */
 export async function upgrade(options: Upgrade): Promise<Upgraded> {
   const lock = await lockFor(options.env);
   if (!lock) {
@@ -45,7 +48,7 @@ export async function upgrade(options: Upgrade): Promise<Upgraded> {
   }
 }
 
-/** Removes what an earlier upgrade could not: on Windows, the program that ran. Does nothing while an upgrade runs. */
+/** Removes files that an earlier upgrade could not remove: on Windows, the running program. Does nothing while an upgrade runs. */
 export async function cleanUp(path: string, env: Environment): Promise<void> {
   try {
     const lock = await lockFor(env);
@@ -94,7 +97,7 @@ async function replaceBy(staged: Staged, options: Upgrade): Promise<Upgraded> {
   return { kept };
 }
 
-/** An older version must not meet data that it cannot read. */
+/** Refuses a version that could not read the existing data. */
 function refuseUnreadable({ version, unreadable }: SelfCheck): void {
   if (unreadable.length === 0) return;
   throw new ClaudikinsError("VERSION_TOO_OLD", `claudikins ${version} cannot read ${unreadable.join(" and ")}`, {

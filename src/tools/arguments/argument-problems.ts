@@ -6,16 +6,16 @@ import { checkArguments, isKnownValid, isSound } from "./check-arguments.ts";
 /** A check that takes longer is skipped, because the server checks its arguments too. */
 const argumentCheckMs = 2_000;
 
-/** Values of a schema, for a check within a few milliseconds. Other checks run in a worker. */
+/** Values of a schema that can be checked within a few milliseconds. Checks with more run in a worker. */
 const maxQuickSchemaValues = 1_000;
 
-/** Characters of the arguments for this. */
+/** Characters of the arguments for such a quick check. */
 const maxQuickArgumentChars = 65_536;
 
-/** The product of the values of schema and arguments for this. */
+/** The product of the number of values in the schema and in the arguments, for such a quick check. */
 const maxQuickComparisons = 100_000;
 
-/** Whether the arguments are certainly valid. With false, `argumentProblems` finds out: it takes a call 4 µs more, for its promises. */
+/** Whether the arguments are certainly valid. If not, call `argumentProblems`, which costs 4 µs more for its promises. */
 export function areValid(schema: JsonObject, args: JsonObject, json: string): boolean {
   return isQuickFor(schema, json) && isKnownValid(schema, args);
 }

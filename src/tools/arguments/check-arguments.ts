@@ -29,7 +29,7 @@ const validators = new WeakMap<JsonObject, Promise<Validators>>();
 /** The compiled ones. */
 const compiled = new WeakMap<JsonObject, Validators>();
 
-/** Whether the arguments are valid, as far as this can be said at once. */
+/** Whether the arguments are certainly valid. False if that is not known at once. */
 export function isKnownValid(schema: JsonObject, args: JsonObject): boolean {
   return compiled.get(schema)?.quick?.(args) === true;
 }
@@ -126,7 +126,7 @@ function problemOf(error: ErrorObject): string | undefined {
       return `the argument "${params["missingProperty"]}" is missing${within}`;
     case "additionalProperties": {
       const name = String(params["additionalProperty"]);
-      // JSON leaves it out.
+      // JSON omits undefined.
       if ((data as JsonObject)[name] === undefined) return undefined;
       const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
       const instead =
@@ -165,7 +165,7 @@ const sameValueKeys = new Set(["allOf", "anyOf", "oneOf", "then", "else"]);
 /** Keywords with values, or with schemas that would match more if fewer properties were required. */
 const kept = new Set(["const", "enum", "default", "examples", "not", "if"]);
 
-/** The schema that takes no other arguments than those that it names. The same object if it may take others. */
+/** The schema restricted to the arguments that it names. The same object if it may accept others. */
 function closed(schema: JsonObject): JsonObject {
   const names = argumentNames(schema);
   if (!names) return schema;

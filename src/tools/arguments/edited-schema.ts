@@ -5,7 +5,7 @@ import { pointerParts, schemasOf } from "../../base/json-schema.ts";
 interface ArgumentEdits {
   /** Arguments that agents do not see. */
   unseen: readonly string[];
-  /** Arguments that may be left out, and their values then. */
+  /** Optional arguments with their default values. */
   defaults: JsonObject;
 }
 
@@ -50,7 +50,7 @@ function partOf(schema: JsonObject, edit: Names): JsonObject {
       const left = stringsIn(value).filter((name) => !edit.optional.has(name));
       return left.length > 0 ? [[key, left]] : [];
     }
-    // Forms may be the same without the argument that tells them apart.
+    // Alternatives may be equal without the argument that distinguishes them.
     if (key === "oneOf" && schemasOf(value).some(isAbout)) {
       return "anyOf" in schema ? [] : [["anyOf", partsOf(value, edit)]];
     }
@@ -122,7 +122,10 @@ function withMoved(edited: JsonObject, { properties }: JsonObject, names: Readon
   return moved.size === 0 ? edited : { ...whole, $defs: { ...(whole["$defs"] as object), ...definitions } };
 }
 
-/** Definitions that only unseen arguments needed are removed. One with a name of its own may be referred to in other ways, so it stays. */
+/**
+ * Removes the definitions that only hidden arguments used. A definition with its own `$id` or anchor may be referenced in other ways, so it
+ * stays.
+ */
 function withoutUnused(schema: JsonObject): JsonObject {
   let edited = schema;
   for (const key of ["$defs", "definitions"]) {

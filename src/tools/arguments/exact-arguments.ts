@@ -1,4 +1,4 @@
-/** Gives the numbers in arguments their digits: programs have a number that JavaScript cannot hold as a text. */
+/** Restores the exact numbers in arguments. Programs hold a number that JavaScript cannot represent as a text. */
 import { exactDigits, exactNumber, isExactText, rounded } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { sameValue, schemasOf } from "../../base/json-schema.ts";

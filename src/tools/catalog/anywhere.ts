@@ -1,6 +1,6 @@
 /**
- * Whether a server does the same in whatever folder it is started, so that agents in all folders share one process. Other servers stay
- * apart, because they could open the files of one project to an agent in another.
+ * Decides whether a server behaves the same in every working directory. Agents in all folders then share one process. Other servers are not
+ * shared, because they could open the files of one project to an agent in another.
  */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
@@ -9,8 +9,8 @@ import type { ServerConfig } from "../../config/load.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
 
 /**
- * `rootsOf` returns the agent's roots, if it announces them. An agent whose roots are inside the folders of the server keeps a process of its
- * own: there, the server opens no more than the roots. Never rejects.
+ * `rootsOf` returns the agent's roots, if it announces them. An agent whose roots are inside the server's folders gets its own process, in
+ * which the server opens only the roots. Never rejects.
  */
 export async function isAnywhere(
   server: ServerConfig,

@@ -41,7 +41,7 @@ export async function askAll<T extends object>(
     const given = await ask(server).catch((error: unknown) => ({ problem: problemOf(error) }));
     const durationMs = Math.round(performance.now() - startedAt);
     onServer?.(server);
-    // Releasing a server that is still starting would keep a caller waiting who has given up; the end of the pool ends it.
+    // Releasing a server that is still starting would delay a caller that has given up. Closing the pool ends the server.
     if (!signal?.aborted) await pool?.release(server);
     return { server, durationMs, ...given };
   };

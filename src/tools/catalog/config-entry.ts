@@ -24,13 +24,13 @@ export interface AboutServer {
 }
 
 /**
- * Takes what the config leaves out, and the results of the tools, from the server catalog. The results of a server that has been
- * asked are also found by the names of its tools.
+ * Adds the category, the description and the results of the tools from the server catalog where the config has none. If the server has been
+ * asked, its results are also found by the names of its tools.
  */
 export async function aboutServer(config: ServerConfig, listed: readonly string[] = []): Promise<AboutServer> {
   const { recognise, recogniseByTools, resultsOf } = await import("../server-catalog.ts");
   const known = recognise(config);
-  // A server with the same tools may be a relative, so it keeps its own words.
+  // A server with the same tools may be a different product, so it keeps its own description.
   const { tools = {}, usual = {} } = resultsOf(config) ?? recogniseByTools(listed)?.results ?? {};
   return {
     category: config.category ?? known?.category ?? defaultCategory,
@@ -54,7 +54,7 @@ export function fingerprintOf(config: ServerConfig, jsName: string | undefined, 
   return sha256(JSON.stringify([version, ...wayOf(config), ...names, rules ?? null])).slice(0, 16);
 }
 
-/** Whether the entry has changed since the server was listed only by rules that deny more, so that no tool is missing. */
+/** Whether the entry has changed since the server was listed, but only by rules that deny more. No tool is missing then. */
 export function deniesMoreOnly(server: RegistryServer, config: ServerConfig, jsName: string | undefined): boolean {
   if (server.fingerprint !== fingerprintOf(config, jsName, server.rules)) return false;
   const [before, now] = [server.rules ?? noRules, rulesOf(config) ?? noRules];
@@ -79,8 +79,8 @@ function wayOf(config: ServerConfig): unknown[] {
 const entryKeys = new WeakMap<ServerConfig, string>();
 
 /**
- * The key under which claudikins keeps what it learns from the calls of a server, as long as its entry stays. Another config, another door,
- * or another entry of the same name is another server.
+ * The key under which claudikins stores observations from a server's calls. It changes with the entry. Another config, another door, or
+ * another entry of the same name is another server.
  */
 export function entryKeyOf({ origin, extended, door }: Config, server: ServerConfig): string {
   const known = entryKeys.get(server);
@@ -138,7 +138,7 @@ export function storedTools(server: RegistryServer, config: ServerConfig): Regis
   return withoutDenied(server, config, storedPolicy(config));
 }
 
-/** Rules are about the own names of tools. */
+/** Rules match the tools' own names. */
 function withoutDenied(
   server: RegistryServer,
   { edits }: ServerConfig,

@@ -1,4 +1,4 @@
-/** Applies the edits of the config to the tools that a server lists, as far as they fit. */
+/** Applies the config's edits to the tools that a server lists, if they fit. */
 import type { JsonObject } from "../../base/json-object.ts";
 import { isObject } from "../../base/json-object.ts";
 import { requiredArguments } from "../../base/json-schema.ts";
@@ -19,13 +19,13 @@ export interface EditedTool extends ListedTool {
 
 export interface EditedTools {
   tools: EditedTool[];
-  /** What does not fit, for the person who wrote the config. */
+  /** Edits that do not fit, for the person who wrote the config. */
   problems: string[];
 }
 
 /**
- * What cannot be applied safely is not applied: a tool keeps its name if another tool has the new one, and a tool is left out if an argument
- * cannot be fixed, hidden or given a default as the config says.
+ * Unsafe edits are not applied. A tool keeps its name if another tool has the new one. A tool is left out if an argument cannot be fixed,
+ * hidden or given a default as the config says.
  */
 export async function editedTools(config: ServerConfig, listed: readonly ListedTool[]): Promise<EditedTools> {
   const { edits } = config;
@@ -84,7 +84,7 @@ async function argumentMisfits(
   ];
 }
 
-/** Secrets were removed from the schema, so a value also fits if it does so without secrets. */
+/** The schema has no secrets any more, so a value also fits if it fits with its secrets removed. */
 async function valueProblems(schema: JsonObject, name: string, value: unknown, redact: Redact): Promise<string[]> {
   const problems = await argumentProblems(schema, { [name]: value });
   if (problems.length === 0) return problems;

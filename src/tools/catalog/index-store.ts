@@ -105,7 +105,7 @@ export class IndexStore {
     const others = isKnown ? index.servers.filter(({ name }) => name !== server.name) : index.servers;
     const place = others.findIndex(({ name }) => name > server.name);
     this.#index = { version: 1, servers: others.toSpliced(place === -1 ? others.length : place, 0, server) };
-    // Making the map again for each of a thousand servers would leave 60 MB of garbage.
+    // Rebuilding the map for each of a thousand servers would leave 60 MB of garbage.
     this.#byName = { of: this.#index, servers: byName.set(server.name, server) };
     for (const listener of this.#listeners) listener(server.name);
   }
@@ -156,8 +156,8 @@ export class IndexStore {
   }
 
   /**
-   * Removes from the registry what the config has denied since it was written. The remaining files of such a server are written
-   * when it is listed again, which its changed fingerprint leads to. A server whose tools were edited in another way is forgotten.
+   * Removes tools from the registry that the config has denied since it was written. The other files of such a server are written when it
+   * is next listed, because its fingerprint has changed. A server whose tools were stored with other edits is forgotten.
    */
   hideDenied(): void {
     const before = this.#index?.servers ?? [];

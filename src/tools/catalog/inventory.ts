@@ -63,7 +63,9 @@ export function listedStateText(state: ListedState): string {
   return stateText(state);
 }
 
-/** What a check adds. The problem is why the tools cannot be called now; lines after the first are the server's last output. */
+/**
+ * The fields that a check adds. `problem` says why the tools cannot be called now; its lines after the first are the server's last output.
+ */
 const findings = {
   "unchecked?": about("The command was interrupted before the server had answered", exactly(true)),
   "memoryBytes?": about("Resident memory of all its processes", number),

@@ -46,8 +46,8 @@ export interface ToolList {
 }
 
 /**
- * Lists the tools of the named servers, or of all if none is named. Names in code are accepted as well. Named servers are waited
- * for; without names, a slow server is missing. Throws SERVER_NOT_FOUND.
+ * Lists the tools of the named servers, or of all if none is named. Names in code are accepted as well. With names, the call waits for
+ * these servers. Without names, slow servers are reported as missing. Throws SERVER_NOT_FOUND.
  */
 export async function listTools(
   named: readonly string[],
@@ -97,7 +97,7 @@ async function learnAll(names: string[], catalog: ToolCatalog, signal: AbortSign
   return (await Promise.all(looks)).flat();
 }
 
-/** Closed servers are neither asked nor missing. */
+/** Closed servers are not asked, and do not count as missing. */
 async function lookAtAll(catalog: ToolCatalog, signal: AbortSignal): Promise<MissingServer[]> {
   const problems = await catalog.listMissing(signal, { waitForOutdated: true });
   return [...problems].map(([server, message]) => ({ server, code: "SERVER_UNAVAILABLE", message }));

@@ -36,16 +36,16 @@ const filesRewriteMs = 60_000;
 /** Results that wait to be examined. Others are not examined. */
 const maxWaitingResults = 16;
 
-/** The same for one tool. */
+/** The same limit for one tool. */
 const maxWaitingOfTool = 4;
 
-/** After this many results of a tool without news, only some of its longer results are examined. */
+/** After this many results of a tool without a new shape, only some of its longer results are examined. */
 const settledAfterResults = 8;
 
 /** A result with fewer characters is always examined, which takes less than a tenth of a millisecond. */
 const alwaysExaminedChars = 8_192;
 
-/** One of this many. */
+/** One of this many longer results is examined. */
 const settledOneOf = 32;
 
 /**
@@ -63,7 +63,7 @@ const observingOutcomeMs = 1_000;
 /** Changes of one tool's shape that are remembered for answers. A shape rarely changes more than a few times. */
 const maxChangesOfTool = 20;
 
-/** Delay before writing, so that results of one moment are written together. */
+/** Delay before writing, so that results that arrive together are written together. */
 const observedWriteAfterMs = 1_000;
 
 /** Wait for another process that writes observed shapes. */
@@ -94,7 +94,7 @@ export interface LearnedType {
   before: JsonObject | undefined;
 }
 
-/** When an observed shape changed, in milliseconds since 1970, and the shape before. */
+/** A change of an observed shape: its time in milliseconds since 1970, and the shape before. */
 interface ShapeChange {
   at: number;
   before: JsonObject | undefined;
@@ -170,7 +170,7 @@ export class Observer {
     this.settle();
   }
 
-  /** Examines all waiting results but large ones, and reads what other processes learned. */
+  /** Examines all waiting results except large ones, and reads the shapes that other processes have stored. */
   settle(): void {
     if (!this.#isOn) return;
     this.#look();
@@ -179,7 +179,7 @@ export class Observer {
     for (const server of this.#servers()) this.apply(server);
   }
 
-  /** The tools whose shape has changed since then, in milliseconds since 1970. Waits a short time for large results. */
+  /** The tools whose shape has changed since `time`, in milliseconds since 1970. Waits a short time for large results. */
   async learnedSince(time: number): Promise<LearnedType[]> {
     await atMost(observingOutcomeMs, this.settleAll());
     return [...this.#changes.values()].flatMap(({ server: name, tool: toolName, changes }) => {
@@ -199,7 +199,7 @@ export class Observer {
     if (!this.#isOn) removeFile(join(this.#config.folders.registry, observedFileName));
   }
 
-  /** Writes what was learned. Never rejects: the calls have been answered. */
+  /** Writes the learned shapes. Never rejects, because the calls have already been answered. */
   async flush(): Promise<void> {
     this.#look();
     await Promise.all(this.#looking);
@@ -214,7 +214,7 @@ export class Observer {
     this.#waiting = [];
     for (const seen of waiting) {
       const { text, value } = contentOf(seen.result);
-      // A declared type that leaves nothing open is only wrong about numbers that programs get as texts.
+      // A complete declared type can only be wrong about numbers that programs receive as texts.
       const { outputSchema } = seen.tool;
       const isWhole = outputSchema !== undefined && !isVague(outputSchema) && !isText(outputSchema);
       if (isWhole && !(text === undefined ? hasExact(value) : mayHaveExact(text))) continue;
@@ -320,7 +320,7 @@ export class Observer {
   }
 }
 
-/** Characters of the texts of a result. Structured content comes with the same data as text. */
+/** Characters of the texts of a result. Structured content is not counted, because the texts contain the same data. */
 function charsOf({ content }: ToolResult): number {
   if (!Array.isArray(content)) return Number.POSITIVE_INFINITY;
   return content.reduce((sum, { text }) => sum + (typeof text === "string" ? text.length : 0), 0);

@@ -10,7 +10,7 @@ import { tryIndex } from "../registry/store.ts";
 
 export type Registries = Pick<Config, "folders" | "servers" | "extended">;
 
-/** Whether the server stands in the user's registry, although this is the config of a project. */
+/** Whether the server is stored in the user's registry although this is the config of a project. */
 export function isInOwnRegistry({ extended, servers }: Registries, server: string): boolean {
   return extended !== undefined && servers.get(server)?.own !== undefined;
 }
@@ -21,7 +21,7 @@ export function registryOf(config: Registries, server: string): string {
   return extended && isInOwnRegistry(config, server) ? extended.registry : folders.registry;
 }
 
-/** The servers that a folder has for this config. What a project's registry says about the user's own servers does not count. */
+/** The servers in a folder that belong to this config. Entries for the user's own servers in a project's registry are ignored. */
 export function inRegistry<Named extends { name: string }>(
   config: Registries,
   folder: string,

@@ -1,4 +1,4 @@
-/** Asks servers for their tools, and writes what they answer into the registry. */
+/** Asks servers for their tools, and writes the answers into the registry. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
@@ -34,7 +34,7 @@ import { isInOwnRegistry, registryOf } from "./registries.ts";
 /** With more tools, the files of a server are written in a worker. */
 const maxFilesInline = 100;
 
-/** With more values in their schemas as well. */
+/** The same for more values in the schemas of the tools. */
 const maxSchemaValuesInline = 5_000;
 
 /** Time for a worker to write the files of a server. Enough for 5,000 tools on a slow disk. */
@@ -84,9 +84,9 @@ export class RegistryUpdater {
   readonly #writing = new Set<string>();
   /** Folders that were chosen for servers which are not stored yet, by server. */
   readonly #chosenFolders = new Map<string, string>();
-  /** What the config's edits do not fit in the last answer of each server. */
+  /** The config's edits that do not fit the last answer of each server. */
   readonly #misfits = new Map<string, string[]>();
-  /** The registries that have the module already. */
+  /** The registries that already have the bridge module. */
   readonly #hasBridge = new Set<string>();
 
   constructor(options: UpdaterOptions) {
@@ -174,8 +174,8 @@ export class RegistryUpdater {
     const described = { ...about, ...identity, ...(held ? { held } : {}) };
     const stated = labelsOf(listed, labels);
     const { whole, collisions } = registryServer(config, described, jsNameOf(name), tools, folder, stated);
-    // A long list takes some milliseconds at each step, so other work gets a turn in between. From here until the server is
-    // remembered there is no turn: what is stored now must still be true then.
+    // Each step of a long list takes some milliseconds, so other work runs between the steps. From here until the server is remembered
+    // nothing else may run, because the stored state must not change.
     await eventLoopTurn();
     const before = store.find(name);
     const server = visibleTools(whole, config);
@@ -200,7 +200,7 @@ export class RegistryUpdater {
     const base = `${category}/${toFolderName(name)}`;
     const beginning = base.toLowerCase();
     const taken = new Set<string>();
-    // One of a thousand servers is compared with all others: no lists or maps of them are made for it.
+    // With a thousand servers, each is compared with all others, so this creates no lists or maps.
     const take = (server: string, folder: string) => {
       const lower = folder.toLowerCase();
       if (!lower.startsWith(beginning) || server === name) return;
@@ -228,7 +228,7 @@ export class RegistryUpdater {
   }
 }
 
-/** One tool of each name. Of two with different definitions, the last counts; what they say about their effects counts only if it is the same. */
+/** One tool of each name. Of two different definitions the last counts. Claims about effects count only if all definitions agree. */
 function eachOnce(listed: readonly ListedTool[]): { once: ListedTool[]; twice: string[] } {
   const byName = new Map<string, ListedTool>();
   const twice = new Set<string>();
@@ -241,7 +241,7 @@ function eachOnce(listed: readonly ListedTool[]): { once: ListedTool[]; twice: s
   return { once: [...byName.values()], twice: [...twice] };
 }
 
-/** The labels that the rules give each tool, in any of its entries in the list, and those that they gave what was accepted. */
+/** The labels that the rules give to any entry of each tool in the list, and the labels of its accepted definition. */
 function labelsOf(
   listed: readonly ListedTool[],
   accepted: ReadonlyMap<string, readonly Label[]> | undefined,

@@ -1,6 +1,6 @@
 /**
- * Whether the agents share one process of a server, or each has its own. A server that keeps a state for its conversation, such as an open
- * page or a working directory, would mix up the agents that share it.
+ * Decides whether agents share one process of a server, or each agent gets its own. A server may keep state for its conversation, such as
+ * an open page or a working directory. Agents that share such a server would interfere with each other.
  */
 import type { ServerConfig } from "../../config/load.ts";
 
@@ -20,7 +20,7 @@ const statefulTool = [
   /^browser_|(?:^|_)(?:navigate(?:_page|_to)?|new_page|switch_tab|fill_form)$/,
   // Shells, interpreters and debuggers.
   /^(?:shell|terminal|repl|tmux|ssh|debug)_|(?:^|_)(?:start_process|interact_with_process|send_keys|run_cell|execute_cell)$/,
-  // What later calls refer to without naming it.
+  // Things that later calls refer to without naming them.
   /(?:^|_)(?:set|switch|select|change|activate|use)_(?:(?:working|current|active)_)?(?:dir|directory|working_dir|folder|cwd|context|project|workspace|database|connection|account|profile|tab|page|kernel|session)$/,
   /^(?:begin|start|commit|rollback)_?transaction$/,
   /^sequential_?thinking$/,

@@ -1,8 +1,8 @@
 /**
- * The stored tools of the configured servers, and whether they still count.
+ * The stored tools of the configured servers, and whether they are still valid.
  *
- * A server is *listed* when this process has asked it for its tools (`tools/list`). The answer is *stored* in the registry on
- * disk, where the next process finds it. A stored entry counts only if it was made from the entry that the config has now.
+ * A server is *listed* when this process has asked it for its tools (`tools/list`). The answer is *stored* in the registry on disk, where
+ * the next process finds it. A stored entry is valid only if it was made from the current config entry.
  */
 
 import type { ClaudikinsError } from "../../base/errors.ts";
@@ -18,14 +18,14 @@ import { deniesMoreOnly, fingerprintOf, isClosed, rulesOf } from "./config-entry
 import { IndexStore } from "./index-store.ts";
 import { Observer } from "./observer.ts";
 
-/** What the catalogs of one config share: the registry on disk, and what was observed of results. */
+/** The state that the catalogs of one config share: the registry on disk, and the observed shapes of results. */
 export interface SharedTools {
   store: IndexStore;
   observer: Observer;
   definitions: AcceptedDefinitions;
 }
 
-/** What the tools of a config are stored for. */
+/** The config and the environment that the stored tools belong to. */
 interface Surroundings {
   config: Config;
   env: Environment;
@@ -33,13 +33,13 @@ interface Surroundings {
   log: Log;
 }
 
-/** Whether the tools of a server are known, and how well. */
+/** How fresh the known tools of a server are. */
 type Freshness =
   /** This process has asked the server. */
   | "listed"
   /** An earlier process has, and the config has not changed since. */
   | "stored"
-  /** Stored from another config entry or by another version, so it does not count. */
+  /** Stored from another config entry or by another version, so it is not valid. */
   | "outdated"
   | "unknown";
 
@@ -82,7 +82,7 @@ export abstract class StoredTools {
     return this.shared.store.index;
   }
 
-  /** Why the index on disk could not be read. Programs run without it; what depends on it should report this. */
+  /** Why the index on disk could not be read. Programs run without it. Features that need it should report this problem. */
   get indexProblem(): ClaudikinsError | undefined {
     return this.shared.store.problem;
   }
@@ -132,8 +132,8 @@ export abstract class StoredTools {
   }
 
   /**
-   * The same with the tools that the config denies, if this process has listed the server: they are written down nowhere.
-   * For errors that explain why a name cannot be called.
+   * The same with the tools that the config denies, if this process has listed the server. Denied tools are never stored. For errors that
+   * explain why a name cannot be called.
    */
   findWithDenied(server: string): RegistryServer | undefined {
     const found = this.shared.store.findWhole(server);
@@ -145,7 +145,7 @@ export abstract class StoredTools {
     return [...this.config.servers.keys()].flatMap((server) => this.find(server) ?? []);
   }
 
-  /** Everything stored of the configured servers, outdated entries included, without denied tools. */
+  /** All stored entries of the configured servers, including outdated ones, without denied tools. */
   get visibleServers(): RegistryServer[] {
     return this.index.servers.filter(({ name }) => this.config.servers.has(name));
   }

@@ -16,9 +16,9 @@ import { type SharedTools, StoredTools } from "./stored-tools.ts";
 
 export interface ToolsOptions {
   /**
-   * `stored`: an earlier process may have listed the tools, so only an unknown server is asked. `listed`: this process must have listed
-   * them. `now`, the default: the server is asked, or its running listing is joined. Except with `now`, a server that has
-   * announced a change is waited for, and if that takes too long, the tools are those from before the change.
+   * `stored`: tools that an earlier process listed are accepted, so only an unknown server is asked. `listed`: this process must have
+   * listed them. `now`, the default: the server is asked, or a listing in progress is joined. Except with `now`, the call waits for a
+   * server that has announced a change; if that takes too long, it returns the tools from before the change.
    */
   freshAs?: "stored" | "listed" | "now";
   /** Maximum wait in milliseconds. Default: until the server has answered or failed. */
@@ -46,7 +46,7 @@ interface CatalogOptions {
   ownCommand: () => [string, ...string[]];
 }
 
-/** Codes of a registry that cannot be written, though the server has answered. */
+/** Error codes for a registry that cannot be written although the server has answered. */
 const unwritten: readonly string[] = ["FILE_NOT_WRITABLE", "VERSION_TOO_OLD"];
 
 /** The catalog and the connections through which it asks servers. */
@@ -86,8 +86,8 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   }
 
   /**
-   * The tools of a server, as fresh as the caller needs them, including denied ones. What the server answers is stored, as far as the
-   * registry can be written. Concurrent callers share one request. Throws what the pool throws, and CANCELLED.
+   * The tools of a server, as fresh as the caller needs them, including denied ones. The answer is stored if the registry can be written.
+   * Concurrent callers share one request. Throws what the pool throws, and CANCELLED.
    */
   async tools(server: string, { freshAs = "now", waitMs, signal }: ToolsOptions = {}): Promise<RegistryServer> {
     const isEnough = freshAs === "stored" || (freshAs === "listed" && this.freshness(server) === "listed");
@@ -121,7 +121,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
    */
   async verify(server: string, signal: AbortSignal | undefined): Promise<void> {
     const despite = (error: unknown) => {
-      // Then nothing was compared, and no call would be made.
+      // In that case nothing was compared, and no call may be made.
       if (error instanceof ClaudikinsError && error.code === "VERSION_TOO_OLD") throw error;
       return this.#storedDespite(error, server);
     };
@@ -129,7 +129,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     await this.#listings.join(server, update, { isNew: this.#listings.isUnderWay(server), signal }).catch(despite);
   }
 
-  /** What the config's edits of tools do not fit in the last list that the server gave this process. */
+  /** The config's edits that do not fit the last list that this process received from the server. */
   misfits(server: string): readonly string[] {
     return this.#updater.misfits(server);
   }
@@ -140,10 +140,10 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   }
 
   /**
-   * Asks all servers that are not known, and waits until servers that announced a change have been listed again. A slow or broken
-   * server is waited for at most 10 s after it was asked. Returns why servers are still not known, by name.
-   * Outdated servers whose tools have the config's edits, and all accepted tools, are asked in the background, or with `waitForOutdated` like the others. With `only`, the
-   * others are left alone. Saved programs are always waited for: their server is in this process.
+   * Asks all servers that are not known, and waits until servers that announced a change have been listed again. A slow or broken server is
+   * waited for at most 10 s after it was asked. Returns why servers are still not known, by name. Outdated servers that have all accepted
+   * tools, with the config's edits, are asked in the background, or like the others with `waitForOutdated`. With `only`, no other servers
+   * are asked. The server of saved programs is always waited for, because it is in this process.
    */
   async listMissing(
     signal: AbortSignal,
@@ -157,7 +157,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
       !this.hasOtherEdits(server) &&
       !this.isReviewed(server);
     const later = waitForOutdated ? [] : missing.filter(canWait);
-    // After the answer, which does not wait for processes to start either.
+    // Runs after the answer, because the answer must not wait for processes to start.
     if (later.length > 0) {
       setImmediate(() => {
         for (const server of later) {
@@ -183,7 +183,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     this.#ignoresChanges = true;
   }
 
-  /** Writes to the index what servers have listed. Throws FILE_NOT_WRITABLE. */
+  /** Writes the listed tools to the index. Throws FILE_NOT_WRITABLE. */
   writeIndex(): Promise<void> {
     return this.shared.store.write();
   }
@@ -200,7 +200,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     return removed.map(({ name }) => name);
   }
 
-  /** Stops asking, and writes what is not written yet. */
+  /** Stops asking servers, and writes pending changes. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#subscriptions.dispose();
     this.#listings[Symbol.dispose]();
@@ -233,7 +233,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   /** Asks a server when it is its turn among many. Returns why there is no answer, if so. */
   async #problemOfListing(server: string, signal: AbortSignal): Promise<string | undefined> {
     try {
-      // A caller that comes while others wait gets the rest of their time: a silent server holds up one of many searches.
+      // A caller that joins others gets only the rest of their time, so that a silent server delays only one of many searches.
       const wait = { inTurn: true, waitMs: firstAnswerMs, signal };
       await this.#listings.join(server, () => this.#updateInTurn(server), wait);
       return undefined;

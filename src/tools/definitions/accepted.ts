@@ -1,4 +1,7 @@
-/** The accepted definitions of a config's servers. Comparing is loaded with the first list of tools, so that nothing starts later. */
+/**
+ * The accepted definitions of a config's servers. The code for comparing is loaded with the first list of tools, so that it does not delay
+ * the start.
+ */
 import type { ServerConfig } from "../../config/load.ts";
 import type { ListedTool } from "../../servers/result.ts";
 import type { Checked, CheckerOptions, CheckOptions, DefinitionChecker } from "./checker.ts";

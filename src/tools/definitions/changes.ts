@@ -1,4 +1,4 @@
-/** Compares a tool's definition with the one that was accepted: which changes hold the tool until a person has seen them. */
+/** Compares a tool's definition with the accepted one, and finds the changes that hold the tool until a person has reviewed them. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import { maxShownNameChars } from "../limits.ts";
@@ -8,7 +8,7 @@ import { saysTheSame } from "./text-change.ts";
 /** Changes of one tool that are named. */
 const maxNamedChanges = 10;
 
-/** A hint of MCP, its default, and its value for a tool that is more dangerous. */
+/** MCP's annotation hints, each with its default and the value of a safer tool. */
 const hints: Record<string, { default: boolean; isSafe: boolean }> = {
   readOnlyHint: { default: false, isSafe: true },
   idempotentHint: { default: false, isSafe: true },
@@ -58,13 +58,13 @@ const named: readonly string[] = ["properties", "patternProperties", "$defs", "d
 const texts: readonly string[] = ["title", "description", "$comment"];
 const lists: readonly string[] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const inner: readonly string[] = ["items", "contains", "propertyNames", "not", "if", "then", "else"];
-/** What allows less below these may allow more above them. */
+/** Below these keywords, a stricter schema may make the whole schema less strict. */
 const reversing: readonly string[] = ["not", "if", "oneOf", "contains"];
-/** Arguments may be left out. What else is gone from a list of schemas allowed less. */
+/** Entries may disappear from these keywords. In others, the removed schema was a constraint. */
 const removable: readonly string[] = ["properties", "$defs", "definitions"];
-/** A greater number allows less. */
+/** Keywords that are stricter with a greater number. */
 const lowest: readonly string[] = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
-/** A smaller number allows less. */
+/** Keywords that are stricter with a smaller number. */
 const highest: readonly string[] = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
 
 /** Each change that does not pass, as a sentence without its end. `place` is the schema's name for people. */
@@ -72,7 +72,7 @@ function schemaChanges(before: unknown, now: unknown, place: string): string[] {
   return changes(before, now, { place, isExact: [before, now].some((schema) => refersReversed(schema)) });
 }
 
-/** Where a change is, and whether one that allows less does not pass either. */
+/** The place of a change, and whether a stricter schema also holds the tool there. */
 interface At {
   place: string;
   isExact: boolean;
@@ -148,7 +148,7 @@ function namedChanges(key: string, before: unknown, now: unknown, { place, isExa
 }
 
 function requiredChanges(before: unknown, now: unknown, place: string): string[] {
-  if (!Array.isArray(before) || !Array.isArray(now)) return [`${place}: what is required changed`];
+  if (!Array.isArray(before) || !Array.isArray(now)) return [`${place}: the required properties changed`];
   return [
     ...now.filter((name) => !before.includes(name)).map((name) => `${place}: "${shown(name)}" is required now`),
     ...before.filter((name) => !now.includes(name)).map((name) => `${place}: "${shown(name)}" is optional now`),
@@ -170,7 +170,7 @@ function typeChanges(before: unknown, now: unknown, place: string): string[] {
   return isNarrower || (before === undefined && now !== undefined) ? [] : [`${place}: the type changed`];
 }
 
-/** Whether a bound allows less than before. A new bound does. */
+/** Whether a bound is stricter than before. A new bound is. */
 function isWithin(before: unknown, now: unknown, isLess: (before: number, now: number) => boolean): boolean {
   if (typeof now !== "number") return false;
   return before === undefined || (typeof before === "number" && isLess(before, now));

@@ -1,4 +1,4 @@
-/** Compares each list of tools with the definitions that were accepted, and remembers new ones. Tools that were changed are held. */
+/** Compares each list of tools with the definitions that were accepted, and remembers new ones. Tools with changed definitions are held. */
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
@@ -141,7 +141,7 @@ export class DefinitionChecker {
   }
 }
 
-/** Each definition takes up to a tenth of a millisecond, most of it for its labels, which are kept with it. */
+/** Each definition takes up to 0.1 ms, mostly for its labels, so the labels are kept with it. */
 async function definitionsOf(tools: readonly ListedTool[], { folders }: DefinitionsPlace): Promise<NamedDefinition[]> {
   const definitions: NamedDefinition[] = [];
   for (const tool of tools) {
@@ -154,7 +154,7 @@ async function definitionsOf(tools: readonly ListedTool[], { folders }: Definiti
 }
 
 interface StoredJudgement extends Judgement {
-  /** Whether something of it is not stored yet. */
+  /** Whether a part of it is not stored yet. */
   isNews: boolean;
   /** The lock file as it is. */
   lock: LockFile | undefined;

@@ -1,4 +1,4 @@
-/** A tool's definition as it is locked: the parts that a model reads, without what differs between machines and days. */
+/** The locked part of a tool's definition: the parts that a model reads, without details that differ between machines and days. */
 import { withTexts } from "../../base/json-object.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { Label } from "../../config/policy.ts";
@@ -13,7 +13,7 @@ export interface NamedDefinition {
   name: string;
   fingerprint: string;
   definition: Definition;
-  /** What several definitions of one name state together. Missing: what this one states. */
+  /** All labels of the definitions with this name, if there are several. If missing, the labels of this definition. */
   labels?: readonly Label[];
 }
 
@@ -37,7 +37,9 @@ export interface MaskedFolders {
   cwd: string;
 }
 
-/** The definition of a listed tool. `folders`, dates and local ports are replaced, because they change without the tool. */
+/**
+ * The definition of a listed tool. `folders`, dates and local ports are replaced, because they may change while the tool stays the same.
+ */
 export function namedDefinition(tool: ListedTool, folders: MaskedFolders): NamedDefinition {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   const whole: Definition = {

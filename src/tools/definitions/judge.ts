@@ -10,7 +10,9 @@ import { saysTheSame } from "./text-change.ts";
 /** Vanished tools with the same description or the same arguments that a new tool is compared with. */
 const maxFormerTools = 10;
 
-/** Characters at the beginning of a description by which such tools are found. Reading all of a long list would take long. */
+/**
+ * Characters at the beginning of a description by which such tools are found. Comparing whole descriptions of a long list would be slow.
+ */
 const maxKeyChars = 500;
 
 /**
@@ -19,7 +21,10 @@ const maxKeyChars = 500;
  */
 const maxVanishedChars = 500_000;
 
-/** Accepted tools of one server, including tools that it no longer lists. Beyond it, new tools are held, and nothing is forgotten. A list has fewer. */
+/**
+ * Accepted tools of one server, including tools that it no longer lists. Beyond this number, new tools are held and none is forgotten.
+ * Lists of tools are shorter.
+ */
 const maxAcceptedTools = 10_000;
 
 /** Characters of the names of these tools. The names in a list have fewer. */
@@ -30,14 +35,14 @@ export interface Listed {
   tools: readonly NamedDefinition[];
   entry: string;
   version: string | undefined;
-  /** Whether the tool can be in the list. Behind a door, some cannot. */
+  /** Whether the tool can be in the list. A door may hide some tools. */
   isInView: (tool: string) => boolean;
   /** The tools of other servers with which a name could be confused, by the skeleton of `server.tool`. */
   others: ReadonlyMap<string, string>;
 }
 
 export interface Judgement {
-  /** The record with what was learned. */
+  /** The updated record. */
   record: ServerRecord;
   /** The held tools of the list, by name. */
   held: Map<string, HeldDefinition>;
@@ -78,7 +83,7 @@ export function judged(
     const known = record.accepted.get(tool.name);
     const expected = locked?.tools.get(tool.name) ?? known?.fingerprint;
     if (expected === undefined && !isFirst) added.push(tool);
-    // A text that passes with other words is compared with the accepted text again the next time.
+    // A harmless rewording does not replace the accepted text, so the next change is compared with the accepted text again.
     const now = acceptedNow(tool);
     const isAccepted = !known || expected === tool.fingerprint;
     record.accepted.set(tool.name, isAccepted ? now : { ...known, labels: now.labels });
@@ -105,7 +110,7 @@ function eachOnce(tools: readonly NamedDefinition[]): { tools: NamedDefinition[]
   return { tools: once, twice };
 }
 
-/** The texts that were accepted last go first, so that no number of new tools pushes out an older one. */
+/** The latest accepted texts are dropped first, so that new tools cannot push out older ones. */
 function forgetTexts(accepted: Map<string, AcceptedDefinition>, vanished: readonly AcceptedDefinition[]): void {
   let chars = 0;
   for (const { name, fingerprint, definition, labels } of vanished) {
@@ -196,11 +201,11 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
     return { why: [...moved, "it differs from the lock file, and the accepted text is not on this machine", ...lost] };
   }
   if (!known.definition)
-    return { why: [...moved, "it differs from what was accepted, and that text is no longer kept", ...lost] };
+    return { why: [...moved, "it differs from the accepted definition, whose text is no longer kept", ...lost] };
   return { why: [...moved, ...definitionChanges(known.definition, tool.definition), ...lost] };
 }
 
-/** A label that a tool once had is a promise about its data. A label that it never had cannot be lost. */
+/** The reasons to hold a tool that has lost labels of its accepted definition. A label is a promise about the tool's data. */
 function lostLabels({ labels }: AcceptedDefinition, tool: NamedDefinition): string[] {
   const { labels: stated } = acceptedNow(tool);
   return labels
@@ -211,7 +216,7 @@ function lostLabels({ labels }: AcceptedDefinition, tool: NamedDefinition): stri
 function findingsOfNew(tool: NamedDefinition, scene: Scene): Findings {
   const { name, definition } = tool;
   const { record, room } = scene;
-  if (record.isLost) return { why: ["the file with what was accepted is damaged, so it may have changed"] };
+  if (record.isLost) return { why: ["the record of accepted definitions is damaged, so it may have changed"] };
   const twin = scene.bySkeleton.get(skeletonOf(name));
   if (twin !== undefined && twin !== name) return { why: [`its name looks like "${twin}"`] };
   const other = scene.others.get(skeletonOf(`${scene.server}.${name}`));
@@ -259,7 +264,7 @@ function keysOf({ definition: { description, inputSchema } }: NamedDefinition): 
   ];
 }
 
-/** Whether a new tool says nearly what a vanished one said, or less. Tools that say hardly anything are not compared. */
+/** Whether a new tool has nearly the same texts as a vanished one, or fewer. Tools with hardly any text are not compared. */
 function isRenamed({ definition: before }: NamedDefinition, { definition: now }: NamedDefinition): boolean {
   const says = before.description.length > 0 || Object.keys(Object(before.inputSchema["properties"])).length > 0;
   const { title: _, annotations: __, ...old } = before;

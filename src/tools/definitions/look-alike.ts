@@ -1,4 +1,4 @@
-/** Finds names that look like other names: letters of other scripts, digits for letters, characters that are not seen, and typing errors. */
+/** Finds names that look like other names: with letters of other scripts, digits for letters, invisible characters, or typing errors. */
 import { isOneEdit } from "./text-change.ts";
 
 /** Letters of the longer of two names that are compared letter by letter. In shorter names, one letter makes another word. */
@@ -83,7 +83,7 @@ export function skeletonOf(name: string): string {
   return Array.from(seen, (letter) => latinOf.get(letter) ?? letter).join("");
 }
 
-/** A name of another tool that could be taken for a name. */
+/** The name of another tool that a name could be mistaken for. */
 export interface LikeName {
   name: string;
   /** The names differ only as singular and plural. */
@@ -91,8 +91,9 @@ export interface LikeName {
 }
 
 /**
- * The accepted name that each new one could be taken for: it differs only in case, separators and what looks alike, or by one letter.
- * Names with other numbers (`v1`, `v2`), another single letter (`list_a`, `list_b`) or another of `get` and `set` belong to a family.
+ * The accepted name that each new one could be mistaken for. The two differ only in case, separators and similar characters, or by one
+ * letter. Names with other numbers (`v1`, `v2`), another single letter (`list_a`, `list_b`) or another of `get` and `set` belong to a
+ * family.
  */
 export function likeNames(names: Iterable<string>, accepted: Iterable<string>): Map<string, LikeName> {
   const found = new Map<string, LikeName>();
@@ -134,7 +135,7 @@ function lettersOf(name: string): string {
     .replaceAll("i", "l");
 }
 
-/** With letters that look like one in its place. `cl` may be `ci`. */
+/** Replaces pairs of letters that look like one letter. `cl` may be `ci`. */
 function joined(letters: string): string {
   return letters.replaceAll(/rn|nn/g, "m").replaceAll("vv", "w").replaceAll("cl", "d");
 }
@@ -142,8 +143,8 @@ function joined(letters: string): string {
 const ideograph = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /**
- * Two names that are one edit apart have one of these numbers in common: the hashes of the name, and of the name without one of its letters.
- * Hashes, because the texts would take ten times as long.
+ * Keys of a name: the hash of the name, and the hashes of the name without one of its letters. Names that are one edit apart share a key.
+ * Comparing texts instead of hashes would take ten times as long.
  */
 function keysOf(letters: string): number[] {
   const { length } = letters;
@@ -169,12 +170,12 @@ function areOneEdit(one: string, other: string): boolean {
   return Math.max(one.length, other.length) >= minComparedNameChars && isOneEdit(one, other);
 }
 
-/** An odd number, and the one that it gives 1 with, modulo 2³². */
+/** An odd number and its inverse modulo 2³². */
 const base = 0x9e3779b1;
 const inverse = 0x0e8b2f51;
 const hashed = (hash: number, code: number) => (Math.imul(hash, base) + code) | 0;
 
-/** Whether names that are similar are a singular and its plural, or of a family of another kind. Undefined if they are neither. */
+/** Whether similar names are a singular and its plural, or another kind of family. Undefined if they are neither. */
 function familyOf(one: string, other: string): "plural" | "other" | undefined {
   const [words, others] = [wordsOf(one), wordsOf(other)];
   const at = words.findIndex((word, place) => word !== others[place]);

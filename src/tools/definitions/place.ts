@@ -1,4 +1,4 @@
-/** Where the accepted definitions of a server are: its record in the user's data folder, and the lock file beside its config. */
+/** The places of a server's accepted definitions: its record in the user's data folder, and the lock file beside its config. */
 import { dirname, join } from "node:path";
 import { stampOf } from "../../base/files.ts";
 import { sha256 } from "../../base/sha256.ts";

@@ -21,16 +21,16 @@ export interface ServerRecord {
   /** The accepted definitions, by the own names of the tools, in the order in which they were accepted. */
   accepted: Map<string, AcceptedDefinition>;
   held: Map<string, HeldDefinition>;
-  /** What the server was when the held definitions were listed. */
+  /** The server's entry and version when the held definitions were listed. */
   heldFrom?: { entry: string; version?: string | undefined } | undefined;
-  /** The file was damaged: what was accepted is not known, so every tool is held until a person has accepted it. */
+  /** The file was damaged, so the accepted definitions are lost. Every tool is held until a person accepts it. */
   isLost?: true | undefined;
 }
 
 export interface HeldDefinition extends NamedDefinition {
   /** Short sentences without their end. */
   why: string[];
-  /** The vanished tool that a new one nearly is. */
+  /** The vanished tool that a new one is nearly equal to. */
   former?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ function listed<Named extends { name: string }>(
   return entries.every((each) => each !== undefined) ? new Map(entries.map((each) => [each.name, each])) : undefined;
 }
 
-/** The rules of another claudikins may have given other labels, and a tool has not lost those. */
+/** Another version of claudikins may have given other labels. These do not count as lost. */
 function acceptedIn(each: JsonObject, areOwnLabels: boolean): AcceptedDefinition | undefined {
   const { name, fingerprint, definition, labels: stated } = each;
   if (typeof name !== "string" || !isFingerprint(fingerprint) || !Array.isArray(stated)) return undefined;

@@ -116,7 +116,7 @@ function accept({ record: file, lockFile, server }: DefinitionsPlace, chosen: re
     Object.assign(record, record.heldFrom);
     record.isLost = undefined;
   }
-  // It refuses to hold too much, and nothing is accepted then.
+  // A lock file that would be too large is refused. Nothing is accepted in that case.
   if (lock) writeLockFile(lockFile, lock.set(server, { ...locked, version: record.version }));
   writeRecord(file, record);
 }
@@ -128,8 +128,8 @@ export interface LockFilePlace {
 }
 
 /**
- * Makes the lock file beside the config from what was accepted so far, or adds servers and tools that it lacks. Servers of another config
- * file are left alone. Throws CONFIG_INVALID, VERSION_TOO_OLD and FILE_NOT_WRITABLE.
+ * Writes the lock file beside the config from the accepted definitions, or adds the servers and tools that it lacks. Servers of another
+ * config file are left alone. Throws CONFIG_INVALID, VERSION_TOO_OLD and FILE_NOT_WRITABLE.
  */
 export async function makeLockFile(surroundings: Surroundings): Promise<LockFilePlace | undefined> {
   const { origin } = surroundings.config;

@@ -50,7 +50,7 @@ const signs: Sign[] = [
   },
 ];
 
-/** What was found in the definition's texts, as the end of a sentence about the tool. Each kind once. */
+/** The findings in the definition's texts, as ends of sentences about the tool. Each kind appears once. */
 export function suspicionsOf(definition: Definition): string[] {
   const texts = textsIn(definition);
   const sentences = texts.flatMap((text) => text.split(/[!?\n]|\.\s/));

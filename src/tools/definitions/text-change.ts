@@ -5,8 +5,8 @@ import { visibleText } from "../../base/visible-text.ts";
 const maxMisspeltShare = 0.02;
 
 /**
- * Whether the texts have the same words in the same order. Few words may differ by one letter, as a corrected typing error does. Addresses,
- * paths, code and names must be equal: another letter in a name may be another payee.
+ * Whether the texts have the same words in the same order. A few words may differ by one letter, because typing errors get corrected.
+ * Addresses, paths, code and names must be equal: one letter in a name may mean another payee.
  */
 export function saysTheSame(before: string, now: string): boolean {
   if (before === now) return true;
@@ -29,7 +29,7 @@ function namesIn(text: string): string[] {
   return [...named].flatMap(([words]) => wordsOf(words));
 }
 
-/** Words are in lower case. What is not a word, such as an address or `<tag>`, stays as it is. */
+/** Words are in lower case. Everything else, such as an address or `<tag>`, stays as it is. */
 function wordsOf(text: string): string[] {
   return text
     .normalize("NFKC")

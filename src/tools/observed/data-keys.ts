@@ -1,4 +1,4 @@
-/** Tells keys that are field names from keys that are data, such as ids, addresses, dates and names of people in a map. */
+/** Distinguishes keys that are field names from keys that are data, such as ids, addresses, dates and names of people in a map. */
 
 /** A key with more words is data and no name of a field. */
 const maxFieldNameWords = 7;

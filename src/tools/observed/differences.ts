@@ -1,4 +1,4 @@
-/** What a model needs to read of the shape of a result: the parts that say something, or those that have changed. */
+/** Selects the parts of a result's shape that a model needs to read: the parts with known types, or the changed parts. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 
 /** The shape without fields of unknown types. Undefined if nothing is left. */

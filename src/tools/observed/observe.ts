@@ -1,4 +1,4 @@
-/** Observes the shape of one value, within limits: of large data only a part. */
+/** Observes the shape of one value within limits. Only a part of large data is observed. */
 
 import { exactDigits, parseExact } from "../../base/exact-json.ts";
 import { isObject } from "../../base/json-object.ts";
@@ -9,10 +9,10 @@ import { looksLikeData } from "./data-keys.ts";
 import { anyFields, bounded, merge, objectShape, type Shape } from "./shape.ts";
 import { formOf } from "./text-form.ts";
 
-/** Characters of this beginning. */
+/** Characters of the beginning of a longer text that are observed. */
 const maxObservedPartChars = 200_000;
 
-/** Values that are looked at, in all. */
+/** Maximum number of observed values. */
 const maxObservedValues = 20_000;
 
 /** Items of an outer list: enough to meet the rows that lack a value. */

@@ -78,7 +78,7 @@ function isBare(value: unknown): boolean {
   return value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
 }
 
-/** The same schema if nothing was seen that it does not say. The shape is bounded, and with it the work. */
+/** Returns the same schema if the observed shape adds nothing to it. The shape is bounded, so the work is bounded too. */
 function withSeen(schema: unknown, shape: unknown, root: JsonObject): unknown {
   if (!isObject(shape)) return schema;
   const open = openTypes(schema);
@@ -97,7 +97,7 @@ function withSeen(schema: unknown, shape: unknown, root: JsonObject): unknown {
   return changes.length === 0 ? schema : { ...schema, ...Object.fromEntries(changes) };
 }
 
-/** The shape in place of a schema that leaves it open, as far as both have types in common. */
+/** Replaces an open schema by the shape, limited to the types that both have. */
 function filled(schema: unknown, shape: JsonObject, open: "any" | string[]): unknown {
   const seen = [shape["type"] ?? []].flat();
   const types = open === "any" ? seen : seen.filter((each) => open.includes(String(each)));

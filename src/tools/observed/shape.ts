@@ -19,7 +19,7 @@ const minMapThings = 4;
 /** The same for maps of strings and numbers. */
 const minMapValues = 16;
 
-/** The same for maps of numbers. No name may have several words, as field names often do. */
+/** The same for maps of numbers, if no key has several words. Field names often have several. */
 const minMapNumbers = 8;
 
 /** The same for objects without required fields. */
@@ -33,7 +33,7 @@ const maxShapeChars = 4_000;
 
 type JsonKind = (typeof kinds)[number];
 
-/** A small JSON Schema. An empty one is unknown for good, because something was too deep or too large. */
+/** A small JSON Schema. An empty one stays unknown, because its value was too deep or too large. */
 export interface Shape {
   type?: JsonKind | JsonKind[];
   /** The form of a text, if the whole result is a text or has one field with a text. */

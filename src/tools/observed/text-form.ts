@@ -1,6 +1,6 @@
 /**
- * The form of a text that a tool returns, such as JSON lines or CSV with these columns. A form has no words of the text but names of columns
- * and well-known marks, because forms are stored.
+ * The form of a text that a tool returns, such as JSON lines or CSV with these columns. A form is stored, so the only words that it takes
+ * from the text are names of columns and well-known marks.
  */
 import { parsedJson } from "../../base/json-object.ts";
 import { isJson } from "../../servers/result.ts";
@@ -85,7 +85,7 @@ function formOfEntries(entries: readonly string[]): TextForm {
   return all(/^(?=.{1,200}$).*[^.:;{}\s]$/) ? ["lines"] : ["text"];
 }
 
-/** The first line as names of columns, if a column has numbers or dates below a name that is none. */
+/** The first line as names of columns, if a column has numbers or dates below a heading that is neither. */
 function tableOf(lines: readonly string[], separator: string): string[] | undefined {
   const rows = lines.map((line) => cellsOf(line, separator));
   const [header = [], ...others] = rows;
@@ -101,7 +101,7 @@ function cellsOf(line: string, separator: string): string[] {
   return unquoted.split(separator).map((cell) => cell.trim());
 }
 
-/** No names if one of them is rather data. */
+/** Returns no names if one of them looks like data. */
 function columns(names: readonly string[], hasOwnNames: boolean): string[] {
   const isSure = hasOwnNames && !names.some((name) => looksLikeData(name.replaceAll(" ", "_")));
   return isSure ? names.slice(0, maxFormNames) : [];

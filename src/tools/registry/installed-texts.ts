@@ -23,7 +23,7 @@ function hashOf(text: string): string {
   return sha256(text.replaceAll("\r\n", "\n")).slice(0, 12);
 }
 
-/** What `withSection` added before the section: line breaks, or the whole file. Removing the section undoes it. */
+/** The text that `withSection` added before the section: line breaks, or the whole file. Removing the section undoes it. */
 type Added = "new" | "0" | "1" | "2";
 
 const sectionEnd = "<!-- claudikins end -->";

@@ -1,5 +1,5 @@
 /**
- * The registry on disk: reads and writes the index and the files of servers, and finds what writing would change. A failure
+ * The registry on disk: reads and writes the index and the files of servers, and finds the changes that writing would make. A failure
  * leaves the old files.
  */
 import { dirname, join } from "node:path";
@@ -24,7 +24,7 @@ import { type EmittedFile, emitServer, filesOfServer, isGenerated, isProgramText
 import { globalsFile, writeGlobals } from "./globals/globals-file.ts";
 import { serverGlobalName, withToolsAgain } from "./globals/server-global.ts";
 
-/** The form of the index and of the observed shapes. */
+/** The format version of the index and of the observed shapes. */
 const form = 1;
 
 /** Undefined if nothing was generated yet. Throws REGISTRY_INVALID if the file is damaged, VERSION_TOO_OLD. */
@@ -244,7 +244,7 @@ export function makeExecutable(path: string): void {
   changeMode(path, mode | ((mode & 0o444) >> 2));
 }
 
-/** What `gen` would change on disk. */
+/** A change that `gen` would make on disk. */
 export interface Difference {
   path: string;
   /** `extra` files would be removed. */

@@ -1,4 +1,4 @@
-/** The servers that cannot be used now, and what a model reads about them: why, and what its user must do. */
+/** Explains to a model which servers cannot be used now, why, and what its user must do. */
 import { dirname, sep } from "node:path";
 import type { Fault } from "../../servers/failures/fault.ts";
 import type { CatalogParts } from "../catalog/tool-catalog.ts";

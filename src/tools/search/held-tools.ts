@@ -1,4 +1,4 @@
-/** What searches and lists say about tools that are held because their definitions changed. */
+/** The lines in searches and lists about tools that are held because their definitions changed. */
 import { counted } from "../../base/counted.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { oneLine } from "../../base/visible-text.ts";

@@ -1,4 +1,7 @@
-/** Replaces the idioms of a request by plain words. Their own words mislead: no tool that drops anything is wanted for `drop a line`. */
+/**
+ * Replaces the idioms of a request by plain words. The words of an idiom mislead: `drop a line` does not ask for a tool that drops
+ * anything.
+ */
 import { stemOf } from "./tokenize.ts";
 import { idiomMeanings } from "./vocabulary.ts";
 
@@ -25,7 +28,7 @@ const determiners = new Set(
   "a an the my your his her our their its this that these those some any me him us them it".split(" "),
 );
 
-/** The words with plain words in place of idioms. Two words that are consecutive in the name of a tool are no idiom. */
+/** The words with plain words in place of idioms. Two words that are consecutive in the name of a tool do not count as an idiom. */
 export function plainWords(words: readonly string[], isInName: (pair: string) => boolean): string[] {
   byStem ??= allIdioms();
   const plain: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The inverted index: which tools have a term, and how strongly. flexsearch stores it. Its slots are strengthSteps of strength, and
- * its tokenizer is replaced by ours, so that terms are looked up exactly.
+ * The inverted index: which tools have a term, and how strongly. flexsearch stores it. Its slots are steps of strength, and our tokenizer
+ * replaces its own, so that terms are looked up exactly.
  */
 import { Index } from "flexsearch";
 
@@ -10,7 +10,7 @@ const maxKnownTerms = 50_000;
 /** Strengths from 1 down to 0 are kept in this many steps. More steps do not improve the results. */
 const strengthSteps = 16;
 
-/** The numbers of the tools in each step, the strongest step first. Empty strengthSteps are missing or null. */
+/** The numbers of the tools in each step, the strongest step first. Empty steps are missing or null. */
 export type ToolsByStep = readonly (readonly number[] | null | undefined)[];
 
 /** A term as flexsearch keeps it. */

@@ -5,7 +5,10 @@ import { namesIn, servicesIn } from "./services.ts";
 import { synonymsOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, withKnownCompounds, wordsOf } from "./tokenize.ts";
 
-/** In a longer query, a product is one of several things that a task needs. On the recorded queries, ranking it first then loses. */
+/**
+ * In a longer query, a product is one of several things that a task needs. On the recorded queries, ranking it first makes the results
+ * worse.
+ */
 const maxProductQueryWords = 15;
 
 type IsOfProduct = (tool: RankableTool) => boolean;
@@ -27,7 +30,7 @@ export class Products {
     });
   }
 
-  /** Tells which tools are of the only product that a query names. Undefined if it is long, or names none or several of them. */
+  /** Returns a test for tools of the only product that a query names. Undefined if the query is long, or names no product or several. */
   namedIn(query: string, tools: readonly RankableTool[], isKnown: (stem: string) => boolean): IsOfProduct | undefined {
     const text = withKnownCompounds(query.slice(0, maxServiceQueryChars), isKnown);
     const words = wordsOf(text);

@@ -18,10 +18,12 @@ const maxClauses = 20;
 /** The share of an alternative in a query of a few words. */
 const synonymShare = 0.6;
 
-/** A longer query has more words that match by themselves: each word after the first few lowers the share of alternatives. */
+/**
+ * The words of a longer query match more often themselves, so each word after the first few lowers the share of alternatives by this much.
+ */
 const synonymLoss = 0.02;
 
-/** The first few words for this. */
+/** Number of words before this loss begins. */
 const fewQueryWords = 4;
 
 /** The weight of a topic that a query names. */
@@ -107,7 +109,7 @@ export function readQuery(text: string, vocabulary: Vocabulary): Query {
       for (let end = index + 2; end <= Math.min(index + maxPhraseWords, stems.length); end++) {
         const phrase = stems.slice(index, end).join(" ");
         const others = synonymShares(phrase, share);
-        // Of longer phrases in names, the index has the pairs.
+        // The index has only pairs of words for longer phrases in names.
         const weight = others.size > 0 ? 1 : pairWeight;
         if (others.size > 0 || vocabulary.has(phrase)) meet(phrase, () => ({ term: phrase, weight, others }));
       }

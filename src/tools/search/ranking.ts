@@ -4,10 +4,10 @@ import type { Posting, Postings } from "./postings.ts";
 import { strengthOf } from "./postings.ts";
 import type { Concept, Query } from "./query.ts";
 
-/** With few tools, counts say little. The rarity of a word assumes this many more tools without it. */
+/** The rarity of a word assumes this many more tools without it, because counts among few tools say little. */
 const unseenTools = 10;
 
-/** The share of a word's rarity among servers, beside that among tools: a server with many tools repeats its words. */
+/** The weight of a word's rarity among servers, relative to its rarity among tools. A server with many tools repeats its words. */
 const serverRarity = 0.6;
 
 /** With this many servers, that share is half as large. */
@@ -22,7 +22,7 @@ const nameBonus = 0.5;
 /** The loss of a tool with another kind of act, such as delete instead of read. */
 const otherActLoss = 0.2;
 
-/** The share of the other tools' scores of the same server. */
+/** The share of the scores of the same server's other tools that is added to a tool's score. */
 const serverShare = 0.15;
 
 /** The share of the best clause, if there are several. */

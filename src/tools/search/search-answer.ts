@@ -20,13 +20,13 @@ export const details = ["names", "signatures", "full"] as const;
 /** Servers listed for the same tool. */
 const maxAlsoServers = 5;
 
-/** A longer call has its required arguments alone. */
+/** A longer call shows only its required arguments. */
 const maxAnswerCallChars = 200;
 
 /** A longer signature is shown as a brief call with the names of the result's fields. */
 const maxCompanionChars = 200;
 
-/** With so few tools in all, a search that finds none names all of them: the agent chooses better than words do. */
+/** With at most this many tools, a search without matches lists all of them, because the agent chooses better than a word search. */
 const maxListedIds = 16;
 
 /** Names that are suggested for a name that no tool has. */
@@ -100,16 +100,16 @@ function entryOf({ kind, server: name, name: toolName }: FoundTool, catalog: Too
   return server && tool && { server: { ...server, jsName: catalog.jsNameOf(name) }, tool };
 }
 
-/** A tool with its whole description and schemas. What the schemas say is not said again as a signature. */
+/** A tool with its whole description and schemas. It has no signature, because the schemas contain everything in it. */
 export interface FullTool extends Pick<RegistryTool, "description" | "inputSchema" | "outputSchema"> {
   id: string;
-  /** How code calls it, if not by its id; the signature of a function of the workspace. */
+  /** The expression that calls it, if that is not its id. For a function of the workspace, its signature. */
   call?: string;
   /** The type of the result, if no schema declares it. */
   result?: string;
-  /** A call that tells more than the schema; the import of a function of the workspace. */
+  /** A call that shows more than the schema. For a function of the workspace, its import. */
   example?: string;
-  /** What the server says about effects. */
+  /** The server's claims about the effects of a call. */
   effects?: string;
   also?: string[];
   accounts?: Record<string, string>;
@@ -214,7 +214,7 @@ function thingOf(argument: string, { name, inputSchema }: RegistryTool): string 
   const words = wordsOf(argument);
   const isId = idWords.has(words.at(-1) ?? "");
   if (isId && words.length > 1) return stemOf(words.at(-2)!);
-  // The name of the tool says of what: `get_order({ id })`.
+  // For a plain `id`, the name of the tool says which thing it identifies: `get_order({ id })`.
   if (isId)
     return wordsOf(name)
       .map(stemOf)

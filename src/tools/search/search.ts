@@ -27,7 +27,9 @@ import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import { wordsOf } from "./tokenize.ts";
 import { type Match, ToolSearch } from "./tool-search.ts";
 
-/** With longer descriptions of all tools together, the index is made in a worker. These are indexed within a few milliseconds. */
+/**
+ * If the descriptions of all tools together are longer, the index is made in a worker. Shorter ones are indexed within a few milliseconds.
+ */
 const maxDescriptionCharsInline = 100_000;
 
 /** Time for a worker to prepare the index. Enough for 100,000 tools on a slow machine. */
@@ -110,7 +112,7 @@ export function search(
   };
 }
 
-/** A match as an answer has it. */
+/** A match in the form of a search answer. */
 export function foundTool({ id, server, tool, score, also }: Match): FoundTool {
   return {
     kind: "tool",
@@ -211,7 +213,7 @@ function isLittle({ servers }: WantedSearch): boolean {
 
 const toolsOf = ({ servers }: WantedSearch) => servers.reduce((sum, { tools }) => sum + tools.length, 0);
 
-/** What a worker needs to make the index. */
+/** The input from which a worker makes the index. */
 async function searchedPart({ config }: ToolCatalog, wanted: WantedSearch) {
   const servers: string[] = [];
   for (const server of wanted.servers) {

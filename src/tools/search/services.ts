@@ -1,6 +1,6 @@
 /**
- * Finds services that a query names, such as Jira, so that a search can say that no server is for them. Words alone do not tell: a
- * tool that creates tickets matches two of the three words of `create jira ticket`.
+ * Finds services that a query names, such as Jira, so that a search can say that no server is for them. Matching words alone does not show
+ * this: a tool that creates tickets matches two of the three words of `create jira ticket`.
  */
 
 import { maxServiceQueryChars } from "../limits.ts";
@@ -25,7 +25,7 @@ const names: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Names with another meaning: they count before a thing that the service has, or behind a preposition at the end. */
+/** Names that are also ordinary words. They count before a thing that the service has, or after a preposition at the end. */
 const ambiguous =
   /\b(linear|notion|slack|zoom|monday|teams) (?:issue|ticket|page|database|workspace|channel|message|dm|thread|board|project|task|card|meeting|call|cycle|doc|user|comment|reminder)s?\b|\b(?:in|on|to|via|from|through) (linear|notion|slack)\W*$/gi;
 

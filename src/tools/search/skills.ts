@@ -11,7 +11,7 @@ import { toIdentifier } from "../names.ts";
 /** Files of the workspace that are read for one search. */
 const maxSkillFiles = 500;
 
-/** Bytes of one of them. */
+/** Bytes of one such file. */
 const maxSkillFileBytes = 256 * kilobyte;
 
 /** Bytes that one search reads. The next search reads the rest. */

@@ -22,13 +22,13 @@ const maxSearchTextChars = 4_000;
  */
 const minShareOfFirst = 0.3;
 
-/** The same for matches after the first few. */
+/** The same share for matches after the first few. */
 const minShareOfLater = 0.45;
 
-/** These first few. */
+/** Number of these first matches. */
 const firstMatches = 5;
 
-/** Tools that read come first for a request to read, unless they match much worse than the best tool that writes. */
+/** For a request to read, tools that read rank first if they have at least this share of the score of the best tool that writes. */
 const minShareOfReader = 0.6;
 
 /** The share of its score that a tool that writes keeps for a request to read. */
@@ -367,7 +367,7 @@ export function successorsOf({ title = "", description }: RegistryTool): string[
   return Array.from(text.matchAll(successor), ([, name = ""]) => name.replace(/[.-]+$/, ""));
 }
 
-/** Tells tools that destroy or write from others, by their names and annotations. */
+/** The properties that show whether a tool destroys or writes: its name and its annotations. */
 type KindInput = Pick<RankableTool, "act" | "name"> & Pick<NumberedTool, "of" | "tool">;
 
 /** Whether the tool destroys something: by its name, or by its annotation and a name that ends something. */

@@ -6,7 +6,7 @@ import { commonWords, stemOf } from "./tokenize.ts";
 export const question =
   /^\W*(?:what|which|who|whose|when|where|why|how (?:much|many|long|far|big|old|fast|large)|is|are|was|were|do|does|did|has|have|am)\b/i;
 
-/** Words before a verb that say what is wanted: `show me how to create a page`. */
+/** Words before the verb that a request is about: `show me how to create a page`. */
 const wanting = new Set(["to", "can", "could", "should", "must", "please"]);
 
 /** Forms of the past describe a thing, as in `list updated files`. */

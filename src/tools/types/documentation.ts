@@ -1,4 +1,4 @@
-/** Makes a JSDoc comment with what a type cannot express: description, default and bounds. */
+/** Makes a JSDoc comment for facts that a type cannot express: description, default and bounds. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { maxDocDescriptionChars } from "../limits.ts";
 

@@ -1,4 +1,4 @@
-/** Finds the values of an argument that stand only in its description: "either 'pending' or 'paid'", "One of: asc, desc". */
+/** Finds the values of an argument that only its description lists: "either 'pending' or 'paid'", "One of: asc, desc". */
 import { isObject } from "../../base/json-object.ts";
 import { maxDocDescriptionChars } from "../limits.ts";
 
@@ -28,7 +28,7 @@ const isExample = /\b(?:e\.g|i\.e|such as|for example|for instance|examples?|lik
 const isOpenAfter =
   /^\s*\)?\s*,?\s*(?:etc\b|\.\.\.|…|an?\b|and (?:so|more|others?)\b|or (?:any\w*|an?|another|others?|custom|your|the)\b)/i;
 
-/** Signs of JSON in the text, whose strings are no list. */
+/** Signs of JSON in the text. Strings in JSON are not a list of values. */
 const isJsonBefore = /[{[:]\s*"[^.;]*$/;
 const isJsonAfter = /^\s*[:}]/;
 

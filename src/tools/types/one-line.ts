@@ -124,7 +124,7 @@ function seenText(schema: unknown): string {
 /** Defaults that a reader expects. */
 const usualDefaults = new Set(["null", "false", '""', "[]", "{}"]);
 
-/** ` /* 1-1000, default 100 *\/`: what a caller needs to know of an argument beside its type. Empty if there is nothing. */
+/** ` /* 1-1000, default 100 *\/`: facts about an argument that a caller needs beside its type. Empty if there is nothing. */
 function factsText(schema: unknown, usual: unknown): string {
   if (!isObject(schema)) return "";
   const { minimum, maximum, format, default: own } = schema;

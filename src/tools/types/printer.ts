@@ -1,4 +1,4 @@
-/** Writes types as text: what signatures and declarations have in common, and the limits of their work. */
+/** Writes types as text. This is the common part of signatures and declarations, with the limits of their work. */
 
 import { isIdentifier } from "../names.ts";
 import type { ObjectNode, ReferenceNode, TypeNode } from "./node.ts";
@@ -31,7 +31,7 @@ export abstract class Printer<Place extends { left: number }> {
   /** `textOf` writes a type inside the object. */
   protected abstract objectText(node: ObjectNode, place: Place, textOf: TextOf): string;
 
-  /** What `write` makes; undefined if that would be longer than `maxLength`, or takes too much work. */
+  /** The text that `write` returns. Undefined if it would be longer than `maxLength`, or takes too much work. */
   protected attempt(maxLength: number, write: () => string): string | undefined {
     this.#lengthLeft = maxLength;
     try {

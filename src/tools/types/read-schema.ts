@@ -192,7 +192,7 @@ export class SchemaReader {
   }
 }
 
-/** What outer schemas say about the same value. */
+/** Constraints of outer schemas on the same value. */
 interface OuterSchemas {
   depth: number;
   types: string[] | undefined;

@@ -185,7 +185,7 @@ describe("a person is asked", () => {
     [
       "a program computes from it",
       ["await rec.get_page({}); await rec.post_comment({ text: btoa(await rec.get_key({})) })"],
-      "the program has read or asked for private data, on which the call may depend",
+      "the call may depend on private data that the program has read or asked for",
     ],
     [
       "the sender of a mail gets private data",

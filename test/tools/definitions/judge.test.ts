@@ -99,7 +99,7 @@ describe("an accepted tool", () => {
     const last = others.at(-1)!;
     const changed = { ...last, description: `${last.description} And more.` };
     expect(heldIn(first!, changed)).toEqual({
-      [last.name]: "it differs from what was accepted, and that text is no longer kept",
+      [last.name]: "it differs from the accepted definition, whose text is no longer kept",
     });
     expect(heldIn(...early)).toEqual({});
   });
@@ -155,7 +155,7 @@ describe("a damaged record", () => {
     ["has an invalid definition", (text) => text.replace(/"definition":\{/, '"definition":[],"x":{')],
   ])("holds every tool, now and in the next list, if it %s", (_, damage) => {
     writeFileSync(file, damage(readFileSync(file, "utf8")));
-    const why = "the file with what was accepted is damaged, so it may have changed";
+    const why = "the record of accepted definitions is damaged, so it may have changed";
     const expected = { pay: why, other: why };
     expect(heldIn(evil, { name: "other" })).toEqual(expected);
     expect(heldIn(evil, { name: "other" })).toEqual(expected);

@@ -1,4 +1,7 @@
-/** The code of an execution with its calls beside the lines. If contents were not recorded, only the lines that make calls. */
+/**
+ * The code of an execution with its calls beside the lines. If contents were not recorded, it shows only the numbers of lines that make
+ * calls.
+ */
 
 /** @jsxImportSource preact */
 import type { ComponentChild } from "preact";

@@ -1,6 +1,6 @@
 /**
- * What the page of an execution shows. It is complete without a script, except for the details of calls. Bun renders it, and reads the
- * settings of JSX only in the working directory, so each file that it loads here names the library itself.
+ * The content of the page of an execution. It is complete without a script, except for the details of calls. Bun renders it. Bun reads the
+ * JSX settings only from the working directory, so each file that is rendered here names the library itself.
  */
 
 /** @jsxImportSource preact */
@@ -87,7 +87,7 @@ function Header({ record }: RecordProps) {
           </p>
         )}
       </div>
-      {/* The script shows it. */}
+      {/* Hidden until the script shows it. */}
       <button type="button" id="theme" hidden>
         Dark
       </button>

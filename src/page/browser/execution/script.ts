@@ -1,4 +1,4 @@
-/** The behaviour of the page of an execution: which call is chosen, what is shown of it, and the colours. */
+/** The behaviour of the page of an execution: choosing a call, showing its details, and switching the colours. */
 import { placeAfter } from "../list-keys.ts";
 
 const rows = [...document.querySelectorAll<HTMLElement>(".call")];
@@ -17,7 +17,7 @@ function show(row: number): void {
   if (said && !selected?.querySelector("pre")) selected?.append(contentOf("unrecorded") ?? "");
 }
 
-/** A copy of what a template contains. */
+/** A copy of a template's content. */
 function contentOf(id: string): Node | undefined {
   const template = document.getElementById(id) as HTMLTemplateElement | null;
   return template?.content.cloneNode(true);
@@ -30,7 +30,7 @@ function mark(): void {
   }
 }
 
-/** Only one row is in the order of Tab: other keys lead to the others. */
+/** Only one row is a Tab stop. Other keys lead to the other rows. */
 function reach(row: number): void {
   for (const [place, each] of rows.entries()) each.tabIndex = place === row ? 0 : -1;
 }
@@ -55,7 +55,7 @@ function forget(): void {
   rows[last]?.focus();
 }
 
-/** The calls of a line, and the line. */
+/** Marks a line and its calls. */
 function markLine(line = ""): void {
   for (const row of rows) row.classList.toggle("same", line !== "" && row.dataset["line"] === line);
   for (const each of document.querySelectorAll(".code .now")) each.classList.remove("now");

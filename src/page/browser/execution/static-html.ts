@@ -18,7 +18,7 @@ export function staticHtml(shown: ComponentChildren): string {
   if (Array.isArray(shown)) return shown.map((each) => staticHtml(each)).join("");
   if (shown === null || shown === undefined || typeof shown === "boolean") return "";
   if (typeof shown !== "object") return String(shown).replace(/[&<>\r]/g, (letter) => escapes[letter]!);
-  // No object of a record can pass for an element, because JSON cannot have its mark.
+  // An object in a record cannot be mistaken for an element, because JSON cannot contain the mark of elements.
   if (!isValidElement(shown)) throw new Error("only texts and elements of Preact can be shown");
   const { type, props } = shown;
   if (typeof type === "function") return staticHtml((type as FunctionComponent)(props));

@@ -1,4 +1,4 @@
-/** Leaves libraries for the parts of the guest's script that run later. */
+/** Stores libraries for later parts of the guest's script. */
 import type * as textEncoding from "@kayahr/text-encoding/no-encodings";
 import type * as buffer from "buffer/";
 import type coreJs from "core-js-pure/internals/path";

@@ -40,8 +40,8 @@ function compareAscii(left: string, right: string): number | undefined {
 const likeLetters: Record<string, string> = { Æ: "ae", Ð: "d", Ø: "o", ß: "ss", Đ: "d", Ħ: "h", Ł: "l", Œ: "oe" };
 
 /**
- * What texts are sorted by unless nothing else differs, by code: ASCII, and the letters of Latin-1 and Latin Extended-A that are letters
- * of ASCII with accents. The codes of these characters are weights.
+ * The primary sort key of each character by its code: ASCII, and the letters of Latin-1 and Latin Extended-A that are ASCII letters with
+ * accents. The codes of these characters are weights.
  */
 const keyChars = Array.from({ length: 384 }, (_, code) => {
   const char = String.fromCharCode(code);

@@ -1,11 +1,11 @@
 /**
- * Converts long texts into bytes, and back, on the host: there, a megabyte takes some milliseconds, and a second in the libraries of
- * the guest. Returns undefined for what the libraries must convert: short texts, and everything unusual.
+ * Converts long texts to bytes and back on the host. A megabyte takes some milliseconds there, and a second in the guest's libraries.
+ * Returns undefined for texts that the libraries must convert: short and unusual ones.
  */
 import { compute, host } from "../host.ts";
 import type { ByteKind } from "../kinds.ts";
 
-/** Shorter texts are converted sooner than the host is asked. */
+/** Converting a shorter text in the guest is faster than asking the host. */
 const minChars = 200;
 
 /** Texts cross as JSON in parts of this size, in which both forms of base64 end evenly. */

@@ -65,7 +65,7 @@ export function replaceFile(place: FolderEntry, bytes: Uint8Array): void {
   file.finish();
 }
 
-/** A file that is written in parts, beside the one that it replaces at its end. If it has no end, nothing is left of it. */
+/** A file that is written in parts, beside the one that it replaces at its end. Nothing remains of a file that is not finished. */
 export class NewFile implements Disposable {
   readonly #place: FolderEntry;
   readonly #path: string;

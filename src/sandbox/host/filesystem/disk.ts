@@ -178,7 +178,7 @@ export class Disk {
       this.#quota.release({ entries: 1, bytes: replaced.isFile() ? replaced.size : 0 });
   }
 
-  /** The path below the workspace. Undefined for a path below the registry. The folder that has both has an empty path. */
+  /** The path below the workspace. Undefined for a path below the registry. The folder that contains both mounts has an empty path. */
   workspacePath(given: string): string | undefined {
     const { mount, names } = this.#parse(given);
     return mount === "registry" ? undefined : names.join("/");

@@ -1,4 +1,4 @@
-/** Translates an agent's server entry into one of claudikins.json: the keys that most agents share. */
+/** Translates an agent's server entry into an entry of claudikins.json. It handles the keys that most agents share. */
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";

@@ -97,7 +97,7 @@ export interface Agent {
   /** The folder of the agent's own files. It exists if the agent is installed. */
   folder(around: AgentSurroundings): string;
   /**
-   * The names of the memory file, which the agent reads first: in the project's folder and in the agent's own. An agent without
+   * The names of the memory file that the agent reads first, in the project's folder and in the agent's own folder. An agent without
    * `memory` reads no skills either.
    */
   memory?: { project: string; user?: string };
@@ -112,7 +112,7 @@ export interface Agent {
   ownEntry(command: readonly [string, ...string[]]): JsonObject;
   /** A note about that entry for the user, who reads it before the file changes. */
   ownEntryNote?: string;
-  /** What the existing entry of claudikins lacks, and how to add it. Undefined if nothing. */
+  /** A missing setting in the existing entry of claudikins, and how to add it. Undefined if the entry is complete. */
   ownEntryLack?(raw: JsonObject): { message: string; repair: string } | undefined;
   /** The plugin of claudikins that is installed and turned on. */
   plugin?(around: AgentSurroundings): InstalledPlugin | undefined;

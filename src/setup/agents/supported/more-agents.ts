@@ -20,12 +20,12 @@ interface Row {
   sections?: Agent["sections"];
   allowLists?: Agent["allowLists"];
   syntax: Syntax;
-  /** Keys with an equivalent, in the words of `readEntry`. */
+  /** Keys with an equivalent, translated to the names that `readEntry` reads. */
   translated?(raw: JsonObject): JsonObject;
   /** Keys without an equivalent. */
   lost?: readonly string[];
   skipped?(raw: JsonObject): string | undefined;
-  /** What the agent's own entries have besides a command. */
+  /** Further members of the entries that the agent writes, besides a command. */
   own?: JsonObject;
 }
 

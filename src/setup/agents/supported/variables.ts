@@ -1,4 +1,4 @@
-/** Translates an agent's variables into `${VAR}`, and notes what has no equivalent. */
+/** Translates an agent's variables into `${VAR}`, and notes the ones without an equivalent. */
 import { basename, sep } from "node:path";
 import { isObject, type JsonObject } from "../../../base/json-object.ts";
 import { homeOf } from "../../../config/locations.ts";
@@ -12,7 +12,7 @@ export type Syntax = "shell" | "editor" | "gemini" | "opencode" | "none";
 
 /** Translates the texts of one entry. */
 export class Translator {
-  /** What the user should know about the translation. */
+  /** Notes for the user about the translation. */
   readonly notes: string[] = [];
   readonly supplied: Supplied[] = [];
   /** Reasons why the entry cannot be in a shared file. */

@@ -1,4 +1,4 @@
-/** Writes `globals.d.ts`: the one file with which TypeScript knows what programs see. It refers to a file of each server. */
+/** Writes `globals.d.ts`, the file that declares all globals of programs for TypeScript. It refers to a file of each server. */
 import { join } from "node:path";
 import { statsOf, writeWhenChanged } from "../../../base/files.ts";
 import type { RegistryServer } from "../../model.ts";

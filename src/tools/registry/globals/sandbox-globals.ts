@@ -1,7 +1,7 @@
 /**
  * Declares the globals of the sandbox that TypeScript does not know. Two registries may be used together, so all declarations are
  * functions, variables or interfaces, which may be repeated. Names that the types of Node or browsers declare too have the same types here,
- * or add an overload. The declarations stand in a module, because Node's types export some names that a script must not declare.
+ * or add an overload. The declarations are in a module, because Node's types export some names that a script must not declare.
  */
 export const sandboxDeclarations = `declare global {
   namespace Claudikins {

@@ -1,5 +1,5 @@
 /**
- * Declares one server as programs see it. The file is a module, so that the types of its tools have their names to themselves, and it adds
+ * Declares one server as programs see it. The file is a module, so that the names of the tools' types cannot collide with others. It adds
  * the server to the global scope.
  */
 import { serverMembers } from "../../../sandbox/guest/kinds.ts";
@@ -90,8 +90,8 @@ function serverInterface(server: RegistryServer, type: string, files: ReadonlyMa
 }
 
 /**
- * The server as a global. TypeScript's types of browsers declare some names too: they stay variables of browsers where these types are
- * used, and functions get the tools as members.
+ * The server as a global. TypeScript's browser types also declare some of the names. If a program uses these types, such a variable stays
+ * the browser's, and such a function gets the tools as members.
  */
 function globalName(server: RegistryServer, type: string): string {
   const { jsName } = server;
