@@ -87,8 +87,21 @@ export type Pages = { items: string[] } & (
   | { by: "cursor"; argument: string; field: string[]; more?: string[] | undefined }
   /** The id of the last item is the cursor, as Stripe has it. */
   | { by: "last item"; argument: string; key: string; more?: string[] | undefined }
-  | { by: "offset"; argument: string; limit?: string | undefined; total?: string[] | undefined; more?: string[] | undefined }
-  | { by: "page"; argument: string; first: number; limit?: string | undefined; total?: string[] | undefined; more?: string[] | undefined }
+  | {
+      by: "offset";
+      argument: string;
+      limit?: string | undefined;
+      total?: string[] | undefined;
+      more?: string[] | undefined;
+    }
+  | {
+      by: "page";
+      argument: string;
+      first: number;
+      limit?: string | undefined;
+      total?: string[] | undefined;
+      more?: string[] | undefined;
+    }
 );
 
 export type SecurityScheme =
