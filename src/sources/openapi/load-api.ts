@@ -4,10 +4,10 @@ import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ApiCache, type Kept, type KeptRead } from "./api-cache.ts";
 import { compiled } from "./compile.ts";
-import { Documents } from "./documents.ts";
-import { withOverlay } from "./overlay.ts";
-import { invalid, parseDocument } from "./parse-document.ts";
-import { Reader, type ReadText, Unreachable } from "./read-text.ts";
+import { Documents } from "./document/documents.ts";
+import { withOverlay } from "./document/overlay.ts";
+import { invalid, parseDocument } from "./document/parse-document.ts";
+import { Reader, type ReadText, Unreachable } from "./document/read-text.ts";
 
 export interface ApiJob {
   /** An address, or an absolute path. */

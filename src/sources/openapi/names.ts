@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 
 /** Characters of a name. Agents show names whole. */
-const maxToolNameChars = 80;
+const maxToolNameChars = 100;
 
 /** Only the beginning of a longer `operationId` or path is read. */
 const maxReadIdChars = 1_000;
