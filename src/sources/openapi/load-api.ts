@@ -22,6 +22,8 @@ export interface ApiJob {
   headers?: Record<string, string> | undefined;
   /** The folder of the files in which APIs are kept. */
   cacheFolder: string;
+  /** Does not use the kept copy. */
+  isRemade?: true;
 }
 
 /** Bytes for `apiIn`, and what people should know about how they were found. */
@@ -32,12 +34,12 @@ export interface LoadedApi {
 
 /** Throws CONFIG_INVALID, FILE_NOT_FOUND, AUTH_REQUIRED, SERVER_UNAVAILABLE. */
 export async function loadApi(job: ApiJob): Promise<LoadedApi> {
-  const { document, baseUrl, include, exclude, overlays = [], headers, cacheFolder } = job;
+  const { document, baseUrl, include, exclude, overlays = [], headers, cacheFolder, isRemade } = job;
   const root = placeOf(document, "document");
   const cache = new ApiCache(cacheFolder, { document, baseUrl, include, exclude, overlays }, root.url);
   const reader = new Reader({ root: root.url, headers: { ...root.headers, ...headers } });
   const chosen = [root.url, ...overlays.map((each) => placeOf(each, "overlay").url)];
-  const kept = cache.read();
+  const kept = isRemade ? undefined : cache.read();
   if (kept) {
     try {
       if (await isUnchanged(kept, reader, chosen)) {
