@@ -1,4 +1,8 @@
-/** Decides from where an IP address can be reached: the internet, a private network, or this machine. */
+/**
+ * Says from where an address can be reached: the internet, a private network, or this machine. A stranger on the internet must not send us
+ * to this machine or its network (server-side request forgery), so names are resolved and checked before anything is sent.
+ */
+import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
 /** `forbidden`: none of these, or meant only for programs of the machine, such as the metadata service of a cloud (169.254.169.254). */
@@ -60,4 +64,36 @@ function listOf(...subnets: string[]): BlockList {
     list.addSubnet(`2002:${high}:${low}::`, 16 + bits, "ipv6");
   }
   return list;
+}
+
+const allowed: Record<Reach, readonly Reach[]> = {
+  public: ["public"],
+  private: ["public", "private"],
+  loopback: ["public", "private", "loopback"],
+  forbidden: ["public"],
+};
+
+/** Returns the IP addresses of a name. Rejects if it has none. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+export const resolveName: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+/** Whether `server` may name `url`. A server on the internet may not name an address of this machine or its network. */
+export async function mayReach(url: URL, server: URL, resolve: Resolve = resolveName): Promise<boolean> {
+  if (url.hostname === server.hostname) return true;
+  const [target, own] = await Promise.all([kindsOfHost(url, resolve), kindsOfHost(server, resolve)]);
+  // A server with a public address counts as one on the internet.
+  const from = order.find((kind) => own.includes(kind)) ?? "public";
+  return target.every((kind) => allowed[from].includes(kind));
+}
+
+const order: readonly Reach[] = ["public", "forbidden", "private", "loopback"];
+
+/** Empty if the name cannot be resolved: behind a proxy that is normal, and otherwise nothing can be sent there. */
+export async function kindsOfHost({ hostname }: URL, resolve: Resolve = resolveName): Promise<Reach[]> {
+  const host = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  if (isIP(host) > 0) return [kindOf(host)];
+  if (/(?:^|\.)localhost$/.test(host)) return ["loopback"];
+  return (await resolve(host).catch(() => [])).map(kindOf);
 }

@@ -20,6 +20,8 @@ interface JobOptions {
   limitMs: number;
   /** Buffers that are moved instead of copied. */
   transfer?: ArrayBuffer[];
+  /** Ends the job, and its worker. The promise rejects with the reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface ThrownError {
 interface ThreadJob<Input, Output> extends JobOptions {
   input: Input;
   resolve: (output: Output) => void;
-  reject: (error: Error) => void;
+  reject: (reason: unknown) => void;
 }
 
 interface IdleWorker {
@@ -76,6 +78,11 @@ export class OffThread<Input, Output> {
     if (this.#busy >= this.#maxWorkers) return;
     const job = this.#waiting.shift();
     if (!job) return;
+    if (job.signal?.aborted) {
+      job.reject(job.signal.reason);
+      this.#next();
+      return;
+    }
     this.#busy += 1;
     const idle = this.#idle.pop();
     clearTimeout(idle?.timer);
@@ -85,6 +92,8 @@ export class OffThread<Input, Output> {
   #work(worker: Worker, job: ThreadJob<Input, Output>): void {
     const { promise, resolve } = Promise.withResolvers<ThreadAnswer<Output> | TookTooLong>();
     const timer = setTimeout(() => resolve(new TookTooLong(`no answer in ${job.limitMs} ms`)), job.limitMs);
+    const cancel = () => resolve(new TookTooLong("cancelled"));
+    job.signal?.addEventListener("abort", cancel);
     worker.ref();
     worker.onmessage = ({ data }: MessageEvent<ThreadAnswer<Output>>) => resolve(data);
     worker.onerror = (event) => {
@@ -94,6 +103,7 @@ export class OffThread<Input, Output> {
     worker.postMessage(job.input, job.transfer ?? []);
     void promise.then((answer) => {
       clearTimeout(timer);
+      job.signal?.removeEventListener("abort", cancel);
       // The listeners refer to the answer, and the worker to the listeners.
       worker.onmessage = null;
       worker.onerror = ignored;
@@ -101,7 +111,7 @@ export class OffThread<Input, Output> {
       if (answer instanceof TookTooLong) worker.terminate();
       else this.#rest(worker);
       this.#next();
-      if (answer instanceof TookTooLong) job.reject(answer);
+      if (answer instanceof TookTooLong) job.reject(job.signal?.aborted ? job.signal.reason : answer);
       else if (hasThrown(answer)) job.reject(errorFrom(answer.thrown));
       else job.resolve(answer);
     });

@@ -1,7 +1,7 @@
 /** Makes the entry of `mcpServers` from a variant of a published server and its values. */
 
+import { kindsOfHost, mayReach } from "../../base/address-reach.ts";
 import type { JsonObject } from "../../base/json-object.ts";
-import { kindsOfHost, mayReach } from "../../servers/auth/reach.ts";
 import { filledAddress } from "./address-variant.ts";
 import type { Registry } from "./registries.ts";
 import { filled, isComplete, RegistryRefusal, type TemplateValues, type Wanted, wantedIn } from "./templates.ts";

@@ -1,0 +1,185 @@
+/** Reads the parameters and the body of an operation, and gives each value that a caller may send a name among the arguments of its tool. */
+import type { JsonObject } from "../../base/json-object.ts";
+import { bodyIn } from "./body.ts";
+import { at, type Documents, type ObjectPlace } from "./document/documents.ts";
+import type { FlatSchema, FlatSchemas } from "./flat-schema.ts";
+import type { Body, Parameter, ParameterStyle } from "./operation.ts";
+import type { Field } from "./write-schema.ts";
+
+/** Parameters of one operation. */
+const maxParameters = 500;
+
+export interface Arguments {
+  parameters: Parameter[];
+  body?: Body | undefined;
+  fields: Field[];
+}
+
+export interface Read {
+  documents: Documents;
+  schemas: FlatSchemas;
+  isSwagger2: boolean;
+  /** Whether the document says how to sign in. */
+  hasSecurity: boolean;
+  /** Parameters that several operations share. */
+  known: WeakMap<object, ReadParameter>;
+}
+
+interface ReadParameter {
+  entry: Parameter;
+  field: Field;
+}
+
+export interface OperationPlace {
+  item: ObjectPlace;
+  operation: ObjectPlace;
+}
+
+export function argumentsOf(read: Read, place: OperationPlace, path: string): Arguments {
+  const found = parametersOf(read, place);
+  const plain = found.filter(({ value }) => value["in"] !== "body" && value["in"] !== "formData");
+  const named = withArguments(plain, path);
+  const parameters: Parameter[] = [];
+  const fields: Field[] = [];
+  for (const { argument, place: parameter } of named) {
+    const { entry, field } = parameterOf(read, parameter, argument);
+    parameters.push(entry);
+    fields.push(field);
+  }
+  const body = bodyIn(read, place, found, new Set(fields.map(({ name }) => name)));
+  return { parameters, body: body?.body, fields: [...fields, ...(body?.fields ?? [])] };
+}
+
+/** The parameters of the path and the operation, whose own come last and replace the others. */
+function parametersOf({ documents }: Read, { item, operation }: OperationPlace): ObjectPlace[] {
+  const found = new Map<string, ObjectPlace>();
+  for (const owner of [item, operation]) {
+    const list = documents.follow(at(owner, "parameters"));
+    if (!list || !Array.isArray(list.value)) continue;
+    for (const value of list.value.slice(0, maxParameters)) {
+      const parameter = documents.object({ value, document: list.document });
+      if (!parameter) continue;
+      const { in: where, name } = parameter.value;
+      if (typeof name === "string" && typeof where === "string" && places.has(where))
+        found.set(`${where} ${name}`, parameter);
+    }
+  }
+  return [...found.values()];
+}
+
+const places = new Set(["path", "query", "header", "cookie", "querystring", "body", "formData"]);
+
+/** Headers that other parts of the document describe. */
+const describedElsewhere = new Set(["accept", "content-type", "authorization"]);
+
+/** Parameters with the names of their arguments. One that only the path names is added: without it, the request cannot be made. */
+function withArguments(found: readonly ObjectPlace[], path: string): { argument: string; place: ObjectPlace }[] {
+  const kept = found.filter(
+    ({ value }) => value["in"] !== "header" || !describedElsewhere.has(String(value["name"]).toLowerCase()),
+  );
+  const known = new Set(kept.filter(({ value }) => value["in"] === "path").map(({ value }) => value["name"]));
+  const missing = Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name!).filter(
+    (name) => !known.has(name) && !known.has(name.replace(/\*$|^\+/, "")),
+  );
+  const added = [...new Set(missing)].map((name) => {
+    const value: JsonObject = { name, in: "path", required: true, schema: { type: "string" } };
+    return { value, document: found[0]?.document ?? emptyDocument } as ObjectPlace;
+  });
+  const all = [...kept, ...added].toSorted((one, other) => rank(one) - rank(other));
+  const taken = new Set<string>();
+  return all.map((place) => {
+    const name = String(place.value["name"]);
+    let argument = taken.has(name) ? `${name}_${String(place.value["in"])}` : name;
+    while (taken.has(argument)) argument += "_";
+    taken.add(argument);
+    return { argument, place };
+  });
+}
+
+const emptyDocument = { url: "file:///", value: {} };
+
+/** The path comes first, and gets a name that several parameters have. */
+const rank = ({ value }: ObjectPlace) =>
+  ["path", "query", "querystring", "header", "cookie"].indexOf(String(value["in"]));
+
+function parameterOf(read: Read, place: ObjectPlace, argument: string): ReadParameter {
+  const known = read.known.get(place.value);
+  if (known?.entry.argument === argument) return known;
+  const made = newParameter(read, place, argument);
+  read.known.set(place.value, made);
+  return made;
+}
+
+function newParameter(
+  { documents, schemas, isSwagger2, hasSecurity }: Read,
+  place: ObjectPlace,
+  argument: string,
+): ReadParameter {
+  const { value } = place;
+  const where = value["in"] as Parameter["in"];
+  const content = documents.object(at(place, "content"));
+  const mediaType = content && Object.keys(content.value)[0];
+  const media = mediaType === undefined ? undefined : documents.object(at(content!, mediaType));
+  const schema = media ? at(media, "schema") : isSwagger2 ? place : at(place, "schema");
+  const flat = schemas.of(schema);
+  const isRequired = (value["required"] === true || where === "path") && !(hasSecurity && isCredential(value));
+  const only = onlyValue(flat);
+  const constant = isRequired && only !== undefined ? String(only) : undefined;
+  const entry: Parameter = {
+    argument,
+    name: String(value["name"]),
+    in: where,
+    ...(isSwagger2 ? oldStyle(value, where) : newStyle(value, where)),
+    allowReserved: value["allowReserved"] === true,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(constant === undefined ? {} : { constant }),
+  };
+  const description = typeof value["description"] === "string" ? value["description"] : undefined;
+  return { entry, field: { name: argument, schema, isRequired: isRequired && constant === undefined, description } };
+}
+
+function onlyValue({ keywords }: FlatSchema): unknown {
+  const { enum: values, const: one } = keywords;
+  const only = one ?? (Array.isArray(values) && values.length === 1 ? values[0] : undefined);
+  return typeof only === "object" ? undefined : only;
+}
+
+/** Some documents describe the token twice, as a parameter too. The sign-in sends it. */
+function isCredential({ name, in: where, description }: JsonObject): boolean {
+  return (
+    where !== "path" &&
+    /^(?:access_?|auth_?|api_?)?(?:token|key)$|^authorization$/i.test(String(name)) &&
+    /authenticat|authoriz|api[ _-]?key|access token/i.test(`${String(name)} ${String(description)}`)
+  );
+}
+
+const styles: readonly string[] = [
+  "simple",
+  "label",
+  "matrix",
+  "form",
+  "spaceDelimited",
+  "pipeDelimited",
+  "deepObject",
+];
+
+/** How a value is written in OpenAPI 3. */
+export function newStyle({ style, explode }: JsonObject, where: Parameter["in"]): Pick<Parameter, "style" | "explode"> {
+  const usual = where === "path" || where === "header" ? "simple" : "form";
+  const chosen = (typeof style === "string" && styles.includes(style) ? style : usual) as ParameterStyle;
+  return {
+    style: chosen,
+    explode: typeof explode === "boolean" ? explode : chosen === "form" || chosen === "deepObject",
+  };
+}
+
+/** How a value is written in Swagger 2. */
+export function oldStyle(
+  { collectionFormat }: JsonObject,
+  where: Parameter["in"],
+): Pick<Parameter, "style" | "explode"> {
+  const usual = where === "path" || where === "header" ? "simple" : "form";
+  if (collectionFormat === "multi") return { style: usual, explode: true };
+  if (collectionFormat === "ssv") return { style: "spaceDelimited", explode: false };
+  return { style: collectionFormat === "pipes" ? "pipeDelimited" : usual, explode: false };
+}
