@@ -2,8 +2,8 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { mayHaveExact, numberInText, withExactTexts } from "../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
+import { jsonOf, LargeJson, objectJson, wholeOf } from "../base/large-json.ts";
 import { withoutBase64 } from "../base/media.ts";
-import { jsonOf, LargeJson, objectJson, wholeOf } from "./decoding/large-json.ts";
 
 /** Longer text of a result is not checked for being JSON: that would take as long as everything else, and more memory. */
 const maxCheckedTextChars = 65_536;
