@@ -178,8 +178,8 @@ function isSecret(path: readonly (string | number)[]): boolean {
   if (key === "registries") return true;
   if (key === "auth" && inner === "oidc")
     return path.length === 2 || ["clientSecret", "introspection"].includes(String(path[2]));
-  // At the top level, `auth` says how people sign in. In an entry, it may have the credentials of a source.
-  if (key === "auth" && inner !== "sealingKey" && inner !== "sealingKeyFile") return true;
+  // In an entry, it may have the credentials of a source, by names that others chose.
+  if (key === "auth" && !["CLIENT_ID", "scopes", "oidc"].includes(String(inner))) return true;
   if (key === "oauth" || key === "auth" || key === "exchange") {
     return inner === "" || /secret|^privateKey$|^sealingKey/i.test(String(inner));
   }

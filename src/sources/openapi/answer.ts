@@ -2,7 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { limited } from "../../base/bounded-body.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
-import { parseExact } from "../../base/exact-json.ts";
+import { parsedExact, parseExact } from "../../base/exact-json.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { LargeJson } from "../../base/large-json.ts";
 import { megabyte, megabytes } from "../../base/units.ts";
@@ -99,7 +99,14 @@ async function errorResult({ entry, operation, response, signing, credentials }:
   const { status, statusText, headers } = response;
   const body = await beginning(response);
   const text = errorText({ entry, operation, status, statusText, headers, body, signing, credentials });
-  return { isError: true, content: [textBlock(text)] };
+  return { isError: true, content: [textBlock(text)], structuredContent: { status, body: bodyValue(body) } };
+}
+
+/** The body of an error as programs get it: without a page for people. */
+function bodyValue(body: string): unknown {
+  const value = parsedExact(body);
+  if (value !== undefined) return value;
+  return body.trimStart().startsWith("<") || body === "" ? null : body;
 }
 
 /** A redirect without an address, or with one that is no address of the web. */

@@ -38,6 +38,9 @@ export async function requestOf(
     else if (parameter.in === "cookie") cookies.push(...queryParts(shown, { ...written, style: "form" }));
     else setHeader(headers, parameter, inHeader(shown, written));
   }
+  if (path !== operation.path && path.split("/").some((each) => /^(?:\.|%2e){1,2}$/i.test(each))) {
+    throw new ClaudikinsError("INVALID_ARGUMENTS", 'The arguments make a step "." or ".." in the address');
+  }
   if (cookies.length > 0) headers.set("cookie", cookies.join("; "));
   const { body } = operation;
   const sent = body && (await bodyOf(body, bodyValue(body, operation.parameters, args), files));
@@ -67,13 +70,10 @@ function addressOf(base: string, path: string, query: string[]): URL {
   return made;
 }
 
-/** A value that is empty or a step to the parent would reach another operation. */
+/** An empty value would reach another operation. */
 function pathText(value: unknown, parameter: Parameter): string {
   const text = inPath(value, parameter);
   if (text === "") throw invalid(parameter.argument, "must not be empty: it is a part of the address");
-  if (/^(?:\.|%2e){1,2}$/i.test(text) || (parameter.allowReserved && /(?:^|\/)\.{1,2}(?:\/|$)/.test(text))) {
-    throw invalid(parameter.argument, 'must not be "." or "..": it is a part of the address');
-  }
   return text;
 }
 
