@@ -34,6 +34,19 @@ export interface SourceRequest {
  */
 export type Send = (request: SourceRequest, signal: AbortSignal) => Promise<Response>;
 
+/** The sign-in that the document of a source describes. Addresses are absolute. */
+export interface SourceSignIn {
+  /** The address of the API. */
+  address: string;
+  /** The scopes that the operations need. Empty if the document does not say it, or names too many. */
+  scopes: string[];
+  /** The metadata of an OpenID provider, which has the other addresses. */
+  openIdUrl?: string;
+  authorizationUrl?: string;
+  deviceUrl?: string;
+  tokenUrl?: string;
+}
+
 /** The files of the user that tools may use: those in the workspace. Paths are relative to it. */
 export interface SourceFiles {
   /** Throws INVALID_ARGUMENTS if there is no such file, or if it is too large. */

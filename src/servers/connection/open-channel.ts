@@ -13,6 +13,7 @@ import { type Preparation, type StdioOptions, StdioTransport } from "../process/
 import { withOwnKeys } from "../values/own-keys.ts";
 import { entryEnvironment } from "../values/person-identity.ts";
 import type { Channel, ChannelOptions } from "./channel.ts";
+import type { SourceOptions } from "./source-channel.ts";
 
 /**
  * Nothing starts before the transport does, except commands that print values of the entry. Throws NEEDS_SECRET; NetworkFailure with CONFIG_INVALID
@@ -97,8 +98,8 @@ async function networkChannel(server: NetworkServer, options: ChannelChoice): Pr
   const { endpointOf } = await import("../network/endpoint.ts");
   const endpoint = endpointOf(server);
   const { transport: kind } = server;
-  const signingIn = async (url: URL) => {
-    const access = await accessTo(server, { ...endpoint, url }, options);
+  const signingIn: SourceOptions["accessTo"] = async (url, described) => {
+    const access = await accessTo(server, { ...endpoint, url, described }, options);
     return options.helper ? helped(options.helper, url, access) : access;
   };
   if (isSourceKind(kind)) {

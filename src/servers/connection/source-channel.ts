@@ -6,7 +6,8 @@ import { wantsSignIn } from "../../config/oauth.ts";
 import { isWebAddress, type SourceKind } from "../../config/sources.ts";
 import { SourceTransport } from "../../sources/connect.ts";
 import type { ApiOptions } from "../../sources/openapi/source.ts";
-import type { Source } from "../../sources/source.ts";
+import type { Source, SourceSignIn } from "../../sources/source.ts";
+import { isSameHost } from "../auth/described.ts";
 import { NetworkFailure } from "../failures/network-failure.ts";
 import type { Authorizer, Endpoint } from "../network/endpoint.ts";
 import { sourceSender } from "../network/source-sender.ts";
@@ -18,7 +19,7 @@ export interface SourceOptions extends ChannelOptions {
   /** A person's own keys were filled in. */
   hasOwnKeys: boolean;
   /** Returns what adds the token of a sign-in at the API with this address. */
-  accessTo: (url: URL) => Promise<Authorizer | undefined>;
+  accessTo: (url: URL, described?: SourceSignIn) => Promise<Authorizer | undefined>;
 }
 
 /** Opens a source of one kind. Reads the description of the API, unless it was kept. */
@@ -26,8 +27,9 @@ type Open = (server: NetworkServer, options: SourceOptions, signal: AbortSignal)
 
 const kinds: Record<SourceKind, Open> = {
   openapi: async (server, options, signal) => {
-    const [{ readApi }, { apiSource }] = await Promise.all([
+    const [{ readApi }, { signInOf }, { apiSource }] = await Promise.all([
       import("../../sources/openapi/read-api.ts"),
+      import("../../sources/openapi/sign-in.ts"),
       import("../../sources/openapi/source.ts"),
     ]);
     const { name: entry, baseUrl, openapi: document = "", include, exclude, overlays, auth } = server;
@@ -37,22 +39,23 @@ const kinds: Record<SourceKind, Open> = {
     const api = await readApi({ document, baseUrl, include, exclude, overlays, headers, cacheFolder, signal });
     for (const problem of api.problems) options.log.debug(`${entry}: ${problem}`);
     const files = workspace === undefined ? undefined : new WorkspaceFiles(workspace);
+    const described = signInOf(api, baseUrl);
     // A file is the user's own. An address may have been changed by others.
     const sentBy = baseUrl === undefined && isWebAddress(document) ? new URL(document) : undefined;
     const sender: ApiOptions["sender"] = async (origins, url) =>
-      sourceSender({ ...(await signedBy(url, options)), endpoint, origins, sentBy });
-    return apiSource(api, { entry, baseUrl, auth, maySignIn: maySignIn(server, options), files, sender });
+      sourceSender({ ...(await signedBy(url, described, options)), endpoint, origins, sentBy });
+    const isForPeople = described !== undefined && maySignIn(server, options);
+    return apiSource(api, { entry, baseUrl, auth, maySignIn: isForPeople, files, sender });
   },
 };
 
-/** The headers of an entry are for the API. Its document may be at the host of somebody else. */
-function isSameHost(document: string, baseUrl: string | undefined): boolean {
-  return baseUrl !== undefined && URL.parse(document)?.origin === URL.parse(baseUrl)?.origin;
-}
-
 /** Adds what signs in at the API with this address. Headers of a program and keys of a person belong to all requests. */
-async function signedBy(url: URL, { accessTo, helper, hasOwnKeys }: SourceOptions) {
-  return { access: await accessTo(url), alwaysSignsIn: helper !== undefined || hasOwnKeys };
+async function signedBy(
+  url: URL,
+  described: SourceSignIn | undefined,
+  { accessTo, helper, hasOwnKeys }: SourceOptions,
+) {
+  return { access: await accessTo(url, described), alwaysSignsIn: helper !== undefined || hasOwnKeys };
 }
 
 function maySignIn(server: NetworkServer, { endpoint, credentialsFile, own, hasOwnKeys }: SourceOptions): boolean {
