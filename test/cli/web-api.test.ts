@@ -3,14 +3,17 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PetsApi } from "../fixtures/pets-api.ts";
-import { ownFolder } from "../support/own-folder.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
 
 setDefaultTimeout(60_000);
 
-const folder = ownFolder();
+const folder = temporaryFolder();
 const api = new PetsApi("key");
-afterAll(() => api[Symbol.dispose]());
+afterAll(() => {
+  api[Symbol.dispose]();
+  folder[Symbol.dispose]();
+});
 
 const env = { PETS_KEY: "sesame-12345" };
 const run = (...argv: string[]) => cli(argv, { cwd: folder.path, env });

@@ -1,8 +1,10 @@
 /** The authorization server that the document of a web API describes, in the form in which MCP servers describe theirs. */
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { sourcesFolder } from "../../config/locations.ts";
+import type { Api } from "../../sources/openapi/operation.ts";
 import type { SourceSignIn } from "../../sources/source.ts";
 import type { Discovered, Metadata } from "./discovery.ts";
 import { authorizationServer } from "./discovery.ts";
@@ -32,25 +34,43 @@ export async function discoveredIn(described: SourceSignIn, fetch: FetchLike): P
   return { issuer, metadata, resource: undefined, scopes, hasUnknownIssuer: true };
 }
 
-/** The sign-in of a web API. Undefined for an MCP server, and for an API whose document describes none. Throws what `readApi` throws. */
+interface Surroundings {
+  env: Environment;
+  signal: AbortSignal;
+}
+
+/** The sign-in of a web API. Undefined for an MCP server, and for an API whose document describes none. Throws what `apiOf` throws. */
 export async function describedSignIn(
   server: NetworkServer,
   headers: Record<string, string>,
-  { env, signal }: { env: Environment; signal: AbortSignal },
+  surroundings: Surroundings,
 ): Promise<SourceSignIn | undefined> {
-  const { transport, openapi: document = "", baseUrl, include, exclude, overlays } = server;
-  if (transport !== "openapi") return undefined;
-  const [{ readApi }, { signInOf }] = await Promise.all([
-    import("../../sources/openapi/read-api.ts"),
-    import("../../sources/openapi/sign-in.ts"),
-  ]);
-  const own = isSameHost(document, baseUrl) ? headers : {};
-  const cacheFolder = sourcesFolder(env);
-  const api = await readApi({ document, baseUrl, include, exclude, overlays, headers: own, cacheFolder, signal });
-  return signInOf(api, baseUrl);
+  if (server.transport !== "openapi") return undefined;
+  const { signInOf } = await import("../../sources/openapi/sign-in.ts");
+  return signInOf(await apiOf(server, headers, surroundings), server.baseUrl);
 }
 
-/** The headers of an entry are for the API. Its document may be at the host of somebody else. */
-export function isSameHost(document: string, baseUrl: string | undefined): boolean {
-  return baseUrl !== undefined && URL.parse(document)?.origin === URL.parse(baseUrl)?.origin;
+/** The API that the document of an entry describes. Throws CONFIG_INVALID, FILE_NOT_FOUND and SERVER_UNAVAILABLE. */
+export async function apiOf(
+  server: NetworkServer,
+  headers: Record<string, string>,
+  { env, signal }: Surroundings,
+): Promise<Api> {
+  const { openapi: document = "", baseUrl, include, exclude, overlays } = server;
+  const { readApi } = await import("../../sources/openapi/read-api.ts");
+  // The headers of an entry are for the API. Its document may be at the host of somebody else.
+  const isSameHost = baseUrl !== undefined && URL.parse(document)?.origin === URL.parse(baseUrl)?.origin;
+  const own = isSameHost ? headers : {};
+  const cacheFolder = sourcesFolder(env);
+  try {
+    return await readApi({ document, baseUrl, include, exclude, overlays, headers: own, cacheFolder, signal });
+  } catch (error) {
+    // A sign-in to the API would not help.
+    if (!(error instanceof ClaudikinsError) || error.code !== "AUTH_REQUIRED") throw error;
+    throw new ClaudikinsError("CONFIG_INVALID", error.message, {
+      hint: isSameHost
+        ? 'Check "headers" in its entry: the host of the document refuses them.'
+        : 'Save the document in a file, and name the file in "openapi". Or, if it is at the host of the API, add "baseUrl" and "headers".',
+    });
+  }
 }

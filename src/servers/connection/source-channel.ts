@@ -1,13 +1,12 @@
 /** Opens the channel to a source: a web API, for which claudikins speaks MCP itself. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { NetworkServer } from "../../config/load.ts";
-import { sourcesFolder } from "../../config/locations.ts";
 import { wantsSignIn } from "../../config/oauth.ts";
 import { isWebAddress, type SourceKind } from "../../config/sources.ts";
 import { SourceTransport } from "../../sources/connect.ts";
 import type { ApiOptions } from "../../sources/openapi/source.ts";
 import type { Source, SourceSignIn } from "../../sources/source.ts";
-import { isSameHost } from "../auth/described.ts";
+import { apiOf } from "../auth/described.ts";
 import { NetworkFailure } from "../failures/network-failure.ts";
 import type { Authorizer, Endpoint } from "../network/endpoint.ts";
 import { sourceSender } from "../network/source-sender.ts";
@@ -27,16 +26,13 @@ type Open = (server: NetworkServer, options: SourceOptions, signal: AbortSignal)
 
 const kinds: Record<SourceKind, Open> = {
   openapi: async (server, options, signal) => {
-    const [{ readApi }, { signInOf }, { apiSource }] = await Promise.all([
-      import("../../sources/openapi/read-api.ts"),
+    const [{ signInOf }, { apiSource }] = await Promise.all([
       import("../../sources/openapi/sign-in.ts"),
       import("../../sources/openapi/source.ts"),
     ]);
-    const { name: entry, baseUrl, openapi: document = "", include, exclude, overlays, auth } = server;
+    const { name: entry, baseUrl, openapi: document = "", auth } = server;
     const { endpoint, env, workspace } = options;
-    const headers = isSameHost(document, baseUrl) ? endpoint.headers : {};
-    const cacheFolder = sourcesFolder(env);
-    const api = await readApi({ document, baseUrl, include, exclude, overlays, headers, cacheFolder, signal });
+    const api = await apiOf(server, endpoint.headers, { env, signal });
     for (const problem of api.problems) options.log.debug(`${entry}: ${problem}`);
     const files = workspace === undefined ? undefined : new WorkspaceFiles(workspace);
     const described = signInOf(api, baseUrl);
