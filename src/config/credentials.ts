@@ -76,7 +76,7 @@ interface Entry extends CredentialKeys {
   env?: Record<string, string> | undefined;
   url?: string | undefined;
   headers?: Record<string, string> | undefined;
-  /** Of a source. */
+  /** The credentials of a source. */
   auth?: SourceAuth | undefined;
   headersHelper?: string | undefined;
   oauth?: false | OAuthClientKeys | undefined;

@@ -351,7 +351,7 @@ export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> &
   SourceKeys & {
     command?: undefined;
     sandbox?: undefined;
-    /** Of a source: the address of the API, or else the place of its document. */
+    /** For a source, this is the address of the API, or else the place of its document. */
     url: string;
     headers: Record<string, string>;
     /** A line for the shell that prints headers as a JSON object. The shell fills in its variables. */

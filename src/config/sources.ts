@@ -43,12 +43,12 @@ export function placeProblem(text: string): string | undefined {
   return "expected a path, or an address that starts with http:// or https://";
 }
 
-/** A drive of Windows is no scheme. */
+/** A drive letter of Windows does not count as a scheme. */
 function hasScheme(text: string): boolean {
   return /^[a-z][a-z\d+.-]+:/i.test(text);
 }
 
-/** The keys that decide which tools there are. Credentials are not part of it. */
+/** The keys on which the list of tools depends. Credentials are left out. */
 export function sourceMark({ openapi, baseUrl, include, exclude, overlays }: SourceKeys): object {
   return { openapi, baseUrl, include, exclude, overlays };
 }

@@ -29,7 +29,7 @@ export function calledFunction({ callee }: CallExpression, scope: Scope): Called
   return namespace && { namespace, server: scope.tree.text(called.object), name };
 }
 
-/** Whether a call is `demo.tool.pages(…)`, which is no promise. */
+/** Whether a call is `demo.tool.pages(…)`, which returns an iterator instead of a promise. */
 export function isOfPages({ callee }: CallExpression): boolean {
   return isMember(callee) && propertyName(callee) === "pages";
 }
