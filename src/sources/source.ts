@@ -17,6 +17,44 @@ export interface Source {
   close(): Promise<void>;
 }
 
+/** One request to a web API. */
+export interface SourceRequest {
+  /** In capitals. */
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+  body?: string | FormData | Uint8Array<ArrayBuffer> | undefined;
+  /** Whether the token of the sign-in is added. Without it, the entry decides. */
+  signsIn?: boolean | undefined;
+}
+
+/**
+ * Sends a request with the headers of the entry. Follows redirects without credentials for other hosts, waits as `Retry-After` says if that
+ * is short, and repeats reads once. Resolves with any status. Throws if there is no answer, and AUTH_REQUIRED.
+ */
+export type Send = (request: SourceRequest, signal: AbortSignal) => Promise<Response>;
+
+/** The sign-in that the document of a source describes. Addresses are absolute. */
+export interface SourceSignIn {
+  /** The address of the API. */
+  address: string;
+  /** The scopes that the operations need. Empty if the document does not say it, or names too many. */
+  scopes: string[];
+  /** The metadata of an OpenID provider, which has the other addresses. */
+  openIdUrl?: string;
+  authorizationUrl?: string;
+  deviceUrl?: string;
+  tokenUrl?: string;
+}
+
+/** The files of the user that tools may use: those in the workspace. Paths are relative to it. */
+export interface SourceFiles {
+  /** Throws INVALID_ARGUMENTS if there is no such file, or if it is too large. */
+  read(path: string): Promise<Uint8Array<ArrayBuffer>>;
+  /** Returns the path. A new name is chosen if the file exists. */
+  write(name: string, bytes: Uint8Array): Promise<string>;
+}
+
 /** The key in `_meta` of a tool whose results have pages. Its value is a `PagedTool`. */
 export const pagesKey = "claudikins/pages";
 
@@ -29,6 +67,17 @@ export interface PagedTool {
 }
 
 export interface NextPage {
-  /** The arguments of the call that returns the next page. */
+  /** The arguments that the call for the next page has in place of those of this call. The others stay. */
   arguments: JsonObject;
+}
+
+/** The key in `_meta` of a result, if it is not the same for all results of the tool: the path to the items, as in `PagedTool`. */
+export const itemsKey = "claudikins/items";
+
+/** The key in `_meta` of a result that came over HTTP. Its value is an `HttpAnswer`. */
+export const httpKey = "claudikins/http";
+
+export interface HttpAnswer {
+  status: number;
+  headers: Record<string, string>;
 }

@@ -28,6 +28,7 @@ const base: Record<string, string[]> = {
   "exact-json.ts": ["limits.ts"],
   "json-object.ts": ["exact-json.ts"],
   "json-size.ts": [],
+  "large-json.ts": ["exact-json.ts", "json-object.ts"],
   "json-weight.ts": ["limits.ts"],
   "json-schema.ts": ["json-object.ts", "limits.ts"],
   "json-shape.ts": ["errors.ts"],

@@ -8,7 +8,7 @@ import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import { type Caller, noAgent } from "../../policy/flow/session-reads.ts";
 import type { CallRequest } from "../../sandbox/contract.ts";
 import { contextChars, textOf } from "../../sandbox/worker/binding-value.ts";
-import { LargeJson } from "../../servers/decoding/large-json.ts";
+import { LargeJson } from "../../base/large-json.ts";
 import { objectsOf } from "../../servers/result.ts";
 import type { CallOutcome, CallStarter } from "../../store/call-log.ts";
 import { entryKeyOf } from "../../tools/catalog/config-entry.ts";

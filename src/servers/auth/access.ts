@@ -27,14 +27,14 @@ export class Access implements Authorizer {
   readonly #helper: Authorizer | undefined;
   /** Sends requests to the server. */
   readonly #send: Authorizer["fetch"];
-  readonly #endpoint: Pick<Endpoint, "headers">;
+  readonly #endpoint: Pick<Endpoint, "headers" | "described">;
   /** The access token that the server has accepted last. */
   #accepted: string | undefined;
   #renewing: Promise<Tokens | undefined> | undefined;
 
   constructor(
     server: NetworkServer,
-    endpoint: Pick<Endpoint, "url" | "hasToken" | "headers">,
+    endpoint: Pick<Endpoint, "url" | "hasToken" | "headers" | "described">,
     store: CredentialStore,
     helper?: Authorizer,
   ) {
@@ -166,7 +166,15 @@ export class Access implements Authorizer {
   async #renew(refused: string | undefined, challenge: Challenge | undefined): Promise<Tokens | undefined> {
     const { renew } = await import("./renewal.ts");
     const headers = async () => ({ ...this.#endpoint.headers, ...(await this.#helper?.headers()) });
-    const renewal = { server: this.#server, url: this.#url, store: this.#store, refused, challenge, headers };
+    const renewal = {
+      server: this.#server,
+      url: this.#url,
+      store: this.#store,
+      refused,
+      challenge,
+      headers,
+      described: this.#endpoint.described,
+    };
     this.#renewing ??= renew(renewal).finally(() => {
       this.#renewing = undefined;
     });

@@ -18,6 +18,7 @@ import { pageAddress } from "../network/page-address.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { checkIssuer, clientFor, knownClient, type OAuthClient } from "./client.ts";
 import { type CredentialStore, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
+import { discoveredIn } from "./described.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
 import { checkReach } from "./reach.ts";
@@ -43,14 +44,25 @@ export interface Authorization extends SignInRequest {
 export async function prepared(asked: SignInRequest) {
   const { server, endpoint, store, signal } = asked;
   const url = httpForm(endpoint.url);
-  const probed = await probe(asked, url);
+  const { described } = endpoint;
+  // An API does not say what it wants: its document does.
+  const probed = described ? { status: 401, challenge: undefined } : await probe(asked, url);
   if (needsNobody(server)) {
     const refused = store.read(server)?.tokens?.access;
-    await renew({ server, url, store, challenge: probed.challenge, refused, headers: endpoint.headers, signal });
+    await renew({
+      server,
+      url,
+      store,
+      challenge: probed.challenge,
+      refused,
+      headers: endpoint.headers,
+      described,
+      signal,
+    });
     return undefined;
   }
   const fetch = privateFetch(url, signal, endpoint.headers);
-  const found = await discover(url, probed.challenge, fetch);
+  const found = described ? await discoveredIn(described, fetch) : await discover(url, probed.challenge, fetch);
   const isAsked = probed.status === 401 || probed.challenge !== undefined;
   if (!found.metadata && !found.resource && !isAsked) throw asksForNothing(probed.status);
   const record = store.read(server);
@@ -164,7 +176,7 @@ async function answerIn(
   const get = (name: string) => redirect.searchParams.get(name);
   const iss = get("iss");
   if (get("state") !== state) throw failed("the response belongs to another sign-in", asked);
-  if (!isFromIssuer(iss, found)) {
+  if (!found.hasUnknownIssuer && !isFromIssuer(iss, found)) {
     throw failed("the response came from a different authorization server", asked);
   }
   const error = get("error");
@@ -178,7 +190,7 @@ async function answerIn(
   }
   const authorizationCode = get("code");
   if (!authorizationCode) throw failed("the redirect address contains no code", asked);
-  return { authorizationCode, ...(iss === null ? {} : { iss }) };
+  return { authorizationCode, ...(iss === null || found.hasUnknownIssuer ? {} : { iss }) };
 }
 
 /** RFC 9207 requires simple string comparison. Without metadata, the spelling is unknown. */

@@ -24,6 +24,8 @@ export interface Discovered {
   resource: string | undefined;
   /** The scopes that the server supports. */
   scopes: string[] | undefined;
+  /** The issuer was made from an address, so that the name in a redirect cannot be compared with it. */
+  hasUnknownIssuer?: boolean;
 }
 
 /** Of several authorization servers, `preferred` is chosen if it is one of them. Throws NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR. */
@@ -60,7 +62,8 @@ async function resourceMetadata(server: URL, challenge: Challenge | undefined, f
   return undefined;
 }
 
-async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Metadata | undefined> {
+/** Undefined if there is no metadata. Throws NetworkFailure. */
+export async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Metadata | undefined> {
   let text = "";
   const fetchFn: FetchLike = async (url, init) => {
     const response = await fetch(url, init);

@@ -3,10 +3,12 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { ExchangeEntry } from "../../config/credentials.ts";
 import type { NetworkServer } from "../../config/load.ts";
+import type { SourceSignIn } from "../../sources/source.ts";
 import { NetworkFailure } from "../failures/network-failure.ts";
 import type { Challenge } from "./challenge.ts";
 import { checkIssuer, knownClient, type OAuthClient, oauthOf } from "./client.ts";
 import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
+import { discoveredIn } from "./described.ts";
 import { discover } from "./discovery.ts";
 import { type OwnHeaders, privateFetch } from "./private-fetch.ts";
 import { isEnded, isStranger, oauthContextOf, recordOf, refreshed, tokensForClient } from "./tokens.ts";
@@ -23,6 +25,8 @@ interface Renewal {
   refused?: string | undefined;
   /** The headers of the entry, for the server's own origin. */
   headers?: OwnHeaders | undefined;
+  /** The sign-in that the document of a source describes. */
+  described?: SourceSignIn | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -90,13 +94,13 @@ async function fromRefresh(
 }
 
 async function fromClient(
-  { server, url, store, challenge }: Renewal,
+  { server, url, store, challenge, described }: Renewal,
   record: SignInRecord | undefined,
   fetch: FetchLike,
 ) {
   const client = knownClient(server, undefined);
   if (!client) return undefined;
-  const found = await discover(url, challenge, fetch);
+  const found = described ? await discoveredIn(described, fetch) : await discover(url, challenge, fetch);
   checkIssuer(server, record, found);
   const context = { ...found, client, fetch };
   const scopes = union(chosenScopes(server) ?? challenge?.scopes ?? found.scopes, record?.wantedScopes);

@@ -3,6 +3,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
+import { isSourceKind } from "../../config/sources.ts";
 import { NetworkFailure } from "../failures/network-failure.ts";
 import { type Endpoint, endpointOf } from "../network/endpoint.ts";
 import { type CredentialStore, isExpired, needsNobody } from "./credentials.ts";
@@ -47,6 +48,19 @@ async function endpointWithPrinted(server: NetworkServer, env: Environment = {})
   return { ...endpoint, headers: { ...endpoint.headers, ...printed } };
 }
 
+/** Where and how to sign in. For a web API, its document says it. */
+async function endpointOfSignIn(server: NetworkServer, env: Environment = {}, signal: AbortSignal): Promise<Endpoint> {
+  const endpoint = await endpointWithPrinted(server, env);
+  if (!isSourceKind(server.transport)) return endpoint;
+  const { describedSignIn } = await import("./described.ts");
+  const described = await describedSignIn(server, endpoint.headers, { env, signal });
+  if (described) return { ...endpoint, url: new URL(described.address), described };
+  throw new NetworkFailure("its document describes no sign-in with OAuth or OpenID Connect", {
+    code: "CONFIG_INVALID",
+    hint: `Add its credentials to the config: "auth": "\${…}".`,
+  });
+}
+
 /**
  * For a server without other credentials in its config. Undefined if no person is needed: then the tokens are already stored. Throws
  * NEEDS_SECRET, AUTH_REQUIRED, SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
@@ -61,7 +75,7 @@ export async function beginSignIn(
     await credentials.requireKey();
     const { authorize } = await import("./authorize.ts");
     const read = await withOwnValues(server, env);
-    const endpoint = await endpointWithPrinted(read, env);
+    const endpoint = await endpointOfSignIn(read, env, options.signal);
     const begun = await authorize({ server: read, endpoint, store: credentials, ...options });
     if (!begun) return undefined;
     const { authorizationUrl, finish } = begun;
@@ -83,7 +97,7 @@ export async function beginDeviceSignIn(
     await credentials.requireKey();
     const { authorizeDevice } = await import("./device.ts");
     const read = await withOwnValues(server, env);
-    const endpoint = await endpointWithPrinted(read, env);
+    const endpoint = await endpointOfSignIn(read, env, signal);
     const begun = await authorizeDevice({ server: read, endpoint, store: credentials, signal });
     if (typeof begun !== "object") return begun;
     return { ...begun, finish: () => named(server, signal, begun.finish) };

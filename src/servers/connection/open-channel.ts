@@ -4,6 +4,7 @@ import type { Box } from "../../config/box.ts";
 import { usesOwn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../../config/load.ts";
 import { wantsSignIn } from "../../config/oauth.ts";
+import { isSourceKind } from "../../config/sources.ts";
 import { ServerLog } from "../logs/server-log.ts";
 import type { Authorizer, Endpoint } from "../network/endpoint.ts";
 import type { HeadersHelper } from "../network/headers-helper.ts";
@@ -12,6 +13,7 @@ import { type Preparation, type StdioOptions, StdioTransport } from "../process/
 import { withOwnKeys } from "../values/own-keys.ts";
 import { entryEnvironment } from "../values/person-identity.ts";
 import type { Channel, ChannelOptions } from "./channel.ts";
+import type { SourceOptions } from "./source-channel.ts";
 
 /**
  * Nothing starts before the transport does, except commands that print values of the entry. Throws NEEDS_SECRET; NetworkFailure with CONFIG_INVALID
@@ -95,12 +97,20 @@ function confinedBy(box: Box, server: StdioServer, { env, log }: ChannelOptions)
 async function networkChannel(server: NetworkServer, options: ChannelChoice): Promise<Channel> {
   const { endpointOf } = await import("../network/endpoint.ts");
   const endpoint = endpointOf(server);
-  const access = await accessTo(server, endpoint, options);
-  endpoint.access = options.helper ? await helped(options.helper, endpoint.url, access) : access;
+  const { transport: kind } = server;
+  const signingIn: SourceOptions["accessTo"] = async (url, described) => {
+    const access = await accessTo(server, { ...endpoint, url, described }, options);
+    return options.helper ? helped(options.helper, url, access) : access;
+  };
+  if (isSourceKind(kind)) {
+    const { openSource } = await import("./source-channel.ts");
+    return openSource(kind, server, { ...options, endpoint, accessTo: signingIn });
+  }
+  endpoint.access = await signingIn(endpoint.url);
   const transport =
-    server.transport === "websocket"
+    kind === "websocket"
       ? new (await import("../network/websocket.ts")).WebSocketTransport(endpoint)
-      : new (await import("../network/http.ts")).HttpTransport(endpoint, server.transport);
+      : new (await import("../network/http.ts")).HttpTransport(endpoint, kind);
   return {
     transport,
     pid: () => undefined,

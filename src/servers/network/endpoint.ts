@@ -2,6 +2,7 @@
 import { percentDecoded } from "../../base/percent-decoded.ts";
 import { addressProblem } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
+import type { SourceSignIn } from "../../sources/source.ts";
 import { NetworkFailure } from "../failures/network-failure.ts";
 
 /** Adds credentials to requests, and renews them when the server refuses them. */
@@ -16,6 +17,8 @@ export interface Endpoint {
   url: URL;
   headers: Record<string, string>;
   hasToken: boolean;
+  /** The sign-in that the document of a source describes. */
+  described?: SourceSignIn | undefined;
   /** Set if claudikins may sign in, or if a program makes headers. */
   access?: Authorizer | undefined;
 }
