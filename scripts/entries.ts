@@ -8,6 +8,7 @@ const files = [
   "main.ts",
   "sandbox/worker/worker.ts",
   "servers/decoding/worker.ts",
+  "sources/graphql/schema-worker.ts",
   "tools/work/worker.ts",
   "serve/content/worker.ts",
   "store/sqlite/approvals-worker.ts",

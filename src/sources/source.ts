@@ -23,6 +23,12 @@ export const pagesKey = "claudikins/pages";
 /** The key in `_meta` of a result that has a next page. Its value is a `NextPage`. */
 export const nextPageKey = "claudikins/next";
 
+/**
+ * The key in `_meta` of a result whose items are elsewhere than its tool says, because the call has chosen the fields. Its value takes the
+ * place of `items` in `PagedTool`.
+ */
+export const itemsKey = "claudikins/items";
+
 export interface PagedTool {
   /** The names of the fields that lead from the value of a result to its array of items. Empty if the value is the array. */
   items: string[];

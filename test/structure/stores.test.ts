@@ -92,6 +92,7 @@ const writers: Record<string, Kept> = {
     owner: "everybody who uses the registry",
     labels: "results of private tools, and of programs whose session has read private data, are not observed",
   },
+  "sources/graphql/schema-worker.ts": ofUser("schemas of APIs, and the tools made of them"),
   "tools/origin.ts": ofUser(noData),
   "tools/registry/bridge.ts": ofUser(noData),
   "tools/registry/globals/globals-file.ts": ofUser("signatures of tools"),
