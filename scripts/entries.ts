@@ -9,6 +9,7 @@ const files = [
   "sandbox/worker/worker.ts",
   "servers/decoding/worker.ts",
   "sources/graphql/schema-worker.ts",
+  "sources/openapi/answer-worker.ts",
   "tools/work/worker.ts",
   "serve/content/worker.ts",
   "store/sqlite/approvals-worker.ts",

@@ -246,7 +246,7 @@ export class App implements AsyncDisposable {
       // Nobody else may get a channel with the credentials of a person.
       const shared = usesOwn(server) ? undefined : this.#options.openChannel;
       const open = shared ?? (await import("../servers/connection/open-channel.ts")).openDirectChannel;
-      return open(server, options);
+      return open(server, { ...options, workspace: this.config.folders.workspace });
     }
     const { savedProgramsChannel } = await import("../programs/saved/server.ts");
     const place = this.config.savedPrograms;

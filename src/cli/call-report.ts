@@ -3,9 +3,9 @@
 import { grouped } from "../base/counted.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
+import { wholeOf } from "../base/large-json.ts";
 import { type Binary, binaryOf, bytesOf } from "../base/media.ts";
 import type { ShellCallResult } from "../programs/shell-call.ts";
-import { wholeOf } from "../servers/decoding/large-json.ts";
 import { objectsOf, type ToolResult, toolValue } from "../servers/result.ts";
 import type { CommandAnswer } from "./command.ts";
 import type { Io } from "./io.ts";

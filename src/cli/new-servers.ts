@@ -21,6 +21,8 @@ export interface EntryDetails {
   env: Map<string, string | undefined>;
   headers: Map<string, string | undefined>;
   type: string | undefined;
+  /** Makes the entry of a web API, if the flags describe one. */
+  source: (() => NewServer["entry"]) | undefined;
 }
 
 export interface HowToAdd {
@@ -70,6 +72,14 @@ export async function newServers(
     throw new ClaudikinsError("USAGE", "--as only applies to a server from the catalog or a registry", {
       hint: `Write ${instead}: the first word is the name.`,
     });
+  }
+  if (details.source) {
+    if (isEntry || isAddress(name))
+      throw new ClaudikinsError("USAGE", "A web API needs a name", {
+        hint: "Example: claudikins add petstore --openapi https://api.example.com/openapi.json",
+      });
+    refuse(words, { ...details, headers: new Map() }, "the name of a web API");
+    return [{ name, entry: details.source(), notes: [] }];
   }
   if (isEntry) {
     refuse(words, details, "an entry");

@@ -1,8 +1,9 @@
 /** Addresses of servers on the network: the keys that have one, its transport, and what is wrong with it. */
 import { isLoopback } from "../base/loopback.ts";
+import { isSourceKind, type SourceKind } from "./sources.ts";
 
-/** `auto` tries streamable HTTP first, and then the older HTTP with SSE. */
-export type NetworkTransport = "auto" | "http" | "sse" | "websocket";
+/** `auto` tries streamable HTTP first, and then the older HTTP with SSE. A source has no transport of its own: claudikins speaks MCP for it. */
+export type NetworkTransport = "auto" | "http" | "sse" | "websocket" | SourceKind;
 
 /** The values of `type` that agents write for such a server. */
 export const networkTypes: Readonly<Record<string, NetworkTransport>> = {
@@ -36,6 +37,7 @@ export function transportOf(type: unknown, url: string): NetworkTransport {
 /** Returns what is wrong with an address, without its text, which may contain a token. An address with variables is not checked. */
 export function addressProblem(url: string, transport: NetworkTransport): string | undefined {
   if (url.includes("${")) return undefined;
+  if (isSourceKind(transport) && /^file:/i.test(url)) return undefined;
   const expected =
     transport === "websocket"
       ? "ws:// or wss://"

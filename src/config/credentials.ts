@@ -1,6 +1,7 @@
 /** The keys of a server's entry that say whether people use it with their own credentials, and of `auth` that seal these. */
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
+import type { SourceAuth } from "./sources.ts";
 
 /** `shared`: one sign-in for all callers. `user`: each person's own. `exchange`: tokens that are exchanged for a person's token. */
 export const credentialKinds = ["shared", "user", "exchange"] as const;
@@ -75,6 +76,8 @@ interface Entry extends CredentialKeys {
   env?: Record<string, string> | undefined;
   url?: string | undefined;
   headers?: Record<string, string> | undefined;
+  /** Of a source. */
+  auth?: SourceAuth | undefined;
   headersHelper?: string | undefined;
   oauth?: false | OAuthClientKeys | undefined;
 }
@@ -144,13 +147,16 @@ function exchangeProblem(exchange: ExchangeEntry, oauth: Entry["oauth"], page: s
   );
 }
 
-function keysProblem(name: string, { env, headers, ...entry }: Entry): { key: string; text: string } | undefined {
+function keysProblem(name: string, { env, headers, auth, ...entry }: Entry): { key: string; text: string } | undefined {
   const text = `\${user:${name}}`;
   if (personKeysIn(entry).length > 0) {
-    return { key: "credentials", text: `"${text}" can only be in "env" and "headers"` };
+    return { key: "credentials", text: `"${text}" can only be in "env", "headers" and "auth"` };
   }
   if (entry.credentials === "user") return undefined;
-  return { key: "credentials", text: `"${text}" in ${env ? "env" : "headers"} needs "credentials": "user"` };
+  return {
+    key: "credentials",
+    text: `"${text}" in ${env ? "env" : personKeysIn(auth).length > 0 ? "auth" : "headers"} needs "credentials": "user"`,
+  };
 }
 
 const reference = /\$\{user:([A-Za-z_]\w{0,63})\}/g;

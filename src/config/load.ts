@@ -29,6 +29,7 @@ import { type SavedProgramsPlace, savedProgramsOf } from "./saved-programs-place
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 import { type EntryReferences, entryReferencesOf } from "./secrets/references.ts";
 import { selfCommand } from "./self.ts";
+import { isSourceKind, placedSource } from "./sources.ts";
 import { editsIn, type ServerEdits, type WrittenEdit, withEdits } from "./tool-edits.ts";
 import { enabledServers } from "./trust/marks.ts";
 import { requireTrust, type TrustOptions } from "./trust/require.ts";
@@ -411,7 +412,8 @@ function expandedServer(
   }
   // The transport may depend on a variable.
   const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-  const { env: _______, ...reached } = value;
+  const { env: _______, ...given } = value;
+  const reached = isSourceKind(transport) ? placedSource(transport, given, dirname(file)) : given;
   return { ...reached, ...named, ...keyFile(value, file), ...helperOf(helper, value, file), transport };
 }
 

@@ -78,6 +78,9 @@ export const definitionsLockName = "claudikins.lock";
 /** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
 export const logsFolder = inDataFolder("logs");
 
+/** The folder with the compiled descriptions of web APIs. */
+export const sourcesFolder = inDataFolder("sources");
+
 /** The folder with the last failures to connect to servers. */
 export const failuresFolder = inDataFolder("failures");
 

@@ -6,8 +6,17 @@ import { addressKeys, networkTypeOf } from "./address.ts";
 import { credentialsProblem } from "./credentials.ts";
 import { pathText, policyKeys } from "./policy.ts";
 import { type ConfigProblem, fail, issueText, type PlacedProblem, placed, shorten, syntaxText } from "./problems.ts";
-import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
+import {
+  configSchema,
+  foreignKeys,
+  knownKeys,
+  networkSchema,
+  type ServerEntry,
+  sourceSchema,
+  stdioSchema,
+} from "./schema.ts";
 import { configReferenceProblem, entryReferenceProblem } from "./secrets/references.ts";
+import { type SourceKind, sourceKinds } from "./sources.ts";
 import { isToolKey } from "./tools-schema.ts";
 
 export type ParsedConfig = Omit<z.infer<ReturnType<typeof configSchema>>, "mcpServers"> & {
@@ -75,10 +84,13 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
     const { problem, ...way } = wayTo(node);
     const addressKey = way.addressKey ?? addressKeys.find((key) => meant.has(pathText([...path, key])));
     if (problem) say({ ...problem, text: `${pathText([...path, problem.key])}: ${problem.text}` });
+    const raw = Object(getNodeValue(node));
     const entry: ServerEntry | undefined =
-      addressKey === undefined
-        ? check(stdioSchema, node, path)
-        : check(networkSchema(addressKey, Object(getNodeValue(node))), node, path);
+      way.source !== undefined
+        ? check(sourceSchema(way.source, raw), node, path)
+        : addressKey === undefined
+          ? check(stdioSchema, node, path)
+          : check(networkSchema(addressKey, raw), node, path);
     if (!entry) continue;
     servers.set(name, entry);
     const unusable = (config && credentialsProblem(entry, config.auth)) ?? entryReferenceProblem(entry);
@@ -109,12 +121,26 @@ function serverIn([top, name]: readonly (string | number)[]): string | undefined
   return top === "mcpServers" && name !== undefined ? String(name) : undefined;
 }
 
-/**
- * Returns how a server is reached: `addressKey` has the address of a network server. If an entry has both a command and an address,
- * `type` decides.
- */
-function wayTo(entry: Node): { addressKey?: string; problem?: ConfigProblem & { key: string } } {
+/** How a server is reached. Without `source` and `addressKey`, it is a program. */
+interface Way {
+  source?: SourceKind;
+  /** The key with the address of a network server. */
+  addressKey?: string;
+  problem?: ConfigProblem & { key: string };
+}
+
+/** If an entry has both a command and an address, `type` decides. */
+function wayTo(entry: Node): Way {
   const type: unknown = findNodeAtLocation(entry, ["type"])?.value;
+  const source = sourceKinds.find((key) => findNodeAtLocation(entry, [key]));
+  if (source !== undefined) {
+    const key = ["command", ...addressKeys, ...sourceKinds].find(
+      (each) => each !== source && findNodeAtLocation(entry, [each]),
+    );
+    if (key === undefined) return { source };
+    const { offset } = findNodeAtLocation(entry, [key])!;
+    return { source, problem: { key, offset, text: `the entry also has "${source}": remove one of them` } };
+  }
   const [addressKey, second] = addressKeys.filter((key) => findNodeAtLocation(entry, [key]));
   const hasCommand = findNodeAtLocation(entry, ["command"]) !== undefined;
   const isNetworkType = networkTypeOf(type) !== undefined;
@@ -152,10 +178,12 @@ function isSecret(path: readonly (string | number)[]): boolean {
   if (key === "registries") return true;
   if (key === "auth" && inner === "oidc")
     return path.length === 2 || ["clientSecret", "introspection"].includes(String(path[2]));
+  // In an entry, it may have the credentials of a source, by names that others chose.
+  if (key === "auth" && !["CLIENT_ID", "scopes", "oidc"].includes(String(inner))) return true;
   if (key === "oauth" || key === "auth" || key === "exchange") {
     return inner === "" || /secret|^privateKey$|^sealingKey/i.test(String(inner));
   }
-  return ["headers", "headersHelper", "env", "args", ...addressKeys].includes(String(key));
+  return ["headers", "headersHelper", "env", "args", "baseUrl", ...addressKeys, ...sourceKinds].includes(String(key));
 }
 
 /**

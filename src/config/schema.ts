@@ -38,6 +38,8 @@ import { authFields, authSchema, introspectionKeys, oidcKeys } from "./oidc-sche
 import { type Confirm, commonKeys, type Labels } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
+import { sourceFields } from "./source-schema.ts";
+import { type SourceKeys, type SourceKind, sourceUrl } from "./sources.ts";
 import { telemetryFields, telemetrySchema } from "./telemetry-schema.ts";
 import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
 
@@ -171,6 +173,25 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
         ...(cwd === undefined || rest.headersHelper === undefined ? {} : { cwd }),
       };
       return { ...rest, ...more, url, transport: transportOf(type, url) } as NetworkEntry;
+    });
+
+/** The schema of a source. Its keys besides its own are the keys of a server on the network. */
+export const sourceSchema = (kind: SourceKind, { oauth }: RawEntry): z.ZodType<NetworkEntry> =>
+  z
+    .object({
+      ...anyServer,
+      ...signInSchemas(oauth, undefined),
+      type: z.literal(kind).optional(),
+      headers: headers.default({}),
+      headersHelper: z.string().min(1).optional(),
+      cwd: z.string().min(1).optional(),
+      sandbox: noBox,
+      ...sourceFields[kind],
+    })
+    .transform((entry): NetworkEntry => {
+      const { type: _, cwd, sandbox: __, ...rest } = entry;
+      const folder = cwd === undefined || rest.headersHelper === undefined ? {} : { cwd };
+      return { ...rest, ...folder, url: sourceUrl(kind, rest), transport: kind } as NetworkEntry;
     });
 
 /** Unchecked values of an entry that decide how the rest of it is read. */
@@ -326,30 +347,34 @@ export const configSchema = (servers: readonly string[]) =>
     });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };
-export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
-  command?: undefined;
-  sandbox?: undefined;
-  url: string;
-  headers: Record<string, string>;
-  /** A line for the shell that prints headers as a JSON object. The shell fills in its variables. */
-  headersHelper?: string | undefined;
-  /** The folder in which the helper runs. A relative path is resolved against the config file. */
-  cwd?: string | undefined;
-  transport: NetworkTransport;
-  /** Values for variables in the address and the headers, which some hosts keep here. */
-  env?: Record<string, string> | undefined;
-  /** `false`: claudikins does not sign in to the server. */
-  oauth?: false | OAuthEntry | undefined;
-};
+export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> &
+  SourceKeys & {
+    command?: undefined;
+    sandbox?: undefined;
+    /** Of a source: the address of the API, or else the place of its document. */
+    url: string;
+    headers: Record<string, string>;
+    /** A line for the shell that prints headers as a JSON object. The shell fills in its variables. */
+    headersHelper?: string | undefined;
+    /** The folder in which the helper runs. A relative path is resolved against the config file. */
+    cwd?: string | undefined;
+    transport: NetworkTransport;
+    /** Values for variables in the address and the headers, which some hosts keep here. */
+    env?: Record<string, string> | undefined;
+    /** `false`: claudikins does not sign in to the server. */
+    oauth?: false | OAuthEntry | undefined;
+  };
 /** A stdio entry has a `command`, a network entry has a `url`. */
 export type ServerEntry = StdioEntry | NetworkEntry;
 export type RegistryEntry = z.infer<typeof registrySchema>;
 export type LimitsEntry = z.infer<typeof limitsSchema>;
 
+const sourceKeys = Object.values(sourceFields).flatMap((fields) => Object.keys(fields));
+
 /** The known keys of each level. A key that resembles one of them is reported as misspelt. */
 export const knownKeys = {
   config: ["$schema", ...Object.keys(configFields), "policy", "tools", "doors", "auth"],
-  server: [...Object.keys(stdioSchema.shape), "headers", "headersHelper", "oauth", ...addressKeys],
+  server: [...Object.keys(stdioSchema.shape), "headers", "headersHelper", "oauth", ...addressKeys, ...sourceKeys],
   oauth: oauthKeys,
   exchange: exchangeKeys,
   limits: Object.keys(limitsSchema.shape),

@@ -2,14 +2,17 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { mayHaveExact, numberInText, withExactTexts } from "../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
+import { jsonOf, LargeJson, objectJson, wholeOf } from "../base/large-json.ts";
 import { withoutBase64 } from "../base/media.ts";
-import { jsonOf, LargeJson, objectJson, wholeOf } from "./decoding/large-json.ts";
 
 /** Longer text of a result is not checked for being JSON: that would take as long as everything else, and more memory. */
 const maxCheckedTextChars = 65_536;
 
 /** Characters of the text of a failed call, because several places read it. */
 const maxFailureTextChars = 262_144;
+
+/** Characters of the structured content of a failed call, for programs. */
+const maxFailureDataChars = 65_536;
 
 export interface ListedTool {
   name: string;
@@ -84,7 +87,7 @@ export function shortened(text: string, maxChars: number): string {
 export function toolValue(result: ToolResult, tool: string): ToolValue {
   if (result["isError"] === true) {
     const words = textOf(result["content"]) || dataOf(result) || `${tool} failed without a message`;
-    throw new ClaudikinsError("TOOL_FAILED", shortened(words, maxFailureTextChars));
+    throw new ClaudikinsError("TOOL_FAILED", shortened(words, maxFailureTextChars), { data: failureData(result) });
   }
   const content = resultContent(result);
   if ("structured" in content) return jsonValue(jsonOf(content.structured));
@@ -95,6 +98,13 @@ export function toolValue(result: ToolResult, tool: string): ToolValue {
   const { text } = content;
   if (text.length > maxCheckedTextChars && /^\s*[[{]/.test(text) && !mayHaveExact(text)) return { jsonOrText: text };
   return isJson(text) ? jsonValue(text) : { text };
+}
+
+/** The structured content of a failed call. Undefined if there is none, or if it is too long to be an error's detail. */
+function failureData({ structuredContent }: ToolResult): string | undefined {
+  if (structuredContent === undefined || structuredContent === null) return undefined;
+  const { json } = jsonValue(jsonOf(structuredContent));
+  return json.length > maxFailureDataChars ? undefined : json;
 }
 
 /** The value of a JSON text. */

@@ -1,5 +1,6 @@
 /** The permit of a pool, and what it must know of the servers and of the person who can be asked. */
 import { isObject } from "../base/json-object.ts";
+import { objectJson } from "../base/large-json.ts";
 import { accountNote } from "../config/accounts.ts";
 import { isInView } from "../config/doors.ts";
 import type { ServerConfig } from "../config/load.ts";
@@ -16,7 +17,6 @@ import type { Asker } from "../policy/questions.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
 import { askerOf, type QuestionContext, type Responder } from "./connection/responder.ts";
 import type { ConnectionOptions, Host, ServerConnections, StoredTool } from "./connection/server-connections.ts";
-import { objectJson } from "./decoding/large-json.ts";
 import { hasServerText } from "./failures/server-failure.ts";
 import { type DefinitionCheck, type ListedTools, LiveDefinitions, VerifiedDefinitions } from "./lists/definitions.ts";
 

@@ -17,6 +17,33 @@ export interface Source {
   close(): Promise<void>;
 }
 
+/** One request to a web API. */
+export interface SourceRequest {
+  /** In capitals. */
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+  body?: string | FormData | Uint8Array<ArrayBuffer> | undefined;
+  /** Whether the request only reads, if its method does not say so. */
+  isRead?: boolean | undefined;
+  /** Whether the token of the sign-in is added. Without it, the entry decides. */
+  signsIn?: boolean | undefined;
+}
+
+/**
+ * Sends a request with the headers of the entry. Follows redirects without credentials for other hosts, waits as `Retry-After` says if that
+ * is short, and repeats reads once. Resolves with any status. Throws if there is no answer, and AUTH_REQUIRED.
+ */
+export type Send = (request: SourceRequest, signal: AbortSignal) => Promise<Response>;
+
+/** The files of the user that tools may use: those in the workspace. Paths are relative to it. */
+export interface SourceFiles {
+  /** Throws INVALID_ARGUMENTS if there is no such file, or if it is too large. */
+  read(path: string): Promise<Uint8Array<ArrayBuffer>>;
+  /** Returns the path. A new name is chosen if the file exists. */
+  write(name: string, bytes: Uint8Array): Promise<string>;
+}
+
 /** The key in `_meta` of a tool whose results have pages. Its value is a `PagedTool`. */
 export const pagesKey = "claudikins/pages";
 
@@ -37,4 +64,12 @@ export interface PagedTool {
 export interface NextPage {
   /** The arguments of the call that returns the next page. */
   arguments: JsonObject;
+}
+
+/** The key in `_meta` of a result that came over HTTP. Its value is an `HttpAnswer`. */
+export const httpKey = "claudikins/http";
+
+export interface HttpAnswer {
+  status: number;
+  headers: Record<string, string>;
 }

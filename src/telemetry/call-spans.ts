@@ -1,11 +1,11 @@
 /** The spans and metrics of calls. A span begins when the call is made, and ends with it. */
 import { type Attributes, SpanKind } from "@opentelemetry/api";
+import { objectJson } from "../base/large-json.ts";
 import { continuesElsewhere } from "../policy/approval-queue.ts";
 import type { CalledServer, CallSpans, ObservedCalls, Within } from "../programs/telemetry.ts";
 import type { CallValue, ToolCallEvent } from "../programs/tool-call-events.ts";
 import type { CallRequest } from "../sandbox/contract.ts";
 import { textOf } from "../sandbox/worker/binding-value.ts";
-import { objectJson } from "../servers/decoding/large-json.ts";
 import type { ToolResult } from "../servers/result.ts";
 import { attribute, errorType, executesTool, methodOf, toolError } from "./conventions.ts";
 import type { Metrics } from "./metrics.ts";

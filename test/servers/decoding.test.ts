@@ -1,8 +1,8 @@
 /** Messages of servers are decoded unchanged, large or small, and messages above the limits are refused. */
 import { describe, expect, test } from "bun:test";
 import { weigh } from "../../src/base/json-weight.ts";
+import { LargeJson, messageJson, objectJson } from "../../src/base/large-json.ts";
 import { assemble, decode } from "../../src/servers/decoding/decode.ts";
-import { LargeJson, messageJson, objectJson } from "../../src/servers/decoding/large-json.ts";
 import { InOrder, receive } from "../../src/servers/decoding/receive.ts";
 import { boundedPage, ToolBudget, toolLimits } from "../../src/servers/lists/list-bounds.ts";
 import { smallEvents } from "../../src/servers/network/event-stream.ts";

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { wholeOf } from "../../src/servers/decoding/large-json.ts";
+import { wholeOf } from "../../src/base/large-json.ts";
 import type { Pool } from "../../src/servers/pool.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownPool } from "../support/own-pool.ts";

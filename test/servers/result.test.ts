@@ -1,7 +1,7 @@
 /** The value of a tool result, for every shape that servers send, and lists of tools. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { parseExact } from "../../src/base/exact-json.ts";
-import { LargeJson } from "../../src/servers/decoding/large-json.ts";
+import { LargeJson } from "../../src/base/large-json.ts";
 import { readTools, type ToolResult, toolValue } from "../../src/servers/result.ts";
 
 const text = (...texts: string[]) => texts.map((each) => ({ type: "text", text: each }));

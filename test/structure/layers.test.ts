@@ -27,6 +27,7 @@ const base: Record<string, string[]> = {
   "errors.ts": [],
   "exact-json.ts": ["limits.ts"],
   "json-object.ts": ["exact-json.ts"],
+  "large-json.ts": ["exact-json.ts", "json-object.ts"],
   "json-weight.ts": ["limits.ts"],
   "json-schema.ts": ["json-object.ts", "limits.ts"],
   "json-shape.ts": ["errors.ts"],

@@ -1,5 +1,6 @@
 /** `claudikins add`: adds a server to the config: by name, as a command, a URL or a pasted entry. */
 
+import { dirname } from "node:path";
 import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
@@ -23,13 +24,14 @@ import { appOf } from "../open-app.ts";
 import { warningLabel } from "../palette.ts";
 import { saying } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
+import { sourceEntry, sourceKindOf } from "../source-entry.ts";
 
 /** Time for the first start of a server, which may have to be downloaded. */
 const firstStartMs = 120_000;
 
 export default command({
   description:
-    "Add a server to claudikins.json: a well-known server by name, a server from an MCP registry, a bundle (.mcpb), a command after --, a URL, or an entry copied from any agent's settings. The server is started once to check that it works. A server from a registry or a bundle is shown first, and you are asked whether to add it.",
+    "Add a server to claudikins.json: a well-known server by name, a server from an MCP registry, a bundle (.mcpb), a command after --, a URL, a web API with --openapi or --graphql, or an entry copied from any agent's settings. The server is started once to check that it works. A server from a registry or a bundle is shown first, and you are asked whether to add it.",
   args: {
     name: place(
       "Name of the server (in a registry: name@version for a certain version), the path of a bundle (.mcpb), or an entry as JSON or TOML (- reads it from standard input)",
@@ -53,6 +55,33 @@ export default command({
       valueHint: "type",
       choices: ["http", "sse", "ws"],
     }),
+    openapi: option("Add a web API: the address or path of its OpenAPI document", {
+      valueHint: "URL or file",
+      complete: "file",
+    }),
+    graphql: option("Add a web API: the address of its GraphQL endpoint", { valueHint: "URL" }),
+    schema: option("The address or path of the schema of a GraphQL endpoint that does not tell it", {
+      valueHint: "URL or file",
+      complete: "file",
+    }),
+    "base-url": option("The address of the web API, in place of the addresses in its OpenAPI document", {
+      valueHint: "URL",
+    }),
+    auth: option(
+      "Credential of the web API, or name=credential for one security scheme of its OpenAPI document (repeatable)",
+      {
+        valueHint: "'${TOKEN}'",
+        ...repeatable,
+      },
+    ),
+    include: option("Operations of the web API that become tools; * matches any text (repeatable)", {
+      valueHint: "pattern",
+      ...repeatable,
+    }),
+    exclude: option("Operations of the web API that are left out (repeatable)", {
+      valueHint: "pattern",
+      ...repeatable,
+    }),
     account: option("The account that it is for, to tell several entries of one server apart", { valueHint: "text" }),
     sandbox: flag(
       "Run the server in a sandbox: a catalog server with what it needs, any other with its own files and no network",
@@ -72,6 +101,8 @@ export default command({
     "claudikins add ./weather.mcpb",
     "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
     "claudikins add docs https://mcp.example.com/mcp --header 'X-Key: ${DOCS_KEY}'",
+    "claudikins add petstore --openapi https://api.example.com/openapi.json --auth '${PETSTORE_KEY}'",
+    "claudikins add shop --graphql https://api.example.com/graphql --auth '${SHOP_TOKEN}'",
     `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
   ],
   json: either(
@@ -115,10 +146,12 @@ export default command({
     const isTrusted = await isTrustedFile(configFile, io.env);
     const isChecked = !args["no-check"];
     const force = args.force === true;
+    const kind = sourceKindOf(args);
     const details: EntryDetails = {
       env: parsePairs(args.env, "--env", { form: /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/, shown: "NAME=value" }),
       headers: parsePairs(args.header, "--header", { form: /^([^\s:]+)\s*:\s*([\s\S]*)$/, shown: "'Name: value'" }),
       type: args.type,
+      source: kind && (() => sourceEntry(args, details.headers, { cwd: io.cwd, config: dirname(configFile.file) })),
     };
     const isConfined = sandboxFlag(args);
     const how: HowToAdd = {

@@ -39,7 +39,17 @@ export function withValues<T>(value: T, values: ReadonlyMap<string, string>): T 
 }
 
 /** The keys of a server's entry that may have references. */
-const keysOfServer: readonly string[] = ["command", "args", "env", "cwd", "url", "headers", "oauth", "exchange"];
+const keysOfServer: readonly string[] = [
+  "command",
+  "args",
+  "env",
+  "cwd",
+  "url",
+  "headers",
+  "auth",
+  "oauth",
+  "exchange",
+];
 
 /** The parts of a server's entry that may have references. */
 export function referringParts(entry: object): Record<string, unknown> {

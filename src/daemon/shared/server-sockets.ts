@@ -7,8 +7,8 @@ import {
 } from "@modelcontextprotocol/client";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { parsedExact } from "../../base/exact-json.ts";
+import { messageJson } from "../../base/large-json.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
-import { messageJson } from "../../servers/decoding/large-json.ts";
 import { openingIn } from "../messages.ts";
 import { entryMark, leavingText, type ProblemCode } from "../protocol.ts";
 import type { MessageConnection, MessageHandler } from "../transport/message-connection.ts";

@@ -2,11 +2,11 @@
 
 import { charsOfBlocks } from "../../base/context-characters.ts";
 import type { JsonObject } from "../../base/json-object.ts";
+import { LargeJson } from "../../base/large-json.ts";
 import { maxContextChars } from "../../base/limits.ts";
 import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import type { CallRequest } from "../../sandbox/contract.ts";
 import { contextChars, textOf } from "../../sandbox/worker/binding-value.ts";
-import { LargeJson } from "../../servers/decoding/large-json.ts";
 import { objectsOf } from "../../servers/result.ts";
 import { entryKeyOf } from "../../tools/catalog/config-entry.ts";
 import { findTool } from "../../tools/model.ts";

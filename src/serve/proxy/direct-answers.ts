@@ -4,7 +4,7 @@ import { ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { wholeOf } from "../../servers/decoding/large-json.ts";
+import { wholeOf } from "../../base/large-json.ts";
 import { marksOf } from "../../servers/network/parameter-headers.ts";
 import { textResult } from "../content/bounded-content.ts";
 import type { HostRequest } from "../host-request.ts";

@@ -32,6 +32,8 @@ export interface ChannelOptions {
   env: Environment;
   /** The environment of this process, for secrets and the commands that print them. Default: `env`. */
   ownEnv?: Environment | undefined;
+  /** The folder whose files tools of web APIs may send, and into which they write files. Without it, there are none. */
+  workspace?: string | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;

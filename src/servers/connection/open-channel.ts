@@ -4,6 +4,7 @@ import type { Box } from "../../config/box.ts";
 import { usesOwn } from "../../config/credentials.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../../config/load.ts";
 import { wantsSignIn } from "../../config/oauth.ts";
+import { isSourceKind } from "../../config/sources.ts";
 import { ServerLog } from "../logs/server-log.ts";
 import type { Authorizer, Endpoint } from "../network/endpoint.ts";
 import type { HeadersHelper } from "../network/headers-helper.ts";
@@ -95,12 +96,20 @@ function confinedBy(box: Box, server: StdioServer, { env, log }: ChannelOptions)
 async function networkChannel(server: NetworkServer, options: ChannelChoice): Promise<Channel> {
   const { endpointOf } = await import("../network/endpoint.ts");
   const endpoint = endpointOf(server);
-  const access = await accessTo(server, endpoint, options);
-  endpoint.access = options.helper ? await helped(options.helper, endpoint.url, access) : access;
+  const { transport: kind } = server;
+  const signingIn = async (url: URL) => {
+    const access = await accessTo(server, { ...endpoint, url }, options);
+    return options.helper ? helped(options.helper, url, access) : access;
+  };
+  if (isSourceKind(kind)) {
+    const { openSource } = await import("./source-channel.ts");
+    return openSource(kind, server, { ...options, endpoint, accessTo: signingIn });
+  }
+  endpoint.access = await signingIn(endpoint.url);
   const transport =
-    server.transport === "websocket"
+    kind === "websocket"
       ? new (await import("../network/websocket.ts")).WebSocketTransport(endpoint)
-      : new (await import("../network/http.ts")).HttpTransport(endpoint, server.transport);
+      : new (await import("../network/http.ts")).HttpTransport(endpoint, kind);
   return {
     transport,
     pid: () => undefined,

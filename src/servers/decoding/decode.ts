@@ -7,10 +7,10 @@ import { withoutMark } from "../../base/byte-order-mark.ts";
 import { hasExact, parsedExact, parseExact, rounded } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { requestIdIn, type Span, weigh } from "../../base/json-weight.ts";
+import { LargeJson } from "../../base/large-json.ts";
 import { collectedInWorkerBytes } from "../limits.ts";
 import { boundedPage, isListKey, isWithin } from "../lists/list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
-import { LargeJson } from "./large-json.ts";
 
 /** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */
 const parseError = -32_700;

@@ -30,6 +30,9 @@ export const toolLimits = {
   schemaDepth: 100,
 } as const;
 
+/** For a source: its tools are made here, each within the limits of one tool, and it may have many more of them than a server. */
+export const sourceLimits = { tools: 30_000, listChars: 60_000_000 } as const;
+
 /** The same result with its lists shortened. Only whole entries are left out. */
 export function boundedPage(result: JsonObject): JsonObject {
   const bounded = listKeys.flatMap((key) => {
@@ -75,20 +78,25 @@ const schemaNote = "\n(claudikins omitted the input schema: it is too large. The
 
 /** Collects tools until a limit is reached. */
 export class ToolBudget {
+  readonly #limits: { tools: number; listChars: number };
   #tools = 0;
   #chars = 0;
   /** The number of tools that were left out. */
   left = 0;
 
+  constructor(limits: { tools: number; listChars: number } = toolLimits) {
+    this.#limits = limits;
+  }
+
   /** Says what was left out. */
   get problem(): string {
-    const { tools, listChars } = toolLimits;
+    const { tools, listChars } = this.#limits;
     const limits = `${tools} tools, ${listChars / 1_000_000} million characters of definitions`;
     return `${this.left > 0 ? `${this.left} of its tools were` : "its other tools were"} omitted (limits: ${limits})`;
   }
 
   get isFull(): boolean {
-    return this.#tools >= toolLimits.tools || this.#chars >= toolLimits.listChars;
+    return this.#tools >= this.#limits.tools || this.#chars >= this.#limits.listChars;
   }
 
   take(tools: readonly ListedTool[]): ListedTool[] {

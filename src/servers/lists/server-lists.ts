@@ -3,14 +3,15 @@ import { counted } from "../../base/counted.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { isInView } from "../../config/doors.ts";
-import type { ServerConfig } from "../../config/load.ts";
+import type { NetworkServer, ServerConfig } from "../../config/load.ts";
+import { isSourceKind } from "../../config/sources.ts";
 import type { Call } from "../../policy/call.ts";
 import type { Connection, ServerCapability } from "../connection/connect.ts";
 import type { ServerConnections } from "../connection/server-connections.ts";
 import { type ListedTool, objectsOf, readTools } from "../result.ts";
 import { redactTexts } from "../values/secrets.ts";
 import type { ListedTools } from "./definitions.ts";
-import { boundedPage, ToolBudget } from "./list-bounds.ts";
+import { boundedPage, sourceLimits, ToolBudget } from "./list-bounds.ts";
 import { allPages } from "./list-pages.ts";
 
 /** Hears how a list is read. */
@@ -85,8 +86,8 @@ export class ServerLists {
     note: (problem: string) => void,
     onConnection: (connection: Connection) => void,
   ) {
-    const budget = new ToolBudget();
-    const view = this.#options.servers.get(server)?.view;
+    const { view, transport } = (this.#options.servers.get(server) ?? {}) as Partial<NetworkServer>;
+    const budget = new ToolBudget(isSourceKind(transport) ? sourceLimits : undefined);
     const read = (page: JsonObject) => {
       const named = readTools(page, server);
       const unnamed = (page["tools"] as unknown[]).length - named.length;

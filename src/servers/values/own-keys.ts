@@ -13,5 +13,8 @@ export function withOwnKeys<Server extends ServerConfig>(server: Server, own: Cr
   // The redactor shows a key by its name, as it does with variables.
   const variables = { ...server.variables, ...keys };
   if (server.url === undefined) return { ...server, variables, env: filled(server.env) };
-  return { ...server, variables, headers: filled(server.headers) };
+  const { headers, auth } = server;
+  const ofSource =
+    auth === undefined ? {} : { auth: typeof auth === "string" ? withPersonKeys(auth, keys) : filled(auth) };
+  return { ...server, variables, headers: filled(headers), ...ofSource };
 }

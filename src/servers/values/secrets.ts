@@ -15,6 +15,7 @@ import { isObject, withTexts } from "../../base/json-object.ts";
 import { percentDecoded } from "../../base/percent-decoded.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { hasReference, type Reference, referencesOf } from "../../config/secrets/references.ts";
+import { authTexts } from "../../config/sources.ts";
 import type { ServerEdits } from "../../config/tool-edits.ts";
 import { knownChanges, knownValuesOf, withKnownValues } from "./known-values.ts";
 
@@ -46,6 +47,8 @@ type OfServer<T> = T extends unknown
         | "url"
         | "headers"
         | "headersHelper"
+        | "auth"
+        | "openapi"
         | "oauth"
         | "exchange"
       >
@@ -94,6 +97,9 @@ function formsIn(server: Redactable): Map<string, string> {
   } else {
     for (const [name, value] of Object.entries(server.headers)) addValue(name, value, add);
     addAddress(server.url, add);
+    if (server.openapi !== undefined) addAddress(server.openapi, add);
+    // Credentials of a source are secrets, whatever they look like.
+    for (const value of authTexts(server.auth)) addUserinfo(value, add);
     const { clientSecret, privateKey } = server.oauth || {};
     for (const secret of [clientSecret, privateKey, server.exchange?.clientSecret])
       if (secret !== undefined) add(secret);

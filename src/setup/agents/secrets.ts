@@ -35,10 +35,18 @@ export function haveSecrets(entries: readonly PortableEntry[]): boolean {
 /** The parts of the entry that `redactorOf` reads. */
 function asServer(entry: PortableEntry): ServerConfig {
   const plain = withTexts(entry, (text) => text.replace(/\$\{[^}]*\}/g, "x"));
-  const { command, args, env, url, serverUrl, httpUrl, headers, oauth, auth } = plain;
-  const address = [url, serverUrl, httpUrl].find((each) => typeof each === "string");
-  const secret = isObject(auth) ? { clientSecret: auth["CLIENT_SECRET"] } : undefined;
+  const { command, args, env, url, serverUrl, httpUrl, baseUrl, openapi, graphql, headers, oauth, auth } = plain;
+  const address = [url, serverUrl, httpUrl, baseUrl, openapi, graphql].find((each) => typeof each === "string");
+  const isSource = typeof openapi === "string" || typeof graphql === "string";
+  const secret = isObject(auth) && !isSource ? { clientSecret: auth["CLIENT_SECRET"] } : undefined;
   const shared = { name: "", needs: [] };
   if (address === undefined) return { ...shared, command, args: args ?? [], env: env ?? {} } as unknown as ServerConfig;
-  return { ...shared, url: address, headers: headers ?? {}, oauth: oauth ?? secret } as unknown as ServerConfig;
+  const source = isSource ? { openapi, graphql, auth } : {};
+  return {
+    ...shared,
+    url: address,
+    headers: headers ?? {},
+    oauth: oauth ?? secret,
+    ...source,
+  } as unknown as ServerConfig;
 }

@@ -8,7 +8,8 @@ import { parsedExact } from "../../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson, valueAt } from "../../base/json-object.ts";
 import { megabyte } from "../../base/units.ts";
 import { version } from "../../base/version.ts";
-import type { Source } from "../source.ts";
+import { isWebAddress } from "../../config/sources.ts";
+import type { Send, Source } from "../source.ts";
 import { resultOf } from "./answer.ts";
 import { compileSchema, requestFor, type SchemaPlace, typeText } from "./jobs.ts";
 import type { GraphqlOperation, GraphqlRequest } from "./operation.ts";
@@ -24,10 +25,18 @@ const maxIntrospectionBytes = 48 * megabyte;
 const maxKeptRequests = 200;
 
 export interface GraphqlOptions {
-  /** Sends a request to the endpoint, with the credentials of the entry. */
-  send: (request: GraphqlHttpRequest, signal: AbortSignal) => Promise<Response>;
-  /** The text of the schema, if the endpoint does not tell it: SDL, or the JSON of an introspection. */
+  /** The key of the entry in the config. */
+  entry: string;
+  /** The endpoint. */
+  url: URL;
+  /** Sends requests to the endpoint, with the credentials of the entry. */
+  send: Send;
+  /** Whether the user can sign in to the API. */
+  signsIn: boolean;
+  /** The path or the address of the schema, if the endpoint does not tell it. */
   schema?: string | undefined;
+  /** Sends the request for the schema, if it has an address. */
+  sendForSchema?: Send | undefined;
   /** Patterns of names of tools. Without any, all are included. */
   include?: string[] | undefined;
   exclude?: string[] | undefined;
@@ -35,17 +44,9 @@ export interface GraphqlOptions {
   signal: AbortSignal;
 }
 
-export interface GraphqlHttpRequest {
-  method: "POST";
-  headers: Record<string, string>;
-  body: string;
-  /** Whether the request changes nothing, so that it can be sent again. */
-  isRepeatable: boolean;
-}
-
 /** Throws CONFIG_INVALID if there is no schema that can be used, and what `send` throws. */
 export async function openGraphql(options: GraphqlOptions): Promise<Source> {
-  const text = options.schema ?? (await introspect(options));
+  const text = options.schema === undefined ? await introspect(options) : await schemaText(options.schema, options);
   const { include = [], exclude = [], cacheFolder } = options;
   const { lines, file } = await compileSchema({ text, cacheFolder, include, exclude });
   const tools = new Map<string, { tool: Tool; operation: GraphqlOperation }>();
@@ -67,17 +68,18 @@ const headers = {
 };
 
 /** Old servers refuse a question with the newer fields, so a second one has none of them. */
-async function introspect({ send, signal }: GraphqlOptions): Promise<string> {
+async function introspect({ entry, url, send, signsIn, signal }: GraphqlOptions): Promise<string> {
   const newer = { specifiedByUrl: true, inputValueDeprecation: true, oneOf: true };
   let why = "";
   for (const query of [getIntrospectionQuery(newer), getIntrospectionQuery()]) {
-    const request = {
-      method: "POST",
-      headers,
-      body: JSON.stringify({ query, operationName: "IntrospectionQuery" }),
-      isRepeatable: true,
-    } as const;
-    const response = await send(request, signal);
+    const body = JSON.stringify({ query, operationName: "IntrospectionQuery" });
+    const response = await send({ method: "POST", url, headers, body, isRead: true, signsIn }, signal);
+    if (response.status === 401 || response.status === 403) {
+      await response.body?.cancel();
+      throw new ClaudikinsError("AUTH_REQUIRED", `the endpoint needs credentials (HTTP ${response.status})`, {
+        hint: signInHint(entry),
+      });
+    }
     const tooLarge = () => noSchema(`the introspection has more than ${maxIntrospectionBytes / megabyte} MB`);
     const text = await boundedText(response, maxIntrospectionBytes, tooLarge);
     // Reading the whole answer is the worker's part.
@@ -91,6 +93,29 @@ async function introspect({ send, signal }: GraphqlOptions): Promise<string> {
         : `it does not answer as GraphQL does (HTTP ${response.status})`;
   }
   throw noSchema(why);
+}
+
+/** A file of the user, or the answer of an address that the user has written. */
+async function schemaText(schema: string, { send, sendForSchema = send, signal }: GraphqlOptions): Promise<string> {
+  const invalid = (why: string) =>
+    new ClaudikinsError("CONFIG_INVALID", `its schema cannot be read: ${why}`, {
+      hint: 'Correct "schema" in its entry.',
+    });
+  const tooLarge = () => invalid(`it has more than ${maxIntrospectionBytes / megabyte} MB`);
+  if (!isWebAddress(schema)) {
+    const file = Bun.file(schema);
+    if (!(await file.exists())) throw invalid(`there is no file ${schema}`);
+    if (file.size > maxIntrospectionBytes) throw tooLarge();
+    return (await file.text()).replace(/^\uFEFF/, "");
+  }
+  const response = await sendForSchema({ method: "GET", url: new URL(schema), headers: { accept: "*/*" } }, signal);
+  if (response.ok) return boundedText(response, maxIntrospectionBytes, tooLarge);
+  await response.body?.cancel();
+  throw invalid(`its address answered with HTTP ${response.status}`);
+}
+
+function signInHint(entry: string): string {
+  return `Sign in with claudikins auth login ${entry}, or write a token into its entry: "auth": "\${TOKEN}".`;
 }
 
 function noSchema(why: string): ClaudikinsError {
@@ -140,15 +165,16 @@ class GraphqlSource implements Source {
     const select = typeof chosen === "string" && chosen.trim() !== "" ? chosen : undefined;
     const request = select === undefined ? operation.request : await this.#requestWith(operation, select);
     const body = JSON.stringify({ query: request.document, variables: variablesOf(operation, args) });
-    const isRepeatable = operation.kind === "query";
-    const response = await this.#options.send({ method: "POST", headers, body, isRepeatable }, signal);
+    const isRead = operation.kind === "query";
+    const { entry, url, send, signsIn } = this.#options;
+    const response = await send({ method: "POST", url, headers, body, isRead, signsIn }, signal);
     const text = await boundedText(response, maxAnswerBytes, () => {
       const what = `the answer has more than ${maxAnswerBytes / megabyte} MB: ask for fewer items or fields`;
       return new ClaudikinsError("TOOL_FAILED", what);
     });
     const result = resultOf(parsedExact(text), { operation, request, args, select });
     if (result && (response.ok || result.isError === true)) return result;
-    return { isError: true, ...textResult(`The API answered with HTTP ${response.status}: ${shortText(text, 600)}`) };
+    return { isError: true, ...textResult(refusalText(response, text, entry)) };
   }
 
   async #requestWith(operation: GraphqlOperation, select: string): Promise<GraphqlRequest> {
@@ -171,6 +197,20 @@ function variablesOf({ variables, first }: GraphqlOperation, args: JsonObject): 
   const given = variables.filter((name) => Object.hasOwn(args, name)).map((name) => [name, args[name]]);
   const isUnbounded = first !== undefined && (args["first"] ?? args["last"]) === undefined;
   return Object.fromEntries([...given, ...(isUnbounded ? [["first", first]] : [])]);
+}
+
+/** An answer that is not GraphQL: of a gateway, or of a sign-in. */
+function refusalText({ status, headers: own }: Response, text: string, entry: string): string {
+  const type = own.get("content-type") ?? "";
+  const said = /html/i.test(type) || text.trim() === "" ? "" : `: ${shortText(text, 600)}`;
+  const after = own.get("retry-after");
+  const advice =
+    status === 401 || status === 403
+      ? ` ${signInHint(entry)}`
+      : status === 429
+        ? ` Wait ${after === null ? "a moment" : `until it allows the next request (Retry-After: ${shortText(after, 60)})`}, and make fewer calls at once.`
+        : "";
+  return `The API answered with HTTP ${status}${said}.${advice}`;
 }
 
 function textResult(text: string): CallToolResult {

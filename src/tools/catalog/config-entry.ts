@@ -5,6 +5,7 @@ import { version } from "../../base/version.ts";
 import { defaultDefinitionMode } from "../../config/defaults.ts";
 import { isInView } from "../../config/doors.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
+import { isSourceKind, sourceMark } from "../../config/sources.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
 import { closingLine, denialOf } from "../../policy/decision.ts";
 import { configOwner } from "../../servers/logs/place.ts";
@@ -73,6 +74,7 @@ function wayOf(config: ServerConfig): unknown[] {
         ...[config.transport, config.url, Object.keys(config.headers).sort()],
         // Its text may contain a secret.
         ...(config.headersHelper === undefined ? [] : ["headersHelper"]),
+        ...(isSourceKind(config.transport) ? [sourceMark(config)] : []),
       ];
 }
 

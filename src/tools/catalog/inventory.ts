@@ -17,6 +17,7 @@ import {
 } from "../../base/json-shape.ts";
 import { boxEngine } from "../../config/box.ts";
 import { type Config, ownServersOf, type ServerConfig } from "../../config/load.ts";
+import { sourceKinds } from "../../config/sources.ts";
 import type { Pool } from "../../servers/pool.ts";
 import { residentBytes } from "../../servers/process/resident-memory.ts";
 import { type ServerState, stateText } from "../../servers/state.ts";
@@ -29,7 +30,7 @@ import type { CatalogParts, ToolCatalog } from "./tool-catalog.ts";
 /** The facts contain no secrets: no arguments, and of variables only the names of missing ones. */
 const facts = {
   server: text,
-  transport: oneOf("stdio", "http", "sse", "websocket"),
+  transport: oneOf("stdio", "http", "sse", "websocket", ...sourceKinds),
   "program?": about("The last part of the command's path", text),
   "host?": about("Host and port of a server on the network", text),
   "sandbox?": about(
@@ -181,5 +182,5 @@ function wayTo(config: ServerConfig): Pick<ServerFacts, "transport" | "program" 
   if (config.url === undefined) return { transport: "stdio", program: basename(redactorOf(config)(config.command)) };
   const transport = config.transport === "auto" ? "http" : config.transport;
   // A URL with a missing variable has no host yet. Userinfo, path and query may contain a token.
-  return { transport, host: URL.parse(config.url)?.host };
+  return { transport, host: URL.parse(config.url)?.host || undefined };
 }

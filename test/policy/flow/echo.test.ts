@@ -1,7 +1,7 @@
 /** An answer counts as data that was read, unless it says nothing new. */
 import { expect, test } from "bun:test";
+import { LargeJson, objectJson } from "../../../src/base/large-json.ts";
 import { isEcho } from "../../../src/policy/flow/echo.ts";
-import { LargeJson, objectJson } from "../../../src/servers/decoding/large-json.ts";
 
 const request = { tool: "get_customer", args: { name: "Ada Lovelace", id: 5 } };
 const text = (value: unknown, more: object = {}) => ({ type: "text", text: JSON.stringify(value), ...more });

@@ -13,7 +13,10 @@ const { signal } = new AbortController();
 
 async function openShop(shop: { url: string }, more: Partial<Parameters<typeof openGraphql>[0]> = {}) {
   const source = await openGraphql({
-    send: ({ method, headers, body }) => fetch(shop.url, { method, headers, body }),
+    entry: "shop",
+    url: new URL(shop.url),
+    send: ({ method, url, headers, body }) => fetch(url, { method, headers, body: String(body) }),
+    signsIn: false,
     cacheFolder: `${folder.path}/cache`,
     signal,
     ...more,
@@ -30,6 +33,11 @@ async function openShop(shop: { url: string }, more: Partial<Parameters<typeof o
     return textOf(result);
   };
   return { source, call, value, failure, tool: (name: string) => source.tools.find((each) => each.name === name) };
+}
+
+function schemaFile(text: string): string {
+  folder.write("shop.graphql", text);
+  return `${folder.path}/shop.graphql`;
 }
 
 function textOf({ content }: { content: { type: string }[] }): string {
@@ -265,7 +273,7 @@ test("describe_type shows a type, and near names of unknown ones", async () => {
 test("a server that does not tell its schema needs a file", async () => {
   await using shop = startBookshop({ plugins: [refusesIntrospection] });
   expect(openShop(shop)).rejects.toThrow("the endpoint does not tell its schema: it answers: introspection is off");
-  const { value } = await openShop(shop, { schema: bookshopSchema });
+  const { value } = await openShop(shop, { schema: schemaFile(bookshopSchema) });
   expect(await value("count")).toBe(120);
 });
 
@@ -302,24 +310,24 @@ test.each<[string, string, string]>([
   ["deep brackets", `type Query { a: ${"[".repeat(200_000)} }`, "its schema cannot be read"],
   ["a type that is missing", "type Query { a: Missing }", "its schema cannot be read: Unknown type"],
 ])("a schema that cannot be read is named: %s", async (_title, schema, problem) => {
-  expect(openShop({ url: "http://127.0.0.1:1" }, { schema })).rejects.toThrow(problem);
+  expect(openShop({ url: "http://127.0.0.1:1" }, { schema: schemaFile(schema) })).rejects.toThrow(problem);
 });
 
 test("answers that are not GraphQL are errors with their status", async () => {
   await using shop = startBookshop();
   const { source } = await openShop(shop, {
-    schema: bookshopSchema,
+    schema: schemaFile(bookshopSchema),
     send: async () => new Response("<h1>Bad gateway</h1>", { status: 502 }),
   });
   const result = await source.call("count", {}, signal);
   expect(result.isError).toBe(true);
-  expect(textOf(result as never)).toBe("The API answered with HTTP 502: <h1>Bad gateway</h1>");
+  expect(textOf(result as never)).toBe("The API answered with HTTP 502: <h1>Bad gateway</h1>.");
 });
 
 test("names of types and fields that JavaScript knows change nothing", async () => {
   const schema =
     "type Query { constructor(toString: String, __proto__: Int): hasOwnProperty } type hasOwnProperty { __proto__: String valueOf: Int }";
-  const { source } = await openShop({ url: "" }, { schema });
+  const { source } = await openShop({ url: "http://127.0.0.1:1" }, { schema: schemaFile(schema) });
   expect(source.tools.map(({ name }) => name)).toEqual(["constructor", "describe_type"]);
   expect(isObject(source.tools[0]?.outputSchema)).toBe(true);
 });

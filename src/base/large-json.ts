@@ -1,7 +1,7 @@
 /** A large part of an answer that stays JSON text. It is parsed only where objects are needed. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { parseExact } from "../../base/exact-json.ts";
-import { isObject } from "../../base/json-object.ts";
+import { parseExact } from "./exact-json.ts";
+import { isObject } from "./json-object.ts";
 
 /** `JSON.stringify` writes the value itself, so a result with such a part can be passed on unchanged. */
 export class LargeJson {
