@@ -65,7 +65,7 @@ export const bookshopSchema = /* GraphQL */ `
 `;
 
 const titles = Array.from({ length: 120 }, (_, at) => `Book ${at}`);
-const author = { __typename: "Author", id: "a1", name: "Ada" };
+const author = { __typename: "Author", id: "a1", name: "Ada", friends: [] };
 
 function bookOf(at: number) {
   return {
