@@ -21,6 +21,7 @@ import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
 import { withoutMark } from "../registry/hooks.ts";
 import { exampleOf, firstSentence, signature, tellingSentences } from "../signature.ts";
 import { runJobInTime } from "../work/run.ts";
+import { foundOffer, type IndexedOffer, indexedOffers } from "./offers.ts";
 import { listedTools, type Prepared as PreparedTools, preparedIn } from "./prepared-index.ts";
 import { filtersOf } from "./query.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
@@ -40,7 +41,7 @@ export const foundShape = named(
   "FoundTool",
   record({
     ...toolKeys,
-    kind: oneOf("tool", "skill"),
+    kind: oneOf("tool", "skill", "resource", "prompt"),
     description: text,
     signature: text,
     example: text,
@@ -58,7 +59,7 @@ export type FoundTool = ValueOf<typeof foundShape>;
 /** The keys of a result beside the tools. */
 export const resultKeys = {
   query: text,
-  searched: about("Total number of tools and skills", number),
+  searched: about("Total number of tools, and of resources, prompts and skills", number),
   notIndexed: about("Servers whose tools are not known yet", texts),
   outdated: about("Servers whose config entry has changed since they were listed", texts),
   "noServerFor?": about("Services that the query names, such as jira, and no tool or server does", texts),
@@ -70,6 +71,7 @@ export type SearchResult = ValueOf<typeof resultShape>;
 interface PreparedSearch {
   tools: ToolSearch;
   skills: Map<RegistryTool, Skill>;
+  offers: Map<RegistryTool, IndexedOffer>;
   /** Identifies the skills, which may change at any time. */
   stamp: string;
 }
@@ -87,7 +89,7 @@ export function search(
   catalog: ToolCatalog,
   servers: readonly string[] = [],
 ): SearchResult {
-  const { tools, skills } = prepared(catalog);
+  const { tools, skills, offers } = prepared(catalog);
   const indexed = new Set(catalog.index.servers.map((server) => server.name));
   const unknown = catalog.missingServers().filter((name) => !catalog.find(name));
   const notIndexed = unknown.filter((name) => !indexed.has(name));
@@ -99,6 +101,8 @@ export function search(
     tools: foundIn(catalog, query, limit, servers).map(({ id, server, tool, score, also }): FoundTool => {
       const skill = skills.get(tool);
       if (skill) return { ...foundSkill(skill), score };
+      const offer = offers.get(tool);
+      if (offer) return { ...foundOffer(offer), score };
       const twins = also.map((each) => serverIn(each, tool.name));
       const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
       return { ...foundTool({ id, server, tool, score, also }), ...(accounts ? { accounts } : {}) };
@@ -163,10 +167,10 @@ export type RankedTool = Pick<FoundTool, "server" | "name" | "score">;
 
 /** All tools that match any of the words, best first. The same tool on several servers is listed for each. */
 export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
-  const { tools, skills } = prepared(catalog);
+  const { tools, skills, offers } = prepared(catalog);
   return tools
     .rank(words)
-    .filter(({ tool }) => !skills.has(tool))
+    .filter(({ tool }) => !skills.has(tool) && !offers.has(tool))
     .flatMap(({ server, tool, score, also }) => {
       const twins = also.map((id) => serverIn(id, tool.name));
       return [server.name, ...twins].map((each) => ({ server: each, name: tool.name, score }));
@@ -229,7 +233,7 @@ function indexedPart({ tools, ...server }: RegistryServer): string {
   return JSON.stringify({ ...server, tools: indexed });
 }
 
-interface WantedSearch extends Pick<PreparedSearch, "skills" | "stamp"> {
+interface WantedSearch extends Pick<PreparedSearch, "skills" | "offers" | "stamp"> {
   index: RegistryIndex;
   servers: RegistryServer[];
 }
@@ -244,9 +248,14 @@ function wantedIn(catalog: ToolCatalog): WantedSearch {
       skill,
     ]),
   );
-  const servers = configured(catalog);
+  const offers = new Map<RegistryTool, IndexedOffer>();
+  const servers = configured(catalog).map((server): RegistryServer => {
+    const own = indexedOffers(server);
+    for (const [tool, offer] of own) offers.set(tool, offer);
+    return own.length === 0 ? server : { ...server, tools: [...server.tools, ...own.map(([tool]) => tool)] };
+  });
   if (skills.size > 0) servers.push(skillServer([...skills.keys()]));
-  return { index, servers, skills, stamp };
+  return { index, servers, skills, offers, stamp };
 }
 
 function known({ index, stamp }: WantedSearch): PreparedSearch | undefined {
@@ -262,8 +271,8 @@ function prepared(catalog: ToolCatalog): PreparedSearch {
   return known(wanted) ?? make(wanted, preparedIn(catalog.config.folders.registry, listedTools(wanted.servers)));
 }
 
-function make({ index, servers, skills, stamp }: WantedSearch, tools: PreparedTools): PreparedSearch {
-  const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, stamp };
+function make({ index, servers, skills, offers, stamp }: WantedSearch, tools: PreparedTools): PreparedSearch {
+  const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, offers, stamp };
   searches.set(index, made);
   return made;
 }

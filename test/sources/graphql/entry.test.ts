@@ -21,7 +21,9 @@ async function exec(code: string): Promise<unknown> {
 
 test("an endpoint is added, found and used in a program", async () => {
   await using shop = startBookshop();
-  const added = await run(["add", "shop", "--graphql", shop.url, "--auth", "${SHOP_TOKEN}"], { env: { SHOP_TOKEN: "t0ken" } });
+  const added = await run(["add", "shop", "--graphql", shop.url, "--auth", "${SHOP_TOKEN}"], {
+    env: { SHOP_TOKEN: "t0ken" },
+  });
   expect([added.exitCode, added.stderr]).toEqual([0, expect.any(String)]);
   expect(added.stdout).toContain(": 15 tools\n");
   expect(users().shop).toEqual({ graphql: shop.url, auth: "${SHOP_TOKEN}" });
@@ -61,7 +63,18 @@ test("credentials go to the endpoint in a header, and never into an error", asyn
   });
   const url = `http://127.0.0.1:${server.port}/graphql`;
   folder.write("shop.graphql", bookshopSchema);
-  const add = ["add", "shop", "--graphql", url, "--schema", "shop.graphql", "--auth", "s3cr3t-token-1", "--header", "x-shop: 7"];
+  const add = [
+    "add",
+    "shop",
+    "--graphql",
+    url,
+    "--schema",
+    "shop.graphql",
+    "--auth",
+    "s3cr3t-token-1",
+    "--header",
+    "x-shop: 7",
+  ];
   expect((await run([...add])).exitCode).toBe(0);
   expect(users().shop).toMatchObject({ graphql: url, auth: "s3cr3t-token-1", headers: { "x-shop": "7" } });
   const { stderr } = await run(["exec", "-e", "await shop.count()"]);
@@ -72,10 +85,19 @@ test("credentials go to the endpoint in a header, and never into an error", asyn
 
 test.each([
   [["--graphql", "shop.graphql"], "--graphql: expected an address that starts with http:// or https://"],
-  [["--graphql", "https://a.example/graphql", "--base-url", "https://b.example"], "--base-url cannot be used with --graphql"],
-  [["--graphql", "https://a.example/graphql", "--openapi", "https://b.example"], "--graphql cannot be used with --openapi"],
+  [
+    ["--graphql", "https://a.example/graphql", "--base-url", "https://b.example"],
+    "--base-url cannot be used with --graphql",
+  ],
+  [
+    ["--graphql", "https://a.example/graphql", "--openapi", "https://b.example"],
+    "--graphql cannot be used with --openapi",
+  ],
   [["--schema", "shop.graphql"], "--schema only applies to --graphql"],
-  [["--graphql", "https://a.example/graphql", "--auth", "a", "--auth", "b"], "--auth: a GraphQL endpoint takes one token"],
+  [
+    ["--graphql", "https://a.example/graphql", "--auth", "a", "--auth", "b"],
+    "--auth: a GraphQL endpoint takes one token",
+  ],
 ])("wrong flags are refused: %p", async (flags, problem) => {
   const { exitCode, stderr } = await run(["add", "shop", ...flags]);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining(problem)]);
