@@ -59,7 +59,7 @@ export type FoundTool = ValueOf<typeof foundShape>;
 /** The keys of a result beside the tools. */
 export const resultKeys = {
   query: text,
-  searched: about("Total number of tools, and of resources, prompts and skills", number),
+  searched: about("Total number of tools and skills", number),
   notIndexed: about("Servers whose tools are not known yet", texts),
   outdated: about("Servers whose config entry has changed since they were listed", texts),
   "noServerFor?": about("Services that the query names, such as jira, and no tool or server does", texts),
@@ -107,7 +107,7 @@ export function search(
       const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
       return { ...foundTool({ id, server, tool, score, also }), ...(accounts ? { accounts } : {}) };
     }),
-    searched: tools.size,
+    searched: tools.size - offers.size,
     notIndexed,
     outdated: unknown.filter((name) => indexed.has(name)),
     ...(noServerFor.length > 0 ? { noServerFor } : {}),
@@ -129,15 +129,18 @@ export function foundTool({ id, server, tool, score, also }: Match): FoundTool {
   };
 }
 
-/** The best matches. A filter by a server whose tools are not known yet finds nothing there. */
-function foundIn(
-  catalog: ToolCatalog,
-  query: string,
-  limit: number,
-  servers: readonly string[],
-): ReturnType<ToolSearch["search"]> {
-  const { tools } = prepared(catalog);
+/** The best matches. Without words, they are a list of tools, in which nothing else belongs. */
+function foundIn(catalog: ToolCatalog, query: string, limit: number, servers: readonly string[]): Match[] {
+  const { offers } = prepared(catalog);
   const text = withoutMark(query);
+  if (wordsOf(filtersOf(text).rest).length > 0) return matchesIn(catalog, text, limit, servers);
+  const all = matchesIn(catalog, text, limit + offers.size, servers);
+  return all.filter(({ tool }) => !offers.has(tool)).slice(0, limit);
+}
+
+/** A filter by a server whose tools are not known yet finds nothing there. */
+function matchesIn(catalog: ToolCatalog, text: string, limit: number, servers: readonly string[]): Match[] {
+  const { tools } = prepared(catalog);
   const { servers: filters, categories, rest } = filtersOf(text);
   const all = [...filters, ...servers.map((name) => name.toLowerCase())];
   if (all.length === 0) return tools.search(text, limit);
