@@ -10,6 +10,7 @@ const files = [
   "servers/decoding/worker.ts",
   "sources/graphql/schema-worker.ts",
   "sources/openapi/answer-worker.ts",
+  "sources/openapi/worker.ts",
   "tools/work/worker.ts",
   "serve/content/worker.ts",
   "store/sqlite/approvals-worker.ts",

@@ -80,7 +80,8 @@ export class OffThread<Input, Output> {
     if (!job) return;
     if (job.signal?.aborted) {
       job.reject(job.signal.reason);
-      return this.#next();
+      this.#next();
+      return;
     }
     this.#busy += 1;
     const idle = this.#idle.pop();

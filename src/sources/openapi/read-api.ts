@@ -1,17 +1,34 @@
-/** Reads the document of an API. The branch work-s1 has it. */
+/** Reads an API from a document: in a worker, with a limit of time. */
+import { OffThread, TookTooLong } from "../../base/off-thread.ts";
+import type { ApiJob, LoadedApi } from "./load-api.ts";
 import type { Api } from "./operation.ts";
+import { invalid } from "./parse-document.ts";
+import { apiIn } from "./stored-api.ts";
 
-export interface ReadApiOptions {
-  document: string;
-  baseUrl?: string | undefined;
-  include?: string[] | undefined;
-  exclude?: string[] | undefined;
-  overlays?: string[] | undefined;
-  headers?: Record<string, string> | undefined;
-  cacheFolder: string;
+/** Time for a worker to fetch documents and to make an API of them. 22,000 operations take 5 seconds, and much longer on a busy machine. */
+const apiMs = 180_000;
+
+const workers = new OffThread<ApiJob, LoadedApi>("./sources/openapi/worker.ts");
+
+export interface ReadApiOptions extends ApiJob {
   signal: AbortSignal;
 }
 
-export async function readApi(options: ReadApiOptions): Promise<Api> {
-  throw new Error(`cannot read ${options.document}`);
+/** Throws CONFIG_INVALID, FILE_NOT_FOUND, AUTH_REQUIRED, SERVER_UNAVAILABLE, and the reason of the signal. */
+export async function readApi({ signal, ...job }: ReadApiOptions): Promise<Api> {
+  const { bytes, problem } = await load(job, signal);
+  const api = await apiIn(bytes);
+  return problem === undefined ? api : { ...api, problems: [problem, ...api.problems] };
+}
+
+async function load(job: ApiJob, signal: AbortSignal): Promise<LoadedApi> {
+  try {
+    return await workers.run(job, { limitMs: apiMs, signal });
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    throw invalid(
+      `The document took longer than ${apiMs / 1_000} seconds to read`,
+      'Choose some of its operations with "include", or use a smaller document.',
+    );
+  }
 }

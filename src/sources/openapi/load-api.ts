@@ -1,0 +1,143 @@
+/** Makes an API of a document, or takes what was made of the same document before. Runs in a worker. */
+import { createHash } from "node:crypto";
+import { isAbsolute } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ApiCache, type Kept, type KeptRead } from "./api-cache.ts";
+import { compiled } from "./compile.ts";
+import { Documents } from "./documents.ts";
+import { withOverlay } from "./overlay.ts";
+import { invalid, parseDocument } from "./parse-document.ts";
+import { Reader, type ReadText, Unreachable } from "./read-text.ts";
+
+export interface ApiJob {
+  /** An address, or an absolute path. */
+  document: string;
+  /** The address of the API, in place of those that the document names. */
+  baseUrl?: string | undefined;
+  include?: readonly string[] | undefined;
+  exclude?: readonly string[] | undefined;
+  /** Overlays, which change the document: addresses or absolute paths. */
+  overlays?: readonly string[] | undefined;
+  /** Sent with requests for documents to the origin of the first one. */
+  headers?: Record<string, string> | undefined;
+  /** The folder of the files in which APIs are kept. */
+  cacheFolder: string;
+}
+
+/** Bytes for `apiIn`, and what people should know about how they were found. */
+export interface LoadedApi {
+  bytes: Uint8Array;
+  problem?: string | undefined;
+}
+
+/** Throws CONFIG_INVALID, FILE_NOT_FOUND, AUTH_REQUIRED, SERVER_UNAVAILABLE. */
+export async function loadApi(job: ApiJob): Promise<LoadedApi> {
+  const { document, baseUrl, include, exclude, overlays = [], headers, cacheFolder } = job;
+  const root = placeOf(document, "document");
+  const cache = new ApiCache(cacheFolder, { document, baseUrl, include, exclude, overlays }, root.url);
+  const reader = new Reader({ root: root.url, headers: { ...root.headers, ...headers } });
+  const chosen = [root.url, ...overlays.map((each) => placeOf(each, "overlay").url)];
+  const kept = cache.read();
+  if (kept) {
+    try {
+      if (await isUnchanged(kept, reader, chosen)) {
+        cache.touch();
+        return { bytes: kept.bytes };
+      }
+    } catch (error) {
+      if (error instanceof Unreachable)
+        return { bytes: kept.bytes, problem: `${error.message} Its last copy is used.` };
+      throw error;
+    }
+  }
+  const bytes = await made(job, reader, chosen, cache);
+  return { bytes };
+}
+
+async function made(
+  { include, exclude, baseUrl }: ApiJob,
+  reader: Reader,
+  chosen: readonly URL[],
+  cache: ApiCache,
+): Promise<Uint8Array> {
+  const reads: KeptRead[] = [];
+  const texts: ReadText[] = [];
+  for (const [index, url] of chosen.entries()) {
+    const read = (await reader.readChosen(url))!;
+    reads.push({ chosen: index, hash: hashOf(read.bytes), ...(read.etag === undefined ? {} : { etag: read.etag }) });
+    texts.push(read);
+  }
+  const [first, ...others] = texts;
+  const { url, bytes: text } = first!;
+  texts.length = 0;
+  let value = parseDocument(text, "The document");
+  let mayRefer = leadsAway(text);
+  first!.bytes = new Uint8Array();
+  for (const overlay of others) {
+    mayRefer ||= leadsAway(overlay.bytes);
+    value = withOverlay(value, parseDocument(overlay.bytes, "The overlay"));
+  }
+  const documents = new Documents({ url: baseOf(value["$self"], url), value });
+  await documents.load(reader, mayRefer, (asked, read) => {
+    reads.push({
+      named: cache.shortened(asked),
+      hash: hashOf(read.bytes),
+      ...(read.etag === undefined ? {} : { etag: read.etag }),
+    });
+  });
+  const bytes = compiled(documents, { include, exclude }, baseUrl);
+  // A document that could not be read may be there the next time.
+  if (documents.isWhole) cache.write(reads, bytes);
+  return bytes;
+}
+
+/** Whether all documents are as they were when the API was made. */
+async function isUnchanged({ reads }: Kept, reader: Reader, chosen: readonly URL[]): Promise<boolean> {
+  for (const { chosen: index, named, hash, etag } of reads) {
+    const read =
+      named === undefined
+        ? await reader.readChosen(chosen[index ?? 0]!, etag)
+        : await reader.readNamed(new URL(named), etag);
+    if (read && hashOf(read.bytes) !== hash) return false;
+  }
+  return true;
+}
+
+const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+/** The document or overlay, and the credentials in its address, which `fetch` does not take. */
+function placeOf(text: string, what: string): { url: URL; headers: Record<string, string> } {
+  if (isAbsolute(text)) return { url: pathToFileURL(text), headers: {} };
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw invalid(
+      `The address of the ${what} is not valid`,
+      "Give an address that begins with https:// or http://, or the path of a file.",
+    );
+  const { username, password } = url;
+  url.username = "";
+  url.password = "";
+  url.hash = "";
+  if (username === "" && password === "") return { url, headers: {} };
+  const plain = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { url, headers: { authorization: `Basic ${Buffer.from(plain).toString("base64")}` } };
+}
+
+/** In OpenAPI 3.2, a document on the network may say by which address its references are meant. */
+function baseOf(self: unknown, url: string): string {
+  const named = typeof self === "string" && !url.startsWith("file:") ? URL.parse(self, url) : undefined;
+  return named && /^https?:$/.test(named.protocol) ? named.href : url;
+}
+
+/** Whether the text may have a reference to another document. */
+function leadsAway(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = text.indexOf("$ref"); at !== -1; at = text.indexOf("$ref", at + 4)) {
+    const after = text.toString("latin1", at + 4, at + 4 + referenceChars);
+    if (!/^["']?\s*:\s*["']?#/.test(after)) return true;
+  }
+  return false;
+}
+
+/** Characters after `$ref` in which its value begins. */
+const referenceChars = 64;

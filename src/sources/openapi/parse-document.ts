@@ -1,0 +1,77 @@
+/** Turns the text of a document, JSON or YAML, into a value. Documents are written by strangers, so what they cost is limited before it is paid. */
+import { YAML } from "bun";
+import { withoutMark } from "../../base/byte-order-mark.ts";
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { weigh } from "../../base/json-weight.ts";
+import { megabyte, megabytes } from "../../base/units.ts";
+import { oneLine } from "../../base/visible-text.ts";
+
+/** Values in one JSON document. The largest known one has about four million, which take 250 MB. */
+const maxDocumentValues = 8_000_000;
+
+/** Levels of a JSON document. Code that walks it is recursive in places. */
+const maxDocumentLevels = 500;
+
+/** Size of one YAML document. Parsing takes about 60 ms per megabyte, and a value needs only two bytes. */
+const maxYamlBytes = 48 * megabyte;
+
+/** JSON that cannot be parsed may be YAML in JSON's form, with comments. Larger texts are not tried. */
+const maxOddJsonBytes = 8 * megabyte;
+
+/** Characters of a parser's message in an error. */
+const maxParserMessageChars = 200;
+
+/** Throws CONFIG_INVALID. `what` begins the error, such as `The document`. */
+export function parseDocument(received: Uint8Array, what: string): JsonObject {
+  const bytes = withoutMark(received);
+  const value = parsed(bytes, what);
+  // A YAML stream: the first document counts.
+  const first = Array.isArray(value) ? value.find(isObject) : value;
+  if (isObject(first)) return first;
+  throw invalid(`${what} is not an object in JSON or YAML`);
+}
+
+function parsed(bytes: Uint8Array, what: string): unknown {
+  const first = firstCharacter(bytes);
+  if (first === "<") {
+    const hint = "Give the address of the JSON or YAML file, which the page usually links to.";
+    throw invalid(`${what} is a web page or XML, not JSON or YAML`, hint);
+  }
+  if (first !== "{" && first !== "[") return yaml(bytes, what);
+  const { depth, values } = weigh(bytes);
+  if (depth > maxDocumentLevels) throw invalid(`${what} is nested more than ${maxDocumentLevels} levels deep`);
+  if (values > maxDocumentValues)
+    throw invalid(`${what} has more than ${maxDocumentValues / 1_000_000} million values`);
+  try {
+    return JSON.parse(textOf(bytes));
+  } catch (cause) {
+    if (bytes.length > maxOddJsonBytes) throw invalid(`${what} is not valid JSON: ${shown(cause)}`);
+    return yaml(bytes, what);
+  }
+}
+
+function yaml(bytes: Uint8Array, what: string): unknown {
+  if (bytes.length > maxYamlBytes) throw invalid(`${what} has more than ${megabytes(maxYamlBytes)} of YAML`);
+  try {
+    return YAML.parse(textOf(bytes));
+  } catch (cause) {
+    throw invalid(`${what} is not valid JSON or YAML: ${shown(cause)}`);
+  }
+}
+
+const shown = (cause: unknown) => oneLine(messageOf(cause), maxParserMessageChars);
+
+function firstCharacter(bytes: Uint8Array): string {
+  let at = 0;
+  while (at < bytes.length && bytes[at]! <= 0x20) at++;
+  return String.fromCharCode(bytes[at] ?? 0);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
+
+export function invalid(message: string, hint?: string): ClaudikinsError {
+  return new ClaudikinsError("CONFIG_INVALID", message, { hint });
+}
