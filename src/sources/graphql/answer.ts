@@ -1,6 +1,9 @@
 /** Turns the answer of a GraphQL endpoint into the result of a call. */
 import type { CallToolResult } from "@modelcontextprotocol/client";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { parsedExact } from "../../base/exact-json.ts";
 import { isObject, type JsonObject, stringsIn, valueAt } from "../../base/json-object.ts";
+import { weigh } from "../../base/json-weight.ts";
 import { itemsKey, type NextPage, nextPageKey } from "../source.ts";
 import type { ConnectionPages, GraphqlOperation, GraphqlRequest } from "./operation.ts";
 import { shortText } from "./types.ts";
@@ -10,6 +13,12 @@ const maxToldErrors = 5;
 
 /** Characters of one of them. */
 const maxErrorChars = 600;
+
+/** Levels of an answer. Deeper JSON would overflow the stack of code that writes or walks it. */
+const maxDepth = 500;
+
+/** Values in one answer. A million values take about 100 MB. */
+const maxValues = 4_000_000;
 
 /** The key in `_meta` of a result of which some fields could not be read. */
 const errorsKey = "claudikins/errors";
@@ -28,8 +37,21 @@ interface GraphqlFailure {
   code: string | undefined;
 }
 
+/** Undefined if the bytes are no answer of GraphQL. Throws PROTOCOL_ERROR if they cannot be held. */
+export function answerIn(bytes: Uint8Array, asked: Asked): CallToolResult | undefined {
+  const { depth, values } = weigh(bytes);
+  const hint = "Ask for fewer items or fields.";
+  if (depth > maxDepth)
+    throw new ClaudikinsError("PROTOCOL_ERROR", `its answer is nested more than ${maxDepth} levels deep`, { hint });
+  if (values > maxValues)
+    throw new ClaudikinsError("PROTOCOL_ERROR", `its answer has more than ${maxValues / 1_000_000} million values`, {
+      hint,
+    });
+  return resultOf(parsedExact(new TextDecoder().decode(bytes)), asked);
+}
+
 /** Undefined if the value is no answer of GraphQL. */
-export function resultOf(body: unknown, asked: Asked): CallToolResult | undefined {
+function resultOf(body: unknown, asked: Asked): CallToolResult | undefined {
   if (!isObject(body) || !("data" in body || Array.isArray(body["errors"]))) return undefined;
   const errors = Array.isArray(body["errors"]) ? body["errors"].filter(isObject) : [];
   const { path, pages } = asked.request;

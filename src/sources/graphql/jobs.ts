@@ -2,6 +2,7 @@
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import { OffThread, TookTooLong } from "../../base/off-thread.ts";
+import type { Asked } from "./answer.ts";
 import type { GraphqlOperation, GraphqlRequest } from "./operation.ts";
 
 /** Time to read a schema and to make its tools. The largest public ones take two seconds on a busy machine. */
@@ -9,6 +10,9 @@ const compileMs = 30_000;
 
 /** Time to check `select`, and to read the schema again if the worker was idle. */
 const selectMs = 20_000;
+
+/** Time to read an answer, on a busy machine. */
+const answerMs = 30_000;
 
 /** The schema of an endpoint, as its worker gets it. */
 export interface SchemaText {
@@ -41,6 +45,21 @@ export interface SelectJob {
   select: string;
 }
 
+/** Reads a large answer. */
+export interface AnswerJob {
+  kind: "answer";
+  bytes: Uint8Array<ArrayBuffer>;
+  /** An `Asked`, as JSON. */
+  asked: string;
+}
+
+/** The parts of a result. Undefined if the answer is not GraphQL. */
+export interface PackedResult {
+  rest?: string | undefined;
+  structured?: string | undefined;
+  text?: string | undefined;
+}
+
 /** Flat, because Bun moves texts of flat objects between threads without a copy. */
 export interface Compiled {
   /** A line of JSON for the problems, and one for each tool with its operation. */
@@ -54,6 +73,22 @@ const workers = new OffThread<CompileJob | SelectJob | DescribeJob, Compiled | {
   "./sources/graphql/schema-worker.ts",
   { maxWorkers: 1 },
 );
+
+/** Other workers, so that no schema delays an answer. */
+const answerWorkers = new OffThread<AnswerJob, PackedResult>("./sources/graphql/schema-worker.ts");
+
+/** The parts of the result of a large answer. Throws PROTOCOL_ERROR if it takes too long. */
+export async function packedResult(bytes: Uint8Array<ArrayBuffer>, asked: Asked): Promise<PackedResult> {
+  const job: AnswerJob = { kind: "answer", bytes, asked: JSON.stringify(asked) };
+  try {
+    return await answerWorkers.run(job, { limitMs: answerMs, transfer: [bytes.buffer] });
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    throw new ClaudikinsError("PROTOCOL_ERROR", "its answer takes too long to read", {
+      hint: "Ask for fewer items or fields.",
+    });
+  }
+}
 
 /** Throws CONFIG_INVALID if the text is no schema. */
 export async function compileSchema(job: Omit<CompileJob, "kind">): Promise<Compiled> {

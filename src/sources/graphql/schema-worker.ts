@@ -1,7 +1,9 @@
 /** The worker thread that reads GraphQL schemas, makes their tools and checks `select`. */
 import { join } from "node:path";
+import type { CallToolResult } from "@modelcontextprotocol/client";
 import { buildClientSchema, buildSchema, type GraphQLSchema, type IntrospectionQuery, printType } from "graphql";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { parseExact } from "../../base/exact-json.ts";
 import { makeFolder, readIfThere, writeWhenChanged } from "../../base/files.ts";
 import { isObject } from "../../base/json-object.ts";
 import { didYouMean } from "../../base/near-names.ts";
@@ -9,7 +11,8 @@ import { answerJobs } from "../../base/off-thread.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { megabyte } from "../../base/units.ts";
 import { matches } from "../../config/pattern.ts";
-import type { Compiled, CompileJob, DescribeJob, SchemaPlace, SelectJob } from "./jobs.ts";
+import { type Asked, answerIn } from "./answer.ts";
+import type { AnswerJob, Compiled, CompileJob, DescribeJob, PackedResult, SchemaPlace, SelectJob } from "./jobs.ts";
 import { requestWith } from "./select.ts";
 import { graphqlApi } from "./tools.ts";
 import { shortText } from "./types.ts";
@@ -33,8 +36,11 @@ const maxKept = 4;
 
 const kept = new Map<string, GraphQLSchema>();
 
-answerJobs<CompileJob | SelectJob | DescribeJob, Compiled | { text: string }>(self, (job) => {
+type Job = CompileJob | SelectJob | DescribeJob | AnswerJob;
+
+answerJobs<Job, Compiled | { text: string } | PackedResult>(self, (job) => {
   if (job.kind === "compile") return compile(job);
+  if (job.kind === "answer") return packed(answerIn(job.bytes, parseExact(job.asked) as Asked));
   const schema = schemaFrom(job.schema);
   if (job.kind === "select") return { text: JSON.stringify(requestWith(schema, job.operation, job.select)) };
   return { text: described(schema, job.type) };
@@ -65,6 +71,17 @@ function compile({ text, cacheFolder, include, exclude }: CompileJob): Compiled 
     // Without the files, the next start reads the schema again.
     return { lines, file: undefined };
   }
+}
+
+function packed(result: CallToolResult | undefined): PackedResult {
+  if (!result) return {};
+  const { structuredContent, content, ...rest } = result;
+  const [block] = content;
+  return {
+    rest: JSON.stringify(rest),
+    ...(structuredContent === undefined ? {} : { structured: JSON.stringify(structuredContent) }),
+    ...(block?.type === "text" ? { text: block.text } : {}),
+  };
 }
 
 /** A type in GraphQL's schema language. Throws INVALID_ARGUMENTS. */

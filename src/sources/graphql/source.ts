@@ -1,19 +1,25 @@
 /** A GraphQL endpoint as a source of tools. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { getIntrospectionQuery } from "graphql/utilities/getIntrospectionQuery.js";
-import { boundedText } from "../../base/bounded-body.ts";
+import { boundedText, limited } from "../../base/bounded-body.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
-import { parsedExact } from "../../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson, valueAt } from "../../base/json-object.ts";
+import { LargeJson } from "../../base/large-json.ts";
 import { megabyte } from "../../base/units.ts";
 import { version } from "../../base/version.ts";
 import { isWebAddress } from "../../config/sources.ts";
 import type { Send, Source } from "../source.ts";
-import { resultOf } from "./answer.ts";
-import { compileSchema, requestFor, type SchemaPlace, typeText } from "./jobs.ts";
+import { type Asked, answerIn } from "./answer.ts";
+import { compileSchema, packedResult, requestFor, type SchemaPlace, typeText } from "./jobs.ts";
 import type { GraphqlOperation, GraphqlRequest } from "./operation.ts";
 import { shortText } from "./types.ts";
+
+/** Larger answers are read in a worker. An answer of this size takes at most 3 ms, as much as the use of a worker. */
+const maxInlineBytes = 131_072;
+
+/** The beginning of an answer that is not GraphQL, for the error. */
+const maxRefusalBytes = 4_000;
 
 /** One answer of the API. */
 const maxAnswerBytes = 64 * megabyte;
@@ -168,13 +174,13 @@ class GraphqlSource implements Source {
     const isRead = operation.kind === "query";
     const { entry, url, send, signsIn } = this.#options;
     const response = await send({ method: "POST", url, headers, body, isRead, signsIn }, signal);
-    const text = await boundedText(response, maxAnswerBytes, () => {
-      const what = `the answer has more than ${maxAnswerBytes / megabyte} MB: ask for fewer items or fields`;
-      return new ClaudikinsError("TOOL_FAILED", what);
-    });
-    const result = resultOf(parsedExact(text), { operation, request, args, select });
+    const bytes = await wholeBody(response);
+    const result = await resultIn(bytes, { operation, request, args, select });
     if (result && (response.ok || result.isError === true)) return result;
-    return { isError: true, ...textResult(refusalText(response, text, entry)) };
+    return {
+      isError: true,
+      ...textResult(refusalText(response, new TextDecoder().decode(bytes.subarray(0, maxRefusalBytes)), entry)),
+    };
   }
 
   async #requestWith(operation: GraphqlOperation, select: string): Promise<GraphqlRequest> {
@@ -190,6 +196,34 @@ class GraphqlSource implements Source {
   async close(): Promise<void> {
     this.#requests.clear();
   }
+}
+
+async function wholeBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () =>
+    new ClaudikinsError("PROTOCOL_ERROR", `its answer has more than ${maxAnswerBytes / megabyte} MB`, {
+      hint: "Ask for fewer items or fields.",
+    });
+  const chunks = response.body ? await Array.fromAsync(limited(response.body, maxAnswerBytes, tooLarge)) : [];
+  // A buffer of its own, which can be moved to a worker.
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+/** A large answer stays JSON text on its way to the program. Its bytes are moved to a worker, except those of a refusal. */
+async function resultIn(bytes: Uint8Array<ArrayBuffer>, asked: Asked): Promise<CallToolResult | undefined> {
+  if (bytes.length <= maxInlineBytes) return answerIn(bytes, asked);
+  const { rest, structured, text } = await packedResult(bytes, asked);
+  if (rest === undefined) return undefined;
+  return {
+    ...(JSON.parse(rest) as object),
+    content: text === undefined ? [] : (new LargeJson(undefined, text) as unknown as CallToolResult["content"]),
+    ...(structured === undefined ? {} : { structuredContent: new LargeJson(structured) as unknown as JsonObject }),
+  };
 }
 
 /** A variable without a value is left out, so that it has its default. */

@@ -44,6 +44,17 @@ test("programs get values with exact integers, and errors with the fields that c
   expect(failed).toEqual(["TOOL_FAILED", "not for you (FORBIDDEN, at secret)", { title: "Book 1", secret: null }]);
 });
 
+test("a large answer is read in a worker, and has all rows and exact integers", async () => {
+  await using shop = startBookshop();
+  folder.write(".config/claudikins/claudikins.json", JSON.stringify({ mcpServers: { shop: { graphql: shop.url } } }));
+  const select = Array.from({ length: 60 }, (_, at) => `c${at}: title d${at}: sold`).join(" ");
+  const read = `
+    const { nodes } = await shop.books({ first: 120, select: "nodes { ${select} }" });
+    return [nodes.length, JSON.stringify(nodes).length > 131072, nodes[119].c59, nodes[119].d59];
+  `;
+  expect(await exec(read)).toEqual([120, true, "Book 119", "9007199254741112"]);
+});
+
 test("a program is told at which field its selection is wrong, and no request is sent", async () => {
   await using shop = startBookshop();
   folder.write(".config/claudikins/claudikins.json", JSON.stringify({ mcpServers: { shop: { graphql: shop.url } } }));
