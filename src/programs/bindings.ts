@@ -20,6 +20,7 @@ import { withinSpan } from "./call-observers.ts";
 import type { plannedInquiry } from "./dry-run/plan.ts";
 import { maxSourceChars } from "./limits.ts";
 import { learnMentioned, mentions } from "./mentioned-servers.ts";
+import type { pageValue } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { calledBy } from "./saved/callers.ts";
@@ -115,6 +116,7 @@ export async function bindingsFor(
             return callForValue({ ...call, known }, parts, made, observer);
           });
         }
+        if (group === "tools" && call.isPage) return pageOf(call, parts, made, observer);
         if (group === "tools") return callForValue(call, parts, made, observer);
         const planned = dryRun && planInquiry(parts, { dryRun, call: number, line: place?.line, listener, caller });
         const other = serverFunction(call, { pool: parts.pool, subscriptions, call: made, planned });
@@ -127,6 +129,12 @@ export async function bindingsFor(
       }
     },
   };
+}
+
+/** Code for pages is loaded only if a program uses them. */
+async function pageOf(...given: Parameters<typeof pageValue>): Promise<BindingValue> {
+  const { pageValue } = await import("./pages.ts");
+  return pageValue(...given);
 }
 
 /** Answers the requests of a dry run about which a person would be asked. */

@@ -46,7 +46,7 @@ export function observedBy(call: Call, { number, listener }: CallObserver, wants
 }
 
 /** A tool of a server, by its own name or its name in code, and its arguments. */
-interface WantedCall extends Pick<BindingCall, "namespace" | "name" | "args" | "argsJson"> {
+export interface WantedCall extends Pick<BindingCall, "namespace" | "name" | "args" | "argsJson"> {
   /** The server and the tool, if the caller has found them: a saved program that only this caller sees. */
   known?: { server: RegistryServer; tool: RegistryTool } | undefined;
   /** Makes the arguments from the tool's schema, and says why they cannot be made. Without it, the call has them. */
@@ -137,7 +137,7 @@ interface FoundCall {
 }
 
 /** The tool that a call means, if it is known and the arguments are certainly valid. A denied tool is refused before any other error. */
-function knownCall(wanted: WantedCall, parts: Parts): FoundCall | undefined {
+export function knownCall(wanted: WantedCall, parts: Parts): FoundCall | undefined {
   const { namespace, name, args, argsJson, argumentsFor } = wanted;
   if (wanted.known) return undefined;
   const tool = knownTool(namespace, name, parts);
@@ -151,7 +151,7 @@ function knownCall(wanted: WantedCall, parts: Parts): FoundCall | undefined {
  * The tool that a call means, with checked arguments. What is stored may be older than the server: before a call is refused for an
  * unknown tool or a wrong argument, the server is asked for its tools.
  */
-async function listedCall(wanted: WantedCall, parts: Parts, call: Call): Promise<FoundCall> {
+export async function listedCall(wanted: WantedCall, parts: Parts, call: Call): Promise<FoundCall> {
   if (wanted.known) {
     const { server, tool } = wanted.known;
     parts.pool.refuseDenied(server.name, tool.name);

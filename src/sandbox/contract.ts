@@ -192,6 +192,8 @@ export interface BindingCall {
   argsJson?: string;
   /** Whether the program wants the whole result instead of the value. */
   raw: boolean;
+  /** The program asks for a page of a list, and for where the next one is. */
+  isPage?: boolean;
 }
 
 /** The place of a call in its execution. */

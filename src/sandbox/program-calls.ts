@@ -93,14 +93,14 @@ export class ProgramCalls {
   /** Makes the call through the bindings. */
   async #value(request: CallMessage, clock: Clock): Promise<BindingValue> {
     const { id, bindings, limits, share } = this.#options;
-    const { call, namespace, group, name, raw, line, args } = request;
+    const { call, namespace, group, name, raw, isPage, line, args } = request;
     const turn = share.take(callOverheadMs, this.#ending.signal);
     if (turn) await turn;
     // Many calls with large arguments, made at once, must not be handled at once.
     if (args.length > largeJsonChars) await eventLoopTurn();
     const parsed = parseExact(args) as Record<string, unknown>;
     const value = await bindings.call(
-      { namespace, group, name, args: parsed, argsJson: args, raw },
+      { namespace, group, name, args: parsed, argsJson: args, raw, ...(isPage ? { isPage } : {}) },
       { signal: this.#ending.signal, clock, pause: this.#options.clock, made: { execution: id, call, line } },
     );
     const text = textOf(value);

@@ -62,7 +62,7 @@ export interface PagedTool {
 }
 
 export interface NextPage {
-  /** The arguments of the call that returns the next page. */
+  /** The arguments that the call for the next page has in place of those of this call. The others stay. */
   arguments: JsonObject;
 }
 

@@ -1,6 +1,7 @@
 /** Makes the signature of a tool: how to call it, with exact names and types. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "../base/json-schema.ts";
+import { pagesKey } from "../sources/source.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { isVague, resultSchema } from "./observed/result-schema.ts";
 import { shallow } from "./observed/shape.ts";
@@ -35,7 +36,8 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
 /** The type of the result, whether it was observed, and the format of a text. */
 export function resultText(tool: RegistryTool): string {
   const format = formatOf(tool);
-  const comments = [isObserved(tool) ? "observed" : undefined, format].filter((each) => each !== undefined);
+  const pages = tool._meta?.[pagesKey] === undefined ? undefined : "all items: .pages(args)";
+  const comments = [isObserved(tool) ? "observed" : undefined, format, pages].filter((each) => each !== undefined);
   return [`Promise<${resultType(tool) ?? "unknown"}>`, ...comments.map((each) => `/* ${each} */`)].join(" ");
 }
 

@@ -142,7 +142,7 @@ const groups = ["resources", "prompts", "skills"];
 function calledTools(tree: Tree, { catalog }: Pick<Parts, "catalog">): CalledTool[] {
   return tree.all("CallExpression").flatMap((call): CalledTool[] => {
     const { callee } = call;
-    const called = isMember(callee) && propertyName(callee) === "raw" ? callee.object : callee;
+    const called = isMember(callee) && ["raw", "pages"].includes(propertyName(callee) ?? "") ? callee.object : callee;
     const name = isMember(called) ? propertyName(called) : undefined;
     if (!isMember(called) || name === undefined) return [];
     const { object } = called;

@@ -40,7 +40,7 @@ export class SeenValues {
   /** The tool that a call means, and the callee as it is written. */
   toolOf(call: CallExpression): { call: string; tool: string } | undefined {
     const found = calledTool(call, this.#scope);
-    if (!found || methodName(call) === "raw") return undefined;
+    if (!found || ["raw", "pages"].includes(methodName(call) ?? "")) return undefined;
     return { call: this.#tree.text(call.callee), tool: `${found.called.namespace.name}.${found.tool.name}` };
   }
 

@@ -1,7 +1,7 @@
 /** Finds the expressions that are promises, whatever happens at run time. */
 import type { CallExpression } from "acorn";
 import { bare, isCall, isFunction, isMember, methodName, type Node, propertyName } from "./nodes.ts";
-import { calledTool, type Scope } from "./tool-calls.ts";
+import { calledTool, isOfPages, type Scope } from "./tool-calls.ts";
 import type { Source, Tree } from "./tree.ts";
 
 export interface PromiseOf {
@@ -34,7 +34,7 @@ function madeBy(call: CallExpression, scope: Scope): PromiseOf | undefined {
 
 function isPromiseCall(call: CallExpression, scope: Scope): boolean {
   const { callee } = call;
-  if (calledTool(call, scope)) return true;
+  if (calledTool(call, scope)) return !isOfPages(call);
   const method = methodName(call, "Promise");
   if (method !== undefined && isMember(callee) && !scope.tree.binding(callee.object))
     return /^(?:all|allSettled|race|any|resolve)$/.test(method);
@@ -80,7 +80,7 @@ export function isList(given: Node, scope: Scope): boolean {
   if (isMember(node)) return isList(node.object, scope);
   if (isCall(node)) {
     const isGiven = isMember(node.callee) && givingLists.test(methodName(node) ?? "");
-    return calledTool(node, scope) !== undefined || (isGiven && isList(node.callee, scope));
+    return (calledTool(node, scope) !== undefined && !isOfPages(node)) || (isGiven && isList(node.callee, scope));
   }
   const [only, another] = scope.tree.binding(node)?.sources ?? [];
   return !another && (only?.kind === "value" || only?.kind === "element") && isList(only.node, scope);

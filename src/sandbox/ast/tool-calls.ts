@@ -19,14 +19,19 @@ export interface CalledFunction {
   name: string;
 }
 
-/** The function that a call certainly means. `demo.tool.raw(…)` means `tool`. */
+/** The function that a call certainly means. `demo.tool.raw(…)` and `demo.tool.pages(…)` mean `tool`. */
 export function calledFunction({ callee }: CallExpression, scope: Scope): CalledFunction | undefined {
-  const called = isMember(callee) && propertyName(callee) === "raw" ? callee.object : callee;
+  const called = isMember(callee) && ["raw", "pages"].includes(propertyName(callee) ?? "") ? callee.object : callee;
   if (called.type === "Identifier") return importedFunction(called, scope);
   const name = isMember(called) && !called.optional ? propertyName(called) : undefined;
   if (!isMember(called) || name === undefined) return undefined;
   const namespace = serverOf(called.object, scope);
   return namespace && { namespace, server: scope.tree.text(called.object), name };
+}
+
+/** Whether a call is `demo.tool.pages(…)`, which is no promise. */
+export function isOfPages({ callee }: CallExpression): boolean {
+  return isMember(callee) && propertyName(callee) === "pages";
 }
 
 /** The functions that a program names as members of their servers, in patterns and in imports. */

@@ -2,9 +2,9 @@
 
 /**
  * The kind of a call: a tool for its value, a tool for its whole result, or a function of `server.resources`, `server.prompts` or
- * `server.skills`.
+ * `server.skills`. A page is a whole result, too.
  */
-export const callKind = { value: 0, raw: 1, resources: 2, prompts: 3, skills: 4 } as const;
+export const callKind = { value: 0, raw: 1, resources: 2, prompts: 3, skills: 4, page: 5 } as const;
 export type CallKind = (typeof callKind)[keyof typeof callKind];
 
 /** The format of the payload of an answer. */

@@ -4,15 +4,20 @@ import { call, noticed, ToolError, targetOf } from "./calls.ts";
 import { guestConsole } from "./console.ts";
 import { customInspect, type Inspect, type InspectOptions } from "./inspect.ts";
 import { callKind } from "./kinds.ts";
+import { pagesOf } from "./pages.ts";
 import { serverObject } from "./server-functions.ts";
 
-type Tool = ((args?: unknown) => Promise<unknown>) & { raw: (args?: unknown) => Promise<unknown> };
+type Tool = ((args?: unknown) => Promise<unknown>) & {
+  raw: (args?: unknown) => Promise<unknown>;
+  pages: (args?: unknown) => AsyncGenerator<unknown, void, undefined>;
+};
 
 function toolOf(namespace: string, name: string): Tool {
   const value = targetOf(namespace, name, callKind.value);
   const tool = ((args?: unknown) => call(value, args)) as Tool;
   const raw = (args?: unknown) => call(targetOf(namespace, name, callKind.raw), args);
-  Object.defineProperties(tool, { raw: { value: raw }, name: { value: name } });
+  const pages = (args?: unknown) => pagesOf(targetOf(namespace, name, callKind.page), args);
+  Object.defineProperties(tool, { raw: { value: raw }, pages: { value: pages }, name: { value: name } });
   return tool;
 }
 

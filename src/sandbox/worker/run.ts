@@ -514,9 +514,14 @@ export class Run implements HostCalls {
   }
 }
 
-function targetIn(json: string): Pick<CallMessage, "namespace" | "name" | "group" | "raw"> {
+function targetIn(json: string): Pick<CallMessage, "namespace" | "name" | "group" | "raw" | "isPage"> {
   const [namespace, name, kind] = JSON.parse(json) as [string, string, number];
-  return { namespace, name, group: groups.get(kind) ?? "tools", raw: kind === callKind.raw };
+  const isPage = kind === callKind.page;
+  return {
+    ...{ namespace, name, group: groups.get(kind) ?? ("tools" as const) },
+    raw: kind === callKind.raw || isPage,
+    ...(isPage ? { isPage } : {}),
+  };
 }
 
 /** The line of the executed code in the innermost frame of a stack. Transpiling keeps lines. */

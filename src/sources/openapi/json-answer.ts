@@ -3,7 +3,7 @@ import { parseExact } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { weigh } from "../../base/json-weight.ts";
 import { OffThread, TookTooLong } from "../../base/off-thread.ts";
-import { nextArguments, type Page } from "./next-page.ts";
+import { nextArguments, type Page } from "../next-page.ts";
 
 /** Larger answers are read in a worker. An answer of this size takes at most 3 ms, as much as the use of a worker. */
 const maxInlineBytes = 131_072;

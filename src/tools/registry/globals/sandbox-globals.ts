@@ -13,8 +13,20 @@ export const sandboxDeclarations = `declare global {
       (...args: Arguments): Promise<Result>;
       /** Resolves to the whole MCP result. */
       raw(...args: Arguments): Promise<CallResult>;
+      /** Iterates over the items of all pages of a list: each page is a call. */
+      pages(...args: Arguments): AsyncGenerator<PageItem<Result>, void, undefined>;
       readonly name: string;
     }
+
+    /** An item of a list, or of the list in an object. */
+    type PageItem<Result> = Result extends readonly (infer Item)[]
+      ? Item
+      : Result extends object
+        ? [ListItem<Result>] extends [never] ? any : ListItem<Result>
+        : any;
+    type ListItem<Result extends object> = {
+      [Key in keyof Result]-?: NonNullable<Result[Key]> extends readonly (infer Item)[] ? Item : never;
+    }[keyof Result];
 
     interface CallResult extends Record<string, any> {
       content: any[];

@@ -1,8 +1,10 @@
 /** Finds the arguments of the call that returns the next page of a list. */
 
-import { exactDigits } from "../../base/exact-json.ts";
-import { isObject, type JsonObject } from "../../base/json-object.ts";
-import type { Operation, Pages, Parameter } from "./operation.ts";
+import { exactDigits } from "../base/exact-json.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
+import type { Operation, Pages, Parameter } from "./openapi/operation.ts";
+
+export type { Pages };
 
 /** A result, and the call that it answers. */
 export interface Page {
@@ -22,7 +24,7 @@ export function nextArguments({ pages, parameters, args, url, link, value }: Pag
   const length = Array.isArray(items) ? items.length : undefined;
   const more = "more" in pages && pages.more ? fieldAt(value, pages.more) : undefined;
   if (more === false) return undefined;
-  const next = (argument: string, each: unknown) => ({ ...args, [argument]: each });
+  const next = (argument: string, each: unknown) => ({ [argument]: each });
   switch (pages.by) {
     case "link":
       return fromAddress(nextLink(link), { url, args, parameters });
@@ -124,7 +126,7 @@ function fromAddress(
     const [value = ""] = values;
     if (before === undefined || String(before) !== value) changed[argument] = typedLike(value, before);
   }
-  return Object.keys(changed).length === 0 ? undefined : { ...args, ...changed };
+  return Object.keys(changed).length === 0 ? undefined : changed;
 }
 
 function typedLike(value: string, before: unknown): string | number {
