@@ -72,7 +72,7 @@ export async function addBundle(file: string, context: BundleContext, io: Io): P
 /** The box of a bundle, or why it has none. */
 type BoxChoice = { box: { network: boolean } } | { box: undefined; why: string };
 
-/** Without a word of the user, a bundle has a box with the network wherever boxes can be made. */
+/** Without a flag, a bundle has a box with the network wherever boxes can be made. */
 async function boxFor({ isConfined }: BundleContext, { env }: Io): Promise<BoxChoice> {
   if (isConfined === false) return { box: undefined, why: "--no-sandbox" };
   if (isConfined) return { box: { network: false } };

@@ -59,6 +59,8 @@ export const itemsKey = "claudikins/items";
 export interface PagedTool {
   /** The names of the fields that lead from the value of a result to its array of items. Empty if the value is the array. */
   items: string[];
+  /** Whether there are pages only if the call chooses fields that have them. Each result then has its own `items`. */
+  isChosen?: true;
 }
 
 export interface NextPage {

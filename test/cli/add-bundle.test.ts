@@ -108,7 +108,7 @@ describe("a bundle", () => {
     expect(users().mine.sandbox).not.toHaveProperty("network");
   });
 
-  test("that does not start leaves nothing behind", async () => {
+  test("leaves nothing behind if it does not start", async () => {
     write({}, { "server/index.js": strToU8("process.exit(7)") });
     const { exitCode, stderr } = await run([
       "add",
@@ -181,7 +181,7 @@ describe("an archive is refused", () => {
     expect(unpacked()).toEqual([]);
   });
 
-  test("if it is no archive, or not there", async () => {
+  test("if it cannot be read", async () => {
     folder.write("files.mcpb", "no archive");
     expect((await run(["add", "files.mcpb"])).stderr).toContain("it is not a ZIP archive that can be read");
     expect((await run(["add", "other.mcpb"])).stderr).toContain("other.mcpb cannot be read");

@@ -134,20 +134,19 @@ function taken(value: unknown, pages: ConnectionPages, { args, operation, select
   // With `last`, the pages go backwards from the end.
   const isForwards = args["last"] === undefined || args["last"] === null || !("argument" in pages.next);
   if (hasNextPage !== true || typeof endCursor !== "string" || !isForwards) return items;
-  const next: NextPage = { arguments: nextArguments(pages.next, { args, operation, select, cursor: endCursor }) };
+  const next: NextPage = { arguments: nextArguments(pages.next, { operation, select, cursor: endCursor }) };
   return { ...items, [nextPageKey]: next };
 }
 
 interface Continued {
-  args: JsonObject;
   operation: GraphqlOperation;
   select: string | undefined;
   cursor: string;
 }
 
-function nextArguments(next: ConnectionPages["next"], { args, operation, select = "", cursor }: Continued): JsonObject {
-  if ("argument" in next) return { ...args, [next.argument]: cursor };
+function nextArguments(next: ConnectionPages["next"], { operation, select = "", cursor }: Continued): JsonObject {
+  if ("argument" in next) return { [next.argument]: cursor };
   const { start, end, before, after } = next;
   const text = `${select.slice(0, start)}${before}${JSON.stringify(cursor)}${after}${select.slice(end)}`;
-  return { ...args, [operation.select ?? ""]: text };
+  return { [operation.select ?? ""]: text };
 }

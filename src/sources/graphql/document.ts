@@ -3,8 +3,10 @@ import {
   type GraphQLField,
   type GraphQLNamedOutputType,
   getNamedType,
+  getNullableType,
   isInterfaceType,
   isLeafType,
+  isListType,
   isObjectType,
   isRequiredArgument,
 } from "graphql";
@@ -53,10 +55,17 @@ export function fieldsOf(type: GraphQLNamedOutputType): Record<string, GraphQLFi
 /** How the pages of a field's own connection follow each other, with the default selection. */
 export function pagesOf(field: GraphQLField<unknown, unknown>): ConnectionPages | undefined {
   const named = getNamedType(field.type);
-  if (isLeafType(named)) return undefined;
+  if (isLeafType(named) || isListType(getNullableType(field.type))) return undefined;
   const rows = rowsOf(fieldsOf(named));
   if (!rows || !takesCursor(field)) return undefined;
   return { info: ["pageInfo"], isAdded: false, items: [rows.name], next: { argument: "after" } };
+}
+
+/** Whether a call can choose a connection inside of the result, at most two levels down. */
+export function hasInnerPages({ type }: GraphQLField<unknown, unknown>, levels = 2): boolean {
+  if (levels === 0 || isListType(getNullableType(type))) return false;
+  const fields = Object.values(fieldsOf(getNamedType(type)));
+  return fields.some((each) => pagesOf(each) !== undefined) || fields.some((each) => hasInnerPages(each, levels - 1));
 }
 
 /** Whether a field has the argument with which Relay's connections continue. */

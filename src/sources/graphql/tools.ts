@@ -13,7 +13,7 @@ import {
 import { counted } from "../../base/counted.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { type PagedTool, pagesKey } from "../source.ts";
-import { fieldArguments, fieldDocument, pagesOf } from "./document.ts";
+import { fieldArguments, fieldDocument, hasInnerPages, pagesOf } from "./document.ts";
 import type { GraphqlApi, GraphqlOperation } from "./operation.ts";
 import { defaultSelection, leafResult, rowsOf } from "./selection.ts";
 import { ArgumentSchemas, FieldBudget, shortText } from "./types.ts";
@@ -121,13 +121,15 @@ function toolOf(
       ...(pages ? { pages } : {}),
     },
   };
+  const chosen: PagedTool | undefined = hasInnerPages(field) ? { items: [], isChosen: true } : undefined;
+  const paged: PagedTool | undefined = pages ? { items: pages.items } : chosen;
   const tool: Tool = {
     name,
     description: descriptionOf(field),
     inputSchema: inputSchema(field, operation, budget) as Tool["inputSchema"],
     outputSchema: (selection?.schema ?? leafResult(field.type)) as NonNullable<Tool["outputSchema"]>,
     annotations: annotationsOf(kind, path.at(-1) ?? name),
-    ...(pages ? { _meta: { [pagesKey]: { items: pages.items } satisfies PagedTool } } : {}),
+    ...(paged ? { _meta: { [pagesKey]: paged } } : {}),
   };
   return { tool, operation };
 }

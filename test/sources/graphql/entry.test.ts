@@ -44,6 +44,21 @@ test("programs get values with exact integers, and errors with the fields that c
   expect(failed).toEqual(["TOOL_FAILED", "not for you (FORBIDDEN, at secret)", { title: "Book 1", secret: null }]);
 });
 
+test("pages returns all items of a connection, also of one that select has chosen inside of the result", async () => {
+  await using shop = startBookshop();
+  folder.write(".config/claudikins/claudikins.json", JSON.stringify({ mcpServers: { shop: { graphql: shop.url } } }));
+  const read = `
+    const all = [];
+    for await (const { title } of shop.books.pages({ first: 50 })) all.push(title);
+    const select = "name books(first: 2) { nodes { title } }";
+    const inner = [];
+    for await (const { title } of shop.author.pages({ id: "a1", select })) inner.push(title);
+    return [all.length, all[119], inner];
+  `;
+  expect(await exec(read)).toEqual([120, "Book 119", [0, 1, 2, 3, 4].map((at) => `Book ${at}`)]);
+  expect(shop.sent).toHaveLength(6);
+});
+
 test("a large answer is read in a worker, and has all rows and exact integers", async () => {
   await using shop = startBookshop();
   folder.write(".config/claudikins/claudikins.json", JSON.stringify({ mcpServers: { shop: { graphql: shop.url } } }));

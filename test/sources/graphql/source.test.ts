@@ -142,7 +142,8 @@ async function allItems(call: Call, tool: string, args: JsonObject, usual: strin
     const { structuredContent, _meta } = await call(tool, next);
     const path = isObject(_meta) && itemsKey in _meta ? stringsIn(_meta[itemsKey]) : usual;
     found.push(...(valueAt(structuredContent, path) as JsonObject[]));
-    next = valueAt(_meta, [nextPageKey, "arguments"]);
+    const changed = valueAt(_meta, [nextPageKey, "arguments"]);
+    next = isObject(changed) ? { ...next, ...changed } : undefined;
   }
   return found;
 }
