@@ -8,6 +8,7 @@ const files = [
   "main.ts",
   "sandbox/worker/worker.ts",
   "servers/decoding/worker.ts",
+  "sources/graphql/schema-worker.ts",
   "sources/openapi/answer-worker.ts",
   "sources/openapi/worker.ts",
   "tools/work/worker.ts",

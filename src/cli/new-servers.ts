@@ -37,6 +37,8 @@ export interface HowToAdd {
   /** Whether `--registry` names registries, so that the catalog is not meant. */
   skipsCatalog: boolean;
   findPublished(name: string, near: string[]): Promise<NewServer | { answer: CommandAnswer }>;
+  /** `name` is the one before the path. */
+  addBundle(file: string, name: string | undefined): Promise<NewServer>;
 }
 
 /** Throws USAGE, CONFIG_INVALID, SERVER_NOT_FOUND, NEEDS_VARIABLE and the errors of registries. */
@@ -52,6 +54,11 @@ export async function newServers(
     throw new ClaudikinsError("USAGE", "No server given", {
       hint: "Example: claudikins add github. For all forms: claudikins add --help",
     });
+  }
+  const file = first ?? name;
+  if (rest.length === 0 && isBundlePath(file)) {
+    refuse([], { ...details, env: new Map() }, "a bundle");
+    return [await how.addBundle(file, first === undefined ? undefined : name)];
   }
   const isEntry = name === "-" || isPasted(name);
   const [registryFlag] = how.registryFlags;
@@ -85,6 +92,11 @@ export async function newServers(
   }
   const entry = isAddress(first) ? addressEntry(first, rest, details) : commandEntry(first, rest, details);
   return [{ name, entry, notes: [] }];
+}
+
+/** Whether a word means a bundle. */
+function isBundlePath(word: string): boolean {
+  return /\.(?:mcpb|dxt)$/i.test(word) && !/^[a-z][a-z\d+.-]+:\/\//i.test(word);
 }
 
 function addressEntry(url: string, rest: string[], details: EntryDetails): NewServer["entry"] {

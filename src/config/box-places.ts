@@ -6,7 +6,7 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { HeldPath } from "../base/held-path.ts";
 import type { Environment } from "./environment.ts";
 import { type Guard, guardsIn } from "./guarded-places.ts";
-import { homeOf, userConfigFile, userDataFolder, xdgFolder } from "./locations.ts";
+import { bundlesFolder, homeOf, userConfigFile, userDataFolder, xdgFolder } from "./locations.ts";
 
 /** Programs and libraries, also of Nix and Guix. */
 const systemPrograms = [
@@ -147,10 +147,14 @@ export function refuseClosed(
   const [wide, own, kernel, programs] = [opened("wide"), opened("own"), opened("kernel"), opened("programs")];
   const [commands, homes, data] = [opened("commands"), opened("homes"), opened("data")];
   const touches = (path: HeldPath) => (place: HeldPath) => path.isWithin(place) || place.isWithin(path);
+  // A bundle is unpacked into the data folder, and its server works there.
+  const bundles = open(bundlesFolder(env));
+  const isOwnBundle = (path: HeldPath) =>
+    path.id !== undefined && path.id === cwd.id && dirname(path.path) === bundles.path && !write.includes(path);
   for (const path of [...write, ...read]) {
     const held = wide.find((place) => place.isWithin(path));
     if (held) refuse(path.asked, `holds everything in ${held.path}`, "Name the folders that the server needs.");
-    const ours = own.find(touches(path));
+    const ours = isOwnBundle(path) ? undefined : own.find(touches(path));
     if (ours) refuse(path.asked, `gives access to files of claudikins in ${ours.path}`, "Name other folders.");
     const ofKernel = kernel.find(touches(path));
     if (ofKernel) refuse(path.asked, `gives access to the kernel in ${ofKernel.path}`, "Name other folders.");

@@ -66,6 +66,9 @@ export const upgradeFolder = inDataFolder("upgrade");
 /** The folder with the accepted definitions of tools: a file for each server of each config. */
 export const definitionsFolder = inDataFolder("definitions");
 
+/** The folder with the unpacked bundles, one for each entry. */
+export const bundlesFolder = inDataFolder("bundles");
+
 /** The lock for changes of accepted definitions. */
 export const definitionsLock = inDataFolder(join("definitions", ".lock"));
 

@@ -377,7 +377,7 @@ export type ServerEntry = StdioEntry | NetworkEntry;
 export type RegistryEntry = z.infer<typeof registrySchema>;
 export type LimitsEntry = z.infer<typeof limitsSchema>;
 
-const sourceKeys = Object.values(sourceFields).flatMap((fields) => Object.keys(fields));
+const sourceKeys = new Set(Object.values(sourceFields).flatMap((fields) => Object.keys(fields)));
 
 /** The known keys of each level. A key that resembles one of them is reported as misspelt. */
 export const knownKeys = {

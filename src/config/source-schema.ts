@@ -37,4 +37,11 @@ export const sourceFields = {
       .union([text, z.record(z.string(), text)], "expected a text, or an object with a text for each security scheme")
       .optional(),
   },
+  graphql: {
+    graphql: address,
+    schema: place.optional(),
+    include: patterns,
+    exclude: patterns,
+    auth: text.optional(),
+  },
 } satisfies Record<SourceKind, Record<string, z.ZodType>>;

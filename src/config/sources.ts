@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** The keys of an entry that make it a source. Each is also the name of the kind. */
-export const sourceKinds = ["openapi"] as const;
+export const sourceKinds = ["openapi", "graphql"] as const;
 
 export type SourceKind = (typeof sourceKinds)[number];
 
@@ -22,6 +22,10 @@ export function authTexts(auth: SourceAuth | undefined = {}): string[] {
 export interface SourceKeys {
   /** The address or the path of the document. After the variables are filled in, a path is absolute. */
   openapi?: string | undefined;
+  /** The address of a GraphQL endpoint. */
+  graphql?: string | undefined;
+  /** The address or the path of the schema of a GraphQL endpoint that does not tell it. After the variables are filled in, a path is absolute. */
+  schema?: string | undefined;
   /** The address of the API, in place of the addresses in the document. It may be private, because the user chose it. */
   baseUrl?: string | undefined;
   /** Patterns of the operations that become tools. Default: all. */
@@ -49,13 +53,13 @@ function hasScheme(text: string): boolean {
 }
 
 /** The keys on which the list of tools depends. Credentials are left out. */
-export function sourceMark({ openapi, baseUrl, include, exclude, overlays }: SourceKeys): object {
-  return { openapi, baseUrl, include, exclude, overlays };
+export function sourceMark({ openapi, graphql, schema, baseUrl, include, exclude, overlays }: SourceKeys): object {
+  return { openapi, graphql, schema, baseUrl, include, exclude, overlays };
 }
 
 /** The address of the API if the entry has it, and else the place of the document. Sign-ins are kept for this address. */
-export function sourceUrl(kind: SourceKind, { openapi = "", baseUrl = openapi }: SourceKeys): string {
-  return { openapi: baseUrl }[kind];
+export function sourceUrl(kind: SourceKind, { openapi = "", graphql = "", baseUrl = openapi }: SourceKeys): string {
+  return { openapi: baseUrl, graphql }[kind];
 }
 
 /** The same entry with absolute paths. `folder` is the folder of the config file. */
@@ -65,10 +69,11 @@ export function placedSource<Entry extends SourceKeys>(
   folder: string,
 ): Entry & { url: string } {
   const placed = (text: string) => (hasScheme(text) ? text : resolve(folder, text));
-  const { openapi, overlays } = entry;
+  const { openapi, schema, overlays } = entry;
   const whole = {
     ...entry,
     ...(openapi === undefined ? {} : { openapi: placed(openapi) }),
+    ...(schema === undefined ? {} : { schema: placed(schema) }),
     ...(overlays === undefined ? {} : { overlays: overlays.map(placed) }),
   };
   const url = sourceUrl(kind, whole);

@@ -24,6 +24,8 @@ export interface SourceRequest {
   url: URL;
   headers: Record<string, string>;
   body?: string | FormData | Uint8Array<ArrayBuffer> | undefined;
+  /** Whether the request only reads, if its method does not say so. */
+  isRead?: boolean | undefined;
   /** Whether the token of the sign-in is added. Without it, the entry decides. */
   signsIn?: boolean | undefined;
 }
@@ -61,18 +63,23 @@ export const pagesKey = "claudikins/pages";
 /** The key in `_meta` of a result that has a next page. Its value is a `NextPage`. */
 export const nextPageKey = "claudikins/next";
 
+/**
+ * The key in `_meta` of a result whose items are elsewhere than its tool says, because the call has chosen the fields. Its value takes the
+ * place of `items` in `PagedTool`.
+ */
+export const itemsKey = "claudikins/items";
+
 export interface PagedTool {
   /** The names of the fields that lead from the value of a result to its array of items. Empty if the value is the array. */
   items: string[];
+  /** Whether there are pages only if the call chooses fields that have them. Each result then has its own `items`. */
+  isChosen?: true;
 }
 
 export interface NextPage {
   /** The arguments that the call for the next page has in place of those of this call. The others stay. */
   arguments: JsonObject;
 }
-
-/** The key in `_meta` of a result, if it is not the same for all results of the tool: the path to the items, as in `PagedTool`. */
-export const itemsKey = "claudikins/items";
 
 /** The key in `_meta` of a result that came over HTTP. Its value is an `HttpAnswer`. */
 export const httpKey = "claudikins/http";

@@ -45,12 +45,25 @@ export interface RegistryServer {
   version?: string;
   /** Sorted by name, without denied tools. */
   tools: RegistryTool[];
+  /** Resources, prompts and skills. Missing if there are none. */
+  offers?: Offer[];
   /** Number of denied tools; missing if there are none. */
   denied?: number;
   /** Tools that are neither shown nor called, because their definitions changed after they were accepted. Missing if there are none. */
   held?: HeldTools;
   /** The config's rules for its tools when it was listed. Missing if there were none. */
   rules?: ToolRules;
+}
+
+/** Something that a server has beside its tools. */
+export interface Offer {
+  kind: "resource" | "template" | "prompt" | "skill";
+  name: string;
+  description: string;
+  /** Its address, or a template of addresses. Prompts have none. */
+  uri?: string;
+  /** The arguments of a prompt. Optional ones end with a question mark. */
+  arguments?: string[];
 }
 
 export interface HeldTools {

@@ -36,9 +36,14 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
 /** The type of the result, whether it was observed, and the format of a text. */
 export function resultText(tool: RegistryTool): string {
   const format = formatOf(tool);
-  const pages = tool._meta?.[pagesKey] === undefined ? undefined : "all items: .pages(args)";
+  const pages = hasPages(tool) ? "all items: .pages(args)" : undefined;
   const comments = [isObserved(tool) ? "observed" : undefined, format, pages].filter((each) => each !== undefined);
   return [`Promise<${resultType(tool) ?? "unknown"}>`, ...comments.map((each) => `/* ${each} */`)].join(" ");
+}
+
+function hasPages({ _meta }: Pick<RegistryTool, "_meta">): boolean {
+  const pages = _meta?.[pagesKey];
+  return isObject(pages) && pages["isChosen"] !== true;
 }
 
 /** The format of a text result, or of the only field of a result. */

@@ -10,6 +10,7 @@ import { type ConfigFile, configAsText, openConfigFile, withServer } from "../..
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
+import { discardBundles } from "../../setup/bundles/archive.ts";
 import { type CheckedEntry, checkNew, type NewServer } from "../../setup/settings/add-server.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
 import { privateReason, sessionOf } from "../../tools/catalog/session-of.ts";
@@ -30,16 +31,16 @@ const firstStartMs = 120_000;
 
 export default command({
   description:
-    "Add a server to claudikins.json: a well-known server by name, a server from an MCP registry, a command after --, a URL, a web API with --openapi, or an entry copied from any agent's settings. The server is started once to check that it works. A server from a registry is shown first, and you are asked whether to add it.",
+    "Add a server to claudikins.json: a well-known server by name, a server from an MCP registry, a bundle (.mcpb), a command after --, a URL, a web API with --openapi or --graphql, or an entry copied from any agent's settings. The server is started once to check that it works. A server from a registry or a bundle is shown first, and you are asked whether to add it.",
   args: {
     name: place(
-      "Name of the server (in a registry: name@version for a certain version), or an entry as JSON or TOML (- reads it from standard input)",
+      "Name of the server (in a registry: name@version for a certain version), the path of a bundle (.mcpb), or an entry as JSON or TOML (- reads it from standard input)",
       {
         required: false,
         complete: "catalog",
       },
     ),
-    what: place("URL, entry, or command and arguments after --; leave out for a catalog server", {
+    what: place("URL, entry, bundle, or command and arguments after --; leave out for a catalog server", {
       required: false,
       complete: "file",
       ...several,
@@ -58,11 +59,21 @@ export default command({
       valueHint: "URL or file",
       complete: "file",
     }),
-    "base-url": option("The address of the web API, in place of the addresses in its document", { valueHint: "URL" }),
-    auth: option("Credential of the web API, or name=credential for one security scheme of its document (repeatable)", {
-      valueHint: "'${TOKEN}'",
-      ...repeatable,
+    graphql: option("Add a web API: the address of its GraphQL endpoint", { valueHint: "URL" }),
+    schema: option("The address or path of the schema of a GraphQL endpoint that does not tell it", {
+      valueHint: "URL or file",
+      complete: "file",
     }),
+    "base-url": option("The address of the web API, in place of the addresses in its OpenAPI document", {
+      valueHint: "URL",
+    }),
+    auth: option(
+      "Credential of the web API, or name=credential for one security scheme of its OpenAPI document (repeatable)",
+      {
+        valueHint: "'${TOKEN}'",
+        ...repeatable,
+      },
+    ),
     include: option("Operations of the web API that become tools; * matches any text (repeatable)", {
       valueHint: "pattern",
       ...repeatable,
@@ -87,9 +98,11 @@ export default command({
     "claudikins add slack --as slack-client --account ada@client.example",
     "claudikins add --search weather",
     "claudikins add io.github.owner/weather",
+    "claudikins add ./weather.mcpb",
     "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
     "claudikins add docs https://mcp.example.com/mcp --header 'X-Key: ${DOCS_KEY}'",
     "claudikins add petstore --openapi https://api.example.com/openapi.json --auth '${PETSTORE_KEY}'",
+    "claudikins add shop --graphql https://api.example.com/graphql --auth '${SHOP_TOKEN}'",
     `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
   ],
   json: either(
@@ -153,14 +166,25 @@ export default command({
         const checkFreeKey = (key: string) => checkFree(key, configFile, force, "--as");
         return addPublished(name, { args, near, configFile, env: details.env, isChecked, checkFree: checkFreeKey }, io);
       },
+      addBundle: async (file, name) => {
+        const { addBundle } = await import("../add-bundle.ts");
+        const checkFreeKey = (key: string) => checkFree(key, configFile, force, "--as");
+        const context = { args, configFile, env: details.env, isChecked, isConfined, name, checkFree: checkFreeKey };
+        return addBundle(file, context, io);
+      },
     };
     const found = await newServers(args.name, args.what, details, how, io);
     if ("answer" in found) return found.answer;
-    const servers = forAccount(withSandbox(found, isConfined), args.account);
     const isByName = args.what.length === 0 && args.as === undefined;
-    for (const { name } of servers) checkFree(name, configFile, force, isByName ? `--as ${name}-2` : undefined);
     const isNamed = args.config !== undefined;
-    return add(servers, configFile, { isChecked, isTrusted, isNamed }, io);
+    try {
+      const servers = forAccount(withSandbox(found, isConfined), args.account);
+      for (const { name } of servers) checkFree(name, configFile, force, isByName ? `--as ${name}-2` : undefined);
+      return await add(servers, configFile, { isChecked, isTrusted, isNamed }, io);
+    } catch (error) {
+      for (const { discard } of found) discard?.();
+      throw error;
+    }
   },
 });
 
@@ -214,6 +238,9 @@ async function add(
     checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, app.catalog, io.interrupted)));
   }
   await saveConfig(configFile, text, io.env, { secrets: configFile.kind === "user" });
+  const kept = new Set(servers.map(({ entry }) => entry["cwd"]));
+  const replaced = servers.map(({ name }) => name).filter((name) => !kept.has(configFile.entries.get(name)?.["cwd"]));
+  discardBundles(configFile, replaced, io.env);
   for (const [name, found] of checked) {
     // The server is connected, so its files and the index are written from its current tools.
     if (found?.tools !== undefined) await app.catalog.tools(name, { signal: io.interrupted });

@@ -6,6 +6,7 @@ import { type ConfigFile, configAsText, noSuchServer, openConfigFile } from "../
 import { removeMembers } from "../../config/edit/json.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
+import { discardBundles } from "../../setup/bundles/archive.ts";
 import { logout, standings } from "../../setup/sign-in/sign-ins.ts";
 import { isTrustedFile, saveConfig } from "../../setup/trust/trust-config.ts";
 import { requireLog } from "../../store/audit/record.ts";
@@ -48,6 +49,7 @@ export default command({
     const signedOut = isUsable ? await signOut(names, configFile, args, io) : new Map<string, boolean>();
     const text = removeMembers(configFile.text, ["mcpServers"], names, configFile.file);
     await saveConfig(configFile, text, io.env);
+    discardBundles(configFile, names, io.env);
     if (isUsable) await removeFiles(configFile, text, io);
     const { file } = configFile;
     const notes = [...signedOut].map(([server, isOut]) =>

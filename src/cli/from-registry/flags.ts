@@ -12,7 +12,7 @@ export const registryArgs = {
     'Use this registry instead of the catalog and the registries in your config: its address, or "official" (repeatable)',
     { valueHint: "url", ...repeatable },
   ),
-  set: option("Value for a server from a registry: a variable, a header or an argument (repeatable)", {
+  set: option("Value for a server from a registry or a bundle: a variable, a header or an argument (repeatable)", {
     valueHint: "name=value",
     ...repeatable,
   }),
@@ -23,8 +23,11 @@ export const registryArgs = {
       ...oneWordOf(kinds),
     },
   ),
-  as: option("Name in your config for a server from the catalog or a registry", { valueHint: "name" }),
-  yes: flag("Add a server from a registry without asking; without a terminal, give its exact version", { short: "y" }),
+  as: option("Name in your config for a server from the catalog, a registry or a bundle", { valueHint: "name" }),
+  yes: flag(
+    "Add a server from a registry or a bundle without asking; without a terminal, a registry needs its exact version",
+    { short: "y" },
+  ),
 } as const satisfies Args;
 
 export type RegistryFlags = ArgumentValues<typeof registryArgs>;

@@ -2,13 +2,13 @@
 import { charsOfBlocks } from "../../base/context-characters.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { jsonSize } from "../../base/json-size.ts";
+import { LargeJson } from "../../base/large-json.ts";
 import { maxContextChars } from "../../base/limits.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
 import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import { type Caller, noAgent } from "../../policy/flow/session-reads.ts";
 import type { CallRequest } from "../../sandbox/contract.ts";
 import { contextChars, textOf } from "../../sandbox/worker/binding-value.ts";
-import { LargeJson } from "../../base/large-json.ts";
 import { objectsOf } from "../../servers/result.ts";
 import type { CallOutcome, CallStarter } from "../../store/call-log.ts";
 import { entryKeyOf } from "../../tools/catalog/config-entry.ts";

@@ -1,6 +1,7 @@
 /** Opens the channel to a source: a web API, for which claudikins speaks MCP itself. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { NetworkServer } from "../../config/load.ts";
+import { sourcesFolder } from "../../config/locations.ts";
 import { wantsSignIn } from "../../config/oauth.ts";
 import { isWebAddress, type SourceKind } from "../../config/sources.ts";
 import { SourceTransport } from "../../sources/connect.ts";
@@ -43,7 +44,36 @@ const kinds: Record<SourceKind, Open> = {
     const isForPeople = described !== undefined && maySignIn(server, options);
     return apiSource(api, { entry, baseUrl, auth, maySignIn: isForPeople, files, sender });
   },
+  graphql: async (server, options, signal) => {
+    const { openGraphql } = await import("../../sources/graphql/source.ts");
+    const { name: entry, schema, include, exclude, auth } = server;
+    const { endpoint, env } = options;
+    const { url } = endpoint;
+    const headers = typeof auth === "string" ? { ...endpoint.headers, authorization: bearer(auth) } : endpoint.headers;
+    // The user chose both addresses. The schema may be at the host of somebody else, which gets no headers.
+    const sendTo = async ({ origin }: URL, own: Record<string, string>) =>
+      sourceSender({
+        ...(await signedBy(url, undefined, options)),
+        endpoint: { headers: own },
+        origins: new Set([origin]),
+        sentBy: undefined,
+      });
+    const send = await sendTo(url, headers);
+    const place = URL.parse(schema ?? "");
+    const signsIn = maySignIn(server, options);
+    return openGraphql({
+      ...{ entry, url, send, signsIn, schema, include, exclude, signal },
+      sendForSchema:
+        place && isWebAddress(place.href) ? await sendTo(place, place.origin === url.origin ? headers : {}) : send,
+      cacheFolder: sourcesFolder(env),
+    });
+  },
 };
+
+/** A token alone is a bearer token. */
+function bearer(auth: string): string {
+  return /^[A-Za-z]+ ./.test(auth) ? auth : `Bearer ${auth}`;
+}
 
 /** Adds what signs in at the API with this address. Headers of a program and keys of a person belong to all requests. */
 async function signedBy(

@@ -57,7 +57,7 @@ class Sender {
 
   async send(request: SourceRequest, signal: AbortSignal): Promise<Response> {
     if (!this.#options.origins.has(request.url.origin)) throw strangeHost(request.url);
-    const isRead = request.method === "GET" || request.method === "HEAD";
+    const isRead = request.isRead ?? (request.method === "GET" || request.method === "HEAD");
     let failure: unknown;
     try {
       const first = await this.#followed(request, signal);

@@ -35,13 +35,13 @@ export function haveSecrets(entries: readonly PortableEntry[]): boolean {
 /** The parts of the entry that `redactorOf` reads. */
 function asServer(entry: PortableEntry): ServerConfig {
   const plain = withTexts(entry, (text) => text.replace(/\$\{[^}]*\}/g, "x"));
-  const { command, args, env, url, serverUrl, httpUrl, baseUrl, openapi, headers, oauth, auth } = plain;
-  const address = [url, serverUrl, httpUrl, baseUrl, openapi].find((each) => typeof each === "string");
-  const isSource = typeof openapi === "string";
+  const { command, args, env, url, serverUrl, httpUrl, baseUrl, openapi, graphql, headers, oauth, auth } = plain;
+  const address = [url, serverUrl, httpUrl, baseUrl, openapi, graphql].find((each) => typeof each === "string");
+  const isSource = typeof openapi === "string" || typeof graphql === "string";
   const secret = isObject(auth) && !isSource ? { clientSecret: auth["CLIENT_SECRET"] } : undefined;
   const shared = { name: "", needs: [] };
   if (address === undefined) return { ...shared, command, args: args ?? [], env: env ?? {} } as unknown as ServerConfig;
-  const source = isSource ? { openapi, auth } : {};
+  const source = isSource ? { openapi, graphql, auth } : {};
   return {
     ...shared,
     url: address,

@@ -12,6 +12,8 @@ export interface NewServer {
   name: string;
   entry: PortableEntry;
   notes: string[];
+  /** Deletes what was made for the server, if it is not added. */
+  discard?: () => void;
 }
 
 /** A variable of a server in the catalog. */

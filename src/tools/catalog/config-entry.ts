@@ -9,7 +9,7 @@ import { isSourceKind, sourceMark } from "../../config/sources.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
 import { closingLine, denialOf } from "../../policy/decision.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import type { RegistryServer, RegistryTool, ToolRules } from "../model.ts";
+import type { Offer, RegistryServer, RegistryTool, ToolRules } from "../model.ts";
 import type { CatalogResults } from "../server-catalog.ts";
 
 /** The category of servers that have none in the config and are not in the server catalog. */
@@ -128,11 +128,8 @@ export function visibleTools(server: RegistryServer, config: ServerConfig | unde
   if (!config) return server;
   const isShown = (tool: RegistryTool) => isInView(config.view, ownNameOf(config.edits, tool) ?? tool.name);
   const shown = server.tools.every(isShown) ? server : { ...server, tools: server.tools.filter(isShown) };
-  return withoutDenied(
-    withHeld(shown, (tool) => isInView(config.view, tool)),
-    config,
-    config.policy,
-  );
+  const isInThisView = (tool: string) => isInView(config.view, tool);
+  return withoutDenied(withHeld(withOffers(shown, isInThisView), isInThisView), config, config.policy);
 }
 
 /** The server as the registry stores it. */
@@ -151,7 +148,22 @@ function withoutDenied(
   const tools = server.tools.filter((tool) => isAllowed(ownNameOf(edits, tool) ?? tool.name));
   const denied = server.tools.length - tools.length;
   const shown = denied === 0 ? server : { ...server, tools, denied: (server.denied ?? 0) + denied };
-  return withHeld(shown, isAllowed);
+  return withHeld(withOffers(shown, isAllowed), isAllowed);
+}
+
+/** Rules name what is beside tools by the functions that read it. */
+const readers: Record<Offer["kind"], string> = {
+  resource: "resources.read",
+  template: "resources.read",
+  prompt: "prompts.get",
+  skill: "resources.read",
+};
+
+function withOffers(server: RegistryServer, isShown: (tool: string) => boolean): RegistryServer {
+  const { offers, ...rest } = server;
+  if (!offers || offers.every(({ kind }) => isShown(readers[kind]))) return server;
+  const shown = offers.filter(({ kind }) => isShown(readers[kind]));
+  return shown.length === 0 ? rest : { ...rest, offers: shown };
 }
 
 /** Without the names of held tools that must not be known here. */

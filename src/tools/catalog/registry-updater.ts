@@ -29,6 +29,7 @@ import { type AboutServer, aboutServer, fingerprintOf, rulesOf, storedTools, vis
 import { type EditedTool, editedTools } from "./edited-tools.ts";
 import type { IndexStore } from "./index-store.ts";
 import type { Observer } from "./observer.ts";
+import { listOffers } from "./offers.ts";
 import { isInOwnRegistry, registryOf } from "./registries.ts";
 
 /** With more tools, the files of a server are written in a worker. */
@@ -171,7 +172,8 @@ export class RegistryUpdater {
     const folder = this.#folderFor(name, about.category);
     const isHeld = (tool: string) => held?.tools.some((each) => each.name === tool) ?? false;
     const tools = held ? edited.filter((tool) => !isHeld(ownNameOf(config.edits, tool) ?? tool.name)) : edited;
-    const described = { ...about, ...identity, ...(held ? { held } : {}) };
+    const offers = await listOffers(config, pool, call, store.find(name)?.offers);
+    const described = { ...about, ...identity, ...(held ? { held } : {}), ...(offers.length > 0 ? { offers } : {}) };
     const stated = labelsOf(listed, labels);
     const { whole, collisions } = registryServer(config, described, jsNameOf(name), tools, folder, stated);
     // Each step of a long list takes some milliseconds, so other work runs between the steps. From here until the server is remembered
@@ -279,7 +281,7 @@ function isLittle({ tools }: RegistryServer): boolean {
 
 function registryServer(
   config: ServerConfig,
-  { results, usual, ...about }: AboutServer & Partial<ServerIdentity> & Pick<RegistryServer, "held">,
+  { results, usual, ...about }: AboutServer & Partial<ServerIdentity> & Pick<RegistryServer, "held" | "offers">,
   serverJsName: string | undefined,
   listed: EditedTool[],
   folder: string,

@@ -21,6 +21,7 @@ import type { RegistryIndex, RegistryServer, RegistryTool } from "../model.ts";
 import { withoutMark } from "../registry/hooks.ts";
 import { exampleOf, firstSentence, signature, tellingSentences } from "../signature.ts";
 import { runJobInTime } from "../work/run.ts";
+import { foundOffer, type IndexedOffer, indexedOffers } from "./offers.ts";
 import { listedTools, type Prepared as PreparedTools, preparedIn } from "./prepared-index.ts";
 import { filtersOf } from "./query.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
@@ -42,7 +43,7 @@ export const foundShape = named(
   "FoundTool",
   record({
     ...toolKeys,
-    kind: oneOf("tool", "skill"),
+    kind: oneOf("tool", "skill", "resource", "prompt"),
     description: text,
     signature: text,
     example: text,
@@ -72,6 +73,7 @@ export type SearchResult = ValueOf<typeof resultShape>;
 interface PreparedSearch {
   tools: ToolSearch;
   skills: Map<RegistryTool, Skill>;
+  offers: Map<RegistryTool, IndexedOffer>;
   /** Identifies the skills, which may change at any time. */
   stamp: string;
 }
@@ -89,7 +91,7 @@ export function search(
   catalog: ToolCatalog,
   servers: readonly string[] = [],
 ): SearchResult {
-  const { tools, skills } = prepared(catalog);
+  const { tools, skills, offers } = prepared(catalog);
   const indexed = new Set(catalog.index.servers.map((server) => server.name));
   const unknown = catalog.missingServers().filter((name) => !catalog.find(name));
   const notIndexed = unknown.filter((name) => !indexed.has(name));
@@ -101,11 +103,13 @@ export function search(
     tools: foundIn(catalog, query, limit, servers).map(({ id, server, tool, score, also }): FoundTool => {
       const skill = skills.get(tool);
       if (skill) return { ...foundSkill(skill), score };
+      const offer = offers.get(tool);
+      if (offer) return { ...foundOffer(offer), score };
       const twins = also.map((each) => serverIn(each, tool.name));
       const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
       return { ...foundTool({ id, server, tool, score, also }), ...(accounts ? { accounts } : {}) };
     }),
-    searched: tools.size,
+    searched: tools.size - offers.size,
     notIndexed,
     outdated: unknown.filter((name) => indexed.has(name)),
     ...(noServerFor.length > 0 ? { noServerFor } : {}),
@@ -127,15 +131,18 @@ export function foundTool({ id, server, tool, score, also }: Match): FoundTool {
   };
 }
 
-/** The best matches. A filter by a server whose tools are not known yet finds nothing there. */
-function foundIn(
-  catalog: ToolCatalog,
-  query: string,
-  limit: number,
-  servers: readonly string[],
-): ReturnType<ToolSearch["search"]> {
-  const { tools } = prepared(catalog);
+/** The best matches. Without words, they are a list of tools, in which nothing else belongs. */
+function foundIn(catalog: ToolCatalog, query: string, limit: number, servers: readonly string[]): Match[] {
+  const { offers } = prepared(catalog);
   const text = withoutMark(query);
+  if (wordsOf(filtersOf(text).rest).length > 0) return matchesIn(catalog, text, limit, servers);
+  const all = matchesIn(catalog, text, limit + offers.size, servers);
+  return all.filter(({ tool }) => !offers.has(tool)).slice(0, limit);
+}
+
+/** A filter by a server whose tools are not known yet finds nothing there. */
+function matchesIn(catalog: ToolCatalog, text: string, limit: number, servers: readonly string[]): Match[] {
+  const { tools } = prepared(catalog);
   const { servers: filters, categories, rest } = filtersOf(text);
   const all = [...filters, ...servers.map((name) => name.toLowerCase())];
   if (all.length === 0) return tools.search(text, limit);
@@ -165,10 +172,10 @@ export type RankedTool = Pick<FoundTool, "server" | "name" | "score">;
 
 /** All tools that match any of the words, best first. The same tool on several servers is listed for each. */
 export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
-  const { tools, skills } = prepared(catalog);
+  const { tools, skills, offers } = prepared(catalog);
   return tools
     .rank(words)
-    .filter(({ tool }) => !skills.has(tool))
+    .filter(({ tool }) => !skills.has(tool) && !offers.has(tool))
     .flatMap(({ server, tool, score, also }) => {
       const twins = also.map((id) => serverIn(id, tool.name));
       return [server.name, ...twins].map((each) => ({ server: each, name: tool.name, score }));
@@ -231,7 +238,7 @@ function indexedPart({ tools, ...server }: RegistryServer): string {
   return JSON.stringify({ ...server, tools: indexed });
 }
 
-interface WantedSearch extends Pick<PreparedSearch, "skills" | "stamp"> {
+interface WantedSearch extends Pick<PreparedSearch, "skills" | "offers" | "stamp"> {
   index: RegistryIndex;
   servers: RegistryServer[];
 }
@@ -246,9 +253,14 @@ function wantedIn(catalog: ToolCatalog): WantedSearch {
       skill,
     ]),
   );
-  const servers = configured(catalog);
+  const offers = new Map<RegistryTool, IndexedOffer>();
+  const servers = configured(catalog).map((server): RegistryServer => {
+    const own = indexedOffers(server);
+    for (const [tool, offer] of own) offers.set(tool, offer);
+    return own.length === 0 ? server : { ...server, tools: [...server.tools, ...own.map(([tool]) => tool)] };
+  });
   if (skills.size > 0) servers.push(skillServer([...skills.keys()]));
-  return { index, servers, skills, stamp };
+  return { index, servers, skills, offers, stamp };
 }
 
 function known({ index, stamp }: WantedSearch): PreparedSearch | undefined {
@@ -264,8 +276,8 @@ function prepared(catalog: ToolCatalog): PreparedSearch {
   return known(wanted) ?? make(wanted, preparedIn(catalog.config.folders.registry, listedTools(wanted.servers)));
 }
 
-function make({ index, servers, skills, stamp }: WantedSearch, tools: PreparedTools): PreparedSearch {
-  const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, stamp };
+function make({ index, servers, skills, offers, stamp }: WantedSearch, tools: PreparedTools): PreparedSearch {
+  const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, offers, stamp };
   searches.set(index, made);
   return made;
 }
